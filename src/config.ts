@@ -1,0 +1,87 @@
+/** The environment, parsed once. Only server.ts imports this. */
+import { z } from 'zod';
+
+/** The environment is not as it should be; each line names a variable. */
+export class ConfigError extends Error {
+  constructor(lines: readonly string[]) {
+    super(`The environment is not right:\n${lines.map((line) => `  ${line}`).join('\n')}`);
+    this.name = 'ConfigError';
+  }
+}
+
+const flag = z
+  .enum(['0', '1', 'true', 'false'], { error: 'must be 0 or 1' })
+  .transform((value) => value === '1' || value === 'true');
+
+const wholeNumber = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, { error: `must be a whole number from ${least} to ${most}` })
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, { error: `must be a whole number from ${least} to ${most}` });
+
+const limit = (preset: number) => wholeNumber(0, 1_000_000_000).prefault(String(preset));
+
+const baseUrl = z
+  .url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' })
+  .transform((value) => value.replace(/\/+$/, ''));
+
+const list = z.string().transform((value) =>
+  value
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean),
+);
+
+const Environment = z
+  .object({
+    PORT: wholeNumber(0, 65_535).prefault('3000'),
+    HOST: z.string().default('127.0.0.1'),
+    DATA_DIR: z.string().default('.data'),
+    DATABASE_URL: z
+      .url({ protocol: /^postgres(ql)?$/, error: 'must be a URL that begins with postgresql://' })
+      .optional(),
+    DATABASE_POOL_SIZE: wholeNumber(1, 1_000).prefault('10'),
+    PUBLIC_URL: baseUrl.optional(),
+    APP_URL: baseUrl.optional(),
+    CORS_ORIGINS: z.union([z.literal('*'), list]).default('*'),
+    TRUST_PROXY: z
+      .string()
+      .transform((value) => (value === '0' || value === 'false' ? false : list.parse(value)))
+      .default(false),
+    LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional(),
+    SESSION_DAYS: wholeNumber(1, 3_650).prefault('30'),
+    SIGNING_SECRET: z.string().min(16, { error: 'must have at least 16 characters' }).optional(),
+    S3_BUCKET: z.string().optional(),
+    S3_REGION: z.string().default('us-east-1'),
+    S3_ENDPOINT: baseUrl.optional(),
+    S3_PUBLIC_ENDPOINT: baseUrl.optional(),
+    S3_ACCESS_KEY_ID: z.string().optional(),
+    S3_SECRET_ACCESS_KEY: z.string().optional(),
+    S3_FORCE_PATH_STYLE: flag.optional(),
+    S3_PREFIX: z.string().optional(),
+    RATE_LIMIT_SIGN_IN_PER_EMAIL: limit(10),
+    RATE_LIMIT_SIGN_IN_PER_ADDRESS: limit(60),
+    RATE_LIMIT_PUBLIC: limit(60),
+    RATE_LIMIT_SIGNED_IN: limit(600),
+    DRAIN_SECONDS: wholeNumber(0, 3_600).prefault('30'),
+  })
+  .refine((env) => (env.S3_ACCESS_KEY_ID === undefined) === (env.S3_SECRET_ACCESS_KEY === undefined), {
+    path: ['S3_SECRET_ACCESS_KEY'],
+    error: 'must be set together with S3_ACCESS_KEY_ID',
+  });
+
+export type Config = z.output<typeof Environment>;
+
+/** Reads the variables that the service knows; an empty one counts as not set. Throws ConfigError. */
+export const readConfig = (env: Record<string, string | undefined>): Config => {
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const result = Environment.safeParse(set);
+  if (result.success) return result.data;
+  throw new ConfigError(
+    result.error.issues.map(({ path, message }) => {
+      const name = String(path[0]);
+      return message.startsWith(name) ? message : `${name} ${message}`;
+    }),
+  );
+};

@@ -1,0 +1,62 @@
+/**
+ * The catalogue of expected failures. A function throws one of these; every door renders it the same way.
+ * Anything else that is thrown is our bug, and leaves as a 500 without details.
+ */
+
+/** The one table from error code to HTTP status. */
+export const statusOf = {
+  BAD_REQUEST: 400,
+  UNAUTHORIZED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  REQUEST_TIMEOUT: 408,
+  CONFLICT: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  URI_TOO_LONG: 414,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  RANGE_NOT_SATISFIABLE: 416,
+  TOO_MANY_REQUESTS: 429,
+  HEADERS_TOO_LARGE: 431,
+  INTERNAL_SERVER_ERROR: 500,
+  STORAGE_UNAVAILABLE: 500,
+  SERVICE_UNAVAILABLE: 503,
+} as const;
+
+export type ErrorCode = keyof typeof statusOf;
+
+/** One thing that is wrong with the input. `path` names the field, dotted (`events.0`); empty for the whole body. */
+export type Issue = { path: string; message: string };
+
+/** An expected failure: its message is shown to the caller as it is. */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly issues: readonly Issue[] | undefined;
+
+  constructor(code: ErrorCode, message: string, options: { issues?: readonly Issue[]; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.issues = options.issues;
+  }
+}
+
+/** 400 that names the field. */
+export const badField = (path: string, message: string): AppError =>
+  new AppError('BAD_REQUEST', message, { issues: [{ path, message }] });
+
+export const badRequest = (message: string): AppError => new AppError('BAD_REQUEST', message);
+
+export const unauthorized = (): AppError => new AppError('UNAUTHORIZED', 'Unauthorized');
+
+export const forbidden = (message = 'Forbidden'): AppError => new AppError('FORBIDDEN', message);
+
+export type Thing = 'Workspace' | 'Member' | 'Label' | 'Item' | 'Invite';
+
+/** The same 404 for what never existed, what is gone and what belongs to another workspace. */
+export const notFound = (thing: Thing): AppError => new AppError('NOT_FOUND', `${thing} not found`);
+
+export const conflict = (message: string): AppError => new AppError('CONFLICT', message);
+
+export const storageUnavailable = (message: string, cause: unknown): AppError =>
+  new AppError('STORAGE_UNAVAILABLE', message, { cause });

@@ -1,0 +1,25 @@
+/** The one renderer of failures: what every door puts into its answer. */
+import { AppError, type Issue, statusOf } from './errors.ts';
+
+/** The error body of every door. `error` and `message` carry the same text; `code` is for programs. */
+export type Problem = {
+  error: string;
+  message: string;
+  code: string;
+  request_id: string;
+  issues?: readonly Issue[];
+};
+
+/** What is left of an unexpected failure: the log has the rest, under the same request id. */
+export const internalError = (cause: unknown): AppError =>
+  new AppError('INTERNAL_SERVER_ERROR', 'Internal server error', { cause });
+
+export const httpStatusOf = (error: AppError): number => statusOf[error.code];
+
+export const toProblem = (error: AppError, requestId: string): Problem => ({
+  error: error.message,
+  message: error.message,
+  code: error.code,
+  request_id: requestId,
+  ...(error.issues && { issues: error.issues }),
+});

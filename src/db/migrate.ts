@@ -1,0 +1,211 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Client, DatabaseError } from 'pg';
+import type { Log } from '../core/log.ts';
+
+/** The database cannot be brought to what this code needs. The message is for the person who starts the server. */
+export class MigrationError extends Error {
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.name = 'MigrationError';
+  }
+}
+
+type Migration = { name: string; sql: string; checksum: string };
+
+type AppliedRow = { migration_name: string; checksum: string; finished_at: Date | null };
+
+const defaultFolder = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
+
+/**
+ * Applies the migrations that the database lacks, in the order of their names, and resolves when it has them all. Several
+ * servers may do so at once: one applies, the others wait.
+ *
+ * Format and table are those of `prisma migrate deploy`, which can take over at any time. Each migration runs in one
+ * transaction with its record, so it is applied as a whole or not at all. One whose first line is
+ * `-- lynxroom: no transaction` holds a single statement that must run outside of one (CREATE INDEX CONCURRENTLY); it is recorded
+ * as started before, so that a half-done one is seen.
+ *
+ * @param options.connectionString of PostgreSQL itself: the lock belongs to a session, which a transaction pooler splits up
+ * @throws MigrationError when a migration fails, was edited after it was applied, is recorded as failed, or when the
+ *   database has one that this code does not know
+ */
+export const applyMigrations = async (options: {
+  connectionString: string;
+  folder?: string;
+  log: Log;
+}): Promise<void> => {
+  const { log } = options;
+  const migrations = await readMigrations(options.folder ?? defaultFolder);
+  const client = await connect(options.connectionString, log);
+  try {
+    await takeLock(client, log);
+    await client.query('SET statement_timeout = 0');
+    const pending = findPending(migrations, await readApplied(client));
+    for (const migration of pending) {
+      const startedAt = performance.now();
+      await apply(client, migration);
+      log.info({ migration: migration.name, ms: Math.round(performance.now() - startedAt) }, 'Applied a migration');
+    }
+  } finally {
+    // Ending the session frees the lock.
+    await client.end().catch(() => undefined);
+  }
+};
+
+const readMigrations = async (folder: string): Promise<Migration[]> => {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+    return await Promise.all(names.sort().map((name) => readMigration(folder, name)));
+  } catch (cause) {
+    throw new MigrationError(`The migrations cannot be read: ${describe(cause)}`, { cause });
+  }
+};
+
+const readMigration = async (folder: string, name: string): Promise<Migration> => {
+  const bytes = await readFile(join(folder, name, 'migration.sql'));
+  return { name, sql: bytes.toString('utf8'), checksum: createHash('sha256').update(bytes).digest('hex') };
+};
+
+const connect = async (connectionString: string, log: Log): Promise<Client> => {
+  try {
+    const client = new Client({ connectionString, application_name: 'lynxroom migrations', keepAlive: true });
+    // A connection that breaks between two queries only tells so here; the next query then fails.
+    client.on('error', (error) => log.warn({ reason: error.message }, 'The connection for migrations broke'));
+    await client.connect();
+    return client;
+  } catch (cause) {
+    throw new MigrationError(`The database cannot be reached: ${describe(cause)}`, { cause });
+  }
+};
+
+/** The key that Prisma's own engine locks, so that the two exclude each other. */
+const LOCK_KEY = 72_707_369;
+const POLL_MS = 50;
+const REPORT_EVERY_MS = 10_000;
+
+/** Polls, as a session that waits inside `pg_advisory_lock` deadlocks with the holder's CREATE INDEX CONCURRENTLY. */
+const takeLock = async (client: Client, log: Log): Promise<void> => {
+  let reportAt = performance.now() + REPORT_EVERY_MS;
+  for (;;) {
+    const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [LOCK_KEY]);
+    if (rows[0]?.locked === true) return;
+    if (performance.now() > reportAt) {
+      log.info({}, 'Waiting for another server that applies migrations');
+      reportAt += REPORT_EVERY_MS;
+    }
+    await sleep(POLL_MS);
+  }
+};
+
+/** The table as Prisma creates it. */
+const createTable = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
+  id                  VARCHAR(36) PRIMARY KEY NOT NULL,
+  checksum            VARCHAR(64) NOT NULL,
+  finished_at         TIMESTAMPTZ,
+  migration_name      VARCHAR(255) NOT NULL,
+  logs                TEXT,
+  rolled_back_at      TIMESTAMPTZ,
+  started_at          TIMESTAMPTZ NOT NULL DEFAULT now(),
+  applied_steps_count INTEGER NOT NULL DEFAULT 0
+)`;
+
+const readApplied = async (client: Client): Promise<AppliedRow[]> => {
+  await client.query(createTable);
+  const { rows } = await client.query<AppliedRow>(
+    'SELECT migration_name, checksum, finished_at FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at',
+  );
+  return rows;
+};
+
+const findPending = (migrations: readonly Migration[], applied: readonly AppliedRow[]): Migration[] => {
+  const known = new Map(migrations.map((migration) => [migration.name, migration]));
+  for (const row of applied) {
+    const migration = known.get(row.migration_name);
+    if (row.finished_at === null) {
+      throw new MigrationError(
+        `The migration ${row.migration_name} is recorded as failed: undo what it has left in the database, then delete its row from _prisma_migrations to have it applied again`,
+      );
+    }
+    if (migration === undefined) {
+      throw new MigrationError(
+        `The database is newer than the code: it has the migration ${row.migration_name}, which this version does not know. Start the newer version`,
+      );
+    }
+    if (migration.checksum !== row.checksum) {
+      throw new MigrationError(
+        `The migration ${row.migration_name} was edited after it was applied: restore its file, and put the change into a new migration`,
+      );
+    }
+  }
+  const done = new Set(applied.map((row) => row.migration_name));
+  return migrations.filter((migration) => !done.has(migration.name));
+};
+
+const NO_TRANSACTION = /^-- lynxroom: no transaction\s*(\n|$)/;
+
+const apply = async (client: Client, migration: Migration): Promise<void> => {
+  try {
+    await (NO_TRANSACTION.test(migration.sql) ? applyAlone : applyInTransaction)(client, migration);
+  } catch (cause) {
+    throw new MigrationError(
+      `The migration ${migration.name} failed${lineOf(cause, migration.sql)}: ${describe(cause)}`,
+      {
+        cause,
+      },
+    );
+  }
+};
+
+const applyInTransaction = async (client: Client, migration: Migration): Promise<void> => {
+  await client.query('BEGIN');
+  try {
+    // Without parameters pg sends the text as one simple query, which PostgreSQL itself splits into statements.
+    await client.query(migration.sql);
+    await client.query(
+      `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
+       VALUES ($1, $2, $3, now(), clock_timestamp(), 1)`,
+      [randomUUID(), migration.checksum, migration.name],
+    );
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+};
+
+const applyAlone = async (client: Client, migration: Migration): Promise<void> => {
+  const id = randomUUID();
+  await client.query('INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ($1, $2, $3)', [
+    id,
+    migration.checksum,
+    migration.name,
+  ]);
+  try {
+    await client.query(migration.sql);
+  } catch (error) {
+    await client
+      .query('UPDATE _prisma_migrations SET logs = $2 WHERE id = $1', [id, describe(error)])
+      .catch(() => undefined);
+    throw error;
+  }
+  await client.query(
+    'UPDATE _prisma_migrations SET finished_at = clock_timestamp(), applied_steps_count = 1 WHERE id = $1',
+    [id],
+  );
+};
+
+const describe = (error: unknown): string => {
+  // A host name with several addresses gives an AggregateError without a message of its own.
+  if (error instanceof AggregateError) return error.errors.map(describe).join(', ');
+  return error instanceof Error ? error.message : String(error);
+};
+
+const lineOf = (error: unknown, sql: string): string => {
+  const position = error instanceof DatabaseError ? Number(error.position) : Number.NaN;
+  return Number.isInteger(position) ? ` at line ${[...sql].slice(0, position).join('').split('\n').length}` : '';
+};

@@ -1,0 +1,65 @@
+/**
+ * What a newcomer tries on the embedded default: a demo account whose address, workspace and token stand in
+ * `<data folder>/demo.env`, readable by its owner only, for a shell to load.
+ */
+import { randomBytes } from 'node:crypto';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { identify } from './auth/identify.ts';
+import { DAY_MS } from './core/time.ts';
+import { register } from './routers/auth/account.ts';
+import { startSession } from './routers/auth/sessions.ts';
+import type { Services } from './services.ts';
+
+const DEMO_EMAIL = 'demo@lynxroom.example';
+const MOST_REST_MS = DAY_MS;
+
+const readToken = async (path: string): Promise<string | null> => {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  return /^export LYNXROOM_TOKEN=(\S+)$/m.exec(text)?.[1] ?? null;
+};
+
+/** Whether the token still works for another day. */
+const works = async (services: Services, token: string | null): Promise<boolean> => {
+  const tomorrow = { now: () => new Date(services.clock.now().getTime() + MOST_REST_MS) };
+  const { caller } = await identify({ db: services.db, clock: tomorrow }, token, null);
+  return caller !== null;
+};
+
+/**
+ * Creates the demo account on the first start (as long as there is no other account), gives it a session, and writes
+ * `demo.env`. Returns its path, or null where there is no demo account.
+ */
+export const prepareDemo = async (services: Services, dataDir: string, url: string): Promise<string | null> => {
+  const path = join(dataDir, 'demo.env');
+  const { db } = services;
+  if ((await db.user.count()) === 0)
+    await register(services, { name: 'Demo', email: DEMO_EMAIL, password: randomBytes(18).toString('base64url') });
+  const user = await db.user.findUnique({ where: { email: DEMO_EMAIL } });
+  const workspace = user && (await db.workspace.findFirst({ where: { ownerId: user.id, isPersonal: true } }));
+  if (!user || !workspace) return null;
+  const kept = await readToken(path);
+  const token = (await works(services, kept)) ? kept : (await startSession(services, db, user)).token;
+  const lines = [
+    `export LYNXROOM_URL=${url}`,
+    `export LYNXROOM_WORKSPACE=${workspace.id}`,
+    `export LYNXROOM_TOKEN=${token}`,
+    `lynx() { local path=$1; shift; curl -sS -H "Authorization: Bearer $LYNXROOM_TOKEN" "$LYNXROOM_URL/api/workspaces/$LYNXROOM_WORKSPACE$path" "$@"; echo; }`,
+  ];
+  await writeFile(path, `${lines.join('\n')}\n`, { mode: 0o600 });
+  await chmod(path, 0o600);
+  return path;
+};
+
+/** One line to paste for each of the main jobs. */
+export const demoLines = (path: string): string[] => [
+  `. ${path}`,
+  'lynx /library -F file=@examples/sample.pdf',
+  'lynx /library -F file=@examples/sample.mp4 -F name="Stand-up"',
+  `lynx /labels --json '{"name":"Contracts","color":"#0ea5e9"}'`,
+  `lynx /library/1/labels --json '{"labelId":1}'`,
+  `lynx '/library?search=SAMPLE&label=1'`,
+  'lynx /library/1/download',
+  'lynx /library/1 -X DELETE',
+  'npm run example     # the same with the typed client',
+];

@@ -1,0 +1,47 @@
+/** Every event that the service records, with the shape of its `data`. */
+import { z } from 'zod';
+import { id, unixSeconds } from '../core/validation.ts';
+
+const itemData = z.object({
+  workspace_id: id,
+  item_id: id,
+  name: z.string(),
+  mime_type: z.string(),
+  size: z.int().describe('Bytes'),
+});
+
+export const eventShapes = {
+  'member.joined': z.object({
+    workspace_id: id,
+    workspace_name: z.string(),
+    user_id: id,
+    user_name: z.string(),
+    role: z.string(),
+    joined_at: unixSeconds,
+  }),
+  'member.left': z.object({
+    workspace_id: id,
+    workspace_name: z.string(),
+    user_id: id,
+    user_name: z.string(),
+    reason: z.enum(['left', 'removed', 'account_deleted']),
+  }),
+  'library_item.uploaded': itemData.extend({
+    description: z.string(),
+    duration: z.int().nullable().describe('Seconds; null where unknown'),
+    uploaded_by: id,
+    uploaded_by_name: z.string(),
+    created_at: unixSeconds,
+  }),
+  'library_item.deleted': itemData.extend({
+    deleted_by: id.nullable().describe('null: by the retention policy'),
+    deleted_by_name: z.string().nullable(),
+  }),
+} as const;
+
+export type EventType = keyof typeof eventShapes;
+
+/** One event, as it is emitted. */
+export type NewEvent = {
+  [Type in EventType]: { type: Type; workspaceId: number; data: z.input<(typeof eventShapes)[Type]> };
+}[EventType];

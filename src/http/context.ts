@@ -1,0 +1,73 @@
+/** What the doors tell the procedures about a request. */
+import '@fastify/cookie';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Identity, identify } from '../auth/identify.ts';
+import { type AppError, forbidden } from '../core/errors.ts';
+import type { Services } from '../services.ts';
+import type { Context } from '../trpc.ts';
+
+export const SESSION_COOKIE = 'session';
+
+const BEARER = /^Bearer +([^\s]+)$/i;
+
+/** The credential of a request. The Authorization header wins over the cookie, and is never joined with it. */
+const credentialOf = (request: FastifyRequest): { token: string | null; fromCookie: boolean } => {
+  const { authorization } = request.headers;
+  if (authorization !== undefined) return { token: BEARER.exec(authorization)?.[1] ?? null, fromCookie: false };
+  return { token: request.cookies[SESSION_COOKIE] ?? null, fromCookie: true };
+};
+
+/** Scheme, host and port under which the caller reached us. */
+export const originOf = (request: FastifyRequest, services: Services): string =>
+  services.settings.publicUrl ?? `${request.protocol}://${request.host}`;
+
+const readsOnly = (method: string): boolean => method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
+
+/** A browser sends the cookie along whoever wrote the page: a write with it must come from a page of ours. */
+const requireOwnOrigin = (request: FastifyRequest, services: Services): void => {
+  const { origin } = request.headers;
+  const own = [originOf(request, services), ...services.settings.trustedOrigins];
+  if (origin === undefined || !own.includes(origin)) throw forbidden('Cross-origin request refused');
+};
+
+/** Finds who sent the request. Throws 403 for a write from a foreign page with a session cookie. */
+export const identifyRequest = async (
+  services: Services,
+  request: FastifyRequest,
+  workspaceId: number | null,
+): Promise<Identity> => {
+  const { token, fromCookie } = credentialOf(request);
+  const identity = await identify(services, token, workspaceId);
+  if (identity.caller !== null && fromCookie && !readsOnly(request.method)) requireOwnOrigin(request, services);
+  return identity;
+};
+
+/** What the facade has found out before it calls a procedure. */
+type Known = { identity?: Identity; unreadableBody?: AppError | null };
+
+export const createContext = (
+  services: Services,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  known: Known = {},
+): Context => ({
+  services,
+  requestId: request.id,
+  address: request.ip,
+  origin: originOf(request, services),
+  unreadableBody: known.unreadableBody ?? null,
+  identify: async (workspaceId) => known.identity ?? identifyRequest(services, request, workspaceId),
+  setHeader(name, value) {
+    reply.header(name, value);
+  },
+  setSessionCookie(session) {
+    const options = {
+      path: '/',
+      httpOnly: true,
+      sameSite: 'lax',
+      secure: originOf(request, services).startsWith('https:'),
+    } as const;
+    if (session) reply.setCookie(SESSION_COOKIE, session.token, { ...options, expires: session.expiresAt });
+    else reply.clearCookie(SESSION_COOKIE, options);
+  },
+});

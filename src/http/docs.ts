@@ -1,0 +1,17 @@
+/** `/openapi.json`, and `/docs` to browse and try it: Swagger UI from our own files, nothing is loaded from elsewhere. */
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyInstance } from 'fastify';
+import { createOpenApiDocument } from './openapi.ts';
+
+export const serveDocs = async (app: FastifyInstance, publicUrl: string | null): Promise<void> => {
+  const document = createOpenApiDocument(publicUrl ?? '/');
+  // Serialised once: it never changes while the server runs.
+  const json = JSON.stringify(document);
+  app.get('/openapi.json', (_request, reply) => reply.type('application/json').send(json));
+  await app.register(swagger, { mode: 'static', specification: { document: JSON.parse(json) } });
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    uiConfig: { url: '/openapi.json', tryItOutEnabled: true, persistAuthorization: true, deepLinking: true },
+  });
+};

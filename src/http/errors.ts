@@ -1,0 +1,75 @@
+/** Failures as HTTP answers: the same body whichever layer refused. */
+import { TRPCError } from '@trpc/server';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { AppError, type ErrorCode } from '../core/errors.ts';
+import { httpStatusOf, internalError, toProblem } from '../core/problem.ts';
+import { fromTrpcError } from '../trpc.ts';
+
+/** What each of Fastify's own refusals is called here. Those that are not listed are our bugs. */
+const fastifyRefusals: Record<string, [ErrorCode, string]> = {
+  FST_ERR_BAD_URL: ['BAD_REQUEST', 'Malformed URL'],
+  FST_ERR_ASYNC_CONSTRAINT: ['BAD_REQUEST', 'Malformed URL'],
+  FST_ERR_MAX_PARAM_LENGTH: ['URI_TOO_LONG', 'A part of the path is too long'],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['PAYLOAD_TOO_LARGE', 'Request body is too large'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['UNSUPPORTED_MEDIA_TYPE', 'Content type must be application/json'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['BAD_REQUEST', 'Request body does not have the announced length'],
+  FST_ERR_CTP_INVALID_JSON_BODY: ['BAD_REQUEST', 'Request body must be valid JSON'],
+  FST_ERR_CTP_EMPTY_JSON_BODY: ['BAD_REQUEST', 'Request body must not be empty'],
+};
+
+/** The expected failure behind anything that was thrown, or the internal error that hides an unexpected one. */
+export const toAppError = (error: unknown): AppError => {
+  if (error instanceof AppError) return error;
+  if (error instanceof TRPCError) return fromTrpcError(error);
+  const refusal = fastifyRefusals[(error as Partial<FastifyError> | null)?.code ?? ''];
+  return refusal ? new AppError(...refusal, { cause: error }) : internalError(error);
+};
+
+/** Answers a failure. What is unexpected is logged whole, under the request id that the caller is told. */
+export const sendError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  const known = toAppError(error);
+  const status = httpStatusOf(known);
+  if (status >= 500) request.log.error({ err: known.cause ?? known }, known.message);
+  if (known.code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer');
+  return reply.status(status).send(toProblem(known, request.id));
+};
+
+/** Unknown paths, wrong methods and everything thrown. Call it before any route is added, so that 405 knows them all. */
+export const answerErrors = (app: FastifyInstance): void => {
+  app.setErrorHandler(sendError);
+  app.setNotFoundHandler((request, reply) => sendError(new AppError('NOT_FOUND', 'Not found'), request, reply));
+};
+
+/**
+ * Answers a known path with another method: 405 and `Allow`. Returns what must be called after the last route is added.
+ * It answers before the body is read, so that a bad one does not come first.
+ */
+export const answerWrongMethods = (app: FastifyInstance): (() => void) => {
+  const methodsOf = new Map<string, Set<string>>();
+  app.addHook('onRoute', ({ url, method }) => {
+    const methods = methodsOf.get(url) ?? new Set();
+    for (const one of [method].flat()) methods.add(one);
+    methodsOf.set(url, methods);
+  });
+  return () => {
+    for (const [url, methods] of [...methodsOf]) {
+      // The docs page registers its paths with and without a slash at the end, and is no part of the API.
+      if (url.startsWith('/docs')) continue;
+      const others = app.supportedMethods.filter((method) => !methods.has(method) && method !== 'OPTIONS');
+      const allow = [...methods].sort().join(', ');
+      if (others.length === 0) continue;
+      app.route({
+        url,
+        method: others,
+        exposeHeadRoute: false,
+        onRequest(request, reply) {
+          reply.header('allow', allow);
+          sendError(new AppError('METHOD_NOT_ALLOWED', 'Method not allowed'), request, reply);
+        },
+        handler() {
+          throw new Error('Answered in onRequest');
+        },
+      });
+    }
+  };
+};

@@ -1,0 +1,27 @@
+/** Time limits on what a client may take to send. */
+import type { FastifyInstance } from 'fastify';
+import { AppError } from '../core/errors.ts';
+import { sendError } from './errors.ts';
+import { UPLOAD_PATH } from './upload-document.ts';
+
+/** How long a JSON body may take to arrive; the upload has a rule of its own. */
+const BODY_MS = 30_000;
+
+const uploadUrl = UPLOAD_PATH.replace('{id}', ':id');
+
+/** Answers 408 to a body that drips in, and then cuts the connection. */
+export const limitSlowBodies = (app: FastifyInstance): void => {
+  app.addHook('preParsing', (request, reply, _payload, done) => {
+    const { method, raw, routeOptions } = request;
+    const isUpload = routeOptions.url === uploadUrl && method === 'POST';
+    if (method === 'GET' || method === 'HEAD' || raw.complete || isUpload) return done();
+    const timer = setTimeout(() => {
+      if (reply.sent) return;
+      sendError(new AppError('REQUEST_TIMEOUT', 'The request body is too slow'), request, reply);
+      reply.raw.once('finish', () => raw.destroy());
+    }, BODY_MS);
+    raw.once('end', () => clearTimeout(timer));
+    raw.once('close', () => clearTimeout(timer));
+    done();
+  });
+};

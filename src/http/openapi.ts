@@ -1,0 +1,169 @@
+/** The OpenAPI document: generated once from the procedures, then completed with what they do not say. */
+import { readFileSync } from 'node:fs';
+import { STATUS_CODES } from 'node:http';
+import { generateOpenApiDocument, type OpenAPIObject } from 'trpc-to-openapi';
+import { z } from 'zod';
+import { appRouter } from '../routers/index.ts';
+import { listOperations, type Operation } from './rest.ts';
+import { UPLOAD_PATH, uploadOperation } from './upload-document.ts';
+
+const { version } = z
+  .object({ version: z.string() })
+  .parse(JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')));
+
+const tags = [
+  ['Signing in', 'Accounts and sessions. Send the token as `Authorization: Bearer`, or use the cookie in a browser.'],
+  ['Workspaces', 'What teams work in, and the links that invite to them.'],
+  ['Members', 'Roles, removing and leaving.'],
+  ['Labels', 'Colored tags of a workspace, for the items of its library.'],
+  ['Media library', 'PDF and MP4 files of a workspace, up to 100 MB each.'],
+] as const;
+
+const description = `Teams share meeting rooms inside workspaces, keep recordings and a media library, and label them.
+
+Fields named \`*_at\` are Unix timestamps in seconds. Flags are 1 and 0. Every refusal has the same body, with the text in
+\`error\` (and \`message\`) and a \`code\` for programs; 400 names each wrong field in \`issues\`. Checks come in this order:
+401, 404 for the workspace, 403, 400, 404 for what is in it, 409. Version 1 of these paths only grows: expect new fields.`;
+
+const problem = {
+  type: 'object',
+  description: 'Why a call was refused',
+  required: ['error', 'message', 'code', 'request_id'],
+  properties: {
+    error: { type: 'string', description: 'What is wrong, for people', examples: ['Label not found'] },
+    message: { type: 'string', description: 'The same text', examples: ['Label not found'] },
+    code: { type: 'string', description: 'What is wrong, for programs', examples: ['NOT_FOUND'] },
+    request_id: { type: 'string', description: 'Names this call in the log of the server', examples: ['req-1f'] },
+    issues: {
+      type: 'array',
+      description: 'Each wrong field',
+      items: {
+        type: 'object',
+        required: ['path', 'message'],
+        properties: {
+          path: { type: 'string', description: 'The field, dotted; empty for the whole body', examples: ['name'] },
+          message: { type: 'string', examples: ['Name is required'] },
+        },
+      },
+    },
+  },
+} as const;
+
+const refusals: Record<number, { name: string; description: string; headers?: object }> = {
+  400: { name: 'BadRequest', description: 'The input is wrong; `issues` names each field' },
+  401: {
+    name: 'Unauthorized',
+    description: 'No valid credential',
+    headers: { 'WWW-Authenticate': { schema: { type: 'string' }, description: '`Bearer`' } },
+  },
+  403: { name: 'Forbidden', description: 'Not a member of the workspace, or the role is too low' },
+  404: { name: 'NotFound', description: 'There is no such thing, or not in this workspace' },
+  408: { name: 'RequestTimeout', description: 'The body arrived too slowly' },
+  409: { name: 'Conflict', description: 'It is there already, or something else stands against it' },
+  413: { name: 'PayloadTooLarge', description: 'The body is too large' },
+  415: { name: 'UnsupportedMediaType', description: 'The body is not JSON' },
+  429: {
+    name: 'TooManyRequests',
+    description: 'Too many calls in a minute',
+    headers: { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds to wait' } },
+  },
+  500: { name: 'InternalServerError', description: 'Our fault: tell us the request id' },
+};
+
+const errorContent = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+
+/** References to the refusals of an operation, by status. */
+const refusalsFor = (statuses: readonly number[]): Record<string, { $ref: string }> =>
+  Object.fromEntries(
+    [...new Set(statuses)]
+      .sort()
+      .map((status) => [status, { $ref: `#/components/responses/${refusals[status]?.name}` }]),
+  );
+
+/** Which refusals an operation can give, by what it is; what only it can give stands in its meta. */
+const statusesOf = (operation: Operation): number[] => {
+  const isInWorkspace = operation.path.startsWith('/api/workspaces/{id}');
+  return [
+    ...(operation.kinds.size > 0 ? [400] : []),
+    ...(operation.isPublic ? [] : [401]),
+    ...(isInWorkspace ? [403, 404] : []),
+    ...(operation.takesBody ? [413, 415] : []),
+    ...operation.errorStatuses,
+    429,
+    500,
+  ];
+};
+
+/** Shapes of answers may grow, so they are open; the generator closes them. */
+const openShapes = (node: unknown): void => {
+  if (typeof node !== 'object' || node === null) return;
+  if ('additionalProperties' in node && node.additionalProperties === false) delete node.additionalProperties;
+  for (const child of Object.values(node)) openShapes(child);
+};
+
+type Answer = { description: string; content?: unknown };
+type OperationObject = {
+  operationId: string;
+  security?: unknown;
+  requestBody?: { required?: boolean; content: Record<string, { schema: { required?: string[] } }> };
+  responses: Record<string, Answer | { $ref: string }>;
+};
+
+const completeOperation = (operation: Operation, target: OperationObject): void => {
+  // `labels.create` of the router is `labelsCreate` in generated clients.
+  target.operationId = operation.name.replace(/\.(\w)/g, (_, letter: string) => letter.toUpperCase());
+  if (operation.isPublic) target.security = [];
+  if (target.requestBody) {
+    const body = target.requestBody.content['application/json'];
+    target.requestBody.required = (body?.schema.required?.length ?? 0) > 0;
+  }
+  const success = target.responses[200];
+  if (!success) throw new Error(`The document lacks the answer of ${operation.name}`);
+  target.responses = { [operation.status]: success, ...refusalsFor(statusesOf(operation)) };
+};
+
+/** Builds the document. `serverUrl` is where the service is reached; `/` means where the document came from. */
+export const createOpenApiDocument = (serverUrl: string): OpenAPIObject => {
+  const document = generateOpenApiDocument(appRouter, {
+    title: 'Lynxroom',
+    version,
+    description,
+    openApiVersion: '3.1.0',
+    baseUrl: serverUrl,
+    license: { name: 'MIT', identifier: 'MIT' },
+    contact: { name: 'Lynxroom', url: 'https://lynxroom.example' },
+    securitySchemes: {
+      bearer: { type: 'http', scheme: 'bearer', description: 'A session token (`lns_...`)' },
+      cookie: { type: 'apiKey', in: 'cookie', name: 'session', description: 'The same token, set by signing in' },
+    },
+  });
+  document.tags = tags.map(([name, text]) => ({ name, description: text }));
+  openShapes(document.paths);
+  openShapes(document.components?.schemas);
+  const paths = document.paths as Record<string, Record<string, OperationObject>>;
+  for (const operation of listOperations()) {
+    const target = paths[operation.path]?.[operation.method.toLowerCase()];
+    if (!target) throw new Error(`The document lacks ${operation.name}`);
+    completeOperation(operation, target);
+  }
+  const schemas = Object.entries(document.components?.schemas ?? {}).filter(([name]) => !name.startsWith('error.'));
+  const components = {
+    ...document.components,
+    schemas: { ...Object.fromEntries(schemas), Error: problem },
+    responses: Object.fromEntries(
+      Object.entries(refusals).map(([status, { name, ...refusal }]) => [
+        name,
+        { ...refusal, description: `${refusal.description} (${STATUS_CODES[status]})`, content: errorContent },
+      ]),
+    ),
+  };
+  // Plain JSON of the right shape; the generator's types are those of an object model with mutable arrays.
+  document.components = components as unknown as NonNullable<OpenAPIObject['components']>;
+  const library = paths[UPLOAD_PATH];
+  if (!library) throw new Error('The document lacks the library');
+  paths[UPLOAD_PATH] = {
+    ...library,
+    post: uploadOperation(refusalsFor([400, 401, 403, 404, 408, 413, 429, 500])),
+  } as typeof library;
+  return document;
+};

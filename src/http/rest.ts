@@ -1,0 +1,156 @@
+/**
+ * The REST facade: every procedure with `meta.openapi` becomes a real Fastify route, that joins path, query and body,
+ * calls the procedure and writes its answer. Permission, validation, result and error are the procedure's own.
+ */
+import { type AnyTRPCProcedure, TRPCError } from '@trpc/server';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Identity } from '../auth/identify.ts';
+import { AppError } from '../core/errors.ts';
+import { id } from '../core/validation.ts';
+import { appRouter } from '../routers/index.ts';
+import type { Services } from '../services.ts';
+import { createCallerFactory, fromTrpcError, type Meta, requireCaller } from '../trpc.ts';
+import { createContext, identifyRequest } from './context.ts';
+import { parseJsonBodies, refuseOtherBodies, UnreadableBody } from './json-body.ts';
+
+type Kind = 'number' | 'boolean' | 'string';
+
+/** One operation, worked out at start so that a request only follows it. */
+export type Operation = {
+  name: string;
+  method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  /** `/api/workspaces/{id}`, as OpenAPI writes it. */
+  path: string;
+  isPublic: boolean;
+  takesBody: boolean;
+  /** Status of success. */
+  status: number;
+  /** Refusals beyond those that every operation of its sort may give, for the document. */
+  errorStatuses: readonly number[];
+  /** The kind of every input field, for what comes as text. */
+  kinds: ReadonlyMap<string, Kind>;
+};
+
+const kindsOf = (inputs: readonly z.ZodType[]): Map<string, Kind> => {
+  const kinds = new Map<string, Kind>();
+  for (const input of inputs) {
+    const { properties = {} } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
+    for (const [name, schema] of Object.entries(properties)) {
+      const type = typeof schema === 'object' ? schema.type : undefined;
+      kinds.set(name, type === 'integer' || type === 'number' ? 'number' : type === 'boolean' ? 'boolean' : 'string');
+    }
+  }
+  return kinds;
+};
+
+// The record is flat at run time (`labels.create`), which its type does not say.
+const procedures = appRouter._def.procedures as unknown as Record<string, AnyTRPCProcedure>;
+
+/** All operations of the router that have a REST path. */
+export const listOperations = (): Operation[] =>
+  Object.entries(procedures).flatMap(([name, { _def: definition }]) => {
+    // The router's meta type, which tRPC does not carry into its flat record.
+    const { openapi, successStatus, refusals = [] } = (definition.meta ?? {}) as Meta;
+    if (!openapi) return [];
+    const { method, path, protect = true } = openapi;
+    // Present on every procedure of a builder, though not in the public type; the document's generator reads it too.
+    const { inputs } = definition as unknown as { inputs: readonly z.ZodType[] };
+    return [
+      {
+        name,
+        method,
+        path,
+        isPublic: !protect,
+        takesBody: method !== 'GET' && method !== 'DELETE',
+        status: successStatus ?? 200,
+        errorStatuses: refusals,
+        kinds: kindsOf(inputs),
+      },
+    ];
+  });
+
+const INTEGER_OR_DECIMAL = /^-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?$/;
+
+/** Text of a path or query as the kind that the shape names; what is not of that kind stays text, and is refused. */
+const fromText = (text: unknown, kind: Kind): unknown => {
+  if (typeof text !== 'string') return text;
+  if (kind === 'number' && INTEGER_OR_DECIMAL.test(text)) return Number(text);
+  if (kind === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
+};
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const notAnObject = new AppError('BAD_REQUEST', 'Request body must be a JSON object', {
+  issues: [{ path: '', message: 'Request body must be a JSON object' }],
+});
+
+/** Path values win over those of query or body: nobody reaches another workspace through a body. */
+const joinInput = (operation: Operation, request: FastifyRequest): Record<string, unknown> => {
+  const input: Record<string, unknown> = {};
+  const { body } = request;
+  const params = isRecord(request.params) ? request.params : {};
+  const query = !operation.takesBody && isRecord(request.query) ? request.query : {};
+  for (const [name, kind] of operation.kinds) {
+    if (Object.hasOwn(params, name)) input[name] = fromText(params[name], kind);
+    else if (operation.takesBody && isRecord(body) && Object.hasOwn(body, name)) input[name] = body[name];
+    else if (Object.hasOwn(query, name)) input[name] = fromText(query[name], kind);
+  }
+  return input;
+};
+
+const unreadable = (operation: Operation, body: unknown): AppError | null => {
+  if (!operation.takesBody || body === undefined) return null;
+  if (body instanceof UnreadableBody) return body.error;
+  return isRecord(body) ? null : notAnObject;
+};
+
+const identities = new WeakMap<FastifyRequest, Identity>();
+
+/** The workspace of a path such as `/api/workspaces/:id/labels`; null where there is none, or no valid one. */
+export const workspaceIdOf = (request: FastifyRequest): number | null => {
+  const given = isRecord(request.params) ? id.safeParse(fromText(request.params.id, 'number')) : null;
+  return given?.success ? given.data : null;
+};
+
+const createCaller = createCallerFactory(appRouter);
+
+type Call = (input: unknown) => Promise<unknown>;
+
+/** The procedure `labels.create` of a caller, by its name. */
+const procedureOf = (caller: ReturnType<typeof createCaller>, name: string): Call =>
+  name.split('.').reduce<unknown>((node, step) => (node as Record<string, unknown>)[step], caller) as Call;
+
+/** Registers every operation on `app`. */
+export const serveRest = (app: FastifyInstance, services: Services): void => {
+  parseJsonBodies(app);
+  refuseOtherBodies(app);
+  for (const operation of listOperations()) {
+    app.route({
+      method: operation.method,
+      url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
+      // Before the body is read, so that strangers cannot make us read one; procedures find the answer ready.
+      async onRequest(request, reply) {
+        if (operation.isPublic) return;
+        const identity = await identifyRequest(services, request, workspaceIdOf(request));
+        identities.set(request, identity);
+        if (identity.caller === null) await requireCaller(createContext(services, request, reply), identity);
+      },
+      async handler(request, reply) {
+        const identity = identities.get(request);
+        const context = createContext(services, request, reply, {
+          ...(identity && { identity }),
+          unreadableBody: unreadable(operation, request.body),
+        });
+        try {
+          const answer = await procedureOf(createCaller(context), operation.name)(joinInput(operation, request));
+          return reply.status(operation.status).send(answer);
+        } catch (error) {
+          throw error instanceof TRPCError ? fromTrpcError(error) : error;
+        }
+      },
+    });
+  }
+};

@@ -1,0 +1,12 @@
+/** Everything that the service does by the clock. */
+import { removeEndedSessions } from '../routers/auth/sessions.ts';
+import type { Services } from '../services.ts';
+import { removeDiscardedObjects } from '../storage/discarded-objects.ts';
+import { sweepStorage } from '../storage/sweep.ts';
+import type { ScheduledJob } from './jobs.ts';
+
+export const scheduleOf = (services: Services): ScheduledJob[] => [
+  { name: 'storage.remove-discarded', cron: '* * * * *', run: () => removeDiscardedObjects(services) },
+  { name: 'storage.sweep', cron: '17 * * * *', run: () => sweepStorage(services) },
+  { name: 'sessions.remove-ended', cron: '43 3 * * *', run: () => removeEndedSessions(services) },
+];

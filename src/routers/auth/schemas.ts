@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { id, requiredLine, unixSeconds } from '../../core/validation.ts';
+
+const MOST_NAME = 100;
+const MOST_EMAIL = 254;
+const LEAST_PASSWORD = 8;
+const MOST_PASSWORD = 200;
+
+const userName = requiredLine(MOST_NAME, 'Name is required').describe('Display name').meta({ example: 'Ada Lovelace' });
+
+/** Lower-cased, so that one person is one account however the address is typed. */
+const email = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(MOST_EMAIL, { error: `email must have at most ${MOST_EMAIL} characters` })
+  .pipe(z.email({ error: 'email must be a valid email address' }))
+  .describe('Email address; upper and lower case are the same')
+  .meta({ example: 'ada@example.com' });
+
+const newPassword = z
+  .string()
+  .min(LEAST_PASSWORD, { error: `password must have ${LEAST_PASSWORD} to ${MOST_PASSWORD} characters` })
+  .max(MOST_PASSWORD, { error: `password must have ${LEAST_PASSWORD} to ${MOST_PASSWORD} characters` })
+  .refine((value) => value.isWellFormed(), { error: 'password must not contain broken Unicode' })
+  .describe('8 to 200 characters')
+  .meta({ example: 'correct horse battery staple' });
+
+/** Any text: whether it is the right one is not for the shape to say. Its length is limited before it is hashed. */
+const anyPassword = z
+  .string()
+  .max(MOST_PASSWORD, { error: `password must have at most ${MOST_PASSWORD} characters` })
+  .describe('The current password')
+  .meta({ example: 'correct horse battery staple' });
+
+export const User = z
+  .object({ id, name: z.string(), email: z.string(), created_at: unixSeconds })
+  .meta({ id: 'User', description: 'A person with an account' });
+export type User = z.infer<typeof User>;
+
+export const RegisterInput = z.object({ name: userName, email, password: newPassword });
+export type RegisterInput = z.infer<typeof RegisterInput>;
+
+export const LoginInput = z.object({ email: email.describe('Email address'), password: anyPassword });
+export type LoginInput = z.infer<typeof LoginInput>;
+
+export const UpdateMeInput = z.object({
+  name: userName.optional(),
+  password: newPassword.describe('A new password: ends all other sessions').optional(),
+  current_password: anyPassword.describe('Required to set a new password').optional(),
+});
+export type UpdateMeInput = z.infer<typeof UpdateMeInput>;
+
+export const SignedIn = z.object({
+  user: User,
+  token: z.string().describe('Send it as `Authorization: Bearer <token>`. Begins with `lns_`; shown only here'),
+  expires_at: unixSeconds.describe('When the session ends, Unix timestamp in seconds'),
+});
+export type SignedIn = z.infer<typeof SignedIn>;
+
+export const UserAnswer = z.object({ user: User });

@@ -1,0 +1,60 @@
+/** Signing in and out. */
+import { isPassword } from '../../auth/passwords.ts';
+import { createSessionToken, hashToken } from '../../auth/tokens.ts';
+import { AppError } from '../../core/errors.ts';
+import { DAY_MS, toUnixSeconds } from '../../core/time.ts';
+import { isForeignKeyViolation, type Tx } from '../../db/client.ts';
+import type { Services } from '../../services.ts';
+import type { LoginInput, SignedIn, User } from './schemas.ts';
+
+type UserRow = { id: number; name: string; email: string; createdAt: Date };
+
+export const toUser = (row: UserRow): User => ({
+  id: row.id,
+  name: row.name,
+  email: row.email,
+  created_at: toUnixSeconds(row.createdAt),
+});
+
+/** Starts a session for a user; the token is in the answer and nowhere else. */
+export const startSession = async (
+  { clock, settings }: Pick<Services, 'clock' | 'settings'>,
+  tx: Tx,
+  user: UserRow,
+): Promise<SignedIn> => {
+  const token = createSessionToken();
+  const createdAt = clock.now();
+  const expiresAt = new Date(createdAt.getTime() + settings.sessionDays * DAY_MS);
+  await tx.session.create({ data: { userId: user.id, tokenHash: hashToken(token), createdAt, expiresAt } });
+  return { user: toUser(user), token, expires_at: toUnixSeconds(expiresAt) };
+};
+
+const wrongCredentials = (): AppError => new AppError('UNAUTHORIZED', 'Wrong email or password');
+
+/**
+ * Starts a session for who knows the password. An unknown address and a wrong password look and take the same.
+ * Throws 401 "Wrong email or password".
+ */
+export const login = async (services: Services, input: LoginInput): Promise<SignedIn> => {
+  const user = await services.db.user.findUnique({ where: { email: input.email } });
+  const right = await isPassword(input.password, user?.passwordHash ?? null);
+  if (user === null || !right) throw wrongCredentials();
+  try {
+    return await startSession(services, services.db, user);
+  } catch (error) {
+    // The account was deleted while the password was checked: it is as unknown as any.
+    if (isForeignKeyViolation(error)) throw wrongCredentials();
+    throw error;
+  }
+};
+
+/** Ends the session that the call came with. */
+export const logout = async ({ db }: Pick<Services, 'db'>, sessionId: number): Promise<{ ok: true }> => {
+  await db.session.deleteMany({ where: { id: sessionId } });
+  return { ok: true };
+};
+
+/** Removes sessions that have ended. */
+export const removeEndedSessions = async ({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> => {
+  await db.session.deleteMany({ where: { expiresAt: { lte: clock.now() } } });
+};

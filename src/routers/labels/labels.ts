@@ -1,0 +1,94 @@
+/** The labels of a workspace. */
+import type { Actor } from '../../auth/identify.ts';
+import { conflict, notFound } from '../../core/errors.ts';
+import { creatorName } from '../../core/people.ts';
+import { toUnixSeconds } from '../../core/time.ts';
+import { isForeignKeyViolation, isUniqueViolation } from '../../db/client.ts';
+import type { Services } from '../../services.ts';
+import type { CreateLabelInput, Label, LabelInput, LabelRecord, UpdateLabelInput } from './schemas.ts';
+
+type Db = Pick<Services, 'db'>;
+
+type ListedLabel = { id: number; name: string; color: string; createdAt: Date; creator: { name: string } | null };
+
+const labelColumns = {
+  id: true,
+  workspaceId: true,
+  name: true,
+  color: true,
+  createdBy: true,
+  createdAt: true,
+  creator: { select: { name: true } },
+} as const;
+
+const toLabel = (row: ListedLabel): Label => ({
+  id: row.id,
+  name: row.name,
+  color: row.color,
+  created_by_name: creatorName(row.creator?.name),
+  created_at: toUnixSeconds(row.createdAt),
+});
+
+const toLabelRecord = (row: ListedLabel & { workspaceId: number; createdBy: number | null }): LabelRecord => ({
+  ...toLabel(row),
+  workspace_id: row.workspaceId,
+  created_by: row.createdBy,
+});
+
+/** A taken name is the only thing that a unique key refuses here. */
+const nameTaken = (error: unknown): never => {
+  if (isUniqueViolation(error)) throw conflict('A label with this name already exists');
+  throw error;
+};
+
+/** All labels, oldest first. */
+export const listLabels = async ({ db }: Db, { workspaceId }: Actor): Promise<Label[]> => {
+  const rows = await db.$queryRaw<
+    { id: number; name: string; color: string; createdAt: Date; creator: string | null }[]
+  >`
+    select l.id, l.name, l.color, l.created_at as "createdAt", u.name as creator
+    from labels l left join users u on u.id = l.created_by
+    where l.workspace_id = ${workspaceId} order by l.created_at, l.id`;
+  return rows.map((row) => toLabel({ ...row, creator: row.creator === null ? null : { name: row.creator } }));
+};
+
+/** Creates a label. Throws 409 for a name that the workspace has. */
+export const createLabel = async (
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  { workspaceId, userId }: Actor,
+  { name, color }: CreateLabelInput,
+): Promise<LabelRecord> => {
+  try {
+    const data = { workspaceId, name, color, createdBy: userId, createdAt: clock.now() };
+    return toLabelRecord(await db.label.create({ data, select: labelColumns }));
+  } catch (error) {
+    // The workspace was deleted after the caller was let in.
+    if (isForeignKeyViolation(error)) throw notFound('Workspace');
+    return nameTaken(error);
+  }
+};
+
+/** Changes what is sent. Throws 404, and 409 for a name that another label has. */
+export const updateLabel = async (
+  { db }: Db,
+  { workspaceId }: Actor,
+  { labelId, name, color }: UpdateLabelInput,
+): Promise<LabelRecord> => {
+  const data = { ...(name !== undefined && { name }), ...(color !== undefined && { color }) };
+  const where = { workspaceId, id: labelId };
+  const { count } = await db.label.updateMany({ where, data }).catch(nameTaken);
+  const row = count === 1 ? await db.label.findFirst({ where, select: labelColumns }) : null;
+  if (row === null) throw notFound('Label');
+  return toLabelRecord(row);
+};
+
+/** Deletes a label and takes it off every item. Throws 404. */
+export const deleteLabel = async (
+  { db }: Db,
+  { workspaceId }: Actor,
+  { labelId }: LabelInput,
+): Promise<{ ok: true }> => {
+  const { count } = await db.label.deleteMany({ where: { workspaceId, id: labelId } });
+  if (count === 0) throw notFound('Label');
+  return { ok: true };
+};

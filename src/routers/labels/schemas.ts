@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { hexColor, id, requiredLine, unixSeconds } from '../../core/validation.ts';
+
+const MOST_NAME = 64;
+export const DEFAULT_COLOR = '#6366f1';
+
+const labelName = requiredLine(MOST_NAME, 'Name is required')
+  .describe('Unique in the workspace, by exact text; at most 64 characters')
+  .meta({ example: 'Contracts' });
+
+const color = hexColor.describe('Hex color').meta({ example: DEFAULT_COLOR });
+
+export const Label = z
+  .object({
+    id,
+    name: z.string(),
+    color: z.string().meta({ example: DEFAULT_COLOR }),
+    created_by_name: z.string().describe('Display name of the creator'),
+    created_at: unixSeconds,
+  })
+  .meta({ id: 'Label', description: 'A colored tag of a workspace' });
+export type Label = z.infer<typeof Label>;
+
+/** A label with the fields that only its own answers carry. */
+export const LabelRecord = Label.extend({
+  workspace_id: id,
+  created_by: id.nullable().describe('User ID of the creator; null if that user was deleted'),
+}).meta({ id: 'LabelRecord' });
+export type LabelRecord = z.infer<typeof LabelRecord>;
+
+export const CreateLabelInput = z.object({
+  name: labelName,
+  color: color.default(DEFAULT_COLOR),
+});
+export type CreateLabelInput = z.infer<typeof CreateLabelInput>;
+
+export const LabelInput = z.object({ labelId: id.describe('Label ID') });
+export type LabelInput = z.infer<typeof LabelInput>;
+
+export const UpdateLabelInput = LabelInput.extend({ name: labelName.optional(), color: color.optional() });
+export type UpdateLabelInput = z.infer<typeof UpdateLabelInput>;
+
+export const LabelsAnswer = z.object({ labels: z.array(Label) });
+export const LabelAnswer = z.object({ label: LabelRecord });

@@ -1,0 +1,171 @@
+/** Receiving a file into the library: stream, verify, store, commit; whatever fails before that leaves nothing. */
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { Actor } from '../../auth/identify.ts';
+import { badField, forbidden, notFound, storageUnavailable } from '../../core/errors.ts';
+import { toUnixSeconds } from '../../core/time.ts';
+import { parseInput } from '../../core/validation.ts';
+import { type Tx, transact } from '../../db/client.ts';
+import { emit } from '../../events/emit.ts';
+import type { Services } from '../../services.ts';
+import { createObjectKey } from '../../storage/create-object-key.ts';
+import { StorageUnavailableError } from '../../storage/object-store.ts';
+import { contradicts, declaredKind } from './file-kind.ts';
+import { createMp4DurationReader } from './mp4-duration.ts';
+import { type LibraryItem, type MediaType, MOST_NAME, UploadFields } from './schemas.ts';
+
+/** 100 MiB: exactly this passes. */
+export const MOST_BYTES = 104_857_600;
+
+/** As much of a file as its kind is recognised by. */
+const HEAD_BYTES = 4_100;
+
+/** The parts of an upload, as they arrive. */
+export type IncomingUpload = {
+  /** Resolves at the head of the file part; rejects where the body has none. */
+  file: Promise<{ stream: Readable; filename: string; declaredType: string | undefined }>;
+  /** Resolves at the end of the body; fields may stand before and after the file. */
+  fields: Promise<Record<string, string>>;
+};
+
+type FileFacts = { size: number; sha256: Uint8Array<ArrayBuffer>; duration: number | null };
+
+const tooLarge = () => badField('file', 'File is larger than 100 MB');
+const unsupported = () => badField('file', 'Only PDF and MP4 files are supported');
+
+/** Reads chunks until there are `HEAD_BYTES`, or all. */
+const readHead = async (chunks: AsyncIterator<Buffer>): Promise<Buffer> => {
+  const head: Buffer[] = [];
+  let size = 0;
+  while (size < HEAD_BYTES) {
+    const next = await chunks.next();
+    if (next.done) break;
+    head.push(next.value);
+    size += next.value.length;
+  }
+  return Buffer.concat(head);
+};
+
+/** Passes the file on while counting, hashing and looking for the length of a video. */
+const createInspector = (type: MediaType) => {
+  const hash = createHash('sha256');
+  const mp4 = type === 'video/mp4' ? createMp4DurationReader() : null;
+  let size = 0;
+  const inspect = (chunk: Buffer): Buffer => {
+    size += chunk.length;
+    if (size > MOST_BYTES) throw tooLarge();
+    hash.update(chunk);
+    mp4?.push(chunk);
+    return chunk;
+  };
+  return {
+    async *pass(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+      yield inspect(head);
+      for await (const chunk of rest) yield inspect(chunk);
+    },
+    facts: (): FileFacts => ({ size, sha256: new Uint8Array(hash.digest()), duration: mp4?.duration() ?? null }),
+  };
+};
+
+/** The original filename as a display name: one line without control characters, cut to what a name may have. */
+export const nameFromFilename = (filename: string): string => {
+  const line = filename
+    .toWellFormed()
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .trim();
+  const characters = [...line];
+  if (characters.length <= MOST_NAME) return line || 'Untitled';
+  const extension = /\.[a-z0-9]{1,8}$/i.exec(line)?.[0] ?? '';
+  return characters.slice(0, MOST_NAME - extension.length).join('') + extension;
+};
+
+/** The uploader must still be a member when the row is written: the upload may have taken minutes. */
+const requireMemberNow = async (tx: Tx, { workspaceId, userId }: Actor): Promise<void> => {
+  const [workspace] = await tx.$queryRaw<{ is_member: boolean }[]>`
+    select exists (select from members where workspace_id = ${workspaceId} and user_id = ${userId} for share) as is_member
+    from workspaces where id = ${workspaceId} for key share`;
+  if (!workspace) throw notFound('Workspace');
+  if (!workspace.is_member) throw forbidden();
+};
+
+type NewItem = UploadFields & FileFacts & { fileKey: string; type: MediaType };
+
+/** Writes the row and its event in one transaction. */
+const commitItem = ({ db, clock }: Services, actor: Actor, item: NewItem): Promise<LibraryItem> =>
+  transact(db, async (tx) => {
+    await requireMemberNow(tx, actor);
+    const now = clock.now();
+    const { name, description, size, duration } = item;
+    const { id } = await tx.libraryItem.create({
+      data: {
+        workspaceId: actor.workspaceId,
+        uploadedBy: actor.userId,
+        name,
+        description,
+        fileKey: item.fileKey,
+        mimeType: item.type,
+        size,
+        sha256: item.sha256,
+        duration,
+        createdAt: now,
+        updatedAt: now,
+      },
+      select: { id: true },
+    });
+    const created_at = toUnixSeconds(now);
+    const common = { name, description, mime_type: item.type, size, duration, created_at };
+    const uploader = { uploaded_by: actor.userId, uploaded_by_name: actor.name };
+    await emit(tx, now, {
+      type: 'library_item.uploaded',
+      workspaceId: actor.workspaceId,
+      data: { workspace_id: actor.workspaceId, item_id: id, ...common, ...uploader },
+    });
+    const { workspaceId: workspace_id } = actor;
+    return { id, workspace_id, ...common, ...uploader, file_url: null, labels: [], updated_at: created_at };
+  });
+
+/**
+ * Stores the file of an upload and adds it to the library. Emits `library_item.uploaded`.
+ * At no time is more than a few chunks of the file in memory. `signal` aborts it while the body is arriving; once the
+ * body is whole the item is committed, whether anyone still waits for the answer or not.
+ *
+ * Throws 400 "File is required", "Only PDF and MP4 files are supported", "File is larger than 100 MB", or for a field;
+ * 403 and 404 where the membership or the workspace ended meanwhile; 500 "Upload failed: storage service unavailable".
+ */
+export const uploadItem = async (
+  services: Services,
+  actor: Actor,
+  upload: IncomingUpload,
+  signal: AbortSignal,
+): Promise<LibraryItem> => {
+  const { store, log } = services;
+  const { stream, filename, declaredType } = await upload.file;
+  const type = declaredKind(declaredType, filename);
+  const chunks: AsyncIterableIterator<Buffer> = stream[Symbol.asyncIterator]();
+  const head = await readHead(chunks);
+  if (head.length === 0) throw badField('file', filename === '' ? 'File is required' : 'File is empty');
+  if (type === null || (await contradicts(type, head))) throw unsupported();
+
+  const inspector = createInspector(type);
+  const fileKey = createObjectKey(actor.workspaceId, 'library');
+  await store
+    .put(fileKey, Readable.from(inspector.pass(head, chunks), { objectMode: false, highWaterMark: 1 << 16 }), {
+      contentType: type,
+      signal,
+    })
+    .catch((error: unknown) => {
+      throw error instanceof StorageUnavailableError
+        ? storageUnavailable('Upload failed: storage service unavailable', error)
+        : error;
+    });
+  try {
+    const fields = parseInput(UploadFields, await upload.fields);
+    const name = fields.name || nameFromFilename(filename);
+    return await commitItem(services, actor, { ...fields, name, ...inspector.facts(), fileKey, type });
+  } catch (error) {
+    await store.remove(fileKey).catch((cause: unknown) => {
+      log.warn({ err: cause, key: fileKey }, 'The file of a failed upload is left to the sweep');
+    });
+    throw error;
+  }
+};

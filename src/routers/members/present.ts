@@ -1,0 +1,20 @@
+import { toRole } from '../../core/roles.ts';
+import { toUnixSeconds } from '../../core/time.ts';
+import type { Member } from './schemas.ts';
+
+/** What `toMember` needs of a row. */
+export const memberColumns = {
+  role: true,
+  joinedAt: true,
+  user: { select: { id: true, name: true, email: true } },
+} as const;
+
+type MemberRow = { role: string; joinedAt: Date; user: { id: number; name: string; email: string } };
+
+export const toMember = ({ role, joinedAt, user }: MemberRow): Member => ({
+  id: user.id,
+  name: user.name,
+  email: user.email,
+  role: toRole(role),
+  joined_at: toUnixSeconds(joinedAt),
+});

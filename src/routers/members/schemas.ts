@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { roles } from '../../core/roles.ts';
+import { id, unixSeconds } from '../../core/validation.ts';
+
+export const Member = z
+  .object({
+    id: id.describe('User ID'),
+    name: z.string(),
+    email: z.string(),
+    role: z.enum(roles),
+    joined_at: unixSeconds,
+  })
+  .meta({ id: 'Member', description: 'A user as a member of a workspace' });
+export type Member = z.infer<typeof Member>;
+
+export const MemberInput = z.object({ userId: id.describe('User ID of the member') });
+export type MemberInput = z.infer<typeof MemberInput>;
+
+export const ChangeRoleInput = MemberInput.extend({
+  role: z.enum(roles).describe('`owner` transfers the workspace: the old owner becomes an admin'),
+});
+export type ChangeRoleInput = z.infer<typeof ChangeRoleInput>;
+
+export const MemberAnswer = z.object({ member: Member });

@@ -1,0 +1,40 @@
+import type { Role } from '../../core/roles.ts';
+import { toUnixSeconds } from '../../core/time.ts';
+import type { Workspace, WorkspaceSummary } from './schemas.ts';
+
+/** What the presenters below need of a row. */
+export const workspaceColumns = {
+  id: true,
+  name: true,
+  slug: true,
+  ownerId: true,
+  isPersonal: true,
+  mediaRetentionDays: true,
+  createdAt: true,
+} as const;
+
+export type WorkspaceRow = {
+  id: number;
+  name: string;
+  slug: string;
+  ownerId: number;
+  isPersonal: boolean;
+  mediaRetentionDays: number | null;
+  createdAt: Date;
+};
+
+export const toWorkspaceSummary = (row: WorkspaceRow): WorkspaceSummary => ({
+  id: row.id,
+  name: row.name,
+  slug: row.slug,
+  owner_id: row.ownerId,
+  created_at: toUnixSeconds(row.createdAt),
+});
+
+/** The workspace as a member with `role` sees it. */
+export const toWorkspace = (row: WorkspaceRow, role: Role): Workspace => ({
+  ...toWorkspaceSummary(row),
+  media_retention_days: row.mediaRetentionDays,
+  role,
+  is_personal: row.isPersonal ? 1 : 0,
+});

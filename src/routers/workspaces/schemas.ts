@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { roles } from '../../core/roles.ts';
+import { id, requiredLine, unixSeconds } from '../../core/validation.ts';
+import { Member } from '../members/schemas.ts';
+
+const MOST_NAME = 100;
+
+const workspaceName = requiredLine(MOST_NAME, 'Name is required')
+  .describe('Display name, at most 100 characters')
+  .meta({ example: 'Design team' });
+
+/** A workspace in a list. */
+export const WorkspaceSummary = z
+  .object({
+    id,
+    name: z.string(),
+    slug: z.string().describe('Unique, made from the first name; it stays when the workspace is renamed'),
+    owner_id: id.describe('User ID of the owner'),
+    created_at: unixSeconds,
+  })
+  .meta({ id: 'WorkspaceSummary' });
+export type WorkspaceSummary = z.infer<typeof WorkspaceSummary>;
+
+/** A workspace as the caller sees it. */
+export const Workspace = WorkspaceSummary.extend({
+  media_retention_days: z.int().nullable().describe('Library items older than this are deleted; null: kept'),
+  role: z.enum(roles).describe('The role of the caller'),
+  is_personal: z.int().min(0).max(1).describe('1 for the workspace that every user is born with'),
+}).meta({ id: 'Workspace' });
+export type Workspace = z.infer<typeof Workspace>;
+
+export const WorkspaceWithMembers = Workspace.extend({ members: z.array(Member) }).meta({ id: 'WorkspaceWithMembers' });
+export type WorkspaceWithMembers = z.infer<typeof WorkspaceWithMembers>;
+
+export const WorkspaceNameInput = z.object({ name: workspaceName });
+export type WorkspaceNameInput = z.infer<typeof WorkspaceNameInput>;
+
+export const JoinInput = z.object({ token: z.string().max(200).describe('The token of the invite link') });
+
+export const Invite = z.object({
+  token: z.string().describe('The same until it is revoked'),
+  url: z.string().describe('The link to share: `{app_url}/join/<token>`'),
+});
+export type Invite = z.infer<typeof Invite>;
+
+export const WorkspacesAnswer = z.object({ workspaces: z.array(WorkspaceSummary) });
+export const WorkspaceAnswer = z.object({ workspace: Workspace });
+export const WorkspaceReadAnswer = z.object({ workspace: WorkspaceWithMembers });

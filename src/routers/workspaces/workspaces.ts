@@ -1,0 +1,62 @@
+/** Reading, renaming and deleting workspaces. */
+import type { Actor, Caller } from '../../auth/identify.ts';
+import { badRequest, notFound } from '../../core/errors.ts';
+import { transact } from '../../db/client.ts';
+import type { Services } from '../../services.ts';
+import { removeDiscardedObjects } from '../../storage/discarded-objects.ts';
+import { memberColumns, toMember } from '../members/present.ts';
+import { toWorkspace, toWorkspaceSummary, workspaceColumns } from './present.ts';
+import type { Workspace, WorkspaceNameInput, WorkspaceSummary, WorkspaceWithMembers } from './schemas.ts';
+
+/** The workspaces that the caller is a member of, oldest first. */
+export const listWorkspaces = async ({ db }: Pick<Services, 'db'>, caller: Caller): Promise<WorkspaceSummary[]> => {
+  const rows = await db.workspace.findMany({
+    where: { members: { some: { userId: caller.userId } } },
+    select: workspaceColumns,
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+  });
+  return rows.map(toWorkspaceSummary);
+};
+
+/** One workspace with all its members, who joined first first. */
+export const readWorkspace = async ({ db }: Pick<Services, 'db'>, actor: Actor): Promise<WorkspaceWithMembers> => {
+  const row = await db.workspace.findUnique({
+    where: { id: actor.workspaceId },
+    select: {
+      ...workspaceColumns,
+      members: { select: memberColumns, orderBy: [{ joinedAt: 'asc' }, { userId: 'asc' }] },
+    },
+  });
+  if (row === null) throw notFound('Workspace');
+  return { ...toWorkspace(row, actor.role), members: row.members.map(toMember) };
+};
+
+/** Renames the workspace; its slug stays. */
+export const renameWorkspace = async (
+  { db }: Pick<Services, 'db'>,
+  actor: Actor,
+  { name }: WorkspaceNameInput,
+): Promise<Workspace> => {
+  const [row] = await db.workspace.updateManyAndReturn({
+    where: { id: actor.workspaceId },
+    data: { name },
+    select: workspaceColumns,
+  });
+  if (!row) throw notFound('Workspace');
+  return toWorkspace(row, actor.role);
+};
+
+/** Deletes the workspace with everything in it; its files go right after. Throws 400 for Personal. */
+export const deleteWorkspace = async (services: Services, actor: Actor): Promise<{ ok: true }> => {
+  await transact(services.db, async (tx) => {
+    // Locked first: an upload that commits meanwhile waits here, and then finds no workspace.
+    const [workspace] = await tx.$queryRaw<{ is_personal: boolean }[]>`
+      select is_personal from workspaces where id = ${actor.workspaceId} for update`;
+    if (!workspace) throw notFound('Workspace');
+    if (workspace.is_personal) throw badRequest('The Personal workspace cannot be deleted');
+    await tx.workspace.deleteMany({ where: { id: actor.workspaceId } });
+  });
+  // There may be many files: nobody waits for them.
+  void removeDiscardedObjects(services);
+  return { ok: true };
+};

@@ -1,0 +1,25 @@
+/** Everything that operations reach the world through. Production builds it in server.ts, tests build their own. */
+import type { RateLimits } from './auth/rate-limits.ts';
+import type { Log } from './core/log.ts';
+import type { Clock } from './core/time.ts';
+import type { Database } from './db/client.ts';
+import type { ObjectStore } from './storage/object-store.ts';
+
+export type Settings = {
+  /** Where browsers reach this service, without a trailing slash; null: the origin of the request. */
+  publicUrl: string | null;
+  /** Where the frontend lives, for invite links; null: as publicUrl. */
+  appUrl: string | null;
+  /** Origins besides our own that may use the session cookie for writes. */
+  trustedOrigins: readonly string[];
+  sessionDays: number;
+};
+
+export type Services = {
+  db: Database;
+  store: ObjectStore;
+  clock: Clock;
+  log: Log;
+  limits: RateLimits;
+  settings: Settings;
+};

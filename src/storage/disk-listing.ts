@@ -1,0 +1,97 @@
+import { lstat, opendir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isObjectKey } from './object-key.ts';
+import type { StoredObject } from './object-store.ts';
+
+const NAMES_IN_MEMORY = 20_000;
+const STATS_AT_ONCE = 32;
+
+/** A name in one folder; a folder's name ends in `/`, which is what puts siblings into the byte order of whole keys. */
+type Entry = string;
+
+/**
+ * Every object below `root` whose key begins with `prefix`, in the byte order of the keys, at most a few megabytes of
+ * names in memory. What vanishes meanwhile is left out; files whose names are no keys are none of ours.
+ * A prefix that no key can have yields nothing. Rejects with the file system's error.
+ */
+export async function* listFolder(root: string, prefix: string): AsyncGenerator<StoredObject> {
+  const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
+  // The root is not probed through the prefix: `a/../..` must not reach the file system.
+  if (folder !== '' && !isObjectKey(folder.slice(0, -1))) return;
+  yield* walk(root, folder, prefix.slice(folder.length));
+}
+
+async function* walk(root: string, folder: string, namePrefix: string): AsyncGenerator<StoredObject> {
+  for await (const page of sortedPages(join(root, folder), namePrefix)) {
+    let files: string[] = [];
+    for (const entry of page) {
+      if (!entry.endsWith('/')) {
+        files.push(folder + entry);
+        if (files.length < STATS_AT_ONCE) continue;
+      }
+      yield* describe(root, files);
+      files = [];
+      if (entry.endsWith('/')) yield* walk(root, folder + entry, '');
+    }
+    yield* describe(root, files);
+  }
+}
+
+/**
+ * The entries of one folder, sorted, in pages. A folder larger than a page is read once for each page: time for memory,
+ * since a file system returns names in no useful order.
+ */
+async function* sortedPages(path: string, namePrefix: string): AsyncGenerator<Entry[]> {
+  let after = '';
+  for (;;) {
+    const { page, isLast } = await smallestEntries(path, namePrefix, after);
+    yield page;
+    const last = page.at(-1);
+    if (isLast || last === undefined) return;
+    after = last;
+  }
+}
+
+async function smallestEntries(
+  path: string,
+  namePrefix: string,
+  after: Entry,
+): Promise<{ page: Entry[]; isLast: boolean }> {
+  let page: Entry[] = [];
+  let isLast = true;
+  const keepSmallest = () => {
+    page.sort();
+    if (page.length > NAMES_IN_MEMORY) isLast = false;
+    page = page.slice(0, NAMES_IN_MEMORY);
+  };
+  const directory = await absentAs(undefined, opendir(path, { bufferSize: 256 }));
+  if (directory === undefined) return { page, isLast };
+  for await (const found of directory) {
+    if (!found.name.startsWith(namePrefix) || !isObjectKey(found.name)) continue;
+    const entry = found.isDirectory() ? `${found.name}/` : found.name;
+    if (entry <= after || !(found.isDirectory() || found.isFile())) continue;
+    page.push(entry);
+    if (page.length >= 2 * NAMES_IN_MEMORY) keepSmallest();
+  }
+  keepSmallest();
+  return { page, isLast };
+}
+
+async function* describe(root: string, keys: string[]): AsyncGenerator<StoredObject> {
+  const stats = await Promise.all(keys.map((key) => absentAs(undefined, lstat(join(root, key)))));
+  for (const [index, key] of keys.entries()) {
+    const found = stats[index];
+    if (found !== undefined) yield { key, size: found.size, modifiedAt: found.mtime };
+  }
+}
+
+/** `absent` where the file or one of its folders does not exist; any other failure is thrown. */
+export async function absentAs<T, A>(absent: A, result: Promise<T>): Promise<T | A> {
+  try {
+    return await result;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return absent;
+    throw error;
+  }
+}

@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { access, constants, lstat, mkdir, open, opendir, rm, stat, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { AppError } from '../core/errors.ts';
+import type { Clock } from '../core/time.ts';
+import { absentAs, listFolder } from './disk-listing.ts';
+import { FILE_MODE, FOLDER_MODE, onDisk, publishFile, stageFile } from './disk-upload.ts';
+import { assertObjectKey } from './object-key.ts';
+import type { ObjectStore } from './object-store.ts';
+import { StorageUnavailableError } from './object-store.ts';
+import { createUrlSigner } from './signed-url.ts';
+
+/** One file, open for reading. Whoever receives it closes the handle. Objects never change, so the ETag is strong. */
+export type OpenedFile = {
+  handle: FileHandle;
+  size: number;
+  modifiedAt: Date;
+  etag: string;
+  filename: string;
+  contentType: string;
+};
+
+/** What the route that serves signed URLs needs of the disk store. */
+export type DiskFiles = {
+  /**
+   * Opens what a signed URL grants: `key` is the decoded path after `/files/`, `query` the raw query string.
+   * Throws 403 when the URL is expired, altered or malformed, 404 when the object is gone, and StorageUnavailableError.
+   */
+  openSigned(key: string, query: string): Promise<OpenedFile>;
+};
+
+export type DiskStoreOptions = {
+  /** Folder of the store's own; created when missing. */
+  root: string;
+  /** Key of the URL signatures, at least 16 characters; the same in every process that shares the folder. */
+  signingSecret: string;
+  clock: Clock;
+};
+
+/**
+ * Keeps objects as files under `<root>/objects/<key>`. An upload is written to `<root>/staging`, flushed to the disk and
+ * then renamed, so that a crash at any moment leaves either the whole object or none.
+ * Folders stay when their last object goes: removing them would race with uploads into them, and an empty folder costs
+ * nothing. Rejects with StorageUnavailableError when the folders cannot be created.
+ */
+export async function createDiskStore(options: DiskStoreOptions): Promise<ObjectStore & DiskFiles> {
+  const root = resolve(options.root);
+  const objects = join(root, 'objects');
+  const staging = join(root, 'staging');
+  const signer = createUrlSigner(options.signingSecret, options.clock);
+
+  await onDisk('prepare the folders', async () => {
+    await mkdir(objects, { recursive: true, mode: FOLDER_MODE });
+    await mkdir(staging, { recursive: true, mode: FOLDER_MODE });
+  });
+
+  const pathOf = (key: string): string => {
+    assertObjectKey(key);
+    return join(objects, key);
+  };
+
+  // Where a disk is not mounted every object looks absent, and believing that would delete records of files that exist.
+  const assertMounted = () => stat(objects);
+
+  return {
+    async put(key, source, { signal }) {
+      const target = pathOf(key);
+      const staged = join(staging, randomUUID());
+      try {
+        await stageFile(staged, source, signal);
+        signal?.throwIfAborted();
+        await onDisk('publish an upload', () => publishFile(staged, target, objects));
+      } catch (error) {
+        // Left-overs of a failing disk are removeStaleUploads' work; the first error is the one that explains.
+        await rm(staged, { force: true }).catch(() => undefined);
+        throw signal?.aborted ? signal.reason : error;
+      }
+    },
+
+    async remove(key, { signal } = {}) {
+      signal?.throwIfAborted();
+      const path = pathOf(key);
+      await onDisk('remove an object', async () => {
+        await absentAs(undefined, rm(path));
+        await assertMounted();
+      });
+    },
+
+    async signDownload(key, download) {
+      return signer.sign(key, download);
+    },
+
+    async *list(prefix) {
+      try {
+        yield* listFolder(objects, prefix);
+        await assertMounted();
+      } catch (error) {
+        throw new StorageUnavailableError('The disk store could not list objects', error);
+      }
+    },
+
+    async removeStaleUploads(before) {
+      await onDisk('remove stale uploads', async () => {
+        for await (const { name } of await opendir(staging)) {
+          const path = join(staging, name);
+          const found = await absentAs(undefined, lstat(path));
+          if (found?.isFile() && found.mtime < before) await rm(path, { force: true });
+        }
+      });
+    },
+
+    async checkReady() {
+      await onDisk('take files', async () => {
+        const probe = join(staging, randomUUID());
+        await access(objects, constants.R_OK | constants.W_OK | constants.X_OK);
+        // Only writing tells a full or read-only disk.
+        await writeFile(probe, 'ready', { flag: 'wx', mode: FILE_MODE }).finally(() => rm(probe, { force: true }));
+      });
+    },
+
+    async openSigned(key, query) {
+      const grant = signer.verify(key, query);
+      const opened = await onDisk('open an object', async () => {
+        const file = await openFile(pathOf(grant.key));
+        if (file === undefined) await assertMounted();
+        return file;
+      });
+      if (opened === undefined) throw new AppError('NOT_FOUND', 'File not found');
+      return { ...opened, filename: grant.filename, contentType: grant.contentType };
+    },
+  };
+}
+
+async function openFile(path: string): Promise<Omit<OpenedFile, 'filename' | 'contentType'> | undefined> {
+  const handle = await absentAs(undefined, open(path, 'r'));
+  if (handle === undefined) return undefined;
+  try {
+    const { size, mtimeNs, mtime, isFile } = await describeFile(handle);
+    if (isFile) return { handle, size, modifiedAt: mtime, etag: `"${size.toString(16)}-${mtimeNs.toString(16)}"` };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+  await handle.close();
+  return undefined;
+}
+
+async function describeFile(handle: FileHandle) {
+  const found = await handle.stat({ bigint: true });
+  return { size: Number(found.size), mtimeNs: found.mtimeNs, mtime: found.mtime, isFile: found.isFile() };
+}

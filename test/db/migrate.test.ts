@@ -1,0 +1,215 @@
+import { createHash } from 'node:crypto';
+import { appendFile, chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/db/embedded.ts';
+import { applyMigrations, MigrationError } from '../../src/db/migrate.ts';
+import { quiet } from './fixtures/run.ts';
+
+let base: string;
+let postgres: EmbeddedPostgres;
+let databases = 0;
+let connectionString: string;
+let folder: string;
+let client: Client;
+
+beforeAll(async () => {
+  base = await mkdtemp(join(tmpdir(), 'lynxroom-migrate-'));
+  await chmod(base, 0o755);
+  postgres = await startEmbeddedPostgres({
+    dataDir: join(base, 'data'),
+    stateDir: join(base, 'state'),
+    log: quiet,
+  });
+});
+
+afterAll(async () => {
+  await postgres.stop();
+  await rm(base, { recursive: true, force: true });
+});
+
+/** A database and a folder of migrations of its own for each test. */
+beforeEach(async () => {
+  databases += 1;
+  const maintenance = new Client({ connectionString: postgres.url });
+  await maintenance.connect();
+  await maintenance.query(`CREATE DATABASE test_${databases} STRATEGY file_copy`);
+  await maintenance.end();
+  const url = new URL(postgres.url);
+  url.pathname = `/test_${databases}`;
+  connectionString = url.href;
+  folder = await mkdtemp(join(base, 'migrations-'));
+  client = new Client({ connectionString });
+  await client.connect();
+});
+
+afterEach(() => client.end());
+
+const fileOf = (name: string) => join(folder, name, 'migration.sql');
+
+const writeMigration = async (name: string, sql: string): Promise<void> => {
+  await mkdir(join(folder, name));
+  await writeFile(fileOf(name), sql);
+};
+
+const migrate = () => applyMigrations({ connectionString, folder, log: quiet });
+
+const rowsOf = async (sql: string): Promise<unknown[]> => (await client.query(sql)).rows;
+
+const tableExists = async (name: string): Promise<boolean> =>
+  (await client.query('SELECT to_regclass($1) IS NOT NULL AS there', [name])).rows[0].there;
+
+describe('the migration runner', () => {
+  it('applies what is missing in the order of names, once, and records it as Prisma does', async () => {
+    const sql = 'CREATE TABLE a (id INT);\nINSERT INTO a VALUES (1);\n';
+    await writeMigration('20260102_second', 'INSERT INTO a VALUES (2);');
+    await writeMigration('20260101_first', sql);
+    await writeFile(join(folder, 'migration_lock.toml'), 'provider = "postgresql"\n');
+
+    await migrate();
+    await migrate();
+
+    expect(await rowsOf('SELECT id FROM a ORDER BY id')).toEqual([{ id: 1 }, { id: 2 }]);
+    const rows = await rowsOf('SELECT * FROM _prisma_migrations ORDER BY migration_name');
+    expect(rows).toHaveLength(2);
+    expect(rows[0]).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      checksum: createHash('sha256').update(sql).digest('hex'),
+      finished_at: expect.any(Date),
+      migration_name: '20260101_first',
+      logs: null,
+      rolled_back_at: null,
+      started_at: expect.any(Date),
+      applied_steps_count: 1,
+    });
+  });
+
+  it('creates the table with the columns of Prisma', async () => {
+    await migrate();
+    const columns = await rowsOf(
+      `SELECT column_name || ' ' || udt_name || coalesce(character_maximum_length::text, '') || ' ' || is_nullable AS line
+       FROM information_schema.columns WHERE table_name = '_prisma_migrations' ORDER BY ordinal_position`,
+    );
+    expect(columns).toEqual(
+      [
+        'id varchar36 NO',
+        'checksum varchar64 NO',
+        'finished_at timestamptz YES',
+        'migration_name varchar255 NO',
+        'logs text YES',
+        'rolled_back_at timestamptz YES',
+        'started_at timestamptz NO',
+        'applied_steps_count int4 NO',
+      ].map((line) => ({ line })),
+    );
+  });
+
+  it('takes semicolons in strings and function bodies as PostgreSQL does', async () => {
+    await writeMigration(
+      '1_function',
+      `CREATE TABLE t (text TEXT); INSERT INTO t VALUES ('a;b');
+       CREATE FUNCTION f() RETURNS INT LANGUAGE plpgsql AS $$ BEGIN PERFORM 1; RETURN 7; END $$;`,
+    );
+    await migrate();
+    expect(await rowsOf('SELECT text, f() AS f FROM t')).toEqual([{ text: 'a;b', f: 7 }]);
+  });
+
+  it('leaves nothing of a migration that fails, names it and its line, and applies it once it is mended', async () => {
+    await writeMigration('1_good', 'CREATE TABLE good (id INT);');
+    await writeMigration('2_bad', 'CREATE TABLE half (id INT);\nSELECT nonsense;\n');
+
+    const failure = migrate();
+    await expect(failure).rejects.toThrow(MigrationError);
+    await expect(failure).rejects.toThrow('The migration 2_bad failed at line 2: column "nonsense" does not exist');
+    expect(await tableExists('good')).toBe(true);
+    expect(await tableExists('half')).toBe(false);
+    expect(await rowsOf('SELECT migration_name FROM _prisma_migrations')).toEqual([{ migration_name: '1_good' }]);
+
+    await writeFile(fileOf('2_bad'), 'CREATE TABLE half (id INT);\n');
+    await migrate();
+    expect(await tableExists('half')).toBe(true);
+  });
+
+  it('lets one of several servers apply, also beside an index that is built concurrently, and the others wait', async () => {
+    await writeMigration('1_table', 'CREATE TABLE a (id INT); INSERT INTO a VALUES (1); SELECT pg_sleep(0.2);');
+    await writeMigration('2_index', '-- lynxroom: no transaction\nCREATE INDEX CONCURRENTLY a_id ON a (id);\n');
+
+    await Promise.all([migrate(), migrate(), migrate(), migrate()]);
+
+    expect(await rowsOf('SELECT id FROM a')).toEqual([{ id: 1 }]);
+    expect(await rowsOf(`SELECT indisvalid FROM pg_index WHERE indexrelid = 'a_id'::regclass`)).toEqual([
+      { indisvalid: true },
+    ]);
+    expect(await rowsOf('SELECT count(*)::int AS n FROM _prisma_migrations')).toEqual([{ n: 2 }]);
+  });
+
+  it('waits for whoever holds the lock of Prisma', async () => {
+    await writeMigration('1_table', 'CREATE TABLE a (id INT);');
+    await client.query('SELECT pg_advisory_lock(72707369)');
+    const done = migrate();
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(await tableExists('a')).toBe(false);
+
+    await client.query('SELECT pg_advisory_unlock(72707369)');
+
+    await done;
+    expect(await tableExists('a')).toBe(true);
+  });
+
+  it('refuses a database that is newer than the code, and changes nothing', async () => {
+    await writeMigration('1_first', 'CREATE TABLE a (id INT);');
+    await writeMigration('3_later', 'CREATE TABLE c (id INT);');
+    await migrate();
+    await rm(join(folder, '3_later'), { recursive: true });
+    await writeMigration('2_other', 'CREATE TABLE b (id INT);');
+
+    await expect(migrate()).rejects.toThrow(/^The database is newer than the code: it has the migration 3_later/);
+    expect(await tableExists('b')).toBe(false);
+  });
+
+  it('refuses a migration that was edited after it was applied', async () => {
+    await writeMigration('1_first', 'CREATE TABLE a (id INT);');
+    await migrate();
+    await appendFile(fileOf('1_first'), '-- a late thought\n');
+    await expect(migrate()).rejects.toThrow(/^The migration 1_first was edited/);
+  });
+
+  it('records a statement outside a transaction that fails, and refuses to go on until somebody has looked', async () => {
+    await writeMigration('1_table', 'CREATE TABLE a (id INT); INSERT INTO a VALUES (1), (1);');
+    await writeMigration('2_index', '-- lynxroom: no transaction\nCREATE UNIQUE INDEX CONCURRENTLY a_id ON a (id);\n');
+    await expect(migrate()).rejects.toThrow(/^The migration 2_index failed: could not create unique index/);
+    await expect(migrate()).rejects.toThrow(/^The migration 2_index is recorded as failed/);
+
+    await client.query('DROP INDEX a_id');
+    await client.query('DELETE FROM a');
+    await client.query(`DELETE FROM _prisma_migrations WHERE migration_name = '2_index'`);
+    await migrate();
+    expect(await tableExists('a_id')).toBe(true);
+  });
+
+  it('applies again what `prisma migrate resolve --rolled-back` has marked', async () => {
+    await writeMigration('1_first', 'CREATE TABLE a (id INT);');
+    await migrate();
+    await client.query('DROP TABLE a');
+    await client.query('UPDATE _prisma_migrations SET finished_at = NULL, rolled_back_at = now()');
+    await migrate();
+    expect(await tableExists('a')).toBe(true);
+  });
+
+  it('says in one line that the database or the folder cannot be read', async () => {
+    await expect(
+      applyMigrations({ connectionString: 'postgresql://x:secret@127.0.0.1:1/x', folder, log: quiet }),
+    ).rejects.toThrow(/^The database cannot be reached: (?!.*secret)[^\n]+$/);
+    await expect(applyMigrations({ connectionString, folder: join(folder, 'none'), log: quiet })).rejects.toThrow(
+      /^The migrations cannot be read: /,
+    );
+  });
+
+  it('applies the migrations of this repository to an empty database', async () => {
+    await applyMigrations({ connectionString, log: quiet });
+    expect(await rowsOf('SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NULL')).toEqual([]);
+    expect(await tableExists('workspaces')).toBe(true);
+  });
+});

@@ -1,0 +1,93 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { ObjectStore } from '../../src/storage/object-store.ts';
+import { createS3Store } from '../../src/storage/s3-store.ts';
+
+/** The operations of S3 that an upload uses, by the request that each of them is. */
+export type Operation = 'create' | 'part' | 'complete' | 'abort' | 'put' | 'delete' | 'get';
+
+export type Call = { operation: Operation; part: number; response: ServerResponse };
+
+/** A server that counts what it is asked, and whose answers a test can replace. It keeps no bytes and checks nothing. */
+export type FakeS3 = {
+  store: ObjectStore;
+  calls: Operation[];
+  /** Bytes of bodies that have arrived. */
+  received: number;
+  close(): Promise<void>;
+};
+
+export type Faults = {
+  /** Answers in place of the server when it returns true; it may also leave the request without an answer. */
+  answer?: (call: Call) => boolean;
+  /** How fast bodies are read, in bytes a second. */
+  bytesPerSecond?: number;
+  idleTimeoutMs?: number;
+};
+
+export async function openFakeS3({ answer, bytesPerSecond, idleTimeoutMs = 500 }: Faults): Promise<FakeS3> {
+  const server = createServer((request, response) => {
+    const call = { ...readOperation(request), response };
+    fake.calls.push(call.operation);
+    request.on('error', () => undefined);
+    request.on('data', (chunk: Buffer) => {
+      fake.received += chunk.length;
+      if (bytesPerSecond === undefined) return;
+      request.pause();
+      setTimeout(() => request.resume(), (chunk.length / bytesPerSecond) * 1000);
+    });
+    request.on('end', () => {
+      if (!answer?.(call)) succeed(call);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo; // It listens on TCP, so this is no pipe name.
+  const fake: FakeS3 = {
+    store: createS3Store({
+      bucket: 'bucket',
+      region: 'us-east-1',
+      endpoint: `http://127.0.0.1:${port}`,
+      accessKeyId: 'key',
+      secretAccessKey: 'secret',
+      forcePathStyle: true,
+      prefix: 'installation',
+      idleTimeoutMs,
+    }),
+    calls: [],
+    received: 0,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return fake;
+}
+
+function readOperation(request: IncomingMessage): { operation: Operation; part: number } {
+  const { searchParams } = new URL(request.url ?? '', 'http://fake');
+  const part = Number(searchParams.get('partNumber') ?? 0);
+  const method = request.method ?? '';
+  const isUpload = searchParams.has('uploadId');
+  if (method === 'GET') return { operation: 'get', part };
+  if (method === 'POST') return { operation: isUpload ? 'complete' : 'create', part };
+  if (method === 'DELETE') return { operation: isUpload ? 'abort' : 'delete', part };
+  return { operation: isUpload ? 'part' : 'put', part };
+}
+
+function succeed({ operation, response }: Call): void {
+  response.setHeader('etag', '"0123456789abcdef"');
+  if (operation === 'create') response.end(xml('InitiateMultipartUploadResult', '<UploadId>upload-1</UploadId>'));
+  else if (operation === 'complete') response.end(xml('CompleteMultipartUploadResult', '<ETag>"abc-3"</ETag>'));
+  else if (operation === 'abort' || operation === 'delete') response.writeHead(204).end();
+  else response.end();
+}
+
+export function xml(root: string, content: string): string {
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<${root}>${content}</${root}>`;
+}
+
+export function refuse(response: ServerResponse, status: number, code: string): boolean {
+  response.writeHead(status, { 'content-type': 'application/xml' }).end(xml('Error', `<Code>${code}</Code>`));
+  return true;
+}

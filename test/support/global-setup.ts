@@ -1,0 +1,37 @@
+/** One PostgreSQL for the whole run, with a template database that every test file's database is cloned from. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { TestProject } from 'vitest/node';
+import { startEmbeddedPostgres } from '../../src/db/embedded.ts';
+import { applyMigrations } from '../../src/db/migrate.ts';
+import { quietLog } from './quiet-log.ts';
+
+const TEMPLATE = 'lynxroom_template';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    postgresUrl: string;
+    templateDatabase: string;
+  }
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'lynxroom-test-'));
+  const postgres = await startEmbeddedPostgres({ dataDir, log: quietLog });
+  const admin = new pg.Client({ connectionString: postgres.url });
+  await admin.connect();
+  await admin.query(`create database ${TEMPLATE}`);
+  const template = new URL(postgres.url);
+  template.pathname = `/${TEMPLATE}`;
+  await applyMigrations({ connectionString: template.href, log: quietLog });
+  await admin.query(`alter database ${TEMPLATE} with is_template true allow_connections false`);
+  await admin.end();
+  project.provide('postgresUrl', postgres.url);
+  project.provide('templateDatabase', TEMPLATE);
+  return async () => {
+    await postgres.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+}

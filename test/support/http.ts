@@ -1,0 +1,55 @@
+/** Calls over real HTTP. Every answer is checked against the OpenAPI document before a test sees it. */
+import { checkAnswer } from './openapi-check.ts';
+
+export type Answer<Body = any> = { status: number; headers: Headers; body: Body };
+
+export type CallOptions = {
+  token?: string | undefined;
+  /** Sent as JSON. */
+  json?: unknown;
+  /** Sent as it is. */
+  body?: NonNullable<RequestInit['body']>;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+};
+
+export type Http = {
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  get(path: string, token?: string): Promise<Answer>;
+  post(path: string, token?: string, json?: unknown): Promise<Answer>;
+  patch(path: string, token?: string, json?: unknown): Promise<Answer>;
+  delete(path: string, token?: string): Promise<Answer>;
+};
+
+const readBody = async (response: Response): Promise<unknown> => {
+  const text = await response.text();
+  if (!response.headers.get('content-type')?.startsWith('application/json')) return text;
+  return text === '' ? undefined : JSON.parse(text);
+};
+
+export const createHttp = (url: string): Http => {
+  const call: Http['call'] = async (method, path, { token, json, body, headers, signal } = {}) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(json !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: json === undefined ? (body ?? null) : JSON.stringify(json),
+      redirect: 'manual',
+      ...(signal && { signal }),
+      ...(body instanceof ReadableStream && { duplex: 'half' }),
+    } as RequestInit);
+    const answer = { status: response.status, headers: response.headers, body: await readBody(response) };
+    checkAnswer(method, new URL(url + path).pathname, answer);
+    return answer;
+  };
+  return {
+    call,
+    get: (path, token) => call('GET', path, { token }),
+    post: (path, token, json) => call('POST', path, { token, json }),
+    patch: (path, token, json) => call('PATCH', path, { token, json }),
+    delete: (path, token) => call('DELETE', path, { token }),
+  };
+};

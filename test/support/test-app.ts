@@ -1,0 +1,117 @@
+/** The real application on an ephemeral port, on a database and a folder of its own. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import pino from 'pino';
+import { inject } from 'vitest';
+import { buildApp } from '../../src/app.ts';
+import { createRateLimits, type RateLimitSettings } from '../../src/auth/rate-limits.ts';
+import type { Clock } from '../../src/core/time.ts';
+import { type Database, openDatabase } from '../../src/db/client.ts';
+import type { Services } from '../../src/services.ts';
+import { createDiskStore } from '../../src/storage/disk-store.ts';
+import type { ObjectStore } from '../../src/storage/object-store.ts';
+import { createHttp, type Http } from './http.ts';
+
+/** A clock that runs, and that a test can move. */
+export type TestClock = Clock & { advance(ms: number): void };
+
+const createClock = (): TestClock => {
+  let offset = 0;
+  return {
+    now: () => new Date(Date.now() + offset),
+    advance: (ms) => {
+      offset += ms;
+    },
+  };
+};
+
+export type TestApp = {
+  url: string;
+  http: Http;
+  services: Services;
+  clock: TestClock;
+  /** What was logged, one object a line. */
+  logLines: Record<string, unknown>[];
+  /** Folder of the disk store. */
+  filesDir: string;
+  databaseUrl: string;
+  close(): Promise<void>;
+};
+
+export type TestAppOptions = {
+  limits?: Partial<RateLimitSettings>;
+  settings?: Partial<Services['settings']>;
+  /** Wraps the disk store, to make it fail. */
+  wrapStore?: (store: ObjectStore) => ObjectStore;
+  /** Wraps the database, to count its queries. */
+  wrapDatabase?: (db: Database) => Database;
+};
+
+const noLimits: RateLimitSettings = {
+  signInPerEmail: 0,
+  signInPerAddress: 0,
+  publicPerAddress: 0,
+  perCredential: 0,
+  exemptLoopback: false,
+};
+
+let databases = 0;
+
+/** Clones the template. Dropping waits for nobody: connections that a test left open are ended. */
+export const createDatabase = async (): Promise<{ url: string; drop(): Promise<void> }> => {
+  const adminUrl = inject('postgresUrl');
+  const run = async (sql: string): Promise<void> => {
+    const admin = new pg.Client({ connectionString: adminUrl });
+    await admin.connect();
+    await admin.query(sql).finally(() => admin.end());
+  };
+  databases += 1;
+  const name = `test_${process.pid}_${databases}`;
+  await run(`create database ${name} template ${inject('templateDatabase')} strategy file_copy`);
+  const url = new URL(adminUrl);
+  url.pathname = `/${name}`;
+  return { url: url.href, drop: () => run(`drop database ${name} with (force)`) };
+};
+
+export const startTestApp = async (options: TestAppOptions = {}): Promise<TestApp> => {
+  const database = await createDatabase();
+  const dataDir = await mkdtemp(join(tmpdir(), 'lynxroom-files-'));
+  const filesDir = join(dataDir, 'files');
+  const clock = createClock();
+  const logLines: Record<string, unknown>[] = [];
+  const logger = pino({ level: 'trace' }, { write: (line: string) => logLines.push(JSON.parse(line)) });
+  const db = openDatabase({
+    connectionString: database.url,
+    poolSize: 10,
+    onError: (error) => logger.error({ err: error }, 'A database connection broke'),
+  });
+  const disk = await createDiskStore({ root: filesDir, signingSecret: 'a secret for tests only', clock });
+  const services: Services = {
+    db: options.wrapDatabase?.(db) ?? db,
+    store: options.wrapStore?.(disk) ?? disk,
+    clock,
+    log: logger,
+    limits: createRateLimits({ ...noLimits, ...options.limits }),
+    settings: { publicUrl: null, appUrl: null, trustedOrigins: [], sessionDays: 30, ...options.settings },
+  };
+  const app = await buildApp({ services, logger, files: disk, trustProxy: false, corsOrigins: '*' });
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  return {
+    url,
+    http: createHttp(url),
+    services,
+    clock,
+    logLines,
+    filesDir,
+    databaseUrl: database.url,
+    async close() {
+      app.server.closeAllConnections();
+      await app.close();
+      await db.$disconnect();
+      await database.drop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+};
