@@ -5,6 +5,7 @@ import cors from '@fastify/cors';
 import helmet from '@fastify/helmet';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { serveDocs } from './http/docs.ts';
+import { closeConnectionsWhenDraining } from './http/drain.ts';
 import { answerErrors, answerWrongMethods, sendError } from './http/errors.ts';
 import { serveHealth } from './http/health.ts';
 import { limitSlowBodies } from './http/limits.ts';
@@ -55,6 +56,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     done();
   });
 
+  closeConnectionsWhenDraining(app);
   answerErrors(app);
   const addWrongMethods = answerWrongMethods(app);
   limitSlowBodies(app);

@@ -27,7 +27,6 @@ const explain = (error: unknown, config: Config): string | null => {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE') return `Port ${config.PORT} is in use: set PORT to another one`;
   if (code === 'EACCES') return `Port ${config.PORT} on ${config.HOST} may not be used: set PORT or HOST`;
-  if (code === 'ECONNREFUSED' || code === 'ENOTFOUND') return 'The database of DATABASE_URL cannot be reached';
   return null;
 };
 
@@ -56,7 +55,7 @@ const main = async (): Promise<void> => {
   const end = (signal: NodeJS.Signals): void => {
     const now = performance.now();
     if (firstSignalAt !== undefined && now - firstSignalAt < SAME_SIGNAL_MS) return;
-    if (firstSignalAt !== undefined) return endWith('Told to end a second time: ending now');
+    if (firstSignalAt !== undefined) endWith('Told to end a second time: ending now');
     firstSignalAt = now;
     logger.info({ signal }, 'Draining');
     void starting.then(

@@ -11,7 +11,7 @@ import { openDatabase } from './db/client.ts';
 import { startEmbeddedPostgres } from './db/embedded.ts';
 import { applyMigrations } from './db/migrate.ts';
 import { startJobs } from './jobs/jobs.ts';
-import { scheduleOf } from './jobs/schedule.ts';
+import { scheduleOf } from './schedule.ts';
 import type { Services } from './services.ts';
 import { createObjectStore, type StorageSettings } from './storage/create-store.ts';
 

@@ -1,5 +1,4 @@
 /** The upload in the OpenAPI document: the one operation that no procedure describes. */
-import type { OpenAPIObject } from 'trpc-to-openapi';
 import { z } from 'zod';
 import { UploadFields } from '../routers/library/schemas.ts';
 

@@ -25,18 +25,25 @@ export type DownloadOptions = {
 export type ObjectStore = {
   /**
    * Streams `source` into a new object with back-pressure. When it resolves the object is durable and readable; when
-   * it rejects, or `signal` aborts it, nothing is readable under the key and what was staged is removed, at the
-   * latest by `removeStaleUploads`.
+   * it rejects nothing is readable under the key, `source` is destroyed, and what was staged is removed, at the latest
+   * by `removeStaleUploads`. An abort rejects with the signal's reason; once the step that makes the object readable
+   * has begun, it has no effect. Only a store that stops answering during that step can leave an object behind.
    */
   put(key: string, source: Readable, options: { contentType: string; signal?: AbortSignal }): Promise<void>;
 
   /** Removes an object. Removing what is not there succeeds. */
   remove(key: string, options?: { signal?: AbortSignal }): Promise<void>;
 
-  /** An absolute URL that serves the object as an attachment, with ranges and HEAD, until it expires. */
+  /**
+   * An absolute URL from which GET serves the object as an attachment, with ranges, until it expires; then 403. The
+   * disk store's URLs also answer HEAD; S3 signs the method, so there a URL for GET answers 403 to it.
+   */
   signDownload(key: string, options: DownloadOptions): Promise<string>;
 
-  /** All objects whose key begins with `prefix`, in the byte order of their keys. */
+  /**
+   * All objects whose key begins with `prefix`, in the byte order of their keys, a page at a time in memory. What is
+   * stored there under no key of ours is left out. A store that is not there is an error and never an empty listing.
+   */
   list(prefix: string): AsyncIterable<StoredObject>;
 
   /** Removes what uploads that never finished have left behind, when it is older than `before`. */

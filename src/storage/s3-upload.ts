@@ -29,7 +29,7 @@ type Upload = { client: S3Client; target: Target; signal: AbortSignal; stop: Abo
  * request, the one that makes the object readable, is sent, an abort has no effect: its outcome would be unknown.
  *
  * It is written against the plain commands because lib-storage's Upload cannot keep this: aborted, it rejects at once
- * while its requests go on, so that the object may appear later; it cancels none; and it holds up to four parts.
+ * while its requests go on, so that the object may appear later, and for 100 MB it took 51 MiB of memory against 18.
  */
 export async function uploadStream(
   client: S3Client,
@@ -53,6 +53,8 @@ export async function uploadStream(
     else await putInParts(upload, first.value, parts, spare);
   } catch (error) {
     stop.abort();
+    // The listener hears nothing of a signal that was aborted before.
+    destroySource();
     throw abort?.aborted ? abort.reason : error;
   } finally {
     signal.removeEventListener('abort', destroySource);

@@ -1,17 +1,18 @@
-import { randomUUID } from 'node:crypto';
-import { statSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { readdirSync, statSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { listFolder } from '../../src/storage/disk-listing.ts';
 import type { DiskFiles } from '../../src/storage/disk-store.ts';
 import { createDiskStore } from '../../src/storage/disk-store.ts';
 import type { ObjectStore } from '../../src/storage/object-store.ts';
 import { StorageUnavailableError } from '../../src/storage/object-store.ts';
 import { describeObjectStore } from './object-store.suite.ts';
 import { listenWithFiles } from './serve-app.ts';
-import { byteSource, MIB, readAll } from './sources.ts';
+import { byteSource, MIB, readAll, stuckSource } from './sources.ts';
 
 const PDF = { contentType: 'application/pdf' };
 const signingSecret = 'a secret of the tests';
@@ -31,33 +32,32 @@ async function unmountedStore(): Promise<ObjectStore & DiskFiles> {
   return store;
 }
 
-describeObjectStore(
-  'disk store',
-  {
-    verifiesSignatures: true,
-    servesSuffixRanges: true,
-    listsUploads: true,
-    listsInByteOrder: true,
-    sendsNosniff: true,
-  },
-  async () => {
-    const { root, clock, store } = await openStore();
-    const { app, origin } = await listenWithFiles(store);
-    return {
-      store,
-      origin,
-      broken: { 'missing root': await unmountedStore() },
-      countStaged: async () => (await readdir(join(root, 'staging'))).length,
-      expire: async (seconds) => {
-        clock.time += seconds * 1000;
-      },
-      close: async () => {
-        await app.close();
-        await rm(root, { recursive: true });
-      },
-    };
-  },
-);
+const everything = {
+  verifiesSignatures: true,
+  servesSuffixRanges: true,
+  answersHead: true,
+  listsUploads: true,
+  listsInByteOrder: true,
+  sendsNosniff: true,
+};
+
+describeObjectStore('disk store', everything, async () => {
+  const { root, clock, store } = await openStore();
+  const { app, origin } = await listenWithFiles(store);
+  return {
+    store,
+    origin,
+    broken: { 'missing root': await unmountedStore() },
+    countStaged: async () => (await readdir(join(root, 'staging'))).length,
+    expire: async (seconds) => {
+      clock.time += seconds * 1000;
+    },
+    close: async () => {
+      await app.close();
+      await rm(root, { recursive: true });
+    },
+  };
+});
 
 describe('disk store, on its disk', () => {
   let root: string;
@@ -68,32 +68,80 @@ describe('disk store, on its disk', () => {
   });
   afterAll(() => rm(root, { recursive: true }));
 
-  test('an upload never holds more than 4 MiB, however slow the disk', async () => {
-    let most = 0;
+  test('an upload never holds more than 4 MiB, however fast its source is', async () => {
     const staging = join(root, 'staging');
-    const path = async () => join(staging, (await readdir(staging))[0] ?? '');
-    let staged: string | undefined;
-    const source = byteSource(64 * MIB, {
-      onBlock: (pulled) => {
-        if (staged !== undefined)
-          most = Math.max(most, pulled - (statSync(staged, { throwIfNoEntry: false })?.size ?? pulled));
-      },
-    });
-    const putting = store.put('slow/object', source, PDF);
-    staged = await path();
-    await putting;
+    let most = 0;
+    const onBlock = (pulled: number) => {
+      const [name] = readdirSync(staging);
+      const written = name === undefined ? undefined : statSync(join(staging, name), { throwIfNoEntry: false })?.size;
+      if (written !== undefined) most = Math.max(most, pulled - written);
+    };
+    await store.put('memory/object', byteSource(64 * MIB, { onBlock }), PDF);
     expect(most).toBeGreaterThan(0);
     expect(most).toBeLessThanOrEqual(4 * MIB);
   });
 
-  test('a full disk says StorageUnavailableError and destroys the source', async () => {
-    // Every write to /dev/full fails with ENOSPC; as staging folder it makes a real write fail, not an invented error.
-    const full = await openStore();
-    const source = byteSource(20 * MIB);
-    await rm(join(full.root, 'staging'), { recursive: true });
-    await symlink('/dev/full', join(full.root, 'staging'));
-    await expect(full.store.put('a', source, PDF)).rejects.toThrow(StorageUnavailableError);
-    expect(source.destroyed).toBe(true);
-    await rm(full.root, { recursive: true });
+  test('a disk that refuses bytes half-way says StorageUnavailableError and leaves nothing', async () => {
+    // A limit on the size of files makes real writes stop short and then fail, like a full disk, for this child only.
+    const script = `
+      import { readdirSync } from 'node:fs';
+      import { createDiskStore } from '${import.meta.resolve('../../src/storage/disk-store.ts')}';
+      import { stuckSource } from '${import.meta.resolve('./sources.ts')}';
+      const root = process.argv.at(-1);
+      const store = await createDiskStore({ root, signingSecret: '${signingSecret}', clock: { now: () => new Date() } });
+      const source = stuckSource(20 * 1024 * 1024);
+      const error = await store.put('a/b', source, { contentType: 'x/y' }).catch((reason) => reason);
+      const left = readdirSync(root + '/staging').length;
+      process.stdout.write(JSON.stringify([error?.name, error?.cause?.code, source.destroyed, left]));`;
+    const limited = 'ulimit -f 5001 && exec "$0" --input-type=module -e "$1" "$2"';
+    const folder = join(root, 'limited');
+    const { stdout } = await promisify(execFile)('sh', ['-c', limited, process.execPath, script, folder]);
+    expect(JSON.parse(stdout)).toEqual(['StorageUnavailableError', 'EFBIG', true, 0]);
+  });
+
+  test('an upload whose place is taken by a folder fails, and its staging file goes', async () => {
+    await mkdir(join(root, 'objects', 'taken', 'inside'), { recursive: true });
+    await expect(store.put('taken', byteSource(10), PDF)).rejects.toThrow(StorageUnavailableError);
+    expect(await readdir(join(root, 'staging'))).toEqual([]);
+  });
+
+  test('what a killed server left in staging is never listed, and goes when it is old', async () => {
+    const staged = join(root, 'staging', 'left-over');
+    await writeFile(staged, 'half');
+    const yesterday = new Date(Date.now() - 86_400_000);
+    await utimes(staged, yesterday, yesterday);
+    const putting = store.put('stale/object', stuckSource(MIB), { ...PDF, signal: AbortSignal.timeout(100) });
+    await store.removeStaleUploads(new Date(Date.now() - 3_600_000));
+    expect(await readdir(join(root, 'staging'))).not.toContain('left-over');
+    await expect(putting).rejects.toThrow();
+    expect(await readAll(store.list('stale'))).toEqual([]);
+  });
+
+  test('a folder larger than a page of names is listed whole and in order', async () => {
+    const folder = join(root, 'objects', 'many');
+    await mkdir(folder);
+    const names = Array.from({ length: 500 }, (_, index) => (index * 7919).toString(36));
+    for (const name of names) await writeFile(join(folder, name), '');
+    await mkdir(join(folder, '3-folder'));
+    await writeFile(join(folder, '3-folder', 'inside'), '');
+    const keys = [...names, '3-folder/inside'].map((name) => `many/${name}`).sort();
+    for (const page of [1, 7, 250, 501, 1000]) {
+      expect(await readAll(listFolder(join(root, 'objects'), 'many/', page))).toEqual(keys);
+    }
+  });
+
+  test('files that are no objects are not listed', async () => {
+    const folder = join(root, 'objects', 'mixed');
+    await mkdir(folder);
+    for (const name of ['.DS_Store', 'README', 'ours']) await writeFile(join(folder, name), '');
+    expect(await readAll(store.list('mixed'))).toEqual(['mixed/ours']);
+  });
+
+  test('a root that is no folder, and a secret that can be guessed, are refused at once', async () => {
+    const clock = { now: () => new Date() };
+    await writeFile(join(root, 'file'), '');
+    const onFile = createDiskStore({ root: join(root, 'file'), signingSecret, clock });
+    await expect(onFile).rejects.toThrow(StorageUnavailableError);
+    await expect(createDiskStore({ root, signingSecret: 'short', clock })).rejects.toThrow(RangeError);
   });
 });

@@ -1,12 +1,12 @@
 /** One PostgreSQL for the whole run, with a template database that every test file's database is cloned from. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres } from '../../src/db/embedded.ts';
 import { applyMigrations } from '../../src/db/migrate.ts';
 import { quietLog } from './quiet-log.ts';
+import { makeTempDir } from './temp-dir.ts';
 
 const TEMPLATE = 'lynxroom_template';
 
@@ -18,8 +18,8 @@ declare module 'vitest' {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'lynxroom-test-'));
-  const postgres = await startEmbeddedPostgres({ dataDir, log: quietLog });
+  const dataDir = await makeTempDir();
+  const postgres = await startEmbeddedPostgres({ dataDir, stateDir: join(dataDir, 'state'), log: quietLog });
   const admin = new pg.Client({ connectionString: postgres.url });
   await admin.connect();
   await admin.query(`create database ${TEMPLATE}`);

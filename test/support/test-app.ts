@@ -17,10 +17,10 @@ import { createHttp, type Http } from './http.ts';
 /** A clock that runs, and that a test can move. */
 export type TestClock = Clock & { advance(ms: number): void };
 
-const createClock = (): TestClock => {
+const createClock = (heldAt?: Date): TestClock => {
   let offset = 0;
   return {
-    now: () => new Date(Date.now() + offset),
+    now: () => new Date((heldAt?.getTime() ?? Date.now()) + offset),
     advance: (ms) => {
       offset += ms;
     },
@@ -45,6 +45,8 @@ export type TestAppOptions = {
   settings?: Partial<Services['settings']>;
   /** Wraps the disk store, to make it fail. */
   wrapStore?: (store: ObjectStore) => ObjectStore;
+  /** Holds the clock here until the test moves it, so that two worlds get the same timestamps. */
+  heldAt?: Date;
   /** Wraps the database, to count its queries. */
   wrapDatabase?: (db: Database) => Database;
 };
@@ -79,7 +81,7 @@ export const startTestApp = async (options: TestAppOptions = {}): Promise<TestAp
   const database = await createDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'lynxroom-files-'));
   const filesDir = join(dataDir, 'files');
-  const clock = createClock();
+  const clock = createClock(options.heldAt);
   const logLines: Record<string, unknown>[] = [];
   const logger = pino({ level: 'trace' }, { write: (line: string) => logLines.push(JSON.parse(line)) });
   const db = openDatabase({

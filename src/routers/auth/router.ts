@@ -1,6 +1,6 @@
 import { Ok } from '../../core/shapes.ts';
 import { toUnixSeconds } from '../../core/time.ts';
-import { anyone, type Context, router, signedIn, signingIn } from '../../trpc.ts';
+import { type Context, router, signedIn, signingIn } from '../../trpc.ts';
 import { deleteMe, register, updateMe } from './account.ts';
 import { LoginInput, RegisterInput, SignedIn, UpdateMeInput, UserAnswer } from './schemas.ts';
 import { login, logout } from './sessions.ts';

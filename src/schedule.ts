@@ -1,9 +1,10 @@
 /** Everything that the service does by the clock. */
-import { removeEndedSessions } from '../routers/auth/sessions.ts';
-import type { Services } from '../services.ts';
-import { removeDiscardedObjects } from '../storage/discarded-objects.ts';
-import { sweepStorage } from '../storage/sweep.ts';
-import type { ScheduledJob } from './jobs.ts';
+
+import type { ScheduledJob } from './jobs/jobs.ts';
+import { removeEndedSessions } from './routers/auth/sessions.ts';
+import type { Services } from './services.ts';
+import { removeDiscardedObjects } from './storage/discarded-objects.ts';
+import { sweepStorage } from './storage/sweep.ts';
 
 export const scheduleOf = (services: Services): ScheduledJob[] => [
   { name: 'storage.remove-discarded', cron: '* * * * *', run: () => removeDiscardedObjects(services) },

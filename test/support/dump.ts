@@ -1,0 +1,41 @@
+/** The rows of every table, to see that a refused write left no trace and that two doors leave the same one. */
+import { Prisma } from '../../src/db/client.ts';
+import type { TestApp } from './test-app.ts';
+
+export type Dump = Record<string, Record<string, unknown>[]>;
+
+/** Emptied in the background after a delete, and so no part of what a request has done. */
+const PASSING = ['discarded_objects', '_prisma_migrations'];
+
+/** Every row of every table, by id. */
+export const dumpTables = async ({ services: { db } }: TestApp): Promise<Dump> => {
+  const tables = await db.$queryRaw<{ name: string }[]>`
+    select table_name as name from information_schema.tables
+    where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> all(${PASSING}) order by 1`;
+  // Names from the catalogue, quoted: no text of a test becomes SQL.
+  const columns = tables.map(({ name }) =>
+    Prisma.raw(`(select coalesce(json_agg(t order by (to_jsonb(t)->>'workspace_id')::bigint,
+      (to_jsonb(t)->>'id')::bigint, to_jsonb(t)::text), '[]'::json) from "${name}" t) as "${name}"`),
+  );
+  const [dump] = await db.$queryRaw<Dump[]>`select ${Prisma.join(columns)}`;
+  if (!dump) throw new Error('A select without from returned no row');
+  return dump;
+};
+
+const RANDOM_COLUMNS = ['password_hash', 'token_hash', 'invite_token', 'file_key'];
+
+/** The dump without what is random: what two equal worlds must share. */
+export const withoutRandomness = (dump: Dump): Dump =>
+  Object.fromEntries(
+    Object.entries(dump).map(([table, rows]) => [
+      table,
+      rows.map((row) =>
+        Object.fromEntries(
+          Object.entries(row).map(([column, value]) => [
+            column,
+            RANDOM_COLUMNS.includes(column) && value !== null ? 'random' : value,
+          ]),
+        ),
+      ),
+    ]),
+  );

@@ -1,0 +1,39 @@
+/** Bytes on a socket, for what no HTTP client would send. */
+import { connect } from 'node:net';
+
+const PATIENCE_MS = 10_000;
+
+/** Sends `bytes` and resolves with everything that comes back until the server closes. Rejects when it does not. */
+export const exchange = (url: string, bytes: string | Buffer): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url);
+    const socket = connect({ host: hostname, port: Number(port) });
+    const chunks: Buffer[] = [];
+    socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error('The server neither answered nor closed')));
+    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      // A server that has answered and closed may reset what we still send.
+      if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') reject(error);
+    });
+    socket.on('close', () => resolve(Buffer.concat(chunks).toString('latin1')));
+    socket.write(bytes);
+  });
+
+export type RawRequest = { method?: string; target?: string; headers?: Record<string, string>; body?: string | Buffer };
+
+/** One request as it is given; `Host` and `Connection: close` are added where they are not given. */
+export const exchangeRequest = async (
+  url: string,
+  { method = 'GET', target = '/', headers = {}, body = '' }: RawRequest,
+): Promise<{ status: number; head: string; body: string }> => {
+  const given = { host: new URL(url).host, connection: 'close', ...headers };
+  const lines = Object.entries(given).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1');
+  const answer = await exchange(url, Buffer.concat([head, Buffer.from(body)]));
+  const [answeredHead = '', ...rest] = answer.split('\r\n\r\n');
+  return {
+    status: Number(/^HTTP\/1\.1 (\d{3})/.exec(answeredHead)?.[1] ?? 0),
+    head: answeredHead,
+    body: rest.join('\r\n\r\n'),
+  };
+};
