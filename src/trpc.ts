@@ -132,7 +132,8 @@ const workspaceInput = z.object({ id: id.describe('Workspace ID') });
 export const inWorkspace = (least: Role, otherwise?: string) =>
   t.procedure
     .use(async ({ ctx, getRawInput, next }) => {
-      const given = workspaceInput.safeParse(await getRawInput());
+      // What cannot be read names no workspace; it is refused below, once the caller is known.
+      const given = workspaceInput.safeParse(await getRawInput().catch(() => undefined));
       const identity = await ctx.identify(given.success ? given.data.id : null);
       const caller = await requireCaller(ctx, identity);
       return next({ ctx: { caller, identity } });

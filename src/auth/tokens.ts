@@ -1,4 +1,4 @@
-/** Session tokens: opaque, random, and known to the database only by their SHA-256. */
+/** Tokens: opaque and random. Those of sessions are known to the database only by their SHA-256. */
 import { createHash, randomBytes } from 'node:crypto';
 
 const SESSION_PREFIX = 'lns_';
@@ -14,5 +14,12 @@ export const isSessionToken = (token: string): boolean => SESSION_TOKEN.test(tok
 export const hashToken = (token: string): Uint8Array<ArrayBuffer> =>
   new Uint8Array(createHash('sha256').update(token).digest());
 
+const LINK_TOKEN_BYTES = 24;
+
 /** A secret for a link, 192 random bits. */
-export const createLinkToken = (): string => randomBytes(24).toString('base64url');
+export const createLinkToken = (): string => randomBytes(LINK_TOKEN_BYTES).toString('base64url');
+
+const LINK_TOKEN = /^[A-Za-z0-9_-]{32}$/;
+
+/** Whether a text can be the token of a link at all: what cannot is never asked of the database. */
+export const isLinkToken = (token: string): boolean => LINK_TOKEN.test(token);

@@ -14,7 +14,11 @@ import { createCallerFactory, fromTrpcError, type Meta, requireCaller } from '..
 import { createContext, identifyRequest } from './context.ts';
 import { parseJsonBodies, refuseOtherBodies, UnreadableBody } from './json-body.ts';
 
-type Kind = 'number' | 'boolean' | 'string';
+type Kind = 'integer' | 'number' | 'boolean' | 'string';
+
+const kinds: readonly unknown[] = ['integer', 'number', 'boolean', 'string'] satisfies Kind[];
+
+const isKind = (type: unknown): type is Kind => kinds.includes(type);
 
 /** One operation, worked out at start so that a request only follows it. */
 export type Operation = {
@@ -33,15 +37,15 @@ export type Operation = {
 };
 
 const kindsOf = (inputs: readonly z.ZodType[]): Map<string, Kind> => {
-  const kinds = new Map<string, Kind>();
+  const found = new Map<string, Kind>();
   for (const input of inputs) {
     const { properties = {} } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
     for (const [name, schema] of Object.entries(properties)) {
       const type = typeof schema === 'object' ? schema.type : undefined;
-      kinds.set(name, type === 'integer' || type === 'number' ? 'number' : type === 'boolean' ? 'boolean' : 'string');
+      found.set(name, isKind(type) ? type : 'string');
     }
   }
-  return kinds;
+  return found;
 };
 
 // The record is flat at run time (`labels.create`), which its type does not say.
@@ -70,11 +74,13 @@ export const listOperations = (): Operation[] =>
     ];
   });
 
+const INTEGER = /^(?:0|-?[1-9]\d{0,15})$/;
 const INTEGER_OR_DECIMAL = /^-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?$/;
 
 /** Text of a path or query as the kind that the shape names; what is not of that kind stays text, and is refused. */
 const fromText = (text: unknown, kind: Kind): unknown => {
   if (typeof text !== 'string') return text;
+  if (kind === 'integer' && INTEGER.test(text)) return Number(text);
   if (kind === 'number' && INTEGER_OR_DECIMAL.test(text)) return Number(text);
   if (kind === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   return text;
@@ -111,7 +117,7 @@ const identities = new WeakMap<FastifyRequest, Identity>();
 
 /** The workspace of a path such as `/api/workspaces/:id/labels`; null where there is none, or no valid one. */
 export const workspaceIdOf = (request: FastifyRequest): number | null => {
-  const given = isRecord(request.params) ? id.safeParse(fromText(request.params.id, 'number')) : null;
+  const given = isRecord(request.params) ? id.safeParse(fromText(request.params.id, 'integer')) : null;
   return given?.success ? given.data : null;
 };
 

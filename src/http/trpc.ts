@@ -14,6 +14,10 @@ export const serveTrpc = async (app: FastifyInstance, services: Services): Promi
     router: appRouter,
     maxBatchSize: MOST_BATCH,
     createContext: ({ req, res }) => createContext(services, req, res),
+    responseMeta({ errors }) {
+      const isUnknown = errors.some((error) => fromTrpcError(error).code === 'UNAUTHORIZED');
+      return isUnknown ? { headers: { 'www-authenticate': 'Bearer' } } : {};
+    },
     onError({ error, req }) {
       const known = fromTrpcError(error);
       if (known.code === 'INTERNAL_SERVER_ERROR') req.log.error({ err: error }, known.message);

@@ -9,10 +9,12 @@ import { isAtLeast, type Role } from '../../src/core/roles.ts';
 import { listOperations } from '../../src/http/rest.ts';
 import { dumpTables, withoutRandomness as rowsWithoutRandomness } from '../support/dump.ts';
 import { startTestApp } from '../support/test-app.ts';
+import { PASSWORD } from '../support/world.ts';
 import {
   type Call,
   type Door,
   type Input,
+  isQuery,
   type Outcome,
   problemOf,
   viaRest,
@@ -24,6 +26,16 @@ import { createWorld, type Scene, type Someone, type World } from './scene.ts';
 
 const HELD_AT = new Date('2026-06-15T12:00:00Z');
 const UNKNOWN_ID = 2_147_483_647;
+const NO_IDS = [0, -1, 1.5, 2_147_483_648, 'abc', '1e0', '01', '1.0', '+1', ' 1', '\u0661', '9'.repeat(400)];
+const NO_CREDENTIALS = [
+  'x',
+  'lns_',
+  `lns_${'A'.repeat(43)}`,
+  `lnx_${'A'.repeat(40)}`,
+  'A'.repeat(10_000),
+  '%00',
+  'x y',
+];
 
 type Side = { world: World; door: Door };
 let sides: readonly [Side, Side];
@@ -58,10 +70,6 @@ const addScenes = async (): Promise<Scene[]> => {
 };
 
 const dumpBoth = async () => Promise.all(sides.map(({ world }) => dumpTables(world.app)));
-
-const expectRefusal = (outcome: Outcome, status: number, body: Input): void => {
-  expect(outcome).toEqual({ status, body, challenge: status === 401 ? 'Bearer' : null });
-};
 
 const people: readonly Role[] = ['owner', 'admin', 'member'];
 
@@ -118,119 +126,97 @@ describe.each(Object.entries(rows))('%s', (name, row) => {
         Record<string, Record<'query' | 'mutate', (input: Input) => Promise<unknown>>>
       > &
         Client;
-      const verb = name === 'workspaces.invite' ? 'mutate' : 'query';
+      const verb = isQuery(name) ? 'query' : 'mutate';
       expect(await client[room]?.[procedure]?.[verb](input)).toEqual(body);
     });
 
   describe('refuses, through both doors alike, and changes nothing:', () => {
     let scenes: Scene[];
-    let before: Awaited<ReturnType<typeof dumpBoth>>;
     const lowest: Role = allowed(row.who).at(-1) ?? 'owner';
     beforeAll(async () => {
       scenes = await addScenes();
     });
 
-    const refused = async (
-      change: (scene: Scene) => { token?: string | undefined; input?: Input },
-      status: number,
-      body: Input,
-    ): Promise<Outcome> => {
-      before = await dumpBoth();
-      const outcome = await callBoth((_side, scene) => {
-        const by = scene[lowest];
-        const { input, ...other } = change(scene);
-        return { name, token: tokenOf(by), ...other, input: { ...row.input(scene, by), ...input } };
-      }, scenes);
-      expectRefusal(outcome, status, body);
+    type Change = (scene: Scene) => { token?: string | undefined; input?: Input };
+
+    /** Makes each call in both worlds; `body` is what all of them are refused with. */
+    const refused = async (changes: readonly Change[], status: number, body: Input): Promise<void> => {
+      const before = await dumpBoth();
+      for (const change of changes) {
+        const outcome = await callBoth((_side, scene) => {
+          const by = scene[lowest];
+          const { input, ...other } = change(scene);
+          return { name, token: tokenOf(by), ...other, input: { ...row.input(scene, by), ...input } };
+        }, scenes);
+        expect(outcome).toEqual({ status, body, challenge: status === 401 ? 'Bearer' : null });
+      }
       expect(await dumpBoth()).toEqual(before);
-      return outcome;
+    };
+
+    /** Each of `ids` in the place of `field`. */
+    const refusesIds = (field: string, ids: readonly unknown[]): Promise<void> => {
+      const message = `${field} must be a positive 32-bit integer`;
+      const changes = ids.map((id) => () => ({ input: { [field]: id } }));
+      return refused(changes, 400, problemOf('BAD_REQUEST', message, [{ path: field, message }]));
     };
 
     if (row.who !== 'anyone') {
-      test('nobody: 401', () => refused(() => ({ token: undefined }), 401, problemOf('UNAUTHORIZED', 'Unauthorized')));
-
-      test.each(['x', 'lns_', `lns_${'A'.repeat(43)}`, `lnx_${'A'.repeat(40)}`, 'A'.repeat(10_000), '%00'])(
-        'the credential %s: 401',
-        (token) => refused(() => ({ token }), 401, problemOf('UNAUTHORIZED', 'Unauthorized')),
-      );
+      test('nobody, and a credential that is none: 401', () =>
+        refused(
+          [undefined, ...NO_CREDENTIALS].map((token) => () => ({ token })),
+          401,
+          problemOf('UNAUTHORIZED', 'Unauthorized'),
+        ));
 
       test('a session that has ended: 401', async () => {
         const tokens = new Map<Scene, string>();
         for (const scene of scenes) {
-          const { email } = scene.member;
-          const login = await scene.app.http.post('/api/auth/login', undefined, {
-            email,
-            password: 'correct horse battery staple',
-          });
-          await scene.app.http.post('/api/auth/logout', login.body.token);
-          tokens.set(scene, login.body.token);
+          const credentials = { email: scene.member.email, password: PASSWORD };
+          const { body } = await scene.app.http.post('/api/auth/login', undefined, credentials);
+          await scene.app.http.post('/api/auth/logout', body.token);
+          tokens.set(scene, body.token);
         }
-        await refused((scene) => ({ token: tokens.get(scene) }), 401, problemOf('UNAUTHORIZED', 'Unauthorized'));
+        const change: Change = (scene) => ({ token: tokens.get(scene) });
+        await refused([change], 401, problemOf('UNAUTHORIZED', 'Unauthorized'));
       });
     }
 
     if (isInWorkspace) {
-      test('who is not a member: 403', () =>
+      test('who is not a member, or whose role is too low: 403', () =>
         refused(
-          (scene) => ({ token: scene.outsider.token }),
+          (['outsider', ...tooLow(row.who)] as const).map((person) => (scene) => ({ token: scene[person].token })),
           403,
           problemOf('FORBIDDEN', row.forbidden ?? 'Forbidden'),
         ));
 
-      for (const role of tooLow(row.who))
-        test(`a role too low, ${role}: 403`, () =>
-          refused(
-            (scene) => ({ token: scene[role].token }),
-            403,
-            problemOf('FORBIDDEN', row.forbidden ?? 'Forbidden'),
-          ));
-
       test('an unknown workspace: 404', () =>
-        refused(() => ({ input: { id: UNKNOWN_ID } }), 404, problemOf('NOT_FOUND', 'Workspace not found')));
+        refused([() => ({ input: { id: UNKNOWN_ID } })], 404, problemOf('NOT_FOUND', 'Workspace not found')));
 
-      test.each([0, -1, 1.5, 2_147_483_648, 'abc', '1e0', '01', '1 ', '١', '9'.repeat(400)])(
-        'the workspace id %s: 400',
-        (id) => {
-          const message = 'id must be a positive 32-bit integer';
-          const body = problemOf('BAD_REQUEST', message, [{ path: 'id', message }]);
-          return refused(() => ({ input: { id } }), 400, expect.objectContaining(body) && body);
-        },
-      );
+      test('a workspace id that is none: 400', () => refusesIds('id', NO_IDS));
     }
 
     for (const [child, message] of Object.entries(row.children ?? {})) {
-      const notFound = problemOf('NOT_FOUND', message);
-
-      test(`an unknown ${child}: 404`, () => refused(() => ({ input: { [child]: UNKNOWN_ID } }), 404, notFound));
-
-      test(`the ${child} of another workspace: exactly as an unknown one`, () =>
-        refused(
-          ({ foreign, outsider }) => ({
-            input: { [child]: { labelId: foreign.labelId, itemId: foreign.itemId, userId: outsider.id }[child] },
-          }),
-          404,
-          notFound,
-        ));
-
-      test.each([0, -1, 1.5, 2_147_483_648, 'abc', '1e0', '01'])(`the ${child} %s: 400`, (id) => {
-        const problem = `${child} must be a positive 32-bit integer`;
+      test(`an unknown ${child}, and one of another workspace, alike: 404`, () => {
+        const foreignIds = ({ foreign, outsider }: Scene): Input => ({ ...foreign, userId: outsider.id });
         return refused(
-          () => ({ input: { [child]: id } }),
-          400,
-          problemOf('BAD_REQUEST', problem, [{ path: child, message: problem }]),
+          [() => ({ input: { [child]: UNKNOWN_ID } }), (scene) => ({ input: { [child]: foreignIds(scene)[child] } })],
+          404,
+          problemOf('NOT_FOUND', message),
         );
       });
+
+      test(`a ${child} that is no id: 400`, () => refusesIds(child, NO_IDS));
     }
 
     for (const { input, message, path } of row.wrong ?? [])
       test(`${JSON.stringify(input).slice(0, 60)}: 400 ${message}`, () =>
-        refused(() => ({ input }), 400, problemOf('BAD_REQUEST', message, [{ path, message }])));
+        refused([() => ({ input })], 400, problemOf('BAD_REQUEST', message, [{ path, message }])));
 
     const { conflict } = row;
     if (conflict)
       test(`409 ${conflict.message}`, () =>
         refused(
-          (scene) => ({ token: tokenOf(scene.owner), input: conflict.input(scene, scene.owner) }),
+          [(scene) => ({ token: tokenOf(scene.owner), input: conflict.input(scene, scene.owner) })],
           409,
           problemOf('CONFLICT', conflict.message),
         ));

@@ -35,7 +35,7 @@ const restRequest = ({ method, path, takesBody }: Operation, input: Input): { pa
   const filled = path.replace(REST_PARAMETER, (_, name: string) => encodeURIComponent(String(input[name])));
   const rest = Object.entries(input).filter(([name]) => !inPath.includes(name));
   if (takesBody) return { path: filled, json: Object.fromEntries(rest) };
-  const query = new URLSearchParams(rest.map(([name, value]) => [name, String(value)])).toString();
+  const query = new URLSearchParams(rest.map(([name, value]): [string, string] => [name, String(value)])).toString();
   return { path: method === 'GET' && query !== '' ? `${filled}?${query}` : filled };
 };
 

@@ -1,6 +1,6 @@
 /** The invite link of a workspace: one token, the same until it is revoked. */
 import type { Actor, Caller } from '../../auth/identify.ts';
-import { createLinkToken } from '../../auth/tokens.ts';
+import { createLinkToken, isLinkToken } from '../../auth/tokens.ts';
 import { notFound } from '../../core/errors.ts';
 import { toRole } from '../../core/roles.ts';
 import { toUnixSeconds } from '../../core/time.ts';
@@ -37,6 +37,7 @@ export const joinWorkspace = async (
   caller: Caller,
   token: string,
 ): Promise<Workspace> => {
+  if (!isLinkToken(token)) throw notFound('Invite');
   try {
     return await transact(db, async (tx) => {
       // Locked against being revoked or deleted before this commits.

@@ -35,7 +35,7 @@ export type WorkspaceWithMembers = z.infer<typeof WorkspaceWithMembers>;
 export const WorkspaceNameInput = z.object({ name: workspaceName });
 export type WorkspaceNameInput = z.infer<typeof WorkspaceNameInput>;
 
-export const JoinInput = z.object({ token: z.string().max(200).describe('The token of the invite link') });
+export const JoinInput = z.object({ token: z.string().describe('The token of the invite link') });
 
 export const Invite = z.object({
   token: z.string().describe('The same until it is revoked'),
