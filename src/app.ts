@@ -7,6 +7,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import { serveDocs } from './http/docs.ts';
 import { closeConnectionsWhenDraining } from './http/drain.ts';
 import { answerErrors, answerWrongMethods, sendError } from './http/errors.ts';
+import { serveFiles } from './http/files.ts';
 import { serveHealth } from './http/health.ts';
 import { limitSlowBodies } from './http/limits.ts';
 import { serveRest } from './http/rest.ts';
@@ -14,7 +15,6 @@ import { serveTrpc } from './http/trpc.ts';
 import { serveUpload } from './http/upload.ts';
 import type { Services } from './services.ts';
 import type { DiskFiles } from './storage/disk-store.ts';
-import { serveFiles } from './storage/serve-files.ts';
 
 export type AppOptions = {
   services: Services;
@@ -30,6 +30,20 @@ export type AppOptions = {
 const MOST_JSON_BYTES = 1024 * 1024;
 /** A batch of tRPC calls stands in the path. */
 const MOST_PARAMETER = 5_000;
+
+/** What a page of another origin may read of an answer; the last ones are for ranges of a file. */
+const exposedHeaders = [
+  'x-request-id',
+  'retry-after',
+  'ratelimit-limit',
+  'ratelimit-remaining',
+  'ratelimit-reset',
+  'accept-ranges',
+  'content-disposition',
+  'content-length',
+  'content-range',
+  'etag',
+];
 
 export const buildApp = async (options: AppOptions): Promise<FastifyInstance> => {
   const { services, corsOrigins } = options;
@@ -69,7 +83,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     origin: corsOrigins,
     credentials: corsOrigins !== '*',
     methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
-    exposedHeaders: ['x-request-id', 'retry-after', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'],
+    exposedHeaders,
     maxAge: 3_600,
   });
   await app.register(cookie);

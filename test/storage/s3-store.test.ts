@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
 import S3rver from 's3rver';
-import { test } from 'vitest';
+
 import type { S3StoreOptions } from '../../src/storage/s3-store.ts';
 import { createS3Store } from '../../src/storage/s3-store.ts';
 import type { StoreUnderTest } from './object-store.suite.ts';
@@ -65,9 +65,7 @@ describeObjectStore('S3 store on s3rver', S3RVER, async () => {
 
 const { S3_TEST_ENDPOINT, S3_TEST_ACCESS_KEY_ID, S3_TEST_SECRET_ACCESS_KEY, S3_TEST_BUCKET } = process.env;
 
-if (S3_TEST_ENDPOINT === undefined) {
-  test.skip('S3 store on a real server (S3_TEST_ENDPOINT is not set)', () => undefined);
-} else {
+if (S3_TEST_ENDPOINT !== undefined) {
   const everything = {
     verifiesSignatures: true,
     servesSuffixRanges: true,

@@ -2,8 +2,8 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { fastify } from 'fastify';
 import { AppError, statusOf } from '../../src/core/errors.ts';
+import { serveFiles } from '../../src/http/files.ts';
 import type { DiskFiles } from '../../src/storage/disk-store.ts';
-import { serveFiles } from '../../src/storage/serve-files.ts';
 
 /** The file route alone, listening on a free port of the loopback, with errors rendered as their status and message. */
 export async function listenWithFiles(files: DiskFiles): Promise<{ app: FastifyInstance; origin: string }> {

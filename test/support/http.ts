@@ -1,6 +1,7 @@
 /** Calls over real HTTP. Every answer is checked against the OpenAPI document before a test sees it. */
 import { checkAnswer } from './openapi-check.ts';
 
+// biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body, of whatever shape
 export type Answer<Body = any> = { status: number; headers: Headers; body: Body };
 
 export type CallOptions = {

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, storageUnavailable } from '../core/errors.ts';
-import type { ByteRange } from './byte-range.ts';
-import { parseRange } from './byte-range.ts';
-import { attachmentDisposition } from './content-disposition.ts';
-import type { DiskFiles, OpenedFile } from './disk-store.ts';
-import { StorageUnavailableError } from './object-store.ts';
+import type { ByteRange } from '../storage/byte-range.ts';
+import { parseRange } from '../storage/byte-range.ts';
+import { attachmentDisposition } from '../storage/content-disposition.ts';
+import type { DiskFiles, OpenedFile } from '../storage/disk-store.ts';
+import { StorageUnavailableError } from '../storage/object-store.ts';
 
 const READ_BUFFER_BYTES = 256 * 1024;
 

@@ -1,0 +1,91 @@
+/** Which refusal comes first: 401, 404 for the workspace, 403, 400, 404 for a child, 409. Through both doors. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { doors, type Input, viaRest, viaTrpc } from './doors.ts';
+import { createWorld, type Scene } from './scene.ts';
+
+let app: TestApp;
+let scene: Scene;
+beforeAll(async () => {
+  app = await startTestApp();
+  scene = await (await createWorld(app)).addScene();
+});
+afterAll(() => app.close());
+
+const UNKNOWN = 2_147_483_647;
+
+describe.each(doors)('through %s', (_, door) => {
+  const update = async (token: string | undefined, input: Input): Promise<[number, unknown]> => {
+    const { status, body } = await door(app, { name: 'labels.update', token, input });
+    return [status, (body as { message?: string }).message];
+  };
+  const allWrong = { id: UNKNOWN, labelId: UNKNOWN, name: '' };
+
+  test('401 comes before everything', async () => {
+    expect(await update(undefined, allWrong)).toEqual([401, 'Unauthorized']);
+    expect(await update(undefined, { ...allWrong, id: 'abc' })).toEqual([401, 'Unauthorized']);
+  });
+
+  test('404 for the workspace comes before 403 and 400', async () => {
+    expect(await update(scene.outsider.token, allWrong)).toEqual([404, 'Workspace not found']);
+  });
+
+  test('403 comes before 400, 404 for a child and 409', async () => {
+    const forbidden = [403, 'Only owners and admins can update labels'];
+    for (const { token } of [scene.outsider, scene.member]) {
+      expect(await update(token, { ...allWrong, id: scene.workspaceId })).toEqual(forbidden);
+      expect(await update(token, { id: scene.workspaceId, labelId: 'abc' })).toEqual(forbidden);
+      expect(await update(token, { id: scene.workspaceId, labelId: scene.redId, name: 'Blue' })).toEqual(forbidden);
+    }
+  });
+
+  test('400 comes before 404 for a child', async () => {
+    const input = { ...allWrong, id: scene.workspaceId };
+    expect(await update(scene.admin.token, input)).toEqual([400, 'Name is required']);
+  });
+
+  test('404 for a child comes before 409', async () => {
+    const input = { id: scene.workspaceId, labelId: UNKNOWN, name: 'Blue' };
+    expect(await update(scene.admin.token, input)).toEqual([404, 'Label not found']);
+  });
+
+  test('of the item and the label of an assignment, the item is looked for first', async () => {
+    const input = { id: scene.workspaceId, itemId: UNKNOWN, labelId: UNKNOWN };
+    for (const name of ['library.assignLabel', 'library.unassignLabel'])
+      expect(await door(app, { name, token: scene.member.token, input })).toMatchObject({
+        status: 404,
+        body: { message: 'Item not found' },
+      });
+  });
+});
+
+describe('a body that cannot be read is complained about only to who is allowed here', () => {
+  const broken = { body: '{"name":', headers: { 'content-type': 'application/json' } };
+
+  test.each([
+    ['nobody', 401],
+    ['outsider', 403],
+    ['member', 403],
+    ['admin', 400],
+  ] as const)('%s: %i', async (person, status) => {
+    const token = person === 'nobody' ? undefined : scene[person].token;
+    const rest = await app.http.call('POST', `/api/workspaces/${scene.workspaceId}/labels`, { token, ...broken });
+    expect(rest.status).toBe(status);
+    if (person !== 'nobody') {
+      const unknown = await app.http.call('POST', `/api/workspaces/${UNKNOWN}/labels`, { token, ...broken });
+      expect(unknown.status).toBe(404);
+    }
+  });
+
+  test('in tRPC the workspace stands in that body: 401 for nobody, 400 for anyone else', async () => {
+    for (const [token, status] of [[undefined, 401] as const, [scene.outsider.token, 400] as const])
+      expect((await app.http.call('POST', '/trpc/labels.create', { token, ...broken })).status).toBe(status);
+  });
+
+  test('text that is a valid call otherwise is one', async () => {
+    for (const door of [viaRest, viaTrpc]) {
+      const input = { id: scene.workspaceId, name: `Through ${door.name}` };
+      expect((await door(app, { name: 'labels.create', token: scene.admin.token, input })).status).toBe(200);
+    }
+  });
+});

@@ -1,0 +1,164 @@
+/** Labels: what a name and a color may be, that only sent fields change, and in which order labels come. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addTeam, type Team, upload } from '../support/world.ts';
+
+let app: TestApp;
+let team: Team;
+let labels: string;
+beforeAll(async () => {
+  app = await startTestApp();
+  team = await addTeam(app);
+  labels = `${team.path}/labels`;
+});
+afterAll(() => app.close());
+
+const create = (json: unknown, path = labels) => app.http.post(path, team.admin.token, json);
+
+describe('the name of a label', () => {
+  test.each([
+    ['is trimmed', '  Two words\t', 'Two words'],
+    ['may have one character', 'x', 'x'],
+    ['may have 64 characters', 'a'.repeat(64), 'a'.repeat(64)],
+    ['has 64 characters also where each takes two code units', '🐈'.repeat(64), '🐈'.repeat(64)],
+    ['may be any script', 'Договоры 契約 עברית', 'Договоры 契約 עברית'],
+    ['may hold joined emoji', '👩‍👩‍👧‍👦', '👩‍👩‍👧‍👦'],
+    ['is kept as text, whatever it looks like', `<script>alert('"')</script>`, `<script>alert('"')</script>`],
+    ['may look like a formula', '=cmd|/C calc!A0', '=cmd|/C calc!A0'],
+    ['may hold SQL', `'; drop table labels; --`, `'; drop table labels; --`],
+    ['may hold a backslash and a percent sign', '100 % \\ _', '100 % \\ _'],
+  ])('%s', async (_, sent, kept) => {
+    const { status, body } = await create({ name: sent });
+    expect(status).toBe(200);
+    expect(body.label.name).toBe(kept);
+    const list = await app.http.get(labels, team.member.token);
+    expect(list.body.labels.at(-1)).toMatchObject({ id: body.label.id, name: kept });
+  });
+
+  test.each([
+    ['65 characters', 'a'.repeat(65), 'name must have at most 64 characters'],
+    ['65 characters of two code units', '🐈'.repeat(65), 'name must have at most 64 characters'],
+    ['a NUL', 'a\u0000b', 'name must not contain control characters or broken Unicode'],
+    ['a lone surrogate', 'a\ud800b', 'name must not contain control characters or broken Unicode'],
+    ['a line feed', 'a\nb', 'name must not contain control characters or broken Unicode'],
+    ['nothing', '', 'Name is required'],
+    ['blanks', ' \u00a0\u3000', 'Name is required'],
+  ])('is refused with %s', async (_, name, message) => {
+    const { status, body } = await create({ name });
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ message, issues: [{ path: 'name', message }] });
+  });
+
+  test('is unique by exact text: another case, normal form or joiner is another name', async () => {
+    const names = ['Caf\u00e9', 'Cafe\u0301', 'caf\u00e9', 'Caf\u00e9\u200d', 'Caf\u00e9\u202e'];
+    for (const name of names) expect((await create({ name })).status).toBe(200);
+    for (const name of names) expect((await create({ name: ` ${name} ` })).status).toBe(409);
+  });
+
+  test('is unique in its workspace only', async () => {
+    const other = await addTeam(app, 'Other');
+    await create({ name: 'Everywhere' });
+    expect((await app.http.post(`${other.path}/labels`, other.owner.token, { name: 'Everywhere' })).status).toBe(200);
+  });
+
+  test('may be taken again once its label is deleted or renamed', async () => {
+    const { body } = await create({ name: 'Passing' });
+    await app.http.patch(`${labels}/${body.label.id}`, team.owner.token, { name: 'Elsewhere' });
+    const second = await create({ name: 'Passing' });
+    expect(second.status).toBe(200);
+    await app.http.delete(`${labels}/${second.body.label.id}`, team.owner.token);
+    expect((await create({ name: 'Passing' })).status).toBe(200);
+  });
+});
+
+describe('the color of a label', () => {
+  test.each(['#abc', '#ABC', '#aBcDeF', '#000000'])('%s is kept as it is', async (color) => {
+    const { body } = await create({ name: `Color ${color}`, color });
+    expect(body.label.color).toBe(color);
+  });
+
+  test.each([
+    '#GGGGGG',
+    'red;}',
+    '#abcd',
+    '#abcdef0',
+    'abcdef',
+    '#abcdef\n',
+    ' #abcdef',
+    '＃abcdef',
+    null,
+    5,
+    ['#abcdef'],
+    {},
+  ])('%j is refused', async (color) => {
+    const { status, body } = await create({ name: 'Wrong color', color });
+    expect(status).toBe(400);
+    expect(body.issues).toMatchObject([{ path: 'color' }]);
+  });
+});
+
+describe('changing a label', () => {
+  const newLabel = async (name: string): Promise<{ path: string; label: Record<string, unknown> }> => {
+    const { body } = await create({ name, color: '#123456' });
+    return { path: `${labels}/${body.label.id}`, label: body.label };
+  };
+
+  test('changes only what is sent', async () => {
+    const { path, label } = await newLabel('Only sent');
+    const named = await app.http.patch(path, team.owner.token, { name: 'Only name' });
+    expect(named.body.label).toEqual({ ...label, name: 'Only name' });
+    const colored = await app.http.patch(path, team.owner.token, { color: '#fff' });
+    expect(colored.body.label).toEqual({ ...label, name: 'Only name', color: '#fff' });
+  });
+
+  test('changes nothing for no body and for an empty one', async () => {
+    const { path, label } = await newLabel('Unchanged');
+    for (const json of [undefined, {}])
+      expect(await app.http.patch(path, team.owner.token, json)).toMatchObject({ status: 200, body: { label } });
+    expect((await app.http.patch(`${labels}/2147483647`, team.owner.token, {})).status).toBe(404);
+  });
+
+  test('to its own name is no conflict', async () => {
+    const { path } = await newLabel('Own name');
+    expect((await app.http.patch(path, team.owner.token, { name: ' Own name ' })).status).toBe(200);
+  });
+
+  test('never writes what is not its to change', async () => {
+    const other = await addTeam(app, 'Elsewhere');
+    const { path, label } = await newLabel('Kept');
+    const { body } = await app.http.patch(path, team.owner.token, {
+      id: 1,
+      workspace_id: other.id,
+      workspaceId: other.id,
+      labelId: 1,
+      created_by: other.owner.id,
+      createdBy: other.owner.id,
+      created_at: 0,
+      createdAt: '1970-01-01T00:00:00Z',
+    });
+    expect(body.label).toEqual(label);
+    const created = await create({ name: 'Kept too', id: 1, workspace_id: other.id, created_by: other.owner.id });
+    expect(created.body.label).toMatchObject({ workspace_id: team.id, created_by: team.admin.id });
+    expect(created.body.label.id).not.toBe(1);
+  });
+});
+
+test('labels come in the order of their creation, those of one instant by id', async () => {
+  const held = await startTestApp({ heldAt: new Date('2026-03-01T00:00:00Z') });
+  try {
+    const { path, owner } = await addTeam(held);
+    const names = ['Zebra', 'apple', 'Mango', 'banana'];
+    for (const name of names) await held.http.post(`${path}/labels`, owner.token, { name });
+    held.clock.advance(-60_000);
+    await held.http.post(`${path}/labels`, owner.token, { name: 'Earlier' });
+    const { body } = await held.http.get(`${path}/labels`, owner.token);
+    expect(body.labels.map(({ name }: { name: string }) => name)).toEqual(['Earlier', ...names]);
+    const { body: uploaded } = await upload(held, path, owner.token);
+    const itemLabels = `${path}/library/${uploaded.item.id}/labels`;
+    for (const { id } of [...body.labels].reverse()) await held.http.post(itemLabels, owner.token, { labelId: id });
+    const { body: read } = await held.http.get(`${path}/library/${uploaded.item.id}`, owner.token);
+    expect(read.item.labels.map(({ name }: { name: string }) => name)).toEqual(['Earlier', ...names]);
+  } finally {
+    await held.close();
+  }
+});

@@ -1,0 +1,80 @@
+/** Labels when many act at once. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { concurrently, countStatuses } from '../support/concurrently.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addTeam, type Team, upload } from '../support/world.ts';
+
+let app: TestApp;
+let team: Team;
+beforeAll(async () => {
+  app = await startTestApp();
+  team = await addTeam(app);
+});
+afterAll(() => app.close());
+
+const newLabel = async (name: string): Promise<number> =>
+  (await app.http.post(`${team.path}/labels`, team.owner.token, { name })).body.label.id;
+
+const newItem = async (): Promise<string> =>
+  `${team.path}/library/${(await upload(app, team.path, team.member.token)).body.item.id}`;
+
+test('of 50 labels with one name exactly one is created', async () => {
+  const answers = await concurrently(50, () => app.http.post(`${team.path}/labels`, team.admin.token, { name: 'One' }));
+  expect(countStatuses(answers)).toEqual({ 200: 1, 409: 49 });
+  expect(await app.services.db.label.count({ where: { workspaceId: team.id, name: 'One' } })).toBe(1);
+});
+
+test('of 20 labels renamed to one name exactly one gets it', async () => {
+  const ids = await concurrently(20, (index) => newLabel(`Rename ${index}`));
+  const answers = await Promise.all(
+    ids.map((id) => app.http.patch(`${team.path}/labels/${id}`, team.admin.token, { name: 'Wanted' })),
+  );
+  expect(countStatuses(answers)).toEqual({ 200: 1, 409: 19 });
+});
+
+test('of 20 deletions of one label exactly one finds it', async () => {
+  const id = await newLabel('Once');
+  const answers = await concurrently(20, () => app.http.delete(`${team.path}/labels/${id}`, team.admin.token));
+  expect(countStatuses(answers)).toEqual({ 200: 1, 404: 19 });
+});
+
+test('20 assignments of one label to one item are one', async () => {
+  const id = await newLabel('Twice');
+  const item = await newItem();
+  const answers = await concurrently(20, () => app.http.post(`${item}/labels`, team.member.token, { labelId: id }));
+  expect(countStatuses(answers)).toEqual({ 200: 20 });
+  for (const { body } of answers) expect(body.labels).toMatchObject([{ id }]);
+});
+
+test('a label deleted while it is assigned is on no item afterwards', async () => {
+  const item = await newItem();
+  await concurrently(20, async (index) => {
+    const id = await newLabel(`Deleted ${index}`);
+    const [assigned, deleted] = await Promise.all([
+      app.http.post(`${item}/labels`, team.member.token, { labelId: id }),
+      app.http.delete(`${team.path}/labels/${id}`, team.admin.token),
+    ]);
+    expect([200, 404]).toContain(assigned.status);
+    expect(deleted.status).toBe(200);
+  });
+  expect((await app.http.get(item, team.member.token)).body.item.labels).toEqual([]);
+});
+
+test('an item deleted while labels are put on and taken off it leaves nothing and breaks nothing', async () => {
+  const labelId = await newLabel('Staying');
+  await concurrently(20, async () => {
+    const item = await newItem();
+    const answers = await Promise.all([
+      app.http.post(`${item}/labels`, team.member.token, { labelId }),
+      app.http.delete(`${item}/labels/${labelId}`, team.member.token),
+      app.http.delete(item, team.member.token),
+      app.http.patch(item, team.member.token, { name: 'Renamed' }),
+    ]);
+    for (const { status, body } of answers.with(2, { status: 200, headers: new Headers(), body: {} }))
+      expect([status, status === 404 ? body.message : '']).toEqual(
+        status === 404 ? [404, 'Item not found'] : [200, ''],
+      );
+    expect(answers[2]?.status).toBe(200);
+  });
+  expect(await app.services.db.itemLabel.count({ where: { labelId } })).toBe(0);
+});
