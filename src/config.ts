@@ -1,5 +1,7 @@
 /** The environment, parsed once. Only server.ts imports this. */
 import { z } from 'zod';
+// Puts refusals into words.
+import './core/validation.ts';
 
 /** The environment is not as it should be; each line names a variable. */
 export class ConfigError extends Error {
