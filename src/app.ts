@@ -9,6 +9,7 @@ import { closeConnectionsWhenDraining } from './http/drain.ts';
 import { answerErrors, answerWrongMethods, sendError } from './http/errors.ts';
 import { serveFiles } from './http/files.ts';
 import { serveHealth } from './http/health.ts';
+import { refuseWrongHosts } from './http/host.ts';
 import { limitSlowBodies } from './http/limits.ts';
 import { serveRest } from './http/rest.ts';
 import { serveTrpc } from './http/trpc.ts';
@@ -73,6 +74,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   closeConnectionsWhenDraining(app);
   answerErrors(app);
   const addWrongMethods = answerWrongMethods(app);
+  refuseWrongHosts(app);
   limitSlowBodies(app);
   await app.register(helmet, {
     contentSecurityPolicy: { directives: { 'upgrade-insecure-requests': null } },

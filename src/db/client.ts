@@ -58,16 +58,20 @@ const isDeadlock = (error: unknown): boolean =>
 
 const MOST_TRIES = 5;
 
-/**
- * Runs `work` in a transaction, again when PostgreSQL chose it as the victim of a deadlock: so `work` must have no
- * effects outside the transaction.
- */
-export const transact = async <Result>(db: Database, work: (tx: Tx) => Promise<Result>): Promise<Result> => {
+/** Runs one statement, again when PostgreSQL chose it as the victim of a deadlock. */
+export const retryDeadlocks = async <Result>(work: () => Promise<Result>): Promise<Result> => {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await db.$transaction(work);
+      return await work();
     } catch (error) {
       if (!isDeadlock(error) || tries === MOST_TRIES) throw error;
     }
   }
 };
+
+/**
+ * Runs `work` in a transaction, again when PostgreSQL chose it as the victim of a deadlock: so `work` must have no
+ * effects outside the transaction.
+ */
+export const transact = <Result>(db: Database, work: (tx: Tx) => Promise<Result>): Promise<Result> =>
+  retryDeadlocks(() => db.$transaction(work));

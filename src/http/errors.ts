@@ -27,9 +27,13 @@ export const toAppError = (error: unknown): AppError => {
 
 /** Answers a failure. What is unexpected is logged whole, under the request id that the caller is told. */
 export const sendError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-  const known = toAppError(error);
+  // What the body's stream failed with is the client's doing: nobody hears the answer, and the log calls it no fault.
+  const wasCutOff = error !== null && error === request.raw.errored;
+  const known = wasCutOff ? new AppError('BAD_REQUEST', 'The request was cut off') : toAppError(error);
   const status = httpStatusOf(known);
   if (status >= 500) request.log.error({ err: known.cause ?? known }, known.message);
+  // A URL that cannot be read is refused before any hook has named the request.
+  reply.header('x-request-id', request.id);
   if (known.code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer');
   return reply.status(status).send(toProblem(known, request.id));
 };
@@ -55,6 +59,8 @@ export const answerWrongMethods = (app: FastifyInstance): (() => void) => {
     for (const [url, methods] of [...methodsOf]) {
       // The docs page registers its paths with and without a slash at the end, and is no part of the API.
       if (url.startsWith('/docs')) continue;
+      // CORS answers OPTIONS for every path, known or not.
+      if (url === '*') continue;
       const others = app.supportedMethods.filter((method) => !methods.has(method) && method !== 'OPTIONS');
       const allow = [...methods].sort().join(', ');
       if (others.length === 0) continue;

@@ -14,6 +14,21 @@ const CHUNK_BYTES = 256 * 1024;
 /** A body being read. `stop` ends it: nothing more is parsed, and whoever waits for a part of it hears `reason`. */
 export type MultipartUpload = IncomingUpload & { stop(reason: unknown): void };
 
+const createParser = (request: IncomingMessage): busboy.Busboy | null => {
+  try {
+    return busboy({
+      headers: request.headers,
+      defParamCharset: 'utf8',
+      highWaterMark: CHUNK_BYTES,
+      fileHwm: CHUNK_BYTES,
+      // No fileSize: busboy flags its limit at exactly that many bytes. The upload counts for itself.
+      limits: { fields: MOST_FIELDS, fieldSize: MOST_FIELD_BYTES, files: MOST_FILES },
+    });
+  } catch {
+    return null;
+  }
+};
+
 /**
  * Begins to read `request`. `file` settles at the head of the part named `file`, `fields` at the end of the body; both
  * reject with 400 for a body that is no multipart, is malformed, ends early or has too many parts. The request's bytes
@@ -22,68 +37,69 @@ export type MultipartUpload = IncomingUpload & { stop(reason: unknown): void };
 export const readMultipart = (request: IncomingMessage): MultipartUpload => {
   const file = Promise.withResolvers<Awaited<IncomingUpload['file']>>();
   const fields = Promise.withResolvers<Record<string, string>>();
+  const end = new AbortController();
   // Whoever reads the upload may have stopped at the first of the two.
   file.promise.catch(() => {});
   fields.promise.catch(() => {});
 
-  let parser: busboy.Busboy;
-  try {
-    parser = busboy({
-      headers: request.headers,
-      defParamCharset: 'utf8',
-      highWaterMark: CHUNK_BYTES,
-      fileHwm: CHUNK_BYTES,
-      // No fileSize: busboy flags its limit at exactly that many bytes. The upload counts for itself.
-      limits: { fields: MOST_FIELDS, fieldSize: MOST_FIELD_BYTES, fieldNameSize: 256, files: MOST_FILES },
-    });
-  } catch {
-    // No multipart body, or one without a boundary.
-    file.reject(badField('file', 'File is required'));
-    fields.reject(badField('file', 'File is required'));
-    return { file: file.promise, fields: fields.promise, stop: () => {} };
-  }
-
+  const parser = createParser(request);
   const texts: Record<string, string> = Object.create(null);
-  let hasFile = false;
   let current: Readable | undefined;
 
-  const fail = (error: unknown): void => {
-    file.reject(error);
-    fields.reject(error);
+  const stop = (reason: unknown): void => {
+    if (end.signal.aborted) return;
+    end.abort(reason);
+    file.reject(reason);
+    fields.reject(reason);
+    if (parser === null) return;
     request.unpipe(parser);
     // The part that is being read never ends by itself; whoever reads it learns why.
-    current?.destroy(error instanceof Error ? error : new Error('The upload was refused', { cause: error }));
+    current?.destroy(reason instanceof Error ? reason : new Error('The upload was refused', { cause: reason }));
     parser.destroy();
   };
+  const upload = { file: file.promise, fields: fields.promise, signal: end.signal, stop };
+
+  // No multipart body, or one without a readable boundary.
+  if (parser === null) {
+    stop(badField('file', 'File is required'));
+    return upload;
+  }
 
   parser.on('file', (name, stream, info) => {
-    if (name !== 'file') {
-      stream.resume();
-      return;
-    }
-    if (hasFile) {
-      stream.resume();
-      return fail(badField('file', 'Only one file can be uploaded at a time'));
-    }
-    hasFile = true;
-    current = stream;
     // It is read to its end or destroyed; an error that comes after that concerns nobody.
     stream.on('error', () => {});
+    if (name !== 'file') return stream.resume();
+    if (current) return stop(badField('file', 'Only one file can be uploaded at a time'));
+    current = stream;
     file.resolve({ stream, filename: info.filename ?? '', declaredType: info.mimeType });
   });
-  parser.on('field', (name, value, info) => {
-    if (info.valueTruncated) return fail(badField(name, `${name} is too long`));
-    texts[name] = value;
+  parser.on('field', (name, value, { valueTruncated }) => {
+    // Undefined for a part without a name, whatever busboy's types say.
+    const label = String(name);
+    if (valueTruncated) return stop(badField(label.slice(0, 100), `${label.slice(0, 100)} is too long`));
+    texts[label] = value;
   });
-  parser.on('fieldsLimit', () => fail(badRequest('The body has too many fields')));
-  parser.on('filesLimit', () => fail(badRequest('The body has too many files')));
-  parser.on('error', () => fail(badRequest('Malformed multipart body')));
+  parser.on('fieldsLimit', () => stop(badRequest('The body has too many fields')));
+  parser.on('filesLimit', () => stop(badRequest('The body has too many files')));
+  parser.on('error', () => stop(badRequest('Malformed multipart body')));
   parser.on('close', () => {
-    if (!hasFile) file.reject(badField('file', 'File is required'));
+    file.reject(badField('file', 'File is required'));
     fields.resolve(texts);
   });
-  request.on('aborted', () => fail(badRequest('The request was cut off')));
-  request.on('error', () => fail(badRequest('The request was cut off')));
-  request.pipe(parser);
-  return { file: file.promise, fields: fields.promise, stop: fail };
+
+  const endEarly = (): void => {
+    if (!request.complete) {
+      stop(badRequest('The request was cut off'));
+      return;
+    }
+    // The client hung up after its last byte: its body is whole, and what we have not read yet is in the buffer.
+    request.unpipe(parser);
+    for (let rest = request.read(); rest !== null; rest = request.read()) parser.write(rest);
+    parser.end();
+  };
+  // An error comes after 'aborted', and says no more.
+  request.on('aborted', endEarly).on('error', () => {});
+  if (request.destroyed) endEarly();
+  else request.pipe(parser);
+  return upload;
 };

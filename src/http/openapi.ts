@@ -56,7 +56,10 @@ const refusals: Record<number, { name: string; description: string; headers?: ob
     description: 'No valid credential',
     headers: { 'WWW-Authenticate': { schema: { type: 'string' }, description: '`Bearer`' } },
   },
-  403: { name: 'Forbidden', description: 'Not a member of the workspace, or the role is too low' },
+  403: {
+    name: 'Forbidden',
+    description: 'Not a member of the workspace, the role is too low, or a write with the cookie from a foreign page',
+  },
   404: { name: 'NotFound', description: 'There is no such thing, or not in this workspace' },
   408: { name: 'RequestTimeout', description: 'The body arrived too slowly' },
   409: { name: 'Conflict', description: 'It is there already, or something else stands against it' },
@@ -83,11 +86,14 @@ const refusalsFor = (statuses: readonly number[]): Record<string, { $ref: string
 /** Which refusals an operation can give, by what it is; what only it can give stands in its meta. */
 const statusesOf = (operation: Operation): number[] => {
   const isInWorkspace = operation.path.startsWith('/api/workspaces/{id}');
+  const writes = operation.method !== 'GET';
   return [
     ...(operation.kinds.size > 0 ? [400] : []),
     ...(operation.isPublic ? [] : [401]),
     ...(isInWorkspace ? [403, 404] : []),
-    ...(operation.takesBody ? [413, 415] : []),
+    // A write with the session cookie from a foreign page, and a body where none is meant, are refused everywhere.
+    ...(writes && !operation.isPublic ? [403] : []),
+    ...(writes ? [408, 413, 415] : []),
     ...operation.errorStatuses,
     429,
     500,

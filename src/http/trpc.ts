@@ -1,6 +1,7 @@
 /** `/trpc`: tRPC's own adapter, over the same procedures that the REST paths call. */
 import { type FastifyTRPCPluginOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
 import type { FastifyInstance } from 'fastify';
+import { AppError } from '../core/errors.ts';
 import { type AppRouter, appRouter } from '../routers/index.ts';
 import type { Services } from '../services.ts';
 import { fromTrpcError } from '../trpc.ts';
@@ -8,6 +9,8 @@ import { createContext } from './context.ts';
 
 /** A batch of more calls than this is refused, so that one request is not a thousand. */
 const MOST_BATCH = 50;
+
+const METHODS = ['GET', 'HEAD', 'POST'];
 
 export const serveTrpc = async (app: FastifyInstance, services: Services): Promise<void> => {
   const trpcOptions: FastifyTRPCPluginOptions<AppRouter>['trpcOptions'] = {
@@ -23,5 +26,11 @@ export const serveTrpc = async (app: FastifyInstance, services: Services): Promi
       if (known.code === 'INTERNAL_SERVER_ERROR') req.log.error({ err: error }, known.message);
     },
   };
+  // The adapter takes any method, and fails at those that a fetch Request cannot have.
+  app.addHook('onRequest', (request, reply, done) => {
+    if (METHODS.includes(request.method) || request.method === 'OPTIONS') return done();
+    reply.header('allow', METHODS.join(', '));
+    done(new AppError('METHOD_NOT_ALLOWED', 'Method not allowed'));
+  });
   await app.register(fastifyTRPCPlugin, { prefix: '/trpc', trpcOptions });
 };

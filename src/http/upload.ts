@@ -1,97 +1,58 @@
 /** POST /api/workspaces/:id/library: the one operation that is not a procedure, because its body streams. */
-import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Actor } from '../auth/identify.ts';
-import { AppError } from '../core/errors.ts';
-import { id, parseInput } from '../core/validation.ts';
-import { MOST_BYTES, uploadItem } from '../routers/library/upload.ts';
+import { badField } from '../core/errors.ts';
+import { uploadItem } from '../routers/library/upload.ts';
 import type { Services } from '../services.ts';
 import { requireCaller, requireRole } from '../trpc.ts';
 import { createContext, identifyRequest } from './context.ts';
 import { readMultipart } from './multipart.ts';
 import { workspaceIdOf } from './rest.ts';
+import { answerWhileSending, defaultPatience, guardBody } from './upload-guard.ts';
 
-/** A body may be larger than its file by its other parts. */
-const MOST_BODY_BYTES = MOST_BYTES + 8 * 1024 * 1024;
-/** Slower than this for a whole period, while we were ready to read, is no upload but an attack: 1 kB/s. */
-const PERIOD_MS = 15_000;
-const LEAST_BYTES_PER_PERIOD = 15_000;
-/** How long a refused body is still read, so that the client hears the answer instead of a reset. */
-const DRAIN_MS = 10_000;
+const MULTIPART = /^multipart\/form-data *;/i;
 
 const actors = new WeakMap<FastifyRequest, Actor>();
 
-/** Aborts `controller` when the body is too large, or arrives too slowly while nothing but the client holds it up. */
-const guardBody = (request: IncomingMessage, controller: AbortController): (() => void) => {
-  let total = 0;
-  let inPeriod = 0;
-  let wasPaused = false;
-  const count = (chunk: Buffer): void => {
-    total += chunk.length;
-    inPeriod += chunk.length;
-    if (total > MOST_BODY_BYTES) controller.abort(new AppError('PAYLOAD_TOO_LARGE', 'Request body is too large'));
-  };
-  const pause = (): void => {
-    wasPaused = true;
-  };
-  const timer = setInterval(() => {
-    const isSlow = inPeriod < LEAST_BYTES_PER_PERIOD && !wasPaused && !request.complete;
-    if (isSlow) controller.abort(new AppError('REQUEST_TIMEOUT', 'The upload is too slow'));
-    inPeriod = 0;
-    wasPaused = request.isPaused();
-  }, PERIOD_MS);
-  request.on('data', count);
-  request.on('pause', pause);
-  return () => {
-    clearInterval(timer);
-    request.off('data', count);
-    request.off('pause', pause);
-  };
-};
-
-/** Reads over the rest of a refused body for a while, then cuts the connection. */
-const drain = (request: IncomingMessage): void => {
-  if (request.complete || request.destroyed) return;
-  const timer = setTimeout(() => request.destroy(), DRAIN_MS);
-  let left = MOST_BODY_BYTES;
-  request.on('data', (chunk: Buffer) => {
-    left -= chunk.length;
-    if (left < 0) request.destroy();
-  });
-  request.on('close', () => clearTimeout(timer));
-  request.resume();
-};
-
 /** Registers the upload. Its own plugin context, because here a body of any type is left unread. */
-export const serveUpload = (app: FastifyInstance, services: Services): void => {
+export const serveUpload = (app: FastifyInstance, services: Services, patience = defaultPatience): void => {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  app.addHook('onSend', async ({ raw }, reply, payload) => {
+    // What a refusal left unread would block the next request of the connection.
+    raw.resume();
+    if (raw.complete || typeof payload !== 'string') return payload;
+    reply.headers({ connection: 'close', 'content-length': Buffer.byteLength(payload) });
+    return Readable.from(answerWhileSending(payload, raw, patience));
+  });
   app.route({
     method: 'POST',
     url: '/api/workspaces/:id/library',
-    bodyLimit: MOST_BODY_BYTES,
+    // Before the body is read, so that strangers cannot make us read one.
     async onRequest(request, reply) {
-      const context = createContext(services, request, reply);
-      const identity = await identifyRequest(services, request, workspaceIdOf(request));
-      const caller = await requireCaller(context, identity);
-      parseInput(id, workspaceIdOf(request) ?? undefined);
+      const workspaceId = workspaceIdOf(request);
+      const identity = await identifyRequest(services, request, workspaceId);
+      const caller = await requireCaller(createContext(services, request, reply), identity);
+      if (workspaceId === null) throw badField('id', 'id must be a positive 32-bit integer');
       actors.set(request, requireRole(caller, identity, 'member'));
+      // Fastify itself would answer 415 to a type that is none.
+      if (!MULTIPART.test(request.headers['content-type'] ?? '')) throw badField('file', 'File is required');
     },
     async handler(request) {
       const actor = actors.get(request);
       if (!actor) throw new Error('An upload without an actor');
-      const controller = new AbortController();
       const upload = readMultipart(request.raw);
-      const release = guardBody(request.raw, controller);
-      controller.signal.addEventListener('abort', () => upload.stop(controller.signal.reason));
+      const endWatch = guardBody(request.raw, patience, upload.stop);
       try {
-        return { item: await uploadItem(services, actor, upload, controller.signal) };
+        return { item: await uploadItem(services, actor, upload) };
       } catch (error) {
-        upload.stop(error);
-        drain(request.raw);
-        throw controller.signal.aborted ? controller.signal.reason : error;
+        // What ended the body explains more than what came of it.
+        const reason = upload.signal.aborted ? upload.signal.reason : error;
+        upload.stop(reason);
+        throw reason;
       } finally {
-        release();
+        endWatch();
       }
     },
   });

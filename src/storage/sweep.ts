@@ -6,7 +6,7 @@ import type { Log } from '../core/log.ts';
 import { type Clock, HOUR_MS } from '../core/time.ts';
 import type { Database } from '../db/client.ts';
 import { OBJECT_KEY_PREFIX } from './create-object-key.ts';
-import { removeDiscardedObject, removeDiscardedObjects } from './discarded-objects.ts';
+import { discardObjects, removeDiscardedObjects } from './discarded-objects.ts';
 import type { ObjectStore, StoredObject } from './object-store.ts';
 
 type Needs = { db: Database; store: ObjectStore; clock: Clock; log: Log };
@@ -14,9 +14,13 @@ type Needs = { db: Database; store: ObjectStore; clock: Clock; log: Log };
 /** What a sweep found: orphans are removed; rows without their object are only reported, there is nothing to do. */
 export type SweepReport = { objects: number; orphans: number; rowsWithoutObject: number };
 
-/** An upload takes less than this, so an older object without a row will never get one. */
+/** An upload takes less than this (`wholeMs` of the upload), so an older object without a row will never get one. */
 const UNFINISHED_AGE_MS = 24 * HOUR_MS;
 const PAGE = 500;
+/** In byte order after every character of a key. */
+const PAST_ALL_KEYS = '~';
+
+type Row = { key: string; created_at: Date };
 
 const pages = async function* (objects: AsyncIterable<StoredObject>): AsyncGenerator<StoredObject[]> {
   let page: StoredObject[] = [];
@@ -29,17 +33,22 @@ const pages = async function* (objects: AsyncIterable<StoredObject>): AsyncGener
   yield page;
 };
 
-/** The keys that rows refer to, in (after, until]; `until` null: to the end. */
-const keysOfRows = async (db: Database, after: string, until: string | null): Promise<Map<string, Date>> => {
-  const rows = await db.$queryRaw<{ key: string; created_at: Date }[]>`
-    select key, created_at from stored_objects
-    where key collate "C" > ${after} and (${until}::text is null or key collate "C" <= ${until})`;
-  return new Map(rows.map((row) => [row.key, row.created_at]));
+/** What the rows with keys in (after, until] refer to, a page at a time, in the byte order of the keys. */
+const rowPages = async function* (db: Database, after: string, until: string): AsyncGenerator<Row[]> {
+  for (let last: string | undefined = after; last !== undefined; ) {
+    const rows: Row[] = await db.$queryRaw<Row[]>`
+      select key, created_at from stored_objects
+      where key collate "C" > ${last} and key collate "C" <= ${until}
+      order by key collate "C" limit ${PAGE}`;
+    yield rows;
+    last = rows.length < PAGE ? undefined : rows.at(-1)?.key;
+  }
 };
 
 /**
  * Removes what was discarded, what uploads left unfinished, and objects older than a day that no row refers to. Both
- * sides are walked in the order of their keys, a page at a time.
+ * sides are walked in the order of their keys, a page at a time. Rejects when a side cannot be read; what was found
+ * until then is done. Safe to repeat and to run twice at once.
  */
 export const sweepStorage = async ({ db, store, clock, log }: Needs): Promise<SweepReport> => {
   await removeDiscardedObjects({ db, store, log });
@@ -49,23 +58,20 @@ export const sweepStorage = async ({ db, store, clock, log }: Needs): Promise<Sw
   const report: SweepReport = { objects: 0, orphans: 0, rowsWithoutObject: 0 };
   let after = '';
   for await (const page of pages(store.list(OBJECT_KEY_PREFIX))) {
-    const isLast = page.length < PAGE;
-    const until = isLast ? null : (page.at(-1)?.key ?? null);
-    const rows = await keysOfRows(db, after, until);
-    for (const { key, modifiedAt } of page) {
-      if (rows.delete(key) || modifiedAt >= before) continue;
-      await db.discardedObject.createMany({ data: { key }, skipDuplicates: true });
-      await removeDiscardedObject({ db, store, log }, key);
-      report.orphans += 1;
+    const until = page.length < PAGE ? PAST_ALL_KEYS : (page.at(-1)?.key ?? PAST_ALL_KEYS);
+    const unclaimed = new Map(page.map((object) => [object.key, object]));
+    for await (const rows of rowPages(db, after, until)) {
+      // Rows are read after the listing: one that is younger than the page may be of an object that is not in it.
+      const missing = rows.filter((row) => !unclaimed.delete(row.key) && row.created_at < before);
+      if (missing.length === 0) continue;
+      log.error({ keys: missing.map(({ key }) => key) }, 'Files are missing from the store');
+      report.rowsWithoutObject += missing.length;
     }
-    // Rows are read after the listing: one that is younger than the page may be of an object that is not in it.
-    for (const [key, createdAt] of rows) {
-      if (createdAt >= before) continue;
-      log.error({ key }, 'A file is missing from the store');
-      report.rowsWithoutObject += 1;
-    }
+    const orphans = [...unclaimed.values()].filter(({ modifiedAt }) => modifiedAt < before).map(({ key }) => key);
+    await discardObjects({ db, store, log }, orphans);
+    report.orphans += orphans.length;
     report.objects += page.length;
-    after = until ?? after;
+    after = until;
   }
   log.info(report, 'Swept the store');
   return report;

@@ -3,11 +3,10 @@
  * rows left behind; and nothing left behind by what is refused.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Client } from '../../src/client.ts';
 import { createClient } from '../../src/client.ts';
 import { isAtLeast, type Role } from '../../src/core/roles.ts';
 import { listOperations } from '../../src/http/rest.ts';
-import { dumpTables, withoutRandomness as rowsWithoutRandomness } from '../support/dump.ts';
+import { type Dump, dumpTables, withoutRandomness as rowsWithoutRandomness } from '../support/dump.ts';
 import { startTestApp } from '../support/test-app.ts';
 import { PASSWORD } from '../support/world.ts';
 import {
@@ -38,38 +37,38 @@ const NO_CREDENTIALS = [
 ];
 
 type Side = { world: World; door: Door };
-let sides: readonly [Side, Side];
+/** A scene in each of the two worlds, with the door that its calls take. */
+type Stage = Side & { scene: Scene };
+let sides: readonly Side[];
 
 beforeAll(async () => {
-  const [restApp, trpcApp] = await Promise.all([startTestApp({ heldAt: HELD_AT }), startTestApp({ heldAt: HELD_AT })]);
-  sides = [
-    { world: await createWorld(restApp), door: viaRest },
-    { world: await createWorld(trpcApp), door: viaTrpc },
-  ];
+  sides = await Promise.all(
+    [viaRest, viaTrpc].map(async (door) => ({
+      world: await createWorld(await startTestApp({ heldAt: HELD_AT })),
+      door,
+    })),
+  );
 });
 afterAll(() => Promise.all(sides.map(({ world }) => world.app.close())));
 
-/** Makes the call in both worlds, and returns the outcome that they share. */
-const callBoth = async (toCall: (side: Side, scene: Scene) => Call | Promise<Call>, scenes: readonly Scene[]) => {
-  const outcomes: Outcome[] = [];
-  for (const [index, side] of sides.entries()) {
-    const scene = scenes[index];
-    if (!scene) throw new Error('A world without a scene');
-    outcomes.push(await side.door(side.world.app, await toCall(side, scene)));
-  }
-  const [rest, trpc] = outcomes.map(({ body, ...rest }) => ({ ...rest, body: withoutRandomness(body) }));
-  expect(trpc, 'tRPC answers as REST does').toEqual(rest);
+const setStages = (): Promise<Stage[]> =>
+  Promise.all(sides.map(async (side) => ({ ...side, scene: await side.world.addScene() })));
+
+/** Makes the call on both stages, and returns the outcome that they share. */
+const callBoth = async (stages: readonly Stage[], toCall: (stage: Stage) => Call | Promise<Call>): Promise<Outcome> => {
+  const outcomes = await Promise.all(
+    stages.map(async (stage) => {
+      const { body, ...rest } = await stage.door(stage.world.app, await toCall(stage));
+      return { ...rest, body: withoutRandomness(body) };
+    }),
+  );
+  const [rest, trpc] = outcomes;
   if (!rest) throw new Error('No outcome');
+  expect(trpc, 'tRPC answers as REST does').toEqual(rest);
   return rest;
 };
 
-const addScenes = async (): Promise<Scene[]> => {
-  const scenes: Scene[] = [];
-  for (const { world } of sides) scenes.push(await world.addScene());
-  return scenes;
-};
-
-const dumpBoth = async () => Promise.all(sides.map(({ world }) => dumpTables(world.app)));
+const dumpBoth = (): Promise<Dump[]> => Promise.all(sides.map(({ world }) => dumpTables(world.app)));
 
 const people: readonly Role[] = ['owner', 'admin', 'member'];
 
@@ -88,21 +87,29 @@ test('every operation of the router has a row, and no row is of none', () => {
   );
 });
 
+type AnyClient = Record<string, Record<string, Record<'query' | 'mutate', (input: Input) => Promise<unknown>>>>;
+
 describe.each(Object.entries(rows))('%s', (name, row) => {
   const isInWorkspace = row.who !== 'anyone' && row.who !== 'user';
-  const callerIn = ({ world }: Side, scene: Scene, role: Role): Promise<Someone> | Someone =>
-    row.caller ? row.caller(world) : scene[role];
   const tokenOf = (by: Someone): string | undefined => (row.who === 'anyone' ? undefined : by.token);
+  /** For what changes nothing: reads and refusals. */
+  let shared: Stage[];
+  beforeAll(async () => {
+    shared = await setStages();
+  });
 
   test.each(allowed(row.who))('succeeds for %s: one answer, and the same rows', async (role) => {
-    const scenes = await addScenes();
-    const callers = new Map<Side, Someone>();
-    for (const [index, side] of sides.entries()) callers.set(side, await callerIn(side, scenes[index] as Scene, role));
+    const stages = row.writes ? await setStages() : shared;
+    const callers = new Map<Scene, Someone>(
+      await Promise.all(
+        stages.map(async ({ world, scene }) => [scene, (await row.caller?.(world)) ?? scene[role]] as const),
+      ),
+    );
     const before = await dumpBoth();
-    const outcome = await callBoth((side, scene) => {
-      const by = callers.get(side) as Someone;
+    const outcome = await callBoth(stages, ({ scene }) => {
+      const by = callers.get(scene) ?? scene[role];
       return { name, token: tokenOf(by), input: row.input(scene, by) };
-    }, scenes);
+    });
     const after = await dumpBoth();
 
     expect(outcome).toMatchObject({ status: 200, challenge: null });
@@ -114,28 +121,19 @@ describe.each(Object.entries(rows))('%s', (name, row) => {
 
   if (!row.writes)
     test('the typed client reads what REST answers', async () => {
-      const [scene] = await addScenes();
+      const [{ scene } = { scene: undefined }] = shared;
       if (!scene) throw new Error('No scene');
-      const { app } = scene;
-      const token = scene.owner.token;
-      const input = row.input(scene, scene.owner);
-      const { body } = await viaRest(app, { name, token, input });
-      const [room, procedure] = name.split('.') as [string, string];
-      const client = createClient({ url: app.url, token }) as unknown as Record<
-        string,
-        Record<string, Record<'query' | 'mutate', (input: Input) => Promise<unknown>>>
-      > &
-        Client;
-      const verb = isQuery(name) ? 'query' : 'mutate';
-      expect(await client[room]?.[procedure]?.[verb](input)).toEqual(body);
+      const { app, owner } = scene;
+      const input = row.input(scene, owner);
+      const { body } = await viaRest(app, { name, token: owner.token, input });
+      const [room = '', procedure = ''] = name.split('.');
+      // By name: the type knows each operation, but not one of a table.
+      const client = createClient({ url: app.url, token: owner.token }) as unknown as AnyClient;
+      expect(await client[room]?.[procedure]?.[isQuery(name) ? 'query' : 'mutate'](input)).toEqual(body);
     });
 
   describe('refuses, through both doors alike, and changes nothing:', () => {
-    let scenes: Scene[];
     const lowest: Role = allowed(row.who).at(-1) ?? 'owner';
-    beforeAll(async () => {
-      scenes = await addScenes();
-    });
 
     type Change = (scene: Scene) => { token?: string | undefined; input?: Input };
 
@@ -143,11 +141,11 @@ describe.each(Object.entries(rows))('%s', (name, row) => {
     const refused = async (changes: readonly Change[], status: number, body: Input): Promise<void> => {
       const before = await dumpBoth();
       for (const change of changes) {
-        const outcome = await callBoth((_side, scene) => {
+        const outcome = await callBoth(shared, ({ scene }) => {
           const by = scene[lowest];
           const { input, ...other } = change(scene);
           return { name, token: tokenOf(by), ...other, input: { ...row.input(scene, by), ...input } };
-        }, scenes);
+        });
         expect(outcome).toEqual({ status, body, challenge: status === 401 ? 'Bearer' : null });
       }
       expect(await dumpBoth()).toEqual(before);
@@ -170,7 +168,7 @@ describe.each(Object.entries(rows))('%s', (name, row) => {
 
       test('a session that has ended: 401', async () => {
         const tokens = new Map<Scene, string>();
-        for (const scene of scenes) {
+        for (const { scene } of shared) {
           const credentials = { email: scene.member.email, password: PASSWORD };
           const { body } = await scene.app.http.post('/api/auth/login', undefined, credentials);
           await scene.app.http.post('/api/auth/logout', body.token);

@@ -1,5 +1,6 @@
 /** Labels when many act at once. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team, upload } from '../support/world.ts';
@@ -77,4 +78,29 @@ test('an item deleted while labels are put on and taken off it leaves nothing an
     expect(answers[2]?.status).toBe(200);
   });
   expect(await app.services.db.itemLabel.count({ where: { labelId } })).toBe(0);
+});
+
+test('an assignment that PostgreSQL ends as the victim of a deadlock is made again', async () => {
+  const labelId = await newLabel('Deadlocked');
+  const item = await newItem();
+  const itemId = Number(item.split('/').at(-1));
+  // Locks the label and then the item, as deleting their workspace does; the assignment takes them the other way round.
+  const deleter = new pg.Client({ connectionString: app.databaseUrl });
+  await deleter.connect();
+  try {
+    await deleter.query('begin');
+    await deleter.query('select from labels where id = $1 for update', [labelId]);
+    const assigning = app.http.post(`${item}/labels`, team.member.token, { labelId });
+    const waiting = `select count(*)::int as n from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`;
+    await vi.waitFor(async () =>
+      expect((await app.services.db.$queryRawUnsafe<{ n: number }[]>(waiting))[0]?.n).toBe(1),
+    );
+    await deleter.query('select from library_items where id = $1 for update', [itemId]);
+    await deleter.query('commit');
+    const { status, body } = await assigning;
+    expect([status, body.labels]).toMatchObject([200, [{ id: labelId }]]);
+  } finally {
+    await deleter.end();
+  }
 });

@@ -7,11 +7,19 @@ export type Dump = Record<string, Record<string, unknown>[]>;
 /** Emptied in the background after a delete, and so no part of what a request has done. */
 const PASSING = ['discarded_objects', '_prisma_migrations'];
 
-/** Every row of every table, by id. */
-export const dumpTables = async ({ services: { db } }: TestApp): Promise<Dump> => {
-  const tables = await db.$queryRaw<{ name: string }[]>`
+const listTables = ({ services: { db } }: TestApp): Promise<{ name: string }[]> =>
+  db.$queryRaw`
     select table_name as name from information_schema.tables
     where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> all(${PASSING}) order by 1`;
+
+const tablesOf = new WeakMap<TestApp, ReturnType<typeof listTables>>();
+
+/** Every row of every table, by id. */
+export const dumpTables = async (app: TestApp): Promise<Dump> => {
+  const { db } = app.services;
+  const listed = tablesOf.get(app) ?? listTables(app);
+  tablesOf.set(app, listed);
+  const tables = await listed;
   // Names from the catalogue, quoted: no text of a test becomes SQL.
   const columns = tables.map(({ name }) =>
     Prisma.raw(`(select coalesce(json_agg(t order by (to_jsonb(t)->>'workspace_id')::bigint,

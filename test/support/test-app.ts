@@ -1,5 +1,6 @@
 /** The real application on an ephemeral port, on a database and a folder of its own. */
 import { mkdtemp, rm } from 'node:fs/promises';
+import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -29,6 +30,8 @@ const createClock = (heldAt?: Date): TestClock => {
 
 export type TestApp = {
   url: string;
+  /** The listening server, for tests that watch its connections. */
+  server: Server;
   http: Http;
   services: Services;
   clock: TestClock;
@@ -102,6 +105,7 @@ export const startTestApp = async (options: TestAppOptions = {}): Promise<TestAp
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return {
     url,
+    server: app.server,
     http: createHttp(url),
     services,
     clock,

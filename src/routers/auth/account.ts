@@ -1,7 +1,7 @@
 /** A user's account: making it, changing it, ending it. */
 import type { Caller } from '../../auth/identify.ts';
 import { hashPassword, isPassword } from '../../auth/passwords.ts';
-import { badField, conflict } from '../../core/errors.ts';
+import { badField, conflict, unauthorized } from '../../core/errors.ts';
 import { isForeignKeyViolation, isUniqueViolation, transact } from '../../db/client.ts';
 import { emit } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
@@ -30,18 +30,23 @@ export const updateMe = async ({ db }: Pick<Services, 'db'>, caller: Caller, inp
   const data: { name?: string; passwordHash?: string } = {};
   if (input.name !== undefined) data.name = input.name;
   if (input.password !== undefined) {
-    const current = await db.user.findUniqueOrThrow({ where: { id: caller.userId }, select: { passwordHash: true } });
+    const current = await db.user.findUnique({ where: { id: caller.userId }, select: { passwordHash: true } });
+    if (current === null) throw unauthorized();
     if (input.current_password === undefined)
       throw badField('current_password', 'current_password is required to set a new password');
     if (!(await isPassword(input.current_password, current.passwordHash)))
       throw badField('current_password', 'current_password is wrong');
     data.passwordHash = await hashPassword(input.password);
   }
-  const user = await transact(db, async (tx) => {
+  const [user] = await transact(db, async (tx) => {
+    const changed = await tx.user.updateManyAndReturn({ where: { id: caller.userId }, data });
+    // After the change, which waits for whoever is starting a session with the old password.
     if (data.passwordHash !== undefined)
       await tx.session.deleteMany({ where: { userId: caller.userId, NOT: { id: caller.sessionId } } });
-    return tx.user.update({ where: { id: caller.userId }, data });
+    return changed;
   });
+  // The account was deleted meanwhile, and its sessions with it.
+  if (!user) throw unauthorized();
   return toUser(user);
 };
 
@@ -53,10 +58,12 @@ export const deleteMe = async ({ db, clock }: Services, caller: Caller): Promise
   const refusal = conflict('Transfer or delete the workspaces that you own with other members first');
   try {
     await transact(db, async (tx) => {
-      // Locked against someone joining meanwhile: a new member's row refers to the workspace.
-      const owned = await tx.$queryRaw<{ id: number }[]>`
-        select id from workspaces where owner_id = ${caller.userId} order by id for update`;
-      const ids = owned.map((workspace) => workspace.id);
+      // Locked against joining, and against every other change of a member, which takes the workspace first too.
+      const workspaces = await tx.$queryRaw<{ id: number; owner_id: number }[]>`
+        select id, owner_id from workspaces
+        where id in (select workspace_id from members where user_id = ${caller.userId})
+        order by id for no key update`;
+      const ids = workspaces.filter((workspace) => workspace.owner_id === caller.userId).map(({ id }) => id);
       const others = await tx.member.count({ where: { workspaceId: { in: ids }, NOT: { userId: caller.userId } } });
       if (others > 0) throw refusal;
       const memberships = await tx.member.findMany({

@@ -3,7 +3,7 @@ import { isPassword } from '../../auth/passwords.ts';
 import { createSessionToken, hashToken } from '../../auth/tokens.ts';
 import { AppError } from '../../core/errors.ts';
 import { DAY_MS, toUnixSeconds } from '../../core/time.ts';
-import { isForeignKeyViolation, type Tx } from '../../db/client.ts';
+import type { Tx } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
 import type { LoginInput, SignedIn, User } from './schemas.ts';
 
@@ -16,20 +16,27 @@ export const toUser = (row: UserRow): User => ({
   created_at: toUnixSeconds(row.createdAt),
 });
 
-/** Starts a session for a user; the token is in the answer and nowhere else. */
+const wrongCredentials = (): AppError => new AppError('UNAUTHORIZED', 'Wrong email or password');
+
+/**
+ * Starts a session for a user whose password has been checked; the token is in the answer and nowhere else. Throws 401
+ * where the password was changed, or the account deleted, since the check: no session of an old password outlives it.
+ */
 export const startSession = async (
   { clock, settings }: Pick<Services, 'clock' | 'settings'>,
   tx: Tx,
-  user: UserRow,
+  user: UserRow & { passwordHash: string },
 ): Promise<SignedIn> => {
   const token = createSessionToken();
   const createdAt = clock.now();
   const expiresAt = new Date(createdAt.getTime() + settings.sessionDays * DAY_MS);
-  await tx.session.create({ data: { userId: user.id, tokenHash: hashToken(token), createdAt, expiresAt } });
+  const started = await tx.$executeRaw`
+    insert into sessions (user_id, token_hash, created_at, expires_at)
+    select id, ${hashToken(token)}::bytea, ${createdAt}::timestamptz, ${expiresAt}::timestamptz from users
+    where id = ${user.id} and password_hash = ${user.passwordHash} for share`;
+  if (started === 0) throw wrongCredentials();
   return { user: toUser(user), token, expires_at: toUnixSeconds(expiresAt) };
 };
-
-const wrongCredentials = (): AppError => new AppError('UNAUTHORIZED', 'Wrong email or password');
 
 /**
  * Starts a session for who knows the password. An unknown address and a wrong password look and take the same.
@@ -39,13 +46,7 @@ export const login = async (services: Services, input: LoginInput): Promise<Sign
   const user = await services.db.user.findUnique({ where: { email: input.email } });
   const right = await isPassword(input.password, user?.passwordHash ?? null);
   if (user === null || !right) throw wrongCredentials();
-  try {
-    return await startSession(services, services.db, user);
-  } catch (error) {
-    // The account was deleted while the password was checked: it is as unknown as any.
-    if (isForeignKeyViolation(error)) throw wrongCredentials();
-    throw error;
-  }
+  return startSession(services, services.db, user);
 };
 
 /** Ends the session that the call came with. */

@@ -55,12 +55,15 @@ export const listLabels = async ({ db }: Db, { workspaceId }: Actor): Promise<La
 /** Creates a label. Throws 409 for a name that the workspace has. */
 export const createLabel = async (
   { db, clock }: Pick<Services, 'db' | 'clock'>,
-  { workspaceId, userId }: Actor,
+  { workspaceId, userId, name: creator }: Actor,
   { name, color }: CreateLabelInput,
 ): Promise<LabelRecord> => {
+  const data = { workspaceId, name, color, createdBy: userId, createdAt: clock.now() };
   try {
-    const data = { workspaceId, name, color, createdBy: userId, createdAt: clock.now() };
-    return toLabelRecord(await db.label.create({ data, select: labelColumns }));
+    // One statement: `create` would read the row and its creator again, in a transaction.
+    const [row] = await db.label.createManyAndReturn({ data, select: { id: true } });
+    if (!row) throw new Error('An insert returned no row');
+    return toLabelRecord({ ...data, ...row, creator: { name: creator } });
   } catch (error) {
     // The workspace was deleted after the caller was let in.
     if (isForeignKeyViolation(error)) throw notFound('Workspace');

@@ -1,7 +1,7 @@
 /** Labels on items. */
 import type { Actor } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
-import { isForeignKeyViolation } from '../../db/client.ts';
+import { isForeignKeyViolation, retryDeadlocks } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
 import { readItem } from './read-items.ts';
 import type { AssignLabelInput, ItemLabel } from './schemas.ts';
@@ -17,7 +17,10 @@ export const assignLabel = async (
   const { workspaceId } = actor;
   await readItem(db, actor, { itemId });
   try {
-    await db.itemLabel.createMany({ data: { workspaceId, itemId, labelId }, skipDuplicates: true });
+    // Deleting a workspace locks labels before items; this locks them the other way round.
+    await retryDeadlocks(() =>
+      db.itemLabel.createMany({ data: { workspaceId, itemId, labelId }, skipDuplicates: true }),
+    );
   } catch (error) {
     // The item was there: it is the label that is not, or the item went meanwhile, which the read below tells.
     if (!isForeignKeyViolation(error)) throw error;

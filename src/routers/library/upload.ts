@@ -2,23 +2,23 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Actor } from '../../auth/identify.ts';
-import { badField, forbidden, notFound, storageUnavailable } from '../../core/errors.ts';
+import { AppError, badField, forbidden, notFound, storageUnavailable } from '../../core/errors.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { parseInput } from '../../core/validation.ts';
-import { type Tx, transact } from '../../db/client.ts';
+import { type Database, type Tx, transact } from '../../db/client.ts';
 import { emit } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
 import { createObjectKey } from '../../storage/create-object-key.ts';
-import { StorageUnavailableError } from '../../storage/object-store.ts';
-import { contradicts, declaredKind } from './file-kind.ts';
+import { type ObjectStore, StorageUnavailableError } from '../../storage/object-store.ts';
+import { contradicts, declaredKind, HEAD_BYTES } from './file-kind.ts';
 import { createMp4DurationReader } from './mp4-duration.ts';
 import { type LibraryItem, type MediaType, MOST_NAME, UploadFields } from './schemas.ts';
 
 /** 100 MiB: exactly this passes. */
 export const MOST_BYTES = 104_857_600;
 
-/** As much of a file as its kind is recognised by. */
-const HEAD_BYTES = 4_100;
+/** A request that failed does not wait longer for the store; the sweep does the rest. */
+const CLEAN_UP_MS = 5_000;
 
 /** The parts of an upload, as they arrive. */
 export type IncomingUpload = {
@@ -26,11 +26,13 @@ export type IncomingUpload = {
   file: Promise<{ stream: Readable; filename: string; declaredType: string | undefined }>;
   /** Resolves at the end of the body; fields may stand before and after the file. */
   fields: Promise<Record<string, string>>;
+  /** Aborted, with the reason, when the rest of the body will not come. */
+  signal: AbortSignal;
 };
 
 type FileFacts = { size: number; sha256: Uint8Array<ArrayBuffer>; duration: number | null };
 
-const tooLarge = () => badField('file', 'File is larger than 100 MB');
+export const fileTooLarge = (): AppError => badField('file', 'File is larger than 100 MB');
 const unsupported = () => badField('file', 'Only PDF and MP4 files are supported');
 
 /** Reads chunks until there are `HEAD_BYTES`, or all. */
@@ -53,7 +55,7 @@ const createInspector = (type: MediaType) => {
   let size = 0;
   const inspect = (chunk: Buffer): Buffer => {
     size += chunk.length;
-    if (size > MOST_BYTES) throw tooLarge();
+    if (size > MOST_BYTES) throw fileTooLarge();
     hash.update(chunk);
     mp4?.push(chunk);
     return chunk;
@@ -124,21 +126,50 @@ const commitItem = ({ db, clock }: Services, actor: Actor, item: NewItem): Promi
     return { id, workspace_id, ...common, ...uploader, file_url: null, labels: [], updated_at: created_at };
   });
 
+const storeFile = async (
+  store: ObjectStore,
+  fileKey: string,
+  chunks: AsyncIterable<Buffer>,
+  options: { contentType: string; signal: AbortSignal },
+): Promise<void> => {
+  try {
+    await store.put(fileKey, Readable.from(chunks, { objectMode: false }), options);
+  } catch (error) {
+    if (!(error instanceof StorageUnavailableError)) throw error;
+    throw storageUnavailable('Upload failed: storage service unavailable', error);
+  }
+};
+
+/** Whether the row is there. Waits for a commit of it that is still under way, which holds the lock that this asks for. */
+const isCommitted = (db: Database, { workspaceId }: Actor, fileKey: string): Promise<boolean> =>
+  transact(db, async (tx) => {
+    await tx.$queryRaw`select from workspaces where id = ${workspaceId} for update`;
+    return (await tx.libraryItem.count({ where: { fileKey } })) > 0;
+  });
+
+/**
+ * Removes the file of an upload that failed for `reason` after it was stored. A connection that breaks at the commit
+ * does not tell whether there is a row now; where there is, the file stays. What cannot be done here the sweep does.
+ */
+const discardFile = async ({ db, store, log }: Services, actor: Actor, fileKey: string, reason: unknown) => {
+  try {
+    const isRefused = reason instanceof AppError;
+    if (isRefused || !(await isCommitted(db, actor, fileKey)))
+      await store.remove(fileKey, { signal: AbortSignal.timeout(CLEAN_UP_MS) });
+  } catch (error) {
+    log.warn({ err: error, key: fileKey }, 'The file of a failed upload is left to the sweep');
+  }
+};
+
 /**
  * Stores the file of an upload and adds it to the library. Emits `library_item.uploaded`.
- * At no time is more than a few chunks of the file in memory. `signal` aborts it while the body is arriving; once the
- * body is whole the item is committed, whether anyone still waits for the answer or not.
+ * At no time is more than a few chunks of the file in memory. Once the body is whole the item is committed, whether
+ * anyone still waits for the answer or not.
  *
  * Throws 400 "File is required", "Only PDF and MP4 files are supported", "File is larger than 100 MB", or for a field;
  * 403 and 404 where the membership or the workspace ended meanwhile; 500 "Upload failed: storage service unavailable".
  */
-export const uploadItem = async (
-  services: Services,
-  actor: Actor,
-  upload: IncomingUpload,
-  signal: AbortSignal,
-): Promise<LibraryItem> => {
-  const { store, log } = services;
+export const uploadItem = async (services: Services, actor: Actor, upload: IncomingUpload): Promise<LibraryItem> => {
   const { stream, filename, declaredType } = await upload.file;
   const type = declaredKind(declaredType, filename);
   const chunks: AsyncIterableIterator<Buffer> = stream[Symbol.asyncIterator]();
@@ -148,24 +179,14 @@ export const uploadItem = async (
 
   const inspector = createInspector(type);
   const fileKey = createObjectKey(actor.workspaceId, 'library');
-  await store
-    .put(fileKey, Readable.from(inspector.pass(head, chunks), { objectMode: false, highWaterMark: 1 << 16 }), {
-      contentType: type,
-      signal,
-    })
-    .catch((error: unknown) => {
-      throw error instanceof StorageUnavailableError
-        ? storageUnavailable('Upload failed: storage service unavailable', error)
-        : error;
-    });
+  const options = { contentType: type, signal: upload.signal };
+  await storeFile(services.store, fileKey, inspector.pass(head, chunks), options);
   try {
     const fields = parseInput(UploadFields, await upload.fields);
     const name = fields.name || nameFromFilename(filename);
     return await commitItem(services, actor, { ...fields, name, ...inspector.facts(), fileKey, type });
   } catch (error) {
-    await store.remove(fileKey).catch((cause: unknown) => {
-      log.warn({ err: cause, key: fileKey }, 'The file of a failed upload is left to the sweep');
-    });
+    await discardFile(services, actor, fileKey, error);
     throw error;
   }
 };

@@ -1,6 +1,7 @@
 /** Creating a workspace, with a slug that nobody else has. */
 import type { Caller } from '../../auth/identify.ts';
-import { type Tx, transact } from '../../db/client.ts';
+import { unauthorized } from '../../core/errors.ts';
+import { isForeignKeyViolation, type Tx, transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
 import { toWorkspace, type WorkspaceRow, workspaceColumns } from './present.ts';
 import type { Workspace, WorkspaceNameInput } from './schemas.ts';
@@ -56,13 +57,13 @@ export const createWorkspace = async (
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   caller: Caller,
   { name }: WorkspaceNameInput,
-): Promise<Workspace> =>
-  transact(db, async (tx) => {
-    const row = await createWorkspaceRow(tx, {
-      name,
-      ownerId: caller.userId,
-      isPersonal: false,
-      createdAt: clock.now(),
-    });
-    return toWorkspace(row, 'owner');
-  });
+): Promise<Workspace> => {
+  const workspace = { name, ownerId: caller.userId, isPersonal: false, createdAt: clock.now() };
+  try {
+    return toWorkspace(await transact(db, (tx) => createWorkspaceRow(tx, workspace)), 'owner');
+  } catch (error) {
+    // The caller's account was deleted meanwhile, and its sessions with it.
+    if (isForeignKeyViolation(error)) throw unauthorized();
+    throw error;
+  }
+};

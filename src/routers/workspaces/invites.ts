@@ -10,16 +10,21 @@ import type { Services } from '../../services.ts';
 import { toWorkspace, workspaceColumns } from './present.ts';
 import type { Invite, Workspace } from './schemas.ts';
 
+/** Gives the workspace a token unless it has one by now: two first calls at once get the same. */
+const makeToken = async (db: Services['db'], workspaceId: number): Promise<string | undefined> => {
+  const [row] = await db.$queryRaw<{ token: string }[]>`
+    update workspaces set invite_token = coalesce(invite_token, ${createLinkToken()})
+    where id = ${workspaceId} returning invite_token as token`;
+  return row?.token;
+};
+
 /** The workspace's invite token, made now if there is none. `appUrl` is where the frontend lives. */
 export const getInvite = async ({ db }: Pick<Services, 'db'>, actor: Actor, appUrl: string): Promise<Invite> => {
-  // Two first calls at once: one sets the token, and both read that one.
-  await db.workspace.updateMany({
-    where: { id: actor.workspaceId, inviteToken: null },
-    data: { inviteToken: createLinkToken() },
-  });
-  const workspace = await db.workspace.findUnique({ where: { id: actor.workspaceId }, select: { inviteToken: true } });
-  if (!workspace?.inviteToken) throw notFound('Workspace');
-  return { token: workspace.inviteToken, url: `${appUrl}/join/${workspace.inviteToken}` };
+  const { workspaceId } = actor;
+  const workspace = await db.workspace.findUnique({ where: { id: workspaceId }, select: { inviteToken: true } });
+  const token = workspace?.inviteToken ?? (await makeToken(db, workspaceId));
+  if (token === undefined) throw notFound('Workspace');
+  return { token, url: `${appUrl}/join/${token}` };
 };
 
 /** Ends the invite link; the next `getInvite` makes another. */

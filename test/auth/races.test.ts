@@ -1,0 +1,74 @@
+/** Signing in when many do it at once. */
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { concurrently, countStatuses } from '../support/concurrently.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addPerson, PASSWORD } from '../support/world.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+
+test('of 20 accounts with one address exactly one is made, with one Personal', async () => {
+  const email = 'one@example.com';
+  const answers = await concurrently(20, (index) =>
+    app.http.post('/api/auth/register', undefined, {
+      name: `Twin ${index}`,
+      email: index % 2 === 0 ? email : email.toUpperCase(),
+      password: PASSWORD,
+    }),
+  );
+  expect(countStatuses(answers)).toEqual({ 200: 1, 409: 19 });
+  expect(await app.services.db.user.count({ where: { email } })).toBe(1);
+  expect(await app.services.db.workspace.count({ where: { isPersonal: true } })).toBe(1);
+});
+
+test('20 people who register at once each get a Personal with a slug of its own', async () => {
+  const people = await concurrently(20, (index) => addPerson(app, `Person ${index}`));
+  const personal = await app.services.db.workspace.findMany({
+    where: { isPersonal: true, ownerId: { in: people.map(({ id }) => id) } },
+  });
+  expect(new Set(personal.map(({ ownerId }) => ownerId)).size).toBe(20);
+  expect(new Set(personal.map(({ slug }) => slug)).size).toBe(20);
+});
+
+/** Waits until so many connections wait for a lock. */
+const untilWaiting = (count: number): Promise<void> =>
+  vi.waitFor(async () => {
+    const [row] = await app.services.db.$queryRaw<{ n: number }[]>`
+      select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    expect(row?.n).toBe(count);
+  });
+
+test.each(['login first', 'change first'])(
+  'no session of the old password outlives its change, not even one that begins meanwhile: %s',
+  async (order) => {
+    const { token, email, id } = await addPerson(app);
+    const login = () => app.http.post('/api/auth/login', undefined, { email, password: PASSWORD });
+    const change = () =>
+      app.http.patch('/api/auth/me', token, { password: 'another password', current_password: PASSWORD });
+    // Both have checked the old password when they wait for the user's row, one behind the other.
+    const holder = new pg.Client({ connectionString: app.databaseUrl });
+    await holder.connect();
+    try {
+      await holder.query('begin');
+      await holder.query('select from users where id = $1 for update', [id]);
+      const [first, second] = order === 'login first' ? [login, change] : [change, login];
+      const one = first();
+      await untilWaiting(1);
+      const other = second();
+      await untilWaiting(2);
+      await holder.query('commit');
+      const [signedIn, changed] =
+        order === 'login first' ? await Promise.all([one, other]) : await Promise.all([other, one]);
+      expect(changed.status).toBe(200);
+      expect(signedIn.status).toBe(order === 'login first' ? 200 : 401);
+      expect((await app.http.get('/api/auth/me', token)).status).toBe(200);
+      expect(await app.services.db.session.count({ where: { userId: id } })).toBe(1);
+    } finally {
+      await holder.end();
+    }
+  },
+);

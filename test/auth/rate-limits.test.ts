@@ -1,0 +1,165 @@
+/** Rate limits: what is counted together, what a caller is told, and who is exempt. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createRateLimits, type RateLimitSettings } from '../../src/auth/rate-limits.ts';
+import { AppError } from '../../src/core/errors.ts';
+import type { Answer } from '../support/http.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addPerson, addTeam, PASSWORD } from '../support/world.ts';
+
+let app: TestApp;
+let started: TestApp | undefined;
+afterEach(async () => {
+  await started?.close();
+  started = undefined;
+});
+
+const login = (email: string, password = 'wrong password') =>
+  app.http.post('/api/auth/login', undefined, { email, password });
+
+const expectTooMany = ({ status, body, headers }: Answer, limit: number): void => {
+  expect(status).toBe(429);
+  expect(body).toMatchObject({ code: 'TOO_MANY_REQUESTS', error: body.message });
+  const seconds = Number(headers.get('retry-after'));
+  expect(seconds).toBeGreaterThanOrEqual(1);
+  expect(seconds).toBeLessThanOrEqual(60);
+  expect(headers.get('ratelimit-limit')).toBe(String(limit));
+  expect(headers.get('ratelimit-remaining')).toBe('0');
+  expect(headers.get('ratelimit-reset')).toBe(String(seconds));
+};
+
+describe('signing in, per email', () => {
+  beforeEach(async () => {
+    app = started = await startTestApp({ limits: { signInPerEmail: 3 } });
+  });
+
+  test('counts attempts whatever their case and their outcome, and stops even the right password', async () => {
+    const { email } = await addPerson(app);
+    expect((await login(email, PASSWORD)).status).toBe(200);
+    expect((await login(email.toUpperCase())).status).toBe(401);
+    expect((await login(` ${email}`)).status).toBe(401);
+    expectTooMany(await login(email, PASSWORD), 3);
+    expectTooMany(await app.http.post('/trpc/auth.login', undefined, { email, password: PASSWORD }).then(fromTrpc), 3);
+  });
+
+  test('lets other addresses be, and treats an unknown one alike', async () => {
+    const [first, second] = [await addPerson(app), await addPerson(app)];
+    for (const email of [first.email, 'nobody@example.com']) {
+      const statuses: number[] = [];
+      for (let attempt = 0; attempt < 4; attempt += 1) statuses.push((await login(email)).status);
+      expect(statuses).toEqual([401, 401, 401, 429]);
+    }
+    expect((await login(second.email, PASSWORD)).status).toBe(200);
+  });
+});
+
+/** The problem of a tRPC answer in the place where REST has it. */
+const fromTrpc = (answer: Answer): Answer => ({ ...answer, body: answer.body.error.data });
+
+test('signing in, per address: registering and logging in count together, whatever the email', async () => {
+  app = started = await startTestApp({ limits: { signInPerAddress: 3 } });
+  const { email } = await addPerson(app);
+  expect((await login('a@example.com')).status).toBe(401);
+  expect((await app.http.post('/api/auth/login', undefined, {})).status).toBe(400);
+  expectTooMany(await login(email, PASSWORD), 3);
+  const register = { name: 'New', email: 'new@example.com', password: PASSWORD };
+  expectTooMany(await app.http.post('/api/auth/register', undefined, register), 3);
+  expect(await app.services.db.user.count()).toBe(1);
+});
+
+test('a forwarded address is not believed: it gives nobody a limit of his own', async () => {
+  app = started = await startTestApp({ limits: { signInPerAddress: 2 } });
+  const statuses: number[] = [];
+  for (const address of ['198.51.100.1', '198.51.100.2', '198.51.100.3'])
+    statuses.push(
+      (
+        await app.http.call('POST', '/api/auth/login', {
+          json: { email: 'a@example.com', password: 'wrong password' },
+          headers: { 'x-forwarded-for': address, forwarded: `for=${address}` },
+        })
+      ).status,
+    );
+  expect(statuses).toEqual([401, 401, 429]);
+});
+
+test('per session: calls count through both doors, other sessions have their own, and what is left is told', async () => {
+  app = started = await startTestApp({ limits: { perCredential: 3 } });
+  const { token, email } = await addPerson(app);
+  const other = (await login(email, PASSWORD)).body.token;
+  const first = await app.http.get('/api/auth/me', token);
+  expect([first.status, first.headers.get('ratelimit-limit'), first.headers.get('ratelimit-remaining')]).toEqual([
+    200,
+    '3',
+    '2',
+  ]);
+  expect((await app.http.get('/trpc/auth.me', token)).status).toBe(200);
+  expect((await app.http.get('/api/workspaces/2147483647', token)).status).toBe(404);
+  expectTooMany(await app.http.get('/api/auth/me', token), 3);
+  expectTooMany(fromTrpc(await app.http.get('/trpc/auth.me', token)), 3);
+  expect((await app.http.get('/api/auth/me', other)).status).toBe(200);
+});
+
+test('per session: every call of a batch counts', async () => {
+  app = started = await startTestApp({ limits: { perCredential: 3 } });
+  const { token } = await addPerson(app);
+  const { body } = await app.http.get(`/trpc/${Array(5).fill('auth.me').join(',')}?batch=1`, token);
+  const statuses = body.map((one: { error?: { data: { httpStatus: number } } }) => one.error?.data.httpStatus ?? 200);
+  expect(statuses.sort()).toEqual([200, 200, 200, 429, 429]);
+});
+
+test('without a credential: 401 turns into 429, for guessing tokens too, and signed-in callers go on', async () => {
+  app = started = await startTestApp({ limits: { publicPerAddress: 3 } });
+  const team = await addTeam(app);
+  const statuses: number[] = [];
+  for (const token of [undefined, `lns_${'A'.repeat(43)}`, `lns_${'B'.repeat(43)}`, undefined])
+    statuses.push((await app.http.get(team.path, token)).status);
+  expect(statuses).toEqual([401, 401, 401, 429]);
+  expectTooMany(await app.http.get('/api/auth/me'), 3);
+  expectTooMany(await app.http.call('POST', `${team.path}/library`, { body: 'x' }), 3);
+  expect((await app.http.get(team.path, team.member.token)).status).toBe(200);
+});
+
+test('0 switches a limit off, and no header is sent', async () => {
+  app = started = await startTestApp();
+  const { token } = await addPerson(app);
+  for (let call = 0; call < 20; call += 1) {
+    const { status, headers } = await app.http.get('/api/auth/me', token);
+    expect([status, headers.get('ratelimit-limit')]).toEqual([200, null]);
+  }
+});
+
+test('callers on loopback are exempt where the settings say so', async () => {
+  const one = { signInPerEmail: 1, signInPerAddress: 1, publicPerAddress: 1, perCredential: 1 };
+  app = started = await startTestApp({ limits: { ...one, exemptLoopback: true } });
+  const { token, email } = await addPerson(app);
+  for (let call = 0; call < 3; call += 1) {
+    expect((await app.http.get('/api/auth/me', token)).status).toBe(200);
+    expect((await app.http.get('/api/auth/me')).status).toBe(401);
+    expect((await login(email)).status).toBe(401);
+  }
+});
+
+describe('the exemption', () => {
+  const settings: RateLimitSettings = {
+    signInPerEmail: 0,
+    signInPerAddress: 0,
+    publicPerAddress: 1,
+    perCredential: 0,
+    exemptLoopback: true,
+  };
+  const secondCall = async (address: string): Promise<unknown> => {
+    const limits = createRateLimits(settings);
+    const call = () => limits.consume('publicPerAddress', 'key', { address, setHeader: () => {} });
+    await call();
+    return call().catch((error: unknown) => (error instanceof AppError ? error.code : error));
+  };
+  test.each(['127.0.0.1', '127.255.0.9', '::1', '::ffff:127.0.0.1'])('holds for %s', async (address) => {
+    expect(await secondCall(address)).toBeUndefined();
+  });
+
+  test.each(['128.0.0.1', '10.0.0.1', '::ffff:10.0.0.1', '2001:db8::1', '127.0.0.1.example', '::2', ''])(
+    'does not hold for %j',
+    async (address) => {
+      expect(await secondCall(address)).toBe('TOO_MANY_REQUESTS');
+    },
+  );
+});

@@ -1,0 +1,155 @@
+/** Sessions: signing in and out, how long a session lasts, and which credentials are none. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { exchangeRequest } from '../support/raw-http.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addPerson, addTeam, PASSWORD } from '../support/world.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+
+const login = (email: string, password = PASSWORD) => app.http.post('/api/auth/login', undefined, { email, password });
+
+const me = (token: string) => app.http.get('/api/auth/me', token);
+
+describe('signing in', () => {
+  test('answers as registering does, with another token each time', async () => {
+    const { email, id, token } = await addPerson(app);
+    const [first, second] = [await login(email), await login(` ${email.toUpperCase()} `)];
+    for (const { status, body } of [first, second]) {
+      expect(status).toBe(200);
+      expect(Object.keys(body).sort()).toEqual(['expires_at', 'token', 'user']);
+      expect(body.user).toMatchObject({ id, email });
+    }
+    expect(new Set([token, first.body.token, second.body.token]).size).toBe(3);
+    for (const each of [token, first.body.token, second.body.token]) expect((await me(each)).status).toBe(200);
+  });
+
+  test('gives one and the same answer for a wrong password and for an unknown address', async () => {
+    const { email } = await addPerson(app);
+    const wrong = await login(email, 'wrong password');
+    const unknown = await login('nobody@example.com', 'wrong password');
+    const without = ({ status, body: { request_id, ...body }, headers }: typeof wrong) => ({
+      status,
+      body,
+      challenge: headers.get('www-authenticate'),
+      cookie: headers.get('set-cookie'),
+      length: headers.get('content-length'),
+    });
+    expect(without(wrong)).toEqual(without(unknown));
+    expect(wrong).toMatchObject({ status: 401, body: { message: 'Wrong email or password', code: 'UNAUTHORIZED' } });
+  });
+
+  test('hashes a password for an unknown address too, so that it takes as long', async () => {
+    const { email } = await addPerson(app);
+    const times: Record<'wrong' | 'unknown', number[]> = { wrong: [], unknown: [] };
+    const addresses = { wrong: email, unknown: 'nobody@example.com' } as const;
+    // In turns, so that a busy machine slows both.
+    for (let round = 0; round < 15; round += 1)
+      for (const which of ['wrong', 'unknown'] as const) {
+        const start = performance.now();
+        await login(addresses[which], 'wrong password');
+        times[which].push(performance.now() - start);
+      }
+    const median = (values: number[]): number => values.sort((a, b) => a - b)[7] ?? 0;
+    const [wrong, unknown] = [median(times.wrong), median(times.unknown)];
+    // Without the hash it would take a tenth.
+    expect(unknown).toBeGreaterThan(wrong / 2);
+  });
+
+  test.each(['', ' ', 'short', 'x'.repeat(200)])('with the password %j is wrong, not malformed', async (password) => {
+    const { email } = await addPerson(app);
+    expect((await login(email, password)).status).toBe(401);
+  });
+});
+
+describe('signing out', () => {
+  test('ends the session of the call and no other', async () => {
+    const { email, token } = await addPerson(app);
+    const other = (await login(email)).body.token;
+    expect(await app.http.post('/api/auth/logout', token)).toMatchObject({ status: 200, body: { ok: true } });
+    expect((await me(token)).status).toBe(401);
+    expect((await app.http.post('/api/auth/logout', token)).status).toBe(401);
+    expect((await me(other)).status).toBe(200);
+  });
+});
+
+describe('a session', () => {
+  test('lasts 30 days, not a minute longer, and is not prolonged by use', async () => {
+    const own = await startTestApp();
+    try {
+      const { token } = await addPerson(own);
+      const team = await addTeam(own);
+      own.clock.advance(30 * DAY_MS - MINUTE_MS);
+      expect((await own.http.get('/api/auth/me', token)).status).toBe(200);
+      own.clock.advance(2 * MINUTE_MS);
+      expect((await own.http.get('/api/auth/me', token)).status).toBe(401);
+      expect((await own.http.get(team.path, team.owner.token)).status).toBe(401);
+    } finally {
+      await own.close();
+    }
+  });
+
+  test('lasts as long as the settings say', async () => {
+    const own = await startTestApp({ settings: { sessionDays: 1 } });
+    try {
+      const { token } = await addPerson(own);
+      own.clock.advance(DAY_MS - MINUTE_MS);
+      expect((await own.http.get('/api/auth/me', token)).status).toBe(200);
+      own.clock.advance(2 * MINUTE_MS);
+      expect((await own.http.get('/api/auth/me', token)).status).toBe(401);
+    } finally {
+      await own.close();
+    }
+  });
+
+  test('is known to the database only by the hash of its token', async () => {
+    const { token } = await addPerson(app);
+    const sessions = await app.services.db.$queryRaw<{ text: string }[]>`select s::text as text from sessions s`;
+    expect(JSON.stringify(sessions)).not.toContain(token.slice(4));
+    expect(sessions.length).toBeGreaterThan(0);
+  });
+});
+
+describe('the Authorization header', () => {
+  const withHeader = (authorization: string) => app.http.call('GET', '/api/auth/me', { headers: { authorization } });
+
+  test('names its scheme in any case', async () => {
+    const { token } = await addPerson(app);
+    for (const scheme of ['Bearer', 'bearer', 'BEARER'])
+      expect((await withHeader(`${scheme} ${token}`)).status).toBe(200);
+  });
+
+  test.each([
+    ['nothing', () => ''],
+    ['the scheme alone', () => 'Bearer'],
+    ['the scheme and a blank', () => 'Bearer '],
+    ['two tokens', (token: string) => `Bearer ${token} ${token}`],
+    ['more after the token', (token: string) => `Bearer ${token}, Basic x`],
+    ['the token alone', (token: string) => token],
+    ['another scheme', (token: string) => `Basic ${token}`],
+    ['the token twice as long', (token: string) => `Bearer ${token}${token}`],
+    ['the token cut by one', (token: string) => `Bearer ${token.slice(0, -1)}`],
+    ['the token in capitals', (token: string) => `Bearer ${token.toUpperCase()}`],
+    ['the token with another end', (token: string) => `Bearer ${token.slice(0, -1)}${token.endsWith('A') ? 'E' : 'A'}`],
+    ['the token in quotes', (token: string) => `Bearer "${token}"`],
+    ['a NUL, percent-encoded', (token: string) => `Bearer ${token}%00`],
+    ['non-ASCII', () => 'Bearer l\u00f1s_\u00e4'],
+    ['SQL', () => `Bearer lns_' or 1=1 --`],
+  ])('with %s is no credential: 401', async (_, header) => {
+    const { token } = await addPerson(app);
+    const { status, headers, body } = await withHeader(header(token));
+    expect([status, headers.get('www-authenticate'), body.message]).toEqual([401, 'Bearer', 'Unauthorized']);
+  });
+
+  test('of 64 kB is refused, and the server goes on', async () => {
+    const authorization = `Bearer ${'A'.repeat(65_536)}`;
+    expect((await exchangeRequest(app.url, { target: '/api/auth/me', headers: { authorization } })).status).toBe(431);
+    expect((await app.http.get('/health')).status).toBe(200);
+  });
+});

@@ -1,0 +1,113 @@
+/** How many statements each operation sends to the database: a change of these figures is meant, or it is a mistake. */
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { viaRest } from '../contract/doors.ts';
+import { rows } from '../contract/operations.ts';
+import { createWorld, type World } from '../contract/scene.ts';
+import { startTestApp } from '../support/test-app.ts';
+import { upload } from '../support/world.ts';
+
+/**
+ * Statements of one successful call by the lowest role, `begin` and `commit` included, and the one that finds the
+ * caller and the role. What begins after the answer (files of a deleted workspace) does not count.
+ */
+const STATEMENTS: Record<string, number> = {
+  'auth.register': 8,
+  'auth.login': 2,
+  'auth.logout': 2,
+  'auth.me': 1,
+  'auth.updateMe': 4,
+  'auth.deleteMe': 9,
+  'workspaces.list': 2,
+  'workspaces.create': 5,
+  'workspaces.read': 4,
+  'workspaces.rename': 2,
+  'workspaces.delete': 5,
+  'workspaces.invite': 2,
+  'workspaces.revokeInvite': 2,
+  'workspaces.join': 8,
+  'members.changeRole': 8,
+  'members.remove': 9,
+  'labels.list': 2,
+  'labels.create': 2,
+  'labels.update': 4,
+  'labels.delete': 2,
+  'library.list': 2,
+  'library.read': 2,
+  'library.download': 2,
+  'library.update': 3,
+  'library.delete': 7,
+  'library.assignLabel': 4,
+  'library.unassignLabel': 3,
+  upload: 6,
+};
+
+let world: World;
+let statements: string[] = [];
+
+// The driver's own method, so that everything that reaches PostgreSQL is seen, whoever sends it.
+const prototype = pg.Client.prototype as unknown as { query: (...args: unknown[]) => unknown };
+const original = prototype.query;
+
+beforeAll(async () => {
+  world = await createWorld(await startTestApp());
+  prototype.query = function query(this: unknown, ...args: unknown[]): unknown {
+    const [first] = args;
+    statements.push(typeof first === 'string' ? first : ((first as { text?: string }).text ?? ''));
+    return original.apply(this, args);
+  };
+});
+afterAll(async () => {
+  prototype.query = original;
+  await world.app.close();
+});
+
+const LOWEST = { anyone: 'member', user: 'member', member: 'member', admin: 'admin', owner: 'owner' } as const;
+
+test.each(Object.entries(rows))('%s', async (name, row) => {
+  const scene = await world.addScene();
+  const by = (await row.caller?.(world)) ?? scene[LOWEST[row.who]];
+  const input = row.input(scene, by);
+  statements = [];
+  const { status } = await viaRest(world.app, { name, token: row.who === 'anyone' ? undefined : by.token, input });
+  const isLater = (statement: string): boolean => name !== 'library.delete' && /discarded_objects/.test(statement);
+  const sent = statements.filter((statement) => !isLater(statement));
+  expect(status).toBe(200);
+  expect(sent.length, sent.join('\n')).toBe(STATEMENTS[name]);
+});
+
+test('the upload', async () => {
+  const scene = await world.addScene();
+  statements = [];
+  const { status } = await upload(world.app, `/api/workspaces/${scene.workspaceId}`, scene.member.token);
+  expect(status).toBe(200);
+  expect(statements.length, statements.join('\n')).toBe(STATEMENTS.upload);
+});
+
+test('a request that is refused asks no more than who calls, and one without a credential asks nothing', async () => {
+  const scene = await world.addScene();
+  const { http } = world.app;
+  const path = `/api/workspaces/${scene.workspaceId}/labels`;
+  for (const [token, json, asked] of [
+    [undefined, {}, 0],
+    ['x', {}, 0],
+    [`lns_${'A'.repeat(43)}`, {}, 1],
+    [scene.outsider.token, { name: 'New' }, 1],
+    [scene.member.token, { name: 'New' }, 1],
+    [scene.admin.token, { name: '' }, 1],
+  ] as const) {
+    statements = [];
+    await http.post(path, token, json);
+    expect(statements).toHaveLength(asked);
+  }
+});
+
+test('the list asks the same however many items and labels there are', async () => {
+  const scene = await world.addScene();
+  const path = `/api/workspaces/${scene.workspaceId}`;
+  for (let item = 0; item < 5; item += 1) await upload(world.app, path, scene.member.token);
+  statements = [];
+  const { body } = await world.app.http.get(`${path}/library`, scene.member.token);
+  expect(body.items).toHaveLength(6);
+  expect(statements).toHaveLength(STATEMENTS['library.list'] ?? 0);
+});

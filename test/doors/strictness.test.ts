@@ -1,0 +1,115 @@
+/** Text becomes a number only where HTTP has nothing but text, in paths and queries; never in JSON, on either door. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addTeam, type Team, upload } from '../support/world.ts';
+
+let app: TestApp;
+let team: Team;
+let itemId: number;
+let labelId: number;
+beforeAll(async () => {
+  app = await startTestApp();
+  team = await addTeam(app);
+  labelId = (await app.http.post(`${team.path}/labels`, team.owner.token, { name: 'Label' })).body.label.id;
+  itemId = (await upload(app, team.path, team.member.token)).body.item.id;
+});
+afterAll(() => app.close());
+
+/** REST traffic of each kind, which must leave the shared shapes as they are. */
+const makeRestTraffic = async (): Promise<void> => {
+  const { token } = team.member;
+  expect((await app.http.get(`${team.path}/library?limit=5&offset=0&label=${labelId}`, token)).status).toBe(200);
+  expect((await app.http.get(`${team.path}/library/${itemId}`, token)).status).toBe(200);
+  expect((await app.http.get(`${team.path}/library?limit=x`, token)).status).toBe(400);
+};
+
+const trpcStatus = async (name: string, input: unknown, isQuery: boolean): Promise<number> => {
+  const { token } = team.member;
+  const query = `?input=${encodeURIComponent(JSON.stringify(input))}`;
+  const answer = isQuery
+    ? await app.http.get(`/trpc/${name}${query}`, token)
+    : await app.http.post(`/trpc/${name}`, token, input);
+  return answer.status;
+};
+
+const NO_NUMBERS = ['5', '', ' ', true, false, null, [5], {}, '0x5', '5.0'];
+
+describe.each(['before REST traffic', 'after REST traffic'])('tRPC %s', (when) => {
+  beforeAll(async () => {
+    if (when.startsWith('after')) await makeRestTraffic();
+  });
+
+  test.each(NO_NUMBERS)('%j is no number', async (value) => {
+    expect(await trpcStatus('workspaces.read', { id: value }, true)).toBe(400);
+    expect(await trpcStatus('library.list', { id: team.id, limit: value }, true)).toBe(400);
+    expect(await trpcStatus('library.assignLabel', { id: team.id, itemId, labelId: value }, false)).toBe(400);
+  });
+
+  test('a number is one', async () => {
+    expect(await trpcStatus('workspaces.read', { id: team.id }, true)).toBe(200);
+    expect(await trpcStatus('library.list', { id: team.id, limit: 5 }, true)).toBe(200);
+  });
+
+  test('no input at all is refused', async () => {
+    expect((await app.http.get('/trpc/workspaces.read', team.member.token)).status).toBe(400);
+    const headers = { 'content-type': 'application/json' };
+    const mutation = await app.http.call('POST', '/trpc/library.assignLabel', { token: team.member.token, headers });
+    expect(mutation.status).toBe(400);
+  });
+});
+
+describe('a REST body', () => {
+  test.each(NO_NUMBERS.filter((value) => value !== null))('%j is no number there either', async (value) => {
+    const labels = `${team.path}/library/${itemId}/labels`;
+    const { status, body } = await app.http.post(labels, team.member.token, { labelId: value });
+    expect([status, body.message]).toEqual([400, 'labelId must be a positive 32-bit integer']);
+  });
+
+  test.each([5, true, false, null, [], {}])('%j is no text', async (value) => {
+    const patch = await app.http.patch(`${team.path}/library/${itemId}`, team.member.token, { description: value });
+    expect([patch.status, patch.body.message]).toEqual([400, 'description must be a string']);
+  });
+});
+
+describe('a query', () => {
+  const list = (query: string) => app.http.get(`${team.path}/library?${query}`, team.member.token);
+
+  test.each([
+    'toString=1',
+    '__proto__=1',
+    '__proto__[x]=1',
+    'a[__proto__][x]=1',
+    'constructor[prototype][x]=1',
+    'hasOwnProperty=1',
+    'unknown=1',
+    '=1',
+    '&&&',
+    'a=%zz',
+    '%',
+  ])('may hold what it likes besides: %s', async (query) => {
+    const { status, body } = await list(query);
+    expect([status, body.total]).toEqual([200, 1]);
+    expect(({} as Record<string, unknown>).x).toBeUndefined();
+  });
+
+  test.each(
+    [
+      'limit=1&limit=2',
+      'limit=',
+      'limit=%20',
+      'limit=1e1',
+      'limit=01',
+      'limit=٥',
+      'limit=5.0',
+      'limit=+5',
+      'limit[]=5',
+    ].slice(0, 8),
+  )('%s is no number: 400', async (query) => {
+    expect((await list(query)).body.issues).toMatchObject([{ path: 'limit' }]);
+  });
+
+  test('says the same of a repeated text', async () => {
+    expect((await list('search=a&search=b')).body.message).toBe('search must be a string');
+    expect((await list('sort=name&sort=size')).body.message).toBe('sort must be one of date, name, size');
+  });
+});

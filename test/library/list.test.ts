@@ -1,0 +1,234 @@
+/** The list of the library: search, label, order, pages and total, against what plain code makes of the same items. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Answer } from '../support/http.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addTeam, type Team, upload } from '../support/world.ts';
+
+let app: TestApp;
+let team: Team;
+let labelId: number;
+
+type Item = { id: number; name: string; size: number; created_at: number };
+
+/** Names that tell the orders apart: cases, scripts, wildcards, and pairs that are equal but for their case. */
+const NAMES = [
+  'banana.pdf',
+  'Apple.pdf',
+  'apple.pdf',
+  'cherry 100%.pdf',
+  'cherry_1.pdf',
+  'cherryX1.pdf',
+  'back\\slash.pdf',
+  'ÄPFEL.pdf',
+  'Ärger.pdf',
+  'Договор.pdf',
+  'ДОГОВОР 2.pdf',
+  "quote'd.pdf",
+  'a"b.pdf',
+  'emoji 🐈.pdf',
+];
+
+const items: Item[] = [];
+
+beforeAll(async () => {
+  app = await startTestApp({ heldAt: new Date('2026-05-01T00:00:00Z') });
+  team = await addTeam(app);
+  const { body } = await app.http.post(`${team.path}/labels`, team.owner.token, { name: 'Even' });
+  labelId = body.label.id;
+  for (const [index, name] of NAMES.entries()) {
+    // Sizes and times come in pairs, so that ties are there to be broken.
+    const bytes = Buffer.concat([Buffer.from('%PDF-1.4\n'), Buffer.alloc(100 - (index >> 1), ' ')]);
+    const { body } = await upload(app, team.path, team.member.token, Uint8Array.from(bytes), { fields: { name } });
+    items.push(body.item);
+    if (index % 2 === 0)
+      await app.http.post(`${team.path}/library/${body.item.id}/labels`, team.member.token, { labelId });
+    if (index % 2 === 1) app.clock.advance(60_000);
+  }
+  // Another workspace, which must never show.
+  const other = await addTeam(app, 'Other');
+  await upload(app, other.path, other.member.token, undefined, { fields: { name: 'apple.pdf' } });
+});
+afterAll(() => app.close());
+
+const list = (query: Record<string, string | number>): Promise<Answer> => {
+  const entries = Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]);
+  return app.http.get(`${team.path}/library?${new URLSearchParams(entries)}`, team.member.token);
+};
+
+const idsOf = ({ body }: Answer): number[] => body.items.map(({ id }: Item) => id);
+
+const byCodeUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+const comparators = {
+  date: (a: Item, b: Item) => a.created_at - b.created_at || a.id - b.id,
+  name: (a: Item, b: Item) => byCodeUnits(a.name.toLowerCase(), b.name.toLowerCase()) || a.id - b.id,
+  size: (a: Item, b: Item) => a.size - b.size || a.id - b.id,
+};
+
+const sorted = (sort: keyof typeof comparators, order: string): number[] => {
+  const ascending = [...items].sort(comparators[sort]).map(({ id }) => id);
+  return order === 'asc' ? ascending : ascending.reverse();
+};
+
+describe('the order', () => {
+  test.each([
+    ['date', 'asc'],
+    ['date', 'desc'],
+    ['name', 'asc'],
+    ['name', 'desc'],
+    ['size', 'asc'],
+    ['size', 'desc'],
+  ] as const)(
+    'sort=%s, order=%s: ties go by id in the same direction, with a filter and without',
+    async (sort, order) => {
+      const expected = sorted(sort, order);
+      expect(idsOf(await list({ sort, order }))).toEqual(expected);
+      expect(idsOf(await list({ sort, order, search: '.PDF' }))).toEqual(expected);
+      const even = new Set(items.filter((_, index) => index % 2 === 0).map(({ id }) => id));
+      expect(idsOf(await list({ sort, order, label: labelId }))).toEqual(expected.filter((id) => even.has(id)));
+    },
+  );
+
+  test('is by date, newest first, where nothing is asked for', async () => {
+    expect(idsOf(await list({}))).toEqual(sorted('date', 'desc'));
+    expect(idsOf(await list({ sort: 'name' }))).toEqual(sorted('name', 'desc'));
+    expect(idsOf(await list({ order: 'asc' }))).toEqual(sorted('date', 'asc'));
+  });
+
+  test('the pairs are equal, so that the ties above are real', () => {
+    expect(new Set(items.map(({ size }) => size)).size).toBe(items.length / 2);
+    expect(new Set(items.map(({ created_at }) => created_at)).size).toBe(items.length / 2);
+    expect(new Set(items.map(({ name }) => name.toLowerCase())).size).toBe(items.length - 1);
+  });
+});
+
+describe('the search', () => {
+  test.each([
+    ['apple', ['Apple.pdf', 'apple.pdf']],
+    ['APPLE', ['Apple.pdf', 'apple.pdf']],
+    ['pPl', ['Apple.pdf', 'apple.pdf']],
+    ['%', ['cherry 100%.pdf']],
+    ['0%.p', ['cherry 100%.pdf']],
+    ['_', ['cherry_1.pdf']],
+    ['y_1', ['cherry_1.pdf']],
+    ['\\', ['back\\slash.pdf']],
+    ['k\\s', ['back\\slash.pdf']],
+    ['\\%', []],
+    ['äpfel', ['ÄPFEL.pdf']],
+    ['ÄR', ['Ärger.pdf']],
+    ['ä', ['ÄPFEL.pdf', 'Ärger.pdf']],
+    ['дОгОвОр', ['Договор.pdf', 'ДОГОВОР 2.pdf']],
+    ['🐈', ['emoji 🐈.pdf']],
+    ["'d", ["quote'd.pdf"]],
+    ['a"b', ['a"b.pdf']],
+    ["'; drop table users; --", []],
+    ['.*', []],
+    ['^a', []],
+    ['nowhere', []],
+    ['y 100', ['cherry 100%.pdf']],
+  ])('%j finds what holds it, literally and in any case', async (search, names) => {
+    const { body } = await list({ search });
+    expect(body.items.map(({ name }: Item) => name).sort()).toEqual([...names].sort());
+    expect(body.total).toBe(names.length);
+  });
+
+  test('for nothing is no search', async () => {
+    expect((await list({ search: '' })).body.total).toBe(NAMES.length);
+  });
+
+  test('looks at the name only', async () => {
+    const [first] = items;
+    const path = `${team.path}/library/${first?.id}`;
+    await app.http.patch(path, team.member.token, { description: 'findme' });
+    expect((await list({ search: 'findme' })).body.total).toBe(0);
+  });
+
+  test('with a NUL or broken Unicode is refused: 400', async () => {
+    expect((await list({ search: 'a\u0000' })).status).toBe(400);
+    for (const search of ['a\u0000', '\ud800']) {
+      const input = encodeURIComponent(JSON.stringify({ id: team.id, search }));
+      expect((await app.http.get(`/trpc/library.list?input=${input}`, team.member.token)).status).toBe(400);
+    }
+  });
+
+  test('of 200 characters is the longest', async () => {
+    expect((await list({ search: 'x'.repeat(200) })).status).toBe(200);
+    expect((await list({ search: 'x'.repeat(201) })).status).toBe(400);
+  });
+});
+
+describe('pages', () => {
+  test('of any size, put together, are the whole list, and each tells the total', async () => {
+    const expected = sorted('name', 'asc');
+    for (const limit of [1, 3, 5, NAMES.length, 100]) {
+      const ids: number[] = [];
+      for (let offset = 0; offset < NAMES.length; offset += limit) {
+        const page = await list({ sort: 'name', order: 'asc', limit, offset });
+        expect(page.body.total).toBe(NAMES.length);
+        ids.push(...idsOf(page));
+      }
+      expect(ids).toEqual(expected);
+    }
+  });
+
+  test('behind the last item are empty, and tell the total all the same', async () => {
+    for (const query of [{}, { search: 'apple' }, { label: labelId }]) {
+      const { total } = (await list(query)).body;
+      expect(total).toBeGreaterThan(0);
+      expect((await list({ ...query, offset: total })).body).toEqual({ items: [], total });
+      expect((await list({ ...query, offset: 2_147_483_647 })).body).toEqual({ items: [], total });
+    }
+  });
+
+  test.each([
+    ['limit', '0', 'limit must be an integer from 1 to 100'],
+    ['limit', '101', 'limit must be an integer from 1 to 100'],
+    ['limit', 'all', 'limit must be an integer from 1 to 100'],
+    ['offset', '-1', 'offset must be an integer from 0 to 2147483647'],
+    ['offset', '2147483648', 'offset must be an integer from 0 to 2147483647'],
+    ['sort', 'id', 'sort must be one of date, name, size'],
+    ['sort', 'name;drop table users', 'sort must be one of date, name, size'],
+    ['sort', 'toString', 'sort must be one of date, name, size'],
+    ['order', 'up', 'order must be one of asc, desc'],
+    ['label', 'Even', 'label must be a positive 32-bit integer'],
+  ])('%s=%s is refused with the range: 400', async (name, value, message) => {
+    const { status, body } = await list({ [name]: value });
+    expect([status, body.message, body.issues]).toEqual([400, message, [{ path: name, message }]]);
+  });
+});
+
+describe('the label', () => {
+  test('and the search narrow the list together', async () => {
+    const { body } = await list({ label: labelId, search: 'apple' });
+    expect(body).toMatchObject({ total: 1, items: [{ name: 'apple.pdf', labels: [{ id: labelId }] }] });
+  });
+
+  test('that is unknown, or of another workspace, is on no item', async () => {
+    const other = await addTeam(app, 'Third');
+    const { body: foreign } = await app.http.post(`${other.path}/labels`, other.owner.token, { name: 'Foreign' });
+    for (const label of [2_147_483_647, foreign.label.id])
+      expect((await list({ label })).body).toEqual({ items: [], total: 0 });
+  });
+});
+
+test('50 items make a page where no limit is given, 100 at most, and total counts them all through every change', async () => {
+  const { path, member, owner } = await addTeam(app, 'Many');
+  const { body: first } = await upload(app, path, member.token);
+  const { id, workspaceId, ...row } = await app.services.db.libraryItem.findFirstOrThrow({
+    where: { id: first.item.id },
+  });
+  const data = Array.from({ length: 104 }, (_, index) => ({ ...row, workspaceId, fileKey: `copy/${index}` }));
+  await app.services.db.libraryItem.createMany({ data });
+  const pageOf = async (query: string): Promise<[number, number]> => {
+    const { body } = await app.http.get(`${path}/library${query}`, owner.token);
+    return [body.items.length, body.total];
+  };
+  expect(await pageOf('')).toEqual([50, 105]);
+  expect(await pageOf('?limit=100')).toEqual([100, 105]);
+  expect(await pageOf('?limit=100&offset=100')).toEqual([5, 105]);
+  await app.http.delete(`${path}/library/${id}`, member.token);
+  expect(await pageOf('?limit=1')).toEqual([1, 104]);
+  expect(await pageOf('?limit=1&search=contract')).toEqual([1, 104]);
+  await app.services.db.libraryItem.deleteMany({ where: { workspaceId } });
+  expect(await pageOf('')).toEqual([0, 0]);
+});

@@ -1,0 +1,151 @@
+/** Members when many act at once: always exactly one owner, who is the one that owner_id names. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { concurrently } from '../support/concurrently.ts';
+import type { Answer } from '../support/http.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addPerson, addTeam, type Person, type Team } from '../support/world.ts';
+
+const ROUNDS = 20;
+
+let app: TestApp;
+let base: Team;
+beforeAll(async () => {
+  app = await startTestApp();
+  base = await addTeam(app);
+});
+afterAll(() => app.close());
+
+/** A new workspace with the same people, or with others in the place of some. */
+const newTeam = async (others: Partial<Pick<Team, 'owner' | 'admin' | 'member'>> = {}): Promise<Team> => {
+  const { owner, admin, member } = { ...base, ...others };
+  const { workspace } = await owner.client.workspaces.create.mutate({ name: 'Team' });
+  const { token } = await owner.client.workspaces.invite.mutate({ id: workspace.id });
+  for (const { client } of [admin, member]) await client.workspaces.join.mutate({ token });
+  await owner.client.members.changeRole.mutate({ id: workspace.id, userId: admin.id, role: 'admin' });
+  return { ...base, owner, admin, member, id: workspace.id, path: `/api/workspaces/${workspace.id}` };
+};
+
+const changeRole = (team: Team, by: Person, target: Person, role: string): Promise<Answer> =>
+  app.http.patch(`${team.path}/members/${target.id}`, by.token, { role });
+
+const remove = (team: Team, by: Person, target: Person): Promise<Answer> =>
+  app.http.delete(`${team.path}/members/${target.id}`, by.token);
+
+const expectOneOwner = async ({ id }: Team): Promise<void> => {
+  const owners = await app.services.db.member.findMany({ where: { workspaceId: id, role: 'owner' } });
+  const workspace = await app.services.db.workspace.findUniqueOrThrow({ where: { id } });
+  expect(owners.map(({ userId }) => userId)).toEqual([workspace.ownerId]);
+};
+
+const expectNoFault = (answers: readonly Answer[]): void => {
+  const faults = app.logLines.filter(({ level }) => Number(level) >= 50);
+  expect(faults, 'the log has no error').toEqual([]);
+  for (const { status, body } of answers) expect(status, JSON.stringify(body)).toBeLessThan(500);
+};
+
+test('an owner who gives the workspace to two at once gives it to one of them', async () => {
+  await concurrently(ROUNDS, async () => {
+    const team = await newTeam();
+    const answers = await Promise.all([
+      changeRole(team, team.owner, team.admin, 'owner'),
+      changeRole(team, team.owner, team.member, 'owner'),
+    ]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 403]);
+    await expectOneOwner(team);
+  });
+});
+
+test('who is given the workspace while he leaves has it or has left', async () => {
+  await concurrently(ROUNDS, async () => {
+    const team = await newTeam();
+    const [given, left] = await Promise.all([
+      changeRole(team, team.owner, team.member, 'owner'),
+      remove(team, team.member, team.member),
+    ]);
+    expect([
+      [200, 400],
+      [404, 200],
+    ]).toContainEqual([given.status, left.status]);
+    await expectOneOwner(team);
+  });
+});
+
+test('transfers, demotions and removals all at once keep one owner', async () => {
+  await concurrently(ROUNDS, async () => {
+    const team = await newTeam();
+    const { owner, admin, member } = team;
+    const answers = await Promise.all([
+      changeRole(team, owner, admin, 'owner'),
+      changeRole(team, owner, member, 'owner'),
+      changeRole(team, admin, owner, 'member'),
+      changeRole(team, admin, member, 'admin'),
+      changeRole(team, owner, admin, 'member'),
+      remove(team, owner, admin),
+      remove(team, admin, member),
+      remove(team, owner, owner),
+      remove(team, member, member),
+    ]);
+    expectNoFault(answers);
+    await expectOneOwner(team);
+  });
+});
+
+test('a transfer while the workspace is deleted ends in an owner or in nothing', async () => {
+  await concurrently(ROUNDS, async () => {
+    const team = await newTeam();
+    const [given, deleted] = await Promise.all([
+      changeRole(team, team.owner, team.admin, 'owner'),
+      app.http.delete(team.path, team.owner.token),
+    ]);
+    expectNoFault([given, deleted]);
+    const isLeft = await app.services.db.workspace.count({ where: { id: team.id } });
+    expect([0, 1]).toContain(isLeft);
+    if (isLeft === 1) await expectOneOwner(team);
+    else expect(deleted.status).toBe(200);
+  });
+});
+
+test('who deletes his account while he is given, stripped of or removed from a workspace breaks nothing', async () => {
+  await concurrently(ROUNDS, async (index) => {
+    const going = await addPerson(app, 'Going');
+    const team = await newTeam({ admin: going });
+    const [deleted, ...others] = await Promise.all([
+      app.http.delete('/api/auth/me', going.token),
+      index % 2 === 0 ? changeRole(team, team.owner, going, 'owner') : changeRole(team, team.owner, going, 'member'),
+      index % 3 === 0 ? remove(team, team.owner, going) : changeRole(team, going, team.member, 'admin'),
+    ]);
+    expectNoFault([deleted, ...others]);
+    expect([200, 409]).toContain(deleted.status);
+    await expectOneOwner(team);
+    const isThere = await app.services.db.user.count({ where: { id: going.id } });
+    expect(isThere).toBe(deleted.status === 200 ? 0 : 1);
+  });
+});
+
+test('an account deleted while everything else goes on with it breaks nothing', async () => {
+  await concurrently(ROUNDS, async () => {
+    const going = await addPerson(app, 'Going');
+    const team = await newTeam({ admin: going });
+    const { token } = going;
+    const { token: invite } = await base.owner.client.workspaces.invite.mutate({ id: team.id });
+    const [deleted, ...others] = await Promise.all([
+      app.http.delete('/api/auth/me', token),
+      app.http.post('/api/workspaces', token, { name: 'New' }),
+      app.http.post(`${team.path}/labels`, token, { name: 'New' }),
+      app.http.post(`/api/workspaces/join/${invite}`, token),
+      app.http.patch('/api/auth/me', token, { name: 'Renamed' }),
+      app.http.patch('/api/auth/me', token, {
+        password: 'another password',
+        current_password: 'correct horse battery staple',
+      }),
+      app.http.post('/api/auth/login', undefined, {
+        email: going.email,
+        password: 'correct horse battery staple',
+      }),
+      app.http.get('/api/auth/me', token),
+      app.http.post('/api/auth/logout', token),
+    ]);
+    expectNoFault([deleted, ...others]);
+    await expectOneOwner(team);
+  });
+});

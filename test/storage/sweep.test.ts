@@ -1,0 +1,268 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
+import { createObjectKey } from '../../src/storage/create-object-key.ts';
+import { removeDiscardedObjects } from '../../src/storage/discarded-objects.ts';
+import { createDiskStore } from '../../src/storage/disk-store.ts';
+import type { ObjectStore, StoredObject } from '../../src/storage/object-store.ts';
+import { StorageUnavailableError } from '../../src/storage/object-store.ts';
+import { sweepStorage } from '../../src/storage/sweep.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addTeam, type Team } from '../support/world.ts';
+import { readAll, stuckSource, until } from './sources.ts';
+
+let app: TestApp;
+let team: Team;
+let folder: string;
+let store: ObjectStore;
+/** What a test does to the store, method by method. */
+let faults: Partial<ObjectStore> = {};
+/** How far the sweep's clock is ahead of the files'. */
+let ahead = 0;
+let reports: Record<string, unknown>[];
+
+const clock = { now: () => new Date(Date.now() + ahead) };
+const log = {
+  debug() {},
+  info() {},
+  warn() {},
+  error: (details: object) => void reports.push({ ...details }),
+};
+
+beforeAll(async () => {
+  app = await startTestApp();
+  team = await addTeam(app);
+});
+afterAll(() => app.close());
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'lynxroom-sweep-'));
+  store = await createDiskStore({ root: folder, signingSecret: 'a secret for tests only', clock });
+  faults = {};
+  ahead = 0;
+  reports = [];
+});
+afterEach(async () => {
+  await app.services.db.libraryItem.deleteMany();
+  await app.services.db.discardedObject.deleteMany();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const faulty = (): ObjectStore =>
+  new Proxy(store, { get: (target, name) => Reflect.get(faults, name) ?? Reflect.get(target, name) });
+
+const needs = () => ({ db: app.services.db, store: faulty(), clock, log });
+const sweep = () => sweepStorage(needs());
+
+const newKey = () => createObjectKey(team.id, 'library');
+
+const putObject = async (key = newKey()): Promise<string> => {
+  await store.put(key, Readable.from([Buffer.from('%PDF')]), { contentType: 'application/pdf' });
+  return key;
+};
+
+const rowOf = (fileKey: string, createdAt = new Date()) => ({
+  workspaceId: team.id,
+  name: 'x',
+  fileKey,
+  mimeType: 'application/pdf',
+  size: 4,
+  sha256: new Uint8Array(32),
+  createdAt,
+  updatedAt: createdAt,
+});
+
+const addRows = (...keys: string[]) => app.services.db.libraryItem.createMany({ data: keys.map((key) => rowOf(key)) });
+
+const stored = async (): Promise<string[]> => (await readAll(store.list(''))).sort();
+const discarded = () => app.services.db.discardedObject.count();
+const down = () => Promise.reject(new StorageUnavailableError('The store is down', undefined));
+
+describe('an object without a row', () => {
+  test('is removed once it is older than a day, and what a row refers to never is', async () => {
+    const kept = [await putObject(), await putObject()];
+    await addRows(...kept);
+    await putObject();
+    await putObject();
+    ahead = DAY_MS + HOUR_MS;
+    expect(await sweep()).toEqual({ objects: 4, orphans: 2, rowsWithoutObject: 0 });
+    expect(await stored()).toEqual(kept.sort());
+    expect(await discarded()).toBe(0);
+    expect(await sweep()).toEqual({ objects: 2, orphans: 0, rowsWithoutObject: 0 });
+  });
+
+  test('is kept while it is younger: its upload may be about to commit', async () => {
+    const key = await putObject();
+    for (const age of [0, HOUR_MS, DAY_MS - HOUR_MS]) {
+      ahead = age;
+      expect(await sweep()).toEqual({ objects: 1, orphans: 0, rowsWithoutObject: 0 });
+    }
+    expect(await stored()).toEqual([key]);
+  });
+
+  test('is none of ours when it does not stand under our prefix', async () => {
+    const key = await putObject(`elsewhere/${randomUUID()}`);
+    ahead = 2 * DAY_MS;
+    expect(await sweep()).toEqual({ objects: 0, orphans: 0, rowsWithoutObject: 0 });
+    expect(await stored()).toEqual([key]);
+  });
+});
+
+describe('a row without an object', () => {
+  test('is reported and kept', async () => {
+    const missing = newKey();
+    await addRows(missing);
+    ahead = 2 * DAY_MS;
+    expect(await sweep()).toEqual({ objects: 0, orphans: 0, rowsWithoutObject: 1 });
+    expect(reports).toEqual([{ keys: [missing] }]);
+    expect(await app.services.db.libraryItem.count()).toBe(1);
+  });
+
+  test('is no matter while it is young: it may have been written after the listing', async () => {
+    await addRows(newKey());
+    expect(await sweep()).toEqual({ objects: 0, orphans: 0, rowsWithoutObject: 0 });
+    expect(reports).toEqual([]);
+  });
+});
+
+test('what was discarded is removed at once, whatever its age', async () => {
+  const key = await putObject();
+  await addRows(key);
+  await app.services.db.libraryItem.deleteMany();
+  expect(await discarded()).toBe(1);
+  await sweep();
+  expect([await stored(), await discarded()]).toEqual([[], 0]);
+});
+
+test('both sides are compared over many pages, whichever ends first and wherever the pages are cut', async () => {
+  const keys = Array.from({ length: 1_600 }, newKey).sort();
+  // Runs of each kind, longer and shorter than a page of 500, then all mixed.
+  const kindOf = (index: number): 'both' | 'object' | 'row' =>
+    index < 600 ? 'row' : index < 1_100 ? 'object' : ((['both', 'object', 'row'] as const)[index % 3] ?? 'both');
+  const of = (...kinds: string[]) => keys.filter((_, index) => kinds.includes(kindOf(index)));
+  const time = new Date();
+  faults.list = async function* (): AsyncGenerator<StoredObject> {
+    for (const key of of('both', 'object')) yield { key, size: 4, modifiedAt: time };
+  };
+  const removed: string[] = [];
+  faults.remove = async (key) => void removed.push(key);
+  await addRows(...of('both', 'row'));
+  ahead = 2 * DAY_MS;
+  expect(await sweep()).toEqual({
+    objects: of('both', 'object').length,
+    orphans: of('object').length,
+    rowsWithoutObject: of('row').length,
+  });
+  expect(removed.sort()).toEqual(of('object'));
+  expect(reports.flatMap(({ keys: missing }) => missing)).toEqual(of('row'));
+  expect(await discarded()).toBe(0);
+});
+
+for (const count of [499, 500, 501, 1_000]) {
+  test(`${count} objects with rows, up to the edge of a page, are all kept`, async () => {
+    const keys = Array.from({ length: count }, newKey).sort();
+    faults.list = async function* (): AsyncGenerator<StoredObject> {
+      for (const key of keys) yield { key, size: 4, modifiedAt: new Date() };
+    };
+    faults.remove = () => Promise.reject(new Error('Nothing is to be removed'));
+    await addRows(...keys);
+    ahead = 2 * DAY_MS;
+    expect(await sweep()).toEqual({ objects: count, orphans: 0, rowsWithoutObject: 0 });
+  });
+}
+
+describe('a store that fails', () => {
+  test('half-way through its listing ends the sweep, and the next one does the rest', async () => {
+    const kept = await putObject();
+    await addRows(kept);
+    for (let count = 0; count < 5; count += 1) await putObject();
+    ahead = 2 * DAY_MS;
+    faults.list = async function* (prefix): AsyncGenerator<StoredObject> {
+      let count = 0;
+      for await (const object of store.list(prefix)) {
+        count += 1;
+        if (count > 3) await down();
+        yield object;
+      }
+    };
+    await expect(sweep()).rejects.toThrow(StorageUnavailableError);
+    expect(await stored()).toContain(kept);
+    faults = {};
+    await sweep();
+    expect(await stored()).toEqual([kept]);
+  });
+
+  test('to remove keeps the key, and the next run removes it', async () => {
+    await putObject();
+    ahead = 2 * DAY_MS;
+    faults.remove = down;
+    expect((await sweep()).orphans).toBe(1);
+    expect([(await stored()).length, await discarded()]).toEqual([1, 1]);
+    faults = {};
+    await removeDiscardedObjects(needs());
+    expect([await stored(), await discarded()]).toEqual([[], 0]);
+  });
+
+  test('to clean up its uploads ends the sweep before it has removed an object', async () => {
+    const key = await putObject();
+    ahead = 2 * DAY_MS;
+    faults.removeStaleUploads = down;
+    await expect(sweep()).rejects.toThrow(StorageUnavailableError);
+    expect(await stored()).toEqual([key]);
+  });
+});
+
+test('an upload under way is not harmed, and its object neither, before it has a row', async () => {
+  const key = newKey();
+  const source = stuckSource(3_000_000);
+  const putting = store.put(key, source, { contentType: 'application/pdf' });
+  await until(() => source.readableDidRead);
+  ahead = DAY_MS - HOUR_MS;
+  await sweep();
+  source.push(null);
+  await putting;
+  await sweep();
+  expect(await stored()).toEqual([key]);
+});
+
+test('what an upload left unfinished goes when it is older than a day', async () => {
+  const before: Date[] = [];
+  faults.removeStaleUploads = async (time) => void before.push(time);
+  await sweep();
+  expect(before).toHaveLength(1);
+  expect(Math.abs(clock.now().getTime() - DAY_MS - (before[0]?.getTime() ?? 0))).toBeLessThan(60_000);
+});
+
+test('several sweeps at once do what one does', async () => {
+  const kept: string[] = [];
+  for (let count = 0; count < 10; count += 1) {
+    kept.push(await putObject());
+    await putObject();
+  }
+  await addRows(...kept);
+  ahead = 2 * DAY_MS;
+  const swept = await Promise.all([sweep(), sweep(), sweep()]);
+  expect(Math.max(...swept.map(({ orphans }) => orphans))).toBe(10);
+  expect(swept.map(({ rowsWithoutObject }) => rowsWithoutObject)).toEqual([0, 0, 0]);
+  expect([await stored(), await discarded()]).toEqual([kept.sort(), 0]);
+});
+
+test('items that are deleted during a sweep are neither missing nor left behind', async () => {
+  const keys: string[] = [];
+  for (let count = 0; count < 20; count += 1) keys.push(await putObject());
+  await app.services.db.libraryItem.createMany({
+    data: keys.map((key) => rowOf(key, new Date(Date.now() - 3 * DAY_MS))),
+  });
+  ahead = 2 * DAY_MS;
+  faults.list = async function* (prefix): AsyncGenerator<StoredObject> {
+    yield* store.list(prefix);
+    await app.services.db.libraryItem.deleteMany({ where: { fileKey: { in: keys.slice(0, 10) } } });
+    await removeDiscardedObjects(needs());
+  };
+  expect((await sweep()).rowsWithoutObject).toBe(0);
+  expect([await stored(), await discarded()]).toEqual([keys.slice(10).sort(), 0]);
+});

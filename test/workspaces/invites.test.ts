@@ -1,0 +1,121 @@
+/** The invite link: one token until it is revoked, and joining by it. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventsOf } from '../support/events.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addPerson, addTeam, type Team } from '../support/world.ts';
+
+let app: TestApp;
+let team: Team;
+beforeAll(async () => {
+  app = await startTestApp();
+  team = await addTeam(app);
+});
+afterAll(() => app.close());
+
+const invite = async (): Promise<{ token: string; url: string }> =>
+  (await app.http.post(`${team.path}/invite`, team.admin.token)).body;
+
+const join = (token: string, by: { token: string }) => app.http.post(`/api/workspaces/join/${token}`, by.token);
+
+describe('the token', () => {
+  test('is the same on every call, unguessable, and another for every workspace', async () => {
+    const first = await invite();
+    expect(await invite()).toEqual(first);
+    expect(first.token).toMatch(/^[A-Za-z0-9_-]{32}$/);
+    const other = await addTeam(app, 'Other');
+    expect((await app.http.post(`${other.path}/invite`, other.owner.token)).body.token).not.toBe(first.token);
+  });
+
+  test('works until it is revoked; then there is another', async () => {
+    const { token } = await invite();
+    expect(await app.http.delete(`${team.path}/invite`, team.member.token)).toMatchObject({ status: 403 });
+    expect(await app.http.delete(`${team.path}/invite`, team.admin.token)).toMatchObject({
+      status: 200,
+      body: { ok: true },
+    });
+    expect(await app.http.delete(`${team.path}/invite`, team.admin.token)).toMatchObject({ status: 200 });
+    const guest = await addPerson(app);
+    expect(await join(token, guest)).toMatchObject({ status: 404, body: { message: 'Invite not found' } });
+    const next = await invite();
+    expect(next.token).not.toBe(token);
+    expect((await join(next.token, guest)).status).toBe(200);
+  });
+
+  test('of a deleted workspace is unknown', async () => {
+    const doomed = await addTeam(app, 'Doomed');
+    const { body } = await app.http.post(`${doomed.path}/invite`, doomed.owner.token);
+    await app.http.delete(doomed.path, doomed.owner.token);
+    expect(await join(body.token, await addPerson(app))).toMatchObject({ status: 404 });
+  });
+
+  test('is in no answer but that of the invite', async () => {
+    const { token } = await invite();
+    for (const path of ['/api/workspaces', team.path])
+      expect(JSON.stringify((await app.http.get(path, team.owner.token)).body)).not.toContain(token);
+  });
+});
+
+describe('the link', () => {
+  test('leads to APP_URL where it is set, else to PUBLIC_URL, else to where the caller reached us', async () => {
+    for (const [settings, base] of [
+      [{ appUrl: 'https://app.example', publicUrl: 'https://api.example' }, 'https://app.example'],
+      [{ appUrl: null, publicUrl: 'https://api.example' }, 'https://api.example'],
+    ] as const) {
+      const other = await startTestApp({ settings });
+      try {
+        const { path, owner } = await addTeam(other);
+        const { body } = await other.http.post(`${path}/invite`, owner.token);
+        expect(body.url).toBe(`${base}/join/${body.token}`);
+      } finally {
+        await other.close();
+      }
+    }
+    const { token, url } = await invite();
+    expect(url).toBe(`${app.url}/join/${token}`);
+  });
+});
+
+describe('joining', () => {
+  test('makes a member, and emits member.joined once however often it is done', async () => {
+    const guest = await addPerson(app, 'Gus');
+    const { token } = await invite();
+    const first = await join(token, guest);
+    expect(first.body.workspace).toMatchObject({ id: team.id, role: 'member', is_personal: 0 });
+    expect(await join(token, guest)).toMatchObject({ status: 200, body: first.body });
+    const { body } = await app.http.get(team.path, guest.token);
+    const me = body.workspace.members.at(-1);
+    expect(me).toMatchObject({ id: guest.id, role: 'member' });
+    const joined = (await eventsOf(app, team.id, 'member.joined')).filter(
+      ({ data }) => (data as { user_id: number }).user_id === guest.id,
+    );
+    expect(joined).toEqual([
+      {
+        type: 'member.joined',
+        data: {
+          workspace_id: team.id,
+          workspace_name: 'Team',
+          user_id: guest.id,
+          user_name: 'Gus',
+          role: 'member',
+          joined_at: me.joined_at,
+        },
+      },
+    ]);
+  });
+
+  test('again changes nobody: an admin stays an admin, the owner the owner', async () => {
+    const { token } = await invite();
+    for (const role of ['owner', 'admin'] as const)
+      expect((await join(token, team[role])).body.workspace.role).toBe(role);
+  });
+
+  test('is only as a member, whatever the body asks for', async () => {
+    const guest = await addPerson(app);
+    const { token } = await invite();
+    const { body } = await app.http.call('POST', `/api/workspaces/join/${token}`, {
+      token: guest.token,
+      json: { role: 'owner', token: 'another', workspaceId: 1 },
+    });
+    expect(body.workspace).toMatchObject({ id: team.id, role: 'member' });
+  });
+});

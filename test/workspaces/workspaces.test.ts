@@ -1,0 +1,175 @@
+/** Workspaces: names and slugs, Personal, who sees them, and what goes with them. */
+import { readdir } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { toSlug } from '../../src/routers/workspaces/create-workspace.ts';
+import { dumpTables } from '../support/dump.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addPerson, addTeam, upload } from '../support/world.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+
+const create = async (token: string, name: string) => (await app.http.post('/api/workspaces', token, { name })).body;
+
+describe('a slug', () => {
+  test.each([
+    ['Design Team', 'design-team'],
+    ['  Crème   brûlée!  ', 'creme-brulee'],
+    ['A--b__c', 'a-b-c'],
+    ['ﬁnance ①', 'finance-1'],
+    ['株式会社', 'workspace'],
+    ['---', 'workspace'],
+    ['x'.repeat(100), 'x'.repeat(60)],
+    [`${'x'.repeat(59)} y`, 'x'.repeat(59)],
+  ])('of %j is %s', (name, slug) => {
+    expect(toSlug(name)).toBe(slug);
+  });
+
+  test('that is taken goes on with -2, -3, over those that are taken too', async () => {
+    const { token } = await addPerson(app);
+    const slugs: string[] = [];
+    for (const name of ['Slug', 'Slug 3', 'slug', 'SLUG', 'Slug'])
+      slugs.push((await create(token, name)).workspace.slug);
+    expect(slugs).toEqual(['slug', 'slug-3', 'slug-2', 'slug-4', 'slug-5']);
+  });
+
+  test('stays when the workspace is renamed', async () => {
+    const { token } = await addPerson(app);
+    const { workspace } = await create(token, 'Before');
+    const { body } = await app.http.patch(`/api/workspaces/${workspace.id}`, token, { name: 'After' });
+    expect(body.workspace).toMatchObject({ name: 'After', slug: workspace.slug });
+  });
+});
+
+describe('the name of a workspace', () => {
+  test('is trimmed, has at most 100 characters, and need not be unique', async () => {
+    const { token } = await addPerson(app);
+    expect((await create(token, '  Same  ')).workspace.name).toBe('Same');
+    expect((await create(token, 'Same')).workspace.name).toBe('Same');
+    expect((await create(token, '🐈'.repeat(100))).workspace.name).toBe('🐈'.repeat(100));
+    const tooLong = await app.http.post('/api/workspaces', token, { name: 'a'.repeat(101) });
+    expect(tooLong).toMatchObject({ status: 400, body: { message: 'name must have at most 100 characters' } });
+  });
+
+  test.each(['a\u0000b', 'a\udc00b', 'a\nb', 'a\u0085b'])('is refused with broken characters: %j', async (name) => {
+    const { token } = await addPerson(app);
+    expect(await app.http.post('/api/workspaces', token, { name })).toMatchObject({
+      status: 400,
+      body: { message: 'name must not contain control characters or broken Unicode' },
+    });
+  });
+});
+
+test('what only the service decides is never taken from a body', async () => {
+  const person = await addPerson(app);
+  const other = await addPerson(app);
+  const sneaky = {
+    name: 'Sneaky',
+    id: 1,
+    slug: 'mine',
+    owner_id: other.id,
+    ownerId: other.id,
+    is_personal: 1,
+    isPersonal: true,
+    media_retention_days: 7,
+    mediaRetentionDays: 7,
+    invite_token: 'x',
+    role: 'member',
+    created_at: 0,
+  };
+  const { workspace } = await create(person.token, 'Honest');
+  const created = (await app.http.post('/api/workspaces', person.token, sneaky)).body.workspace;
+  expect(created).toMatchObject({
+    slug: 'sneaky',
+    owner_id: person.id,
+    is_personal: 0,
+    media_retention_days: null,
+    role: 'owner',
+  });
+  expect(created.created_at).toBeGreaterThan(0);
+  const renamed = await app.http.patch(`/api/workspaces/${workspace.id}`, person.token, sneaky);
+  expect(renamed.body.workspace).toEqual({ ...workspace, name: 'Sneaky' });
+});
+
+describe('the list', () => {
+  test('has exactly the workspaces that the caller is in, oldest first', async () => {
+    const person = await addPerson(app);
+    const names = ['Zeta', 'Alpha', 'Mid'];
+    for (const name of names) await create(person.token, name);
+    const team = await addTeam(app);
+    const { token } = (await app.http.post(`${team.path}/invite`, team.owner.token)).body;
+    await app.http.post(`/api/workspaces/join/${token}`, person.token);
+    const { body } = await app.http.get('/api/workspaces', person.token);
+    const listed = body.workspaces.map(({ name }: { name: string }) => name);
+    expect(listed).toEqual(['Personal', ...names, 'Team']);
+  });
+});
+
+describe('Personal', () => {
+  const personalOf = async (token: string): Promise<string> =>
+    `/api/workspaces/${(await app.http.get('/api/workspaces', token)).body.workspaces[0].id}`;
+
+  test('is born with its user, who owns it alone', async () => {
+    const person = await addPerson(app);
+    const { body } = await app.http.get(await personalOf(person.token), person.token);
+    expect(body.workspace).toMatchObject({ name: 'Personal', is_personal: 1, role: 'owner', owner_id: person.id });
+    expect(body.workspace.members).toMatchObject([{ id: person.id, role: 'owner' }]);
+    expect(body.workspace.members[0].joined_at).toBe(body.workspace.created_at);
+  });
+
+  test('may be renamed, and still cannot be deleted', async () => {
+    const { token } = await addPerson(app);
+    const path = await personalOf(token);
+    expect((await app.http.patch(path, token, { name: 'My own' })).status).toBe(200);
+    const before = await dumpTables(app);
+    expect(await app.http.delete(path, token)).toMatchObject({
+      status: 400,
+      body: { message: 'The Personal workspace cannot be deleted' },
+    });
+    expect(await dumpTables(app)).toEqual(before);
+  });
+});
+
+describe('a deleted workspace', () => {
+  test('takes with it all that is its own, files included, and nothing else', async () => {
+    const team = await addTeam(app, 'Doomed');
+    const other = await addTeam(app, 'Staying');
+    for (const { path, member, owner } of [team, other]) {
+      const label = await app.http.post(`${path}/labels`, owner.token, { name: 'Label' });
+      const item = await upload(app, path, member.token);
+      const labels = `${path}/library/${item.body.item.id}/labels`;
+      await app.http.post(labels, member.token, { labelId: label.body.label.id });
+    }
+    const filesIn = async (id: number): Promise<string[]> =>
+      (await readdir(app.filesDir, { recursive: true, withFileTypes: true }))
+        .filter((entry) => entry.isFile() && `${entry.parentPath}/`.includes(`/${id}/`))
+        .map(({ name }) => name);
+    expect(await filesIn(team.id)).toHaveLength(1);
+    const before = await dumpTables(app);
+
+    expect(await app.http.delete(team.path, team.owner.token)).toMatchObject({ status: 200, body: { ok: true } });
+
+    const isOfTeam = (row: Record<string, unknown>, table: string): boolean =>
+      (table === 'workspaces' ? row.id : row.workspace_id) === team.id;
+    const expected = Object.fromEntries(
+      Object.entries(before).map(([table, rows]) => [table, rows.filter((row) => !isOfTeam(row, table))]),
+    );
+    expect(await dumpTables(app)).toEqual(expected);
+    // The files go right after the answer.
+    await vi.waitFor(async () => expect(await filesIn(team.id)).toEqual([]));
+    expect(await filesIn(other.id)).toHaveLength(1);
+  });
+
+  test('answers 404 to everyone, as one that never was', async () => {
+    const team = await addTeam(app);
+    await app.http.delete(team.path, team.owner.token);
+    for (const { token } of [team.owner, team.member, team.outsider])
+      expect(await app.http.get(team.path, token)).toMatchObject({
+        status: 404,
+        body: { message: 'Workspace not found' },
+      });
+  });
+});
