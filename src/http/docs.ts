@@ -12,6 +12,7 @@ export const serveDocs = async (app: FastifyInstance, publicUrl: string | null):
   await app.register(swagger, { mode: 'static', specification: { document: JSON.parse(json) } });
   await app.register(swaggerUi, {
     routePrefix: '/docs',
+    theme: { title: 'Lynxroom API' },
     uiConfig: { url: '/openapi.json', tryItOutEnabled: true, persistAuthorization: true, deepLinking: true },
   });
 };
