@@ -9,7 +9,8 @@ const MOST_FIELDS = 50;
 const MOST_FIELD_BYTES = 64 * 1024;
 /** Besides the one that counts, some file parts of other names may come along; they are read over. */
 const MOST_FILES = 5;
-const CHUNK_BYTES = 256 * 1024;
+/** As much as one read from a connection brings; more only keeps more in memory. */
+const CHUNK_BYTES = 64 * 1024;
 
 /** A body being read. `stop` ends it: nothing more is parsed, and whoever waits for a part of it hears `reason`. */
 export type MultipartUpload = IncomingUpload & { stop(reason: unknown): void };

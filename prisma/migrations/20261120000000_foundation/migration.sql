@@ -152,7 +152,8 @@ CREATE INDEX "library_items_workspace_id_created_at_id_idx" ON "library_items"("
 CREATE INDEX "library_items_workspace_id_size_id_idx" ON "library_items"("workspace_id", "size", "id");
 
 -- CreateIndex
-CREATE INDEX "library_items_file_key_idx" ON "library_items"("file_key");
+-- In byte order, as the stores list: the sweep walks both sides of it.
+CREATE INDEX "library_items_file_key_idx" ON "library_items"("file_key" COLLATE "C");
 
 -- CreateIndex
 CREATE INDEX "library_items_uploaded_by_idx" ON "library_items"("uploaded_by");
