@@ -30,7 +30,7 @@ const isListening = (port: number): Promise<boolean> =>
   });
 
 /** Runs a script on CPU 0, so that it never competes with its client, and waits until it listens. */
-const startScript = async (path: string, env: Record<string, string>, cpu = '0') => {
+export const startScript = async (path: string, env: Record<string, string>, cpu = '0') => {
   const port = await freePort();
   const child: ChildProcess = spawn('taskset', ['-c', cpu, process.execPath, path], {
     env: { ...process.env, NODE_ENV: 'production', LOG_LEVEL: 'error', PORT: String(port), ...env },

@@ -11,37 +11,57 @@ export type { AppRouter, LibraryItem };
 export type Inputs = inferRouterInputs<AppRouter>;
 export type Outputs = inferRouterOutputs<AppRouter>;
 
-/** Whether something that was thrown is a refusal of the server; its `data` carries `code`, `issues` and `request_id`. */
-export const isApiError = (error: unknown): error is TRPCClientError<AppRouter> => error instanceof TRPCClientError;
+/** Why the server refused a call: the same for every operation, the upload included. */
+export type Refusal = {
+  /** HTTP status. */
+  status: number;
+  /** For programs: `NOT_FOUND`, `CONFLICT`, ... */
+  code: string;
+  /** For people. */
+  message: string;
+  /** Names the call in the log of the server. */
+  requestId: string;
+  /** Each wrong field. */
+  issues: readonly { path: string; message: string }[];
+};
 
-/** Why an upload was refused: the same body that every REST refusal has. */
+/** What `upload` rejects with when the server refuses. `refusalOf` reads it. */
 export class UploadError extends Error {
-  readonly status: number;
-  readonly code: string;
-  readonly requestId: string;
-  readonly issues: readonly { path: string; message: string }[];
+  readonly refusal: Refusal;
 
-  constructor(status: number, problem: Partial<UploadProblem>) {
-    super(problem.message ?? `The upload failed with status ${status}`);
+  constructor(refusal: Refusal) {
+    super(refusal.message);
     this.name = 'UploadError';
-    this.status = status;
-    this.code = problem.code ?? 'UNKNOWN';
-    this.requestId = problem.request_id ?? '';
-    this.issues = problem.issues ?? [];
+    this.refusal = refusal;
   }
 }
 
-type UploadProblem = {
-  message: string;
-  code: string;
-  request_id: string;
-  issues: { path: string; message: string }[];
+/** The body of a refusal, as every door has it. */
+type Problem = Partial<{ message: string; code: string; request_id: string; issues: Refusal['issues'] }>;
+
+const toRefusal = (status: number, { message, code, request_id, issues }: Problem): Refusal => ({
+  status,
+  code: code ?? 'UNKNOWN',
+  message: message ?? `The call failed with status ${status}`,
+  requestId: request_id ?? '',
+  issues: issues ?? [],
+});
+
+/** Why the server refused, from whatever a call threw; null when it was not the server (no connection, an abort). */
+export const refusalOf = (error: unknown): Refusal | null => {
+  if (error instanceof UploadError) return error.refusal;
+  if (!(error instanceof TRPCClientError)) return null;
+  const data: (Problem & { httpStatus: number }) | null | undefined = error.data;
+  return data ? toRefusal(data.httpStatus, data) : null;
 };
 
 export type ClientOptions = {
   /** Where the service is, such as `https://api.example.com`. */
   url: string;
-  /** A session token, or a function that gives the current one; without it, a browser sends its session cookie. */
+  /**
+   * A session token or API key, or a function that gives the current one. Without it a browser sends its session cookie,
+   * where the page comes from the service's own origin.
+   */
   token?: string | (() => string | undefined);
   /** Another `fetch`, for tests and old runtimes. */
   fetch?: typeof globalThis.fetch;
@@ -90,7 +110,7 @@ export const createClient = ({ url, token, fetch = globalThis.fetch }: ClientOpt
       ...(signal && { signal }),
     });
     const body: unknown = await response.json().catch(() => ({}));
-    if (!response.ok) throw new UploadError(response.status, body as Partial<UploadProblem>);
+    if (!response.ok) throw new UploadError(toRefusal(response.status, body as Problem));
     return (body as { item: LibraryItem }).item;
   };
 

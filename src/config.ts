@@ -1,12 +1,14 @@
-/** The environment, parsed once. Only server.ts imports this. */
+/** The environment, parsed once, by server.ts. */
+import { isIP } from 'node:net';
 import { z } from 'zod';
+import { readEncryptionKey } from './core/sealing.ts';
 // Puts refusals into words.
 import './core/validation.ts';
 
 /** The environment is not as it should be; each line names a variable. */
 export class ConfigError extends Error {
   constructor(lines: readonly string[]) {
-    super(`The environment is not right:\n${lines.map((line) => `  ${line}`).join('\n')}`);
+    super(`Invalid configuration:\n${lines.map((line) => `  ${line}`).join('\n')}`);
     this.name = 'ConfigError';
   }
 }
@@ -35,6 +37,37 @@ const list = z.string().transform((value) =>
     .filter(Boolean),
 );
 
+/** Scheme, host and port alone, as browsers write an `Origin`. */
+const isOrigin = (value: string): boolean => URL.canParse(value) && new URL(value).origin === value;
+
+const corsOrigins = z.literal('*').or(
+  list.refine((values) => values.every(isOrigin), {
+    error: 'must be * or origins such as https://app.example.com, without a path, separated by commas',
+  }),
+);
+
+/** An address, or a network such as 10.0.0.0/8. */
+const isNetwork = (value: string): boolean => {
+  const [address = '', bits] = value.split('/');
+  const most = { 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return bits === undefined ? most > 0 : /^\d{1,3}$/.test(bits) && Number(bits) <= most;
+};
+
+const proxies = z
+  .enum(['0', 'false'])
+  .transform(() => false as const)
+  .or(
+    list.refine((values) => values.every(isNetwork), {
+      error: 'must be 0, or addresses and networks of proxies such as 10.0.0.0/8, separated by commas',
+    }),
+  );
+
+const encryptionKey = z.string().transform((value, ctx) => {
+  const key = readEncryptionKey(value);
+  if (key === null) ctx.addIssue('must be 32 bytes in base64, as `openssl rand -base64 32` prints them');
+  return key ?? z.NEVER;
+});
+
 const Environment = z
   .object({
     PORT: wholeNumber(0, 65_535).prefault('3000'),
@@ -44,16 +77,18 @@ const Environment = z
       .url({ protocol: /^postgres(ql)?$/, error: 'must be a URL that begins with postgresql://' })
       .optional(),
     DATABASE_POOL_SIZE: wholeNumber(1, 1_000).prefault('10'),
-    PUBLIC_URL: baseUrl.optional(),
+    // Its paths are at the root: cookies, /docs and download URLs count on it.
+    PUBLIC_URL: baseUrl
+      .refine((value) => new URL(value).href === `${new URL(value).origin}/`, { error: 'must have no path' })
+      .transform((value) => new URL(value).origin)
+      .optional(),
     APP_URL: baseUrl.optional(),
-    CORS_ORIGINS: z.union([z.literal('*'), list]).default('*'),
-    TRUST_PROXY: z
-      .string()
-      .transform((value) => (value === '0' || value === 'false' ? false : list.parse(value)))
-      .default(false),
+    CORS_ORIGINS: corsOrigins.default('*'),
+    TRUST_PROXY: proxies.default(false),
     LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional(),
     SESSION_DAYS: wholeNumber(1, 3_650).prefault('30'),
     SIGNING_SECRET: z.string().min(16, { error: 'must have at least 16 characters' }).optional(),
+    ENCRYPTION_KEY: encryptionKey.optional(),
     S3_BUCKET: z.string().optional(),
     S3_REGION: z.string().default('us-east-1'),
     S3_ENDPOINT: baseUrl.optional(),

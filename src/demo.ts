@@ -1,33 +1,24 @@
 /**
- * What a newcomer tries on the embedded default: a demo account whose address, workspace and token stand in
+ * What a newcomer tries on the embedded default: a demo account whose workspace and API key stand in
  * `<data folder>/demo.env`, readable by its owner only, for a shell to load.
  */
 import { randomBytes } from 'node:crypto';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { identify } from './auth/identify.ts';
-import { DAY_MS } from './core/time.ts';
+import { issueApiKey } from './routers/api-keys/api-keys.ts';
 import { register } from './routers/auth/account.ts';
-import { startSession } from './routers/auth/sessions.ts';
 import type { Services } from './services.ts';
 
 const DEMO_EMAIL = 'demo@lynxroom.example';
-const MOST_REST_MS = DAY_MS;
 
-const readToken = async (path: string): Promise<string | null> => {
+const readKey = async (path: string): Promise<string | null> => {
   const text = await readFile(path, 'utf8').catch(() => '');
   return /^export LYNXROOM_TOKEN=(\S+)$/m.exec(text)?.[1] ?? null;
 };
 
-/** Whether the token still works for another day. */
-const works = async (services: Services, token: string | null): Promise<boolean> => {
-  const tomorrow = { now: () => new Date(services.clock.now().getTime() + MOST_REST_MS) };
-  const { caller } = await identify({ db: services.db, clock: tomorrow }, token, null);
-  return caller !== null;
-};
-
 /**
- * Creates the demo account on the first start (as long as there is no other account), gives it a session, and writes
+ * Creates the demo account on the first start (as long as there is no other account), gives it an API key, and writes
  * `demo.env`. Returns its path, or null where there is no demo account.
  */
 export const prepareDemo = async (services: Services, dataDir: string, url: string): Promise<string | null> => {
@@ -38,13 +29,21 @@ export const prepareDemo = async (services: Services, dataDir: string, url: stri
   const user = await db.user.findUnique({ where: { email: DEMO_EMAIL } });
   const workspace = user && (await db.workspace.findFirst({ where: { ownerId: user.id, isPersonal: true } }));
   if (!user || !workspace) return null;
-  const kept = await readToken(path);
-  const token = (await works(services, kept)) ? kept : (await startSession(services, db, user)).token;
+  const kept = await readKey(path);
+  const { caller } = await identify(services, kept, null);
+  const actor = { userId: user.id, name: user.name, workspaceId: workspace.id, role: 'owner' } as const;
+  const key = caller?.userId === user.id ? kept : (await issueApiKey(services, actor, { name: 'Demo' })).full_key;
   const lines = [
     `export LYNXROOM_URL=${url}`,
     `export LYNXROOM_WORKSPACE=${workspace.id}`,
-    `export LYNXROOM_TOKEN=${token}`,
-    `lynx() { local path=$1; shift; curl -sS -H "Authorization: Bearer $LYNXROOM_TOKEN" "$LYNXROOM_URL/api/workspaces/$LYNXROOM_WORKSPACE$path" "$@"; echo; }`,
+    `export LYNXROOM_TOKEN=${key}`,
+    // For any shell: no name that one of them gives a meaning, and no option that curl learned lately.
+    'lynx() {',
+    '  lynx_path=$1; shift',
+    '  case "$*" in *"-d "*) set -- -H "Content-Type: application/json" "$@" ;; esac',
+    '  curl -sS -H "Authorization: Bearer $LYNXROOM_TOKEN" "$LYNXROOM_URL/api/workspaces/$LYNXROOM_WORKSPACE$lynx_path" "$@"',
+    '  echo',
+    '}',
   ];
   await writeFile(path, `${lines.join('\n')}\n`, { mode: 0o600 });
   await chmod(path, 0o600);
@@ -56,8 +55,8 @@ export const demoLines = (path: string): string[] => [
   `. ${path}`,
   'lynx /library -F file=@examples/sample.pdf',
   'lynx /library -F file=@examples/sample.mp4 -F name="Stand-up"',
-  `lynx /labels --json '{"name":"Contracts","color":"#0ea5e9"}'`,
-  `lynx /library/1/labels --json '{"labelId":1}'`,
+  `lynx /labels -d '{"name":"Contracts","color":"#0ea5e9"}'`,
+  `lynx /library/1/labels -d '{"labelId":1}'`,
   `lynx '/library?search=SAMPLE&label=1'`,
   'lynx /library/1/download',
   'lynx /library/1 -X DELETE',

@@ -2,6 +2,7 @@
 
 import type { ScheduledJob } from './jobs/jobs.ts';
 import { removeEndedSessions } from './routers/auth/sessions.ts';
+import { sweepRetention } from './routers/retention/sweep-retention.ts';
 import type { Services } from './services.ts';
 import { removeDiscardedObjects } from './storage/discarded-objects.ts';
 import { sweepStorage } from './storage/sweep.ts';
@@ -9,5 +10,6 @@ import { sweepStorage } from './storage/sweep.ts';
 export const scheduleOf = (services: Services): ScheduledJob[] => [
   { name: 'storage.remove-discarded', cron: '* * * * *', run: () => removeDiscardedObjects(services) },
   { name: 'storage.sweep', cron: '17 * * * *', run: () => sweepStorage(services) },
+  { name: 'library.retention', cron: '7 2 * * *', atStart: true, run: () => sweepRetention(services) },
   { name: 'sessions.remove-ended', cron: '43 3 * * *', run: () => removeEndedSessions(services) },
 ];

@@ -7,6 +7,7 @@ import { EmbeddedPostgresError } from './db/embedded.ts';
 import { MigrationError } from './db/migrate.ts';
 import { demoLines, prepareDemo } from './demo.ts';
 import { type RunningService, startService } from './start.ts';
+import { StorageUnavailableError } from './storage/object-store.ts';
 
 /** npm passes a signal on a second time: what comes within this is one and the same. */
 const SAME_SIGNAL_MS = 1_000;
@@ -24,9 +25,16 @@ const endWith = (message: string): never => {
 const explain = (error: unknown, config: Config): string | null => {
   if (error instanceof DataDirInUseError || error instanceof EmbeddedPostgresError || error instanceof MigrationError)
     return error.message;
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === 'EADDRINUSE') return `Port ${config.PORT} is in use: set PORT to another one`;
-  if (code === 'EACCES') return `Port ${config.PORT} on ${config.HOST} may not be used: set PORT or HOST`;
+  if (error instanceof StorageUnavailableError) return `${error.message}: look at DATA_DIR`;
+  // Node's own errors; anything else has none of these fields.
+  const { code, syscall, path } = error as NodeJS.ErrnoException;
+  if (syscall === 'listen' && code === 'EADDRINUSE') return `Port ${config.PORT} is in use: set PORT to another one`;
+  if (syscall === 'listen' && code === 'EACCES')
+    return `Port ${config.PORT} on ${config.HOST} may not be used: set PORT or HOST`;
+  if (code === 'EADDRNOTAVAIL' || syscall === 'getaddrinfo')
+    return `HOST ${config.HOST} is no address of this machine: set HOST to another one`;
+  if (path !== undefined && (code === 'EACCES' || code === 'EROFS' || code === 'ENOTDIR' || code === 'EEXIST'))
+    return `${path} cannot be used (${code}): set DATA_DIR to another folder`;
   return null;
 };
 
@@ -68,11 +76,17 @@ const main = async (): Promise<void> => {
   };
   process.on('SIGTERM', end);
   process.on('SIGINT', end);
+  process.on('SIGHUP', end);
 
   try {
     const service = await starting;
-    if (isEmbedded) await greet(service, config);
-    else logger.info({ url: service.url }, 'Listening');
+    // Told to end while it started.
+    if (firstSignalAt !== undefined) return;
+    if (!isEmbedded) return logger.info({ url: service.url }, 'Listening');
+    await greet(service, config).catch((error: unknown) => {
+      // The service runs all the same.
+      logger.error({ err: error }, 'The demo account could not be prepared');
+    });
   } catch (error) {
     const line = explain(error, config);
     if (line !== null) return endWith(line);

@@ -1,6 +1,7 @@
-/** Everything that operations reach the world through. Production builds it in server.ts, tests build their own. */
+/** Everything that operations reach the world through. Production builds it in start.ts, tests build their own. */
 import type { RateLimits } from './auth/rate-limits.ts';
 import type { Log } from './core/log.ts';
+import type { Sealer } from './core/sealing.ts';
 import type { Clock } from './core/time.ts';
 import type { Database } from './db/client.ts';
 import type { ObjectStore } from './storage/object-store.ts';
@@ -21,5 +22,7 @@ export type Services = {
   clock: Clock;
   log: Log;
   limits: RateLimits;
+  /** For texts that the database must hold but not tell. */
+  sealer: Sealer;
   settings: Settings;
 };

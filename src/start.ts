@@ -1,16 +1,18 @@
 /** Starts the whole service from a configuration, and gives back how to end it. */
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import { buildApp } from './app.ts';
 import { createRateLimits } from './auth/rate-limits.ts';
 import type { Config } from './config.ts';
+import type { Log } from './core/log.ts';
+import { createEncryptionKey, createSealer, readEncryptionKey } from './core/sealing.ts';
 import { systemClock } from './core/time.ts';
 import { openDatabase } from './db/client.ts';
 import { startEmbeddedPostgres } from './db/embedded.ts';
 import { applyMigrations } from './db/migrate.ts';
 import { startJobs } from './jobs/jobs.ts';
+import { keepSecret } from './kept-secret.ts';
 import { scheduleOf } from './schedule.ts';
 import type { Services } from './services.ts';
 import { createObjectStore, type StorageSettings } from './storage/create-store.ts';
@@ -19,16 +21,30 @@ import { createObjectStore, type StorageSettings } from './storage/create-store.
 export type RunningService = { url: string; services: Services; stop(): Promise<void> };
 
 /** The key of our signed download URLs: from the environment, else made once and kept with the data. */
-const signingSecretOf = async (config: Config): Promise<string> => {
-  if (config.SIGNING_SECRET) return config.SIGNING_SECRET;
-  const path = join(config.DATA_DIR, 'signing-secret');
-  await mkdir(config.DATA_DIR, { recursive: true });
-  try {
-    await writeFile(path, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-  return readFile(path, 'utf8');
+const signingSecretOf = async (config: Config): Promise<string> =>
+  config.SIGNING_SECRET ?? keepSecret(config.DATA_DIR, 'signing-secret', () => randomBytes(32).toString('base64url'));
+
+const KEY_FILE = 'encryption-key';
+
+/**
+ * The key of what is sealed in the database: from the environment, else made once and kept with the data. Throws where it
+ * can be neither read nor kept: another one in its place would make what is sealed unreadable.
+ */
+const encryptionKeyOf = async (config: Config, log: Log): Promise<Uint8Array> => {
+  if (config.ENCRYPTION_KEY) return config.ENCRYPTION_KEY;
+  const path = join(config.DATA_DIR, KEY_FILE);
+  const create = () => Buffer.from(createEncryptionKey()).toString('base64');
+  const text = await keepSecret(config.DATA_DIR, KEY_FILE, create).catch((cause: unknown) => {
+    throw new Error(`The encryption key cannot be kept in ${path}: set ENCRYPTION_KEY`, { cause });
+  });
+  const key = readEncryptionKey(text);
+  if (key === null) throw new Error(`${path} is no encryption key: restore it, or set ENCRYPTION_KEY`);
+  if (config.DATABASE_URL !== undefined)
+    log.warn(
+      { path },
+      'ENCRYPTION_KEY is not set: webhook secrets are sealed under the key in DATA_DIR, and every server on this database needs the same one',
+    );
+  return key;
 };
 
 const storageOf = async (config: Config): Promise<StorageSettings> =>
@@ -96,7 +112,8 @@ export const startService = async (config: Config, logger: FastifyBaseLogger): P
     const db = openDatabase({
       connectionString,
       poolSize: config.DATABASE_POOL_SIZE,
-      onError: (error) => logger.error({ err: error }, 'A database connection broke'),
+      // The message alone: the error carries the whole connection, with a key to it.
+      onError: ({ message }) => logger.error({ reason: message }, 'A database connection broke'),
     });
     undo.push(() => db.$disconnect());
     const { store, files } = await createObjectStore(await storageOf(config), systemClock);
@@ -107,7 +124,9 @@ export const startService = async (config: Config, logger: FastifyBaseLogger): P
       perCredential: config.RATE_LIMIT_SIGNED_IN,
       exemptLoopback: isEmbedded,
     });
-    const services: Services = { db, store, clock: systemClock, log: logger, limits, settings: settingsOf(config) };
+    const sealer = createSealer(await encryptionKeyOf(config, logger));
+    const settings = settingsOf(config);
+    const services: Services = { db, store, clock: systemClock, log: logger, limits, sealer, settings };
     const jobs = await startJobs({ connectionString, schedule: scheduleOf(services), log: logger });
     undo.push(jobs.stop);
     const app = await buildApp({

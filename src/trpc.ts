@@ -8,10 +8,11 @@ import type { OpenApiMeta } from 'trpc-to-openapi';
 import { ZodError, z } from 'zod';
 import type { Actor, Caller, Identity } from './auth/identify.ts';
 import { networkOf } from './auth/rate-limits.ts';
-import { AppError, type ErrorCode, forbidden, notFound, unauthorized } from './core/errors.ts';
+import { AppError, badField, type ErrorCode, forbidden, notFound, unauthorized } from './core/errors.ts';
 import { httpStatusOf, internalError, toProblem } from './core/problem.ts';
 import { isAtLeast, type Role } from './core/roles.ts';
 import { id, toBadRequest } from './core/validation.ts';
+import { isOverload } from './db/client.ts';
 import type { Services } from './services.ts';
 
 /** What a door knows of a request. Doors build it from HTTP; tests may build it from nothing. */
@@ -20,6 +21,8 @@ export type Context = {
   requestId: string;
   /** The caller's network address. */
   address: string;
+  /** Whether no proxy says that it forwards the call. */
+  isDirect: boolean;
   /** Where the caller reached us: scheme, host and port. */
   origin: string;
   identify(workspaceId: number | null): Promise<Identity>;
@@ -37,7 +40,6 @@ export type Meta = OpenApiMeta & { successStatus?: 201; refusals?: readonly (401
 
 /** What each of tRPC's own refusals is called here. Those that are not listed are our bugs. */
 const trpcRefusals: Partial<Record<TRPCError['code'], [ErrorCode, string]>> = {
-  PARSE_ERROR: ['BAD_REQUEST', 'Request body must be valid JSON'],
   BAD_REQUEST: ['BAD_REQUEST', 'Bad request'],
   NOT_FOUND: ['NOT_FOUND', 'Not found'],
   METHOD_NOT_SUPPORTED: ['METHOD_NOT_ALLOWED', 'Method not allowed'],
@@ -45,12 +47,20 @@ const trpcRefusals: Partial<Record<TRPCError['code'], [ErrorCode, string]>> = {
   UNSUPPORTED_MEDIA_TYPE: ['UNSUPPORTED_MEDIA_TYPE', 'Content type must be application/json'],
 };
 
+const unreadableJson = (cause: unknown): AppError => badField('', 'Request body must be valid JSON', cause);
+
 /** The expected failure behind what a procedure threw, or the internal error that hides an unexpected one. */
 export const fromTrpcError = (error: TRPCError): AppError => {
   if (error.cause instanceof AppError) return error.cause;
+  if (error.code === 'PARSE_ERROR') return unreadableJson(error);
   if (error.code === 'BAD_REQUEST' && error.cause instanceof ZodError) return toBadRequest(error.cause);
+  // What the adapter says of a body that is no JSON.
+  if (error.code === 'BAD_REQUEST' && error.cause instanceof SyntaxError) return unreadableJson(error);
   const refusal = trpcRefusals[error.code];
-  return refusal ? new AppError(...refusal, { cause: error }) : internalError(error);
+  if (refusal) return new AppError(...refusal, { cause: error });
+  if (isOverload(error.cause))
+    return new AppError('SERVICE_UNAVAILABLE', 'The service is busy: try again in a moment', { cause: error });
+  return internalError(error);
 };
 
 /** Our codes are tRPC's, but for these. */
@@ -91,7 +101,8 @@ export const requireCaller = async (ctx: Context, { caller }: Identity): Promise
     await limitPublic(ctx);
     throw unauthorized();
   }
-  await ctx.services.limits.consume('perCredential', String(caller.sessionId), ctx);
+  const { kind, id } = caller.credential;
+  await ctx.services.limits.consume('perCredential', `${kind}:${id}`, ctx);
   return caller;
 };
 
@@ -116,31 +127,72 @@ export const signingIn = t.procedure.use(async ({ ctx, next }) => {
   return next();
 });
 
-/** A signed-in user. */
-export const signedIn = t.procedure.use(async ({ ctx, next }) => {
-  const caller = await requireCaller(ctx, await ctx.identify(null));
+/** Throws 403 for a key: some things only a person may do. */
+const requireSession = ({ credential }: Caller): number => {
+  if (credential.kind !== 'session') throw forbidden();
+  return credential.id;
+};
+
+const withCaller = t.procedure.use(async ({ ctx, next }) =>
+  next({ ctx: { caller: await requireCaller(ctx, await ctx.identify(null)) } }),
+);
+
+/** A signed-in user, in person or by a key. */
+export const signedIn = withCaller.use(({ ctx, next }) => {
   refuseUnreadableBody(ctx);
-  return next({ ctx: { caller } });
+  return next();
 });
 
-const workspaceInput = z.object({ id: id.describe('Workspace ID') });
+/** A signed-in user in person: no key. */
+export const signedInBySession = withCaller.use(({ ctx, next }) => {
+  const sessionId = requireSession(ctx.caller);
+  refuseUnreadableBody(ctx);
+  return next({ ctx: { sessionId } });
+});
+
+const workspaceId = id.describe('Workspace ID');
+
+/** Finds the caller and the workspace that `parameter` of the input names; throws 401. */
+const withIdentity = (parameter: 'id' | 'workspaceId') => {
+  const workspaceInput = z.object({ [parameter]: id });
+  return t.procedure.use(async ({ ctx, getRawInput, next }) => {
+    // What cannot be read names no workspace; it is refused below, once the caller is known.
+    const given = workspaceInput.safeParse(await getRawInput().catch(() => undefined));
+    const identity = await ctx.identify(given.success ? (given.data[parameter] ?? null) : null);
+    const caller = await requireCaller(ctx, identity);
+    return next({ ctx: { caller, identity } });
+  });
+};
+
+const withActor = (least: Role, otherwise?: string) =>
+  withIdentity('id')
+    .input(z.object({ id: workspaceId }))
+    .use(({ ctx, next }) => next({ ctx: { actor: requireRole(ctx.caller, ctx.identity, least, otherwise) } }));
 
 /**
  * A member of the workspace `id` whose role is at least `least`. `otherwise` is the text of the 403, where it is not
  * "Forbidden".
  */
 export const inWorkspace = (least: Role, otherwise?: string) =>
-  t.procedure
-    .use(async ({ ctx, getRawInput, next }) => {
-      // What cannot be read names no workspace; it is refused below, once the caller is known.
-      const given = workspaceInput.safeParse(await getRawInput().catch(() => undefined));
-      const identity = await ctx.identify(given.success ? given.data.id : null);
-      const caller = await requireCaller(ctx, identity);
-      return next({ ctx: { caller, identity } });
-    })
-    .input(workspaceInput)
+  withActor(least, otherwise).use(({ ctx, next }) => {
+    refuseUnreadableBody(ctx);
+    return next();
+  });
+
+/** The same for a path whose parameter is `workspaceId`, as the contract names it for analytics. */
+export const inWorkspaceById = (least: Role) =>
+  withIdentity('workspaceId')
+    .input(z.object({ workspaceId }))
     .use(({ ctx, next }) => {
-      const actor = requireRole(ctx.caller, ctx.identity, least, otherwise);
+      const actor = requireRole(ctx.caller, ctx.identity, least);
       refuseUnreadableBody(ctx);
       return next({ ctx: { actor } });
     });
+
+/** As `inWorkspace`, in person: no key. */
+export const inWorkspaceBySession = (least: Role) =>
+  withActor(least).use(({ ctx, next }) => {
+    requireSession(ctx.caller);
+    refuseUnreadableBody(ctx);
+    return next();
+  });

@@ -4,15 +4,34 @@ import { hash, verify } from '@node-rs/argon2';
 // argon2id is the library's default; its enum of algorithms is none that erasable TypeScript can name.
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-export const hashPassword = (password: string): Promise<string> => hash(password, PARAMETERS);
+/** Hashing takes a thread for 10 ms, of the few that files are read and written by too: so many at a time. */
+const MOST_AT_ONCE = 2;
+let running = 0;
+const waiting: (() => void)[] = [];
+
+const inTurn = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+  if (running >= MOST_AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
+  else running += 1;
+  try {
+    return await work();
+  } finally {
+    // Whoever waits takes the place over.
+    const next = waiting.shift();
+    if (next) next();
+    else running -= 1;
+  }
+};
+
+export const hashPassword = (password: string): Promise<string> => inTurn(() => hash(password, PARAMETERS));
 
 // What an unknown address is checked against, so that it takes as long as a wrong password.
 let decoy: Promise<string> | undefined;
 
 /** Whether `password` belongs to `passwordHash`; null takes as long as a wrong one and is never right. */
 export const isPassword = async (password: string, passwordHash: string | null): Promise<boolean> => {
-  if (passwordHash !== null) return verify(passwordHash, password);
+  if (passwordHash !== null) return inTurn(() => verify(passwordHash, password));
   decoy ??= hashPassword('nobody has this password');
-  await verify(await decoy, password);
+  const stand = await decoy;
+  await inTurn(() => verify(stand, password));
   return false;
 };

@@ -23,12 +23,15 @@ export type LimitName = 'signInPerEmail' | 'signInPerAddress' | 'publicPerAddres
 
 type SetHeader = (name: string, value: string) => void;
 
+/** Who is counted. `isDirect`: no proxy says that it forwards the call, so that `address` is the caller's own. */
+type Counted = { address: string; isDirect: boolean; setHeader: SetHeader };
+
 export type RateLimits = {
   /**
    * Counts one call of `key` against a limit and announces what is left (RateLimit headers of
    * draft-ietf-httpapi-ratelimit-headers-06). Throws TOO_MANY_REQUESTS with Retry-After when nothing is.
    */
-  consume(name: LimitName, key: string, caller: { address: string; setHeader: SetHeader }): Promise<void>;
+  consume(name: LimitName, key: string, caller: Counted): Promise<void>;
 };
 
 const WINDOW_SECONDS = 60;
@@ -64,9 +67,9 @@ export const createRateLimits = (settings: RateLimitSettings): RateLimits => {
   };
 
   return {
-    async consume(name, key, { address, setHeader }) {
+    async consume(name, key, { address, isDirect, setHeader }) {
       const chosen = limiters[name];
-      if (chosen === null || (settings.exemptLoopback && isLoopback(address))) return;
+      if (chosen === null || (settings.exemptLoopback && isDirect && isLoopback(address))) return;
       const state = await chosen.consume(key).catch((refusal: unknown) => {
         if (refusal instanceof RateLimiterRes) return refusal;
         throw refusal;

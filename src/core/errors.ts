@@ -42,8 +42,8 @@ export class AppError extends Error {
 }
 
 /** 400 that names the field. */
-export const badField = (path: string, message: string): AppError =>
-  new AppError('BAD_REQUEST', message, { issues: [{ path, message }] });
+export const badField = (path: string, message: string, cause?: unknown): AppError =>
+  new AppError('BAD_REQUEST', message, { issues: [{ path, message }], cause });
 
 export const badRequest = (message: string): AppError => new AppError('BAD_REQUEST', message);
 
@@ -51,7 +51,7 @@ export const unauthorized = (): AppError => new AppError('UNAUTHORIZED', 'Unauth
 
 export const forbidden = (message = 'Forbidden'): AppError => new AppError('FORBIDDEN', message);
 
-export type Thing = 'Workspace' | 'Member' | 'Label' | 'Item' | 'Invite';
+export type Thing = 'Workspace' | 'Member' | 'Label' | 'Item' | 'Invite' | 'Room' | 'Recording' | 'API key' | 'Webhook';
 
 /** The same 404 for what never existed, what is gone and what belongs to another workspace. */
 export const notFound = (thing: Thing): AppError => new AppError('NOT_FOUND', `${thing} not found`);

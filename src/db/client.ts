@@ -1,5 +1,6 @@
 /** The database as the rest of the code sees it: one Prisma client over one pool of `pg` connections. */
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { Prisma, PrismaClient } from './generated/client.ts';
@@ -17,7 +18,8 @@ const POOL_WAIT_MS = 10_000;
 /**
  * Opens a pool of at most `poolSize` connections. Statements are prepared once a connection and planned once
  * (generic plans: planning each time costs 1 to 3 ms for the library list), and run without JIT, whose compilation
- * costs more than our statements.
+ * costs more than our statements. Their time zone is UTC, which the adapter takes for granted: it writes and reads
+ * timestamps without their offset.
  */
 export const openDatabase = (options: {
   connectionString: string;
@@ -28,7 +30,7 @@ export const openDatabase = (options: {
     connectionString: options.connectionString,
     max: options.poolSize,
     connectionTimeoutMillis: POOL_WAIT_MS,
-    options: '-c jit=off -c plan_cache_mode=force_generic_plan',
+    options: '-c jit=off -c plan_cache_mode=force_generic_plan -c timezone=UTC',
   });
   // Without a listener an idle connection that the server closes would end the process.
   pool.on('error', options.onError);
@@ -57,6 +59,10 @@ const isDeadlock = (error: unknown): boolean =>
   (isPrismaError(error, 'P2010') && /\b(?:40001|40P01)\b/.test(JSON.stringify((error as { meta?: unknown }).meta)));
 
 const MOST_TRIES = 5;
+const RETRY_PAUSE_MS = 50;
+
+/** Whether an error says that no connection was free in time: more is asked of the database than it can do. */
+export const isOverload = (error: unknown): boolean => isPrismaError(error, 'P2024') || isPrismaError(error, 'P2028');
 
 /** Runs one statement, again when PostgreSQL chose it as the victim of a deadlock. */
 export const retryDeadlocks = async <Result>(work: () => Promise<Result>): Promise<Result> => {
@@ -65,6 +71,8 @@ export const retryDeadlocks = async <Result>(work: () => Promise<Result>): Promi
       return await work();
     } catch (error) {
       if (!isDeadlock(error) || tries === MOST_TRIES) throw error;
+      // Whoever was spared finishes meanwhile; at random, so that two victims do not meet again.
+      await sleep(Math.random() * tries * RETRY_PAUSE_MS);
     }
   }
 };

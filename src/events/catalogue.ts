@@ -1,5 +1,6 @@
 /** Every event that the service records, with the shape of its `data`. */
 import { z } from 'zod';
+import { recordingStatuses } from '../core/recording-status.ts';
 import { id, unixSeconds } from '../core/validation.ts';
 
 const itemData = z.object({
@@ -10,7 +11,32 @@ const itemData = z.object({
   size: z.int().describe('Bytes'),
 });
 
+const recordingData = z.object({
+  workspace_id: id,
+  room_id: id,
+  room_name: z.string(),
+  recording_id: id,
+  archive_id: z.string(),
+  title: z.string().nullable(),
+  duration: z.int().describe('Seconds; 0 until known'),
+  size: z.int().describe('Bytes; 0 until known'),
+  status: z.enum(recordingStatuses),
+  created_at: unixSeconds,
+});
+
 export const eventShapes = {
+  'room.created': z.object({
+    workspace_id: id,
+    room_id: id,
+    room_name: z.string(),
+    display_name: z.string().nullable(),
+    created_by: z.string().describe('Display name of the creator'),
+    created_by_id: id,
+    scheduled_at: z.number().nullable(),
+    created_at: unixSeconds,
+  }),
+  'recording.started': recordingData,
+  'recording.completed': recordingData,
   'member.joined': z.object({
     workspace_id: id,
     workspace_name: z.string(),

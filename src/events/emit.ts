@@ -2,12 +2,20 @@ import type { Tx } from '../db/client.ts';
 import { eventShapes, type NewEvent } from './catalogue.ts';
 
 /**
- * Writes an event into the log, in the transaction that causes it: it is there exactly when its cause is. `at` is when
- * it happened. Throws (and so rolls its cause back) when `data` does not have the event's shape, which is our bug.
+ * Writes events into the log, in the transaction that causes them: they are there exactly when their cause is. `at` is
+ * when it happened. Throws (and so rolls the cause back) when `data` does not have its event's shape, which is our bug.
  */
-export const emit = async (tx: Tx, at: Date, { type, workspaceId, data }: NewEvent): Promise<void> => {
-  await tx.event.create({
-    data: { workspaceId, type, data: eventShapes[type].parse(data), createdAt: at },
-    select: { id: true },
+export const emitAll = async (tx: Tx, at: Date, events: readonly NewEvent[]): Promise<void> => {
+  if (events.length === 0) return;
+  await tx.event.createMany({
+    data: events.map(({ type, workspaceId, data }) => ({
+      workspaceId,
+      type,
+      data: eventShapes[type].parse(data),
+      createdAt: at,
+    })),
   });
 };
+
+/** Writes one event; see `emitAll`. */
+export const emit = (tx: Tx, at: Date, event: NewEvent): Promise<void> => emitAll(tx, at, [event]);

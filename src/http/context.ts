@@ -2,6 +2,7 @@
 import '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Identity, identify } from '../auth/identify.ts';
+import { isSessionToken } from '../auth/tokens.ts';
 import { type AppError, forbidden } from '../core/errors.ts';
 import type { Services } from '../services.ts';
 import type { Context } from '../trpc.ts';
@@ -10,11 +11,15 @@ export const SESSION_COOKIE = 'session';
 
 const BEARER = /^Bearer +([^\s]+)$/i;
 
-/** The credential of a request. The Authorization header wins over the cookie, and is never joined with it. */
+/**
+ * The credential of a request. The Authorization header wins over the cookie, and is never joined with it; keys come by
+ * the header only.
+ */
 const credentialOf = (request: FastifyRequest): { token: string | null; fromCookie: boolean } => {
   const { authorization } = request.headers;
   if (authorization !== undefined) return { token: BEARER.exec(authorization)?.[1] ?? null, fromCookie: false };
-  return { token: request.cookies[SESSION_COOKIE] ?? null, fromCookie: true };
+  const cookie = request.cookies[SESSION_COOKIE];
+  return { token: cookie !== undefined && isSessionToken(cookie) ? cookie : null, fromCookie: true };
 };
 
 /** Scheme, host and port under which the caller reached us. */
@@ -54,6 +59,7 @@ export const createContext = (
   services,
   requestId: request.id,
   address: request.ip,
+  isDirect: request.headers['x-forwarded-for'] === undefined && request.headers.forwarded === undefined,
   origin: originOf(request, services),
   unreadableBody: known.unreadableBody ?? null,
   identify: async (workspaceId) => known.identity ?? identifyRequest(services, request, workspaceId),

@@ -4,7 +4,13 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { createOpenApiDocument } from './openapi.ts';
 
+/** Where a person who opens the bare address wants to be. */
+const serveStartPage = (app: FastifyInstance): void => {
+  app.get('/', (_request, reply) => reply.redirect('/docs'));
+};
+
 export const serveDocs = async (app: FastifyInstance, publicUrl: string | null): Promise<void> => {
+  serveStartPage(app);
   const document = createOpenApiDocument(publicUrl ?? '/');
   // Serialised once: it never changes while the server runs.
   const json = JSON.stringify(document);

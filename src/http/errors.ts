@@ -38,14 +38,14 @@ export const sendError = (error: unknown, request: FastifyRequest, reply: Fastif
   return reply.status(status).send(toProblem(known, request.id));
 };
 
-/** Unknown paths, wrong methods and everything thrown. Call it before any route is added, so that 405 knows them all. */
+/** Unknown paths and everything thrown. */
 export const answerErrors = (app: FastifyInstance): void => {
   app.setErrorHandler(sendError);
   app.setNotFoundHandler((request, reply) => sendError(new AppError('NOT_FOUND', 'Not found'), request, reply));
 };
 
 /**
- * Answers a known path with another method: 405 and `Allow`. Returns what must be called after the last route is added.
+ * Answers a known path with another method: 405 and `Allow`. Call it before any route is added. Returns what must be called after the last route is added.
  * It answers before the body is read, so that a bad one does not come first.
  */
 export const answerWrongMethods = (app: FastifyInstance): (() => void) => {

@@ -6,6 +6,7 @@ import { attachmentDisposition } from '../storage/content-disposition.ts';
 import type { DiskFiles, OpenedFile } from '../storage/disk-store.ts';
 import { StorageUnavailableError } from '../storage/object-store.ts';
 
+const STALL_MS = 30_000;
 const READ_BUFFER_BYTES = 256 * 1024;
 
 /**
@@ -66,6 +67,8 @@ async function sendFile(file: OpenedFile, request: FastifyRequest, reply: Fastif
     await file.handle.close();
     return reply.send();
   }
+  // A reader that takes nothing for this long holds a file open for nobody; the next answer sets its own time.
+  reply.raw.setTimeout(STALL_MS, () => reply.raw.destroy());
   // The stream closes the handle when it ends, and when a client that hangs up makes Fastify destroy it.
   return reply.send(file.handle.createReadStream({ start: first, end: last, highWaterMark: READ_BUFFER_BYTES }));
 }

@@ -1,18 +1,24 @@
 import type { FastifyInstance } from 'fastify';
-import { AppError } from '../core/errors.ts';
-import { httpStatusOf } from '../core/problem.ts';
+import { statusOf } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
 import type { Services } from '../services.ts';
 
 const PATIENCE_MS = 5_000;
 
-const answers = async (check: Promise<unknown>): Promise<boolean> => {
+const answers = async (log: Log, part: string, check: Promise<unknown>): Promise<boolean> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, PATIENCE_MS, false);
+    timer = setTimeout(() => {
+      log.warn({ part }, 'Not ready: no answer in time');
+      resolve(false);
+    }, PATIENCE_MS);
   });
   const ready = check.then(
     () => true,
-    () => false,
+    (error: unknown) => {
+      log.warn({ part, err: error }, 'Not ready');
+      return false;
+    },
   );
   return Promise.race([ready, late]).finally(() => clearTimeout(timer));
 };
@@ -22,11 +28,13 @@ export const serveHealth = (app: FastifyInstance, { db, store, log }: Services):
   app.get('/health', async () => ({ status: 'ok' }));
 
   app.get('/ready', async (_request, reply) => {
-    const [database, storage] = await Promise.all([answers(db.$queryRaw`select 1`), answers(store.checkReady())]);
+    const [database, storage] = await Promise.all([
+      answers(log, 'database', db.$queryRaw`select 1`),
+      answers(log, 'storage', store.checkReady()),
+    ]);
     const isReady = database && storage;
-    if (!isReady) log.warn({ database, storage }, 'Not ready');
     return reply
-      .status(isReady ? 200 : httpStatusOf(new AppError('SERVICE_UNAVAILABLE', 'Not ready')))
+      .status(isReady ? 200 : statusOf.SERVICE_UNAVAILABLE)
       .send({ status: isReady ? 'ok' : 'unavailable', database, storage });
   });
 };

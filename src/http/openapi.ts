@@ -15,8 +15,14 @@ const tags = [
   ['Signing in', 'Accounts and sessions. Send the token as `Authorization: Bearer`, or use the cookie in a browser.'],
   ['Workspaces', 'What teams work in, and the links that invite to them.'],
   ['Members', 'Roles, removing and leaving.'],
+  ['Rooms', 'Meeting rooms, known by a name that is unique in the whole service.'],
+  ['Recordings', 'What was recorded in rooms.'],
   ['Labels', 'Colored tags of a workspace, for the items of its library.'],
   ['Media library', 'PDF and MP4 files of a workspace, up to 100 MB each.'],
+  ['Retention', 'How long the items of a library are kept.'],
+  ['Analytics', 'What happened in a workspace, in numbers.'],
+  ['API keys', 'Credentials for programs, each for one workspace. Send a key as `Authorization: Bearer`.'],
+  ['Webhooks', 'Where the service posts the events of a workspace.'],
 ] as const;
 
 const description = `Teams share meeting rooms inside workspaces, keep recordings and a media library, and label them.
@@ -33,7 +39,11 @@ const problem = {
     error: { type: 'string', description: 'What is wrong, for people', examples: ['Label not found'] },
     message: { type: 'string', description: 'The same text', examples: ['Label not found'] },
     code: { type: 'string', description: 'What is wrong, for programs', examples: ['NOT_FOUND'] },
-    request_id: { type: 'string', description: 'Names this call in the log of the server', examples: ['req-1f'] },
+    request_id: {
+      type: 'string',
+      description: 'Names this call in the log of the server',
+      examples: ['706dfcfb-d38a-4184-b596-5642486d82e6'],
+    },
     issues: {
       type: 'array',
       description: 'Each wrong field',
@@ -58,7 +68,8 @@ const refusals: Record<number, { name: string; description: string; headers?: ob
   },
   403: {
     name: 'Forbidden',
-    description: 'Not a member of the workspace, the role is too low, or a write with the cookie from a foreign page',
+    description:
+      'Not a member of the workspace, the role is too low, not for API keys, or a write with the cookie from a foreign page',
   },
   404: { name: 'NotFound', description: 'There is no such thing, or not in this workspace' },
   408: { name: 'RequestTimeout', description: 'The body arrived too slowly' },
@@ -69,6 +80,10 @@ const refusals: Record<number, { name: string; description: string; headers?: ob
     name: 'TooManyRequests',
     description: 'Too many calls in a minute',
     headers: { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds to wait' } },
+  },
+  503: {
+    name: 'ServiceUnavailable',
+    description: 'More is asked than the service can do: try again in a moment',
   },
   500: { name: 'InternalServerError', description: 'Our fault: tell us the request id' },
 };
@@ -85,10 +100,10 @@ const refusalsFor = (statuses: readonly number[]): Record<string, { $ref: string
 
 /** Which refusals an operation can give, by what it is; what only it can give stands in its meta. */
 const statusesOf = (operation: Operation): number[] => {
-  const isInWorkspace = operation.path.startsWith('/api/workspaces/{id}');
+  const isInWorkspace = /^\/api\/workspaces\/\{(?:id|workspaceId)\}/.test(operation.path);
   const writes = operation.method !== 'GET';
   return [
-    ...(operation.kinds.size > 0 ? [400] : []),
+    ...(operation.kinds.size > 0 || operation.takesBody ? [400] : []),
     ...(operation.isPublic ? [] : [401]),
     ...(isInWorkspace ? [403, 404] : []),
     // A write with the session cookie from a foreign page, and a body where none is meant, are refused everywhere.
@@ -97,6 +112,7 @@ const statusesOf = (operation: Operation): number[] => {
     ...operation.errorStatuses,
     429,
     500,
+    503,
   ];
 };
 
@@ -137,10 +153,10 @@ export const createOpenApiDocument = (serverUrl: string): OpenAPIObject => {
     openApiVersion: '3.1.0',
     baseUrl: serverUrl,
     license: { name: 'MIT', identifier: 'MIT' },
-    contact: { name: 'Lynxroom', url: 'https://lynxroom.example' },
+    contact: { name: 'The developers of Lynxroom' },
     securitySchemes: {
-      bearer: { type: 'http', scheme: 'bearer', description: 'A session token (`lns_...`)' },
-      cookie: { type: 'apiKey', in: 'cookie', name: 'session', description: 'The same token, set by signing in' },
+      bearer: { type: 'http', scheme: 'bearer', description: 'A session token (`lns_...`) or an API key (`lnx_...`)' },
+      cookie: { type: 'apiKey', in: 'cookie', name: 'session', description: 'A session token, set by signing in' },
     },
   });
   document.tags = tags.map(([name, text]) => ({ name, description: text }));

@@ -115,10 +115,12 @@ const unreadable = (operation: Operation, body: unknown): AppError | null => {
 
 const identities = new WeakMap<FastifyRequest, Identity>();
 
-/** The workspace of a path such as `/api/workspaces/:id/labels`; null where there is none, or no valid one. */
+/** The workspace of a path such as `/api/workspaces/:id/labels` or `.../:workspaceId/analytics`; null where there is none, or no valid one. */
 export const workspaceIdOf = (request: FastifyRequest): number | null => {
-  const given = isRecord(request.params) ? id.safeParse(fromText(request.params.id, 'integer')) : null;
-  return given?.success ? given.data : null;
+  if (!isRecord(request.params)) return null;
+  const { id: named, workspaceId = named } = request.params;
+  const given = id.safeParse(fromText(workspaceId, 'integer'));
+  return given.success ? given.data : null;
 };
 
 const createCaller = createCallerFactory(appRouter);

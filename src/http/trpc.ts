@@ -26,11 +26,19 @@ export const serveTrpc = async (app: FastifyInstance, services: Services): Promi
       if (known.code === 'INTERNAL_SERVER_ERROR') req.log.error({ err: error }, known.message);
     },
   };
-  // The adapter takes any method, and fails at those that a fetch Request cannot have.
+  // The adapter takes any method, and fails at those that a fetch Request cannot have; and it answers a foreign content
+  // type before it knows the request.
   app.addHook('onRequest', (request, reply, done) => {
-    if (METHODS.includes(request.method) || request.method === 'OPTIONS') return done();
-    reply.header('allow', METHODS.join(', '));
-    done(new AppError('METHOD_NOT_ALLOWED', 'Method not allowed'));
+    const { method, headers } = request;
+    if (!METHODS.includes(method) && method !== 'OPTIONS') {
+      reply.header('allow', METHODS.join(', '));
+      return done(new AppError('METHOD_NOT_ALLOWED', 'Method not allowed'));
+    }
+    // The adapter answers it as a stream, whose head is gone before a procedure can set a cookie or a status.
+    if (headers['trpc-accept'] !== undefined)
+      return done(new AppError('BAD_REQUEST', 'Streamed batches are not supported: use httpBatchLink'));
+    const isJson = /^application\/json\b/i.test(headers['content-type'] ?? 'application/json');
+    done(isJson ? undefined : new AppError('UNSUPPORTED_MEDIA_TYPE', 'Content type must be application/json'));
   });
   await app.register(fastifyTRPCPlugin, { prefix: '/trpc', trpcOptions });
 };

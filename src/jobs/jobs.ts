@@ -7,6 +7,8 @@ export type ScheduledJob = {
   name: string;
   /** When, as a cron expression in UTC. */
   cron: string;
+  /** Also by each server when it starts, without the queue: what a killed server left there cannot hold it up. */
+  atStart?: boolean;
   run(): Promise<unknown>;
 };
 
@@ -14,6 +16,8 @@ export type Jobs = { stop(): Promise<void> };
 
 const POOL_SIZE = 3;
 const STOP_MS = 10_000;
+/** A job whose server was killed is given to another after this. */
+const HEARTBEAT_SECONDS = 30;
 
 /** Starts the queue with its schedules. A job that fails is logged, tried twice more, and comes again by the clock. */
 export const startJobs = async (options: {
@@ -25,20 +29,40 @@ export const startJobs = async (options: {
   const boss = new PgBoss({ connectionString, application_name: 'lynxroom jobs', max: POOL_SIZE });
   boss.on('error', (error) => log.error({ err: error }, 'The job queue had an error'));
   await boss.start();
-  for (const { name, cron, run } of schedule) {
-    // At most one waiting and one running: what the clock missed is not made up for.
-    await boss.createQueue(name, { policy: 'stately', retryLimit: 2, expireInSeconds: 3_600 });
-    await boss.work(name, { pollingIntervalSeconds: 5 }, async () => {
-      try {
-        await run();
-      } catch (error) {
-        log.error({ err: error, job: name }, 'A job failed');
-        throw error;
-      }
-    });
-    await boss.schedule(name, cron, null, { tz: 'UTC' });
+  // What an earlier version did by the clock and this one does not would fill the queue with nobody to work on it.
+  for (const { name } of await boss.getSchedules()) {
+    if (!schedule.some((job) => job.name === name)) await boss.unschedule(name);
   }
+  const runLogged = async ({ name, run }: ScheduledJob): Promise<void> => {
+    try {
+      await run();
+    } catch (error) {
+      log.error({ err: error, job: name }, 'A job failed');
+      throw error;
+    }
+  };
+  try {
+    for (const job of schedule) {
+      const { name, cron } = job;
+      // At most one waiting and one running: what the clock missed is not made up for.
+      await boss.createQueue(name, {
+        policy: 'stately',
+        retryLimit: 2,
+        expireInSeconds: 3_600,
+        heartbeatSeconds: HEARTBEAT_SECONDS,
+      });
+      await boss.work(name, { pollingIntervalSeconds: 5 }, () => runLogged(job));
+      await boss.schedule(name, cron, null, { tz: 'UTC' });
+    }
+  } catch (error) {
+    await boss.stop({ graceful: false });
+    throw error;
+  }
+  const atStart = Promise.allSettled(schedule.filter((job) => job.atStart).map(runLogged));
   return {
-    stop: () => boss.stop({ graceful: true, timeout: STOP_MS }),
+    async stop() {
+      await boss.stop({ graceful: true, timeout: STOP_MS });
+      await atStart;
+    },
   };
 };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import { access, constants, lstat, mkdir, open, opendir, rm, stat, writeFile } from 'node:fs/promises';
+import { access, constants, lstat, mkdir, open, opendir, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { AppError } from '../core/errors.ts';
 import type { Clock } from '../core/time.ts';
@@ -39,6 +39,12 @@ export type DiskStoreOptions = {
 };
 
 /**
+ * What uploads leave free of the disk. A full one stops the database beside it, and with it the deleting that would make
+ * room again. Looked at when an upload begins, so that those under way together may take from it.
+ */
+const RESERVE_BYTES = 256 * 1024 * 1024;
+
+/**
  * Keeps objects as files under `<root>/objects/<key>`. An upload is written to `<root>/staging`, flushed to the disk and
  * then renamed, so that a crash at any moment leaves either the whole object or none.
  * Folders stay when their last object goes: removing them would race with uploads into them, and an empty folder costs
@@ -55,6 +61,11 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
     await mkdir(staging, { recursive: true, mode: FOLDER_MODE });
   });
 
+  const requireSpace = async (): Promise<void> => {
+    const { bavail, bsize } = await statfs(staging);
+    if (bavail * bsize < RESERVE_BYTES) throw new Error(`Less than ${RESERVE_BYTES} bytes are free`);
+  };
+
   const pathOf = (key: string): string => {
     assertObjectKey(key);
     return join(objects, key);
@@ -68,6 +79,7 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
       const target = pathOf(key);
       const staged = join(staging, randomUUID());
       try {
+        await onDisk('take another file', requireSpace);
         await stageFile(staged, source, signal);
         signal?.throwIfAborted();
         await onDisk('publish an upload', () => publishFile(staged, target, objects));

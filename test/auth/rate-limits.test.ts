@@ -148,7 +148,7 @@ describe('the exemption', () => {
   };
   const secondCall = async (address: string): Promise<unknown> => {
     const limits = createRateLimits(settings);
-    const call = () => limits.consume('publicPerAddress', 'key', { address, setHeader: () => {} });
+    const call = () => limits.consume('publicPerAddress', 'key', { address, isDirect: true, setHeader: () => {} });
     await call();
     return call().catch((error: unknown) => (error instanceof AppError ? error.code : error));
   };

@@ -45,6 +45,15 @@ test.each([
   [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent'],
   [{ SIGNING_SECRET: 'short' }, 'SIGNING_SECRET must have at least 16 characters'],
   [{ S3_ACCESS_KEY_ID: 'key' }, 'S3_SECRET_ACCESS_KEY must be set together with S3_ACCESS_KEY_ID'],
+  [
+    { CORS_ORIGINS: 'https://app.example.com/' },
+    'CORS_ORIGINS must be * or origins such as https://app.example.com, without a path, separated by commas',
+  ],
+  [
+    { TRUST_PROXY: '1' },
+    'TRUST_PROXY must be 0, or addresses and networks of proxies such as 10.0.0.0/8, separated by commas',
+  ],
+  [{ PUBLIC_URL: 'https://example.com/base' }, 'PUBLIC_URL must have no path'],
   [{ S3_FORCE_PATH_STYLE: 'yes' }, 'S3_FORCE_PATH_STYLE must be 0 or 1'],
   [{ RATE_LIMIT_PUBLIC: '-1' }, 'RATE_LIMIT_PUBLIC must be a whole number from 0 to 1000000000'],
 ])('%j is refused with its name and what it may be', (env, line) => {
@@ -57,7 +66,7 @@ test('a secret is not repeated in the message that refuses it', () => {
 
 test('lists and URLs come out ready for use', () => {
   const config = readConfig({
-    PUBLIC_URL: 'https://api.example.com/',
+    PUBLIC_URL: 'https://API.example.com:443/',
     CORS_ORIGINS: 'https://a.example, https://b.example',
     TRUST_PROXY: '10.0.0.0/8',
   });

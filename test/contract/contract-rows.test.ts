@@ -1,11 +1,11 @@
 /**
- * The tables of the contract, row by row: method, path, who may, what goes in, exactly which fields come out, and each
+ * The tables of the contract for workspaces, members, labels, the library and retention, row by row: method, path, who may, what goes in, exactly which fields come out, and each
  * listed error with its status and text. What the doors have in common stands in doors.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listOperations } from '../../src/http/rest.ts';
-import type { Answer } from '../support/http.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { expectError, fields, isUnixSeconds } from './expectations.ts';
 import { createWorld, type Scene, type World } from './scene.ts';
 
 let app: TestApp;
@@ -21,8 +21,6 @@ const newScene = async (): Promise<string> => {
   scene = await world.addScene();
   return `/api/workspaces/${scene.workspaceId}`;
 };
-
-const fields = (value: object): string[] => Object.keys(value).sort();
 
 const WORKSPACE_SUMMARY = ['created_at', 'id', 'name', 'owner_id', 'slug'];
 const WORKSPACE = [...WORKSPACE_SUMMARY, 'is_personal', 'media_retention_days', 'role'].sort();
@@ -46,14 +44,6 @@ const ITEM = [
   'workspace_id',
 ];
 
-const isUnixSeconds = (value: unknown): boolean =>
-  typeof value === 'number' && Number.isInteger(value) && Math.abs(value - Date.now() / 1000) < 600;
-
-const expectError = (answer: Answer, status: number, message: string): void => {
-  expect(answer.status).toBe(status);
-  expect(answer.body).toMatchObject({ error: message, message });
-};
-
 test('exactly these methods and paths are served', () => {
   expect(listOperations().map(({ method, path }) => `${method} ${path}`)).toEqual([
     'POST /api/auth/register',
@@ -72,6 +62,16 @@ test('exactly these methods and paths are served', () => {
     'POST /api/workspaces/join/{token}',
     'PATCH /api/workspaces/{id}/members/{userId}',
     'DELETE /api/workspaces/{id}/members/{userId}',
+    'GET /api/dashboard/rooms',
+    'POST /api/dashboard/rooms',
+    'GET /api/dashboard/rooms/{name}',
+    'PATCH /api/dashboard/rooms/{name}',
+    'DELETE /api/dashboard/rooms/{name}',
+    'GET /api/workspaces/{id}/rooms',
+    'GET /api/dashboard/generate-name',
+    'GET /api/dashboard/recordings',
+    'GET /api/dashboard/rooms/{name}/recordings',
+    'GET /api/dashboard/recordings/{recordingId}/download',
     'GET /api/workspaces/{id}/labels',
     'POST /api/workspaces/{id}/labels',
     'PATCH /api/workspaces/{id}/labels/{labelId}',
@@ -83,6 +83,19 @@ test('exactly these methods and paths are served', () => {
     'DELETE /api/workspaces/{id}/library/{itemId}',
     'POST /api/workspaces/{id}/library/{itemId}/labels',
     'DELETE /api/workspaces/{id}/library/{itemId}/labels/{labelId}',
+    'GET /api/workspaces/{id}/retention',
+    'PATCH /api/workspaces/{id}/retention',
+    'GET /api/workspaces/{id}/api-keys',
+    'POST /api/workspaces/{id}/api-keys',
+    'PATCH /api/workspaces/{id}/api-keys/{keyId}',
+    'DELETE /api/workspaces/{id}/api-keys/{keyId}',
+    'GET /api/workspaces/{id}/webhooks',
+    'GET /api/workspaces/{id}/webhooks/events',
+    'POST /api/workspaces/{id}/webhooks',
+    'PATCH /api/workspaces/{id}/webhooks/{webhookId}',
+    'DELETE /api/workspaces/{id}/webhooks/{webhookId}',
+    'GET /api/workspaces/{id}/webhooks/{webhookId}/deliveries',
+    'GET /api/workspaces/{workspaceId}/analytics',
   ]);
 });
 
@@ -341,5 +354,41 @@ describe('media library', () => {
     const { status, body } = await app.http.delete(`${path}/${scene.redId}`, scene.member.token);
     expect(status).toBe(200);
     expect(body).toEqual({ labels: [{ id: scene.blueId, name: 'Blue', color: '#6366f1' }] });
+  });
+});
+
+describe('retention policy', () => {
+  const REFUSAL = 'media_retention_days must be one of 7, 30, 60, 90, 180, 365 or null';
+
+  test('GET /api/workspaces/:id/retention: owner only; {media_retention_days}, null at first', async () => {
+    const path = `${await newScene()}/retention`;
+    const { status, body } = await app.http.get(path, scene.owner.token);
+    expect(status).toBe(200);
+    expect(body).toEqual({ media_retention_days: null });
+    for (const { token } of [scene.admin, scene.member, scene.outsider])
+      expectError(await app.http.get(path, token), 403, 'Forbidden');
+  });
+
+  test('PATCH /api/workspaces/:id/retention: owner only; 7, 30, 60, 90, 180, 365 or null, which disables it', async () => {
+    const workspace = await newScene();
+    const path = `${workspace}/retention`;
+    for (const days of [7, 30, 60, 90, 180, 365, null]) {
+      const answer = await app.http.patch(path, scene.owner.token, { media_retention_days: days });
+      expect(answer).toMatchObject({ status: 200, body: { media_retention_days: days } });
+      expect(fields(answer.body)).toEqual(['media_retention_days']);
+      expect((await app.http.get(path, scene.owner.token)).body).toEqual({ media_retention_days: days });
+      expect((await app.http.get(workspace, scene.owner.token)).body.workspace.media_retention_days).toBe(days);
+    }
+    const week = { media_retention_days: 7 };
+    for (const { token } of [scene.admin, scene.member, scene.outsider])
+      expectError(await app.http.patch(path, token, week), 403, 'Forbidden');
+  });
+
+  test('PATCH retention: 400 for any other integer, and for no value', async () => {
+    const path = `${await newScene()}/retention`;
+    for (const days of [0, 1, 6, 8, 14, 29, 31, 364, 366, -7, 2_147_483_648, undefined])
+      expectError(await app.http.patch(path, scene.owner.token, { media_retention_days: days }), 400, REFUSAL);
+    expectError(await app.http.patch(path, scene.owner.token), 400, REFUSAL);
+    expect((await app.http.get(path, scene.owner.token)).body).toEqual({ media_retention_days: null });
   });
 });

@@ -2,7 +2,7 @@
  * Each operation through both doors, REST and tRPC, in two equal worlds: the same answer, the same refusal, the same
  * rows left behind; and nothing left behind by what is refused.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createClient } from '../../src/client.ts';
 import { isAtLeast, type Role } from '../../src/core/roles.ts';
 import { listOperations } from '../../src/http/rest.ts';
@@ -20,8 +20,9 @@ import {
   viaTrpc,
   withoutRandomness,
 } from './doors.ts';
-import { type Row, rows } from './operations.ts';
-import { createWorld, type Scene, type Someone, type World } from './scene.ts';
+import { type Child, type Row, rows, workspaceOf } from './operations.ts';
+import { type Restorer, rememberRows } from './restore.ts';
+import { createWorld, foreignChildren, type Scene, type Someone, type World } from './scene.ts';
 
 const HELD_AT = new Date('2026-06-15T12:00:00Z');
 const UNKNOWN_ID = 2_147_483_647;
@@ -36,30 +37,41 @@ const NO_CREDENTIALS = [
   'x y',
 ];
 
-type Side = { world: World; door: Door };
-/** A scene in each of the two worlds, with the door that its calls take. */
-type Stage = Side & { scene: Scene };
-let sides: readonly Side[];
+/** One of the two worlds, with the door that its calls take. */
+type Stage = { world: World; scene: Scene; door: Door; restorer: Restorer };
+let stages: readonly Stage[];
 
 beforeAll(async () => {
-  sides = await Promise.all(
-    [viaRest, viaTrpc].map(async (door) => ({
-      world: await createWorld(await startTestApp({ heldAt: HELD_AT })),
-      door,
-    })),
+  stages = await Promise.all(
+    [viaRest, viaTrpc].map(async (door) => {
+      const world = await createWorld(await startTestApp({ heldAt: HELD_AT }));
+      const scene = await world.addScene();
+      return { world, scene, door, restorer: await rememberRows(world.app) };
+    }),
   );
 });
-afterAll(() => Promise.all(sides.map(({ world }) => world.app.close())));
+afterAll(() =>
+  Promise.all(
+    stages.map(async ({ world, restorer }) => {
+      await restorer.close();
+      await world.app.close();
+    }),
+  ),
+);
 
-const setStages = (): Promise<Stage[]> =>
-  Promise.all(sides.map(async (side) => ({ ...side, scene: await side.world.addScene() })));
+/** Brings both worlds back to their first rows once the test is over. */
+const restoreAfterwards = (): void =>
+  onTestFinished(async () => {
+    await Promise.all(stages.map(({ restorer }) => restorer.restore()));
+  });
 
 /** Makes the call on both stages, and returns the outcome that they share. */
-const callBoth = async (stages: readonly Stage[], toCall: (stage: Stage) => Call | Promise<Call>): Promise<Outcome> => {
+const callBoth = async (toCall: (stage: Stage) => Call | Promise<Call>): Promise<Outcome> => {
   const outcomes = await Promise.all(
     stages.map(async (stage) => {
-      const { body, ...rest } = await stage.door(stage.world.app, await toCall(stage));
-      return { ...rest, body: withoutRandomness(body) };
+      const call = await toCall(stage);
+      const { body, ...rest } = await stage.door(stage.world.app, call);
+      return { ...rest, body: withoutRandomness(body, rows[call.name]?.random) };
     }),
   );
   const [rest, trpc] = outcomes;
@@ -68,16 +80,23 @@ const callBoth = async (stages: readonly Stage[], toCall: (stage: Stage) => Call
   return rest;
 };
 
-const dumpBoth = (): Promise<Dump[]> => Promise.all(sides.map(({ world }) => dumpTables(world.app)));
+const dumpBoth = (): Promise<Dump[]> => Promise.all(stages.map(({ world }) => dumpTables(world.app)));
 
 const people: readonly Role[] = ['owner', 'admin', 'member'];
 
 /** Who may call an operation, as people of the scene. */
-const allowed = (who: Row['who']): readonly Role[] =>
-  who === 'anyone' || who === 'user' ? ['member'] : people.filter((role) => isAtLeast(role, who));
+const allowed = (row: Row): readonly Role[] => {
+  if (row.who === 'room owner') return ['owner'];
+  const place = workspaceOf(row);
+  return place === null ? ['member'] : people.filter((role) => isAtLeast(role, place.least));
+};
 
-const tooLow = (who: Row['who']): readonly Role[] =>
-  who === 'anyone' || who === 'user' ? [] : people.filter((role) => !isAtLeast(role, who));
+const tooLow = (least: Role): readonly Role[] => people.filter((role) => !isAtLeast(role, least));
+
+/** Names that no room has, or can have. */
+const NO_NAMES = ['no-such-room', 'A', '%00', 'x'.repeat(4_000), '\u0661'];
+
+const unknownChildren = (child: Child): readonly unknown[] => (child === 'name' ? NO_NAMES : [UNKNOWN_ID]);
 
 test('every operation of the router has a row, and no row is of none', () => {
   expect(Object.keys(rows).sort()).toEqual(
@@ -90,29 +109,24 @@ test('every operation of the router has a row, and no row is of none', () => {
 type AnyClient = Record<string, Record<string, Record<'query' | 'mutate', (input: Input) => Promise<unknown>>>>;
 
 describe.each(Object.entries(rows))('%s', (name, row) => {
-  const isInWorkspace = row.who !== 'anyone' && row.who !== 'user';
+  const place = workspaceOf(row);
   const tokenOf = (by: Someone): string | undefined => (row.who === 'anyone' ? undefined : by.token);
-  /** For what changes nothing: reads and refusals. */
-  let shared: Stage[];
-  beforeAll(async () => {
-    shared = await setStages();
-  });
 
-  test.each(allowed(row.who))('succeeds for %s: one answer, and the same rows', async (role) => {
-    const stages = row.writes ? await setStages() : shared;
+  test.each(allowed(row))('succeeds for %s: one answer, and the same rows', async (role) => {
+    restoreAfterwards();
     const callers = new Map<Scene, Someone>(
       await Promise.all(
         stages.map(async ({ world, scene }) => [scene, (await row.caller?.(world)) ?? scene[role]] as const),
       ),
     );
     const before = await dumpBoth();
-    const outcome = await callBoth(stages, ({ scene }) => {
+    const outcome = await callBoth(({ scene }) => {
       const by = callers.get(scene) ?? scene[role];
       return { name, token: tokenOf(by), input: row.input(scene, by) };
     });
     const after = await dumpBoth();
 
-    expect(outcome).toMatchObject({ status: 200, challenge: null });
+    expect(outcome).toMatchObject({ status: row.status ?? 200, challenge: null });
     const [rest, trpc] = after.map(rowsWithoutRandomness);
     expect(trpc, 'tRPC leaves the rows that REST leaves').toEqual(rest);
     if (row.writes) expect(after).not.toEqual(before);
@@ -121,7 +135,7 @@ describe.each(Object.entries(rows))('%s', (name, row) => {
 
   if (!row.writes)
     test('the typed client reads what REST answers', async () => {
-      const [{ scene } = { scene: undefined }] = shared;
+      const [{ scene } = { scene: undefined }] = stages;
       if (!scene) throw new Error('No scene');
       const { app, owner } = scene;
       const input = row.input(scene, owner);
@@ -129,11 +143,13 @@ describe.each(Object.entries(rows))('%s', (name, row) => {
       const [room = '', procedure = ''] = name.split('.');
       // By name: the type knows each operation, but not one of a table.
       const client = createClient({ url: app.url, token: owner.token }) as unknown as AnyClient;
-      expect(await client[room]?.[procedure]?.[isQuery(name) ? 'query' : 'mutate'](input)).toEqual(body);
+      const read = await client[room]?.[procedure]?.[isQuery(name) ? 'query' : 'mutate'](input);
+      expect(withoutRandomness(read, row.random)).toEqual(withoutRandomness(body, row.random));
     });
 
-  describe('refuses, through both doors alike, and changes nothing:', () => {
-    const lowest: Role = allowed(row.who).at(-1) ?? 'owner';
+  const isRefused = row.who !== 'anyone' || row.wrong || row.conflict;
+  describe.runIf(isRefused)('refuses, through both doors alike, and changes nothing:', () => {
+    const lowest: Role = allowed(row).at(-1) ?? 'owner';
 
     type Change = (scene: Scene) => { token?: string | undefined; input?: Input };
 
@@ -141,7 +157,7 @@ describe.each(Object.entries(rows))('%s', (name, row) => {
     const refused = async (changes: readonly Change[], status: number, body: Input): Promise<void> => {
       const before = await dumpBoth();
       for (const change of changes) {
-        const outcome = await callBoth(shared, ({ scene }) => {
+        const outcome = await callBoth(({ scene }) => {
           const by = scene[lowest];
           const { input, ...other } = change(scene);
           return { name, token: tokenOf(by), ...other, input: { ...row.input(scene, by), ...input } };
@@ -167,8 +183,9 @@ describe.each(Object.entries(rows))('%s', (name, row) => {
         ));
 
       test('a session that has ended: 401', async () => {
+        restoreAfterwards();
         const tokens = new Map<Scene, string>();
-        for (const { scene } of shared) {
+        for (const { scene } of stages) {
           const credentials = { email: scene.member.email, password: PASSWORD };
           const { body } = await scene.app.http.post('/api/auth/login', undefined, credentials);
           await scene.app.http.post('/api/auth/logout', body.token);
@@ -179,31 +196,33 @@ describe.each(Object.entries(rows))('%s', (name, row) => {
       });
     }
 
-    if (isInWorkspace) {
+    if (place !== null) {
+      const { least, parameter } = place;
       test('who is not a member, or whose role is too low: 403', () =>
         refused(
-          (['outsider', ...tooLow(row.who)] as const).map((person) => (scene) => ({ token: scene[person].token })),
+          (['outsider', ...tooLow(least)] as const).map((person) => (scene) => ({ token: scene[person].token })),
           403,
           problemOf('FORBIDDEN', row.forbidden ?? 'Forbidden'),
         ));
 
       test('an unknown workspace: 404', () =>
-        refused([() => ({ input: { id: UNKNOWN_ID } })], 404, problemOf('NOT_FOUND', 'Workspace not found')));
+        refused([() => ({ input: { [parameter]: UNKNOWN_ID } })], 404, problemOf('NOT_FOUND', 'Workspace not found')));
 
-      test('a workspace id that is none: 400', () => refusesIds('id', NO_IDS));
+      test('a workspace id that is none: 400', () => refusesIds(parameter, NO_IDS));
     }
 
-    for (const [child, message] of Object.entries(row.children ?? {})) {
-      test(`an unknown ${child}, and one of another workspace, alike: 404`, () => {
-        const foreignIds = ({ foreign, outsider }: Scene): Input => ({ ...foreign, userId: outsider.id });
-        return refused(
-          [() => ({ input: { [child]: UNKNOWN_ID } }), (scene) => ({ input: { [child]: foreignIds(scene)[child] } })],
+    for (const [child, message] of Object.entries(row.children ?? {}) as [Child, string][]) {
+      test(`an unknown ${child}, and one of another workspace, alike: 404`, () =>
+        refused(
+          [
+            ...unknownChildren(child).map((unknown) => () => ({ input: { [child]: unknown } })),
+            (scene) => ({ input: { [child]: foreignChildren(scene)[child] } }),
+          ],
           404,
           problemOf('NOT_FOUND', message),
-        );
-      });
+        ));
 
-      test(`a ${child} that is no id: 400`, () => refusesIds(child, NO_IDS));
+      if (child !== 'name') test(`a ${child} that is no id: 400`, () => refusesIds(child, NO_IDS));
     }
 
     for (const { input, message, path } of row.wrong ?? [])

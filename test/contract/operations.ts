@@ -9,27 +9,48 @@ import type { Scene, Someone, World } from './scene.ts';
 
 type Refusal = { input: Input; message: string; path: string };
 
+export type Child = 'labelId' | 'itemId' | 'userId' | 'name' | 'recordingId' | 'keyId' | 'webhookId';
+
 export type Row = {
-  /** Who may at least call it. `anyone`: without a credential; `user`: any signed-in user. */
-  who: 'anyone' | 'user' | Role;
+  /**
+   * Who may at least call it. `anyone`: without a credential; `user`: any signed-in user; `room owner`: who the room of
+   * the scene belongs to, which is its owner (to everyone else there is no such room); a role: who has it at least in
+   * the workspace of the input.
+   */
+  who: 'anyone' | 'user' | 'room owner' | Role;
+  /** Whether a key may call it as its creator may. Where not, a key is refused with 403. */
+  keys: boolean;
+  /** Status of success through REST, where it is not 200. */
+  status?: 201;
+  /** What the input calls the workspace, where it is not `id`. */
+  workspace?: 'workspaceId' | 'workspace_id';
   /** The text of 403, where it is not "Forbidden". */
   forbidden?: string;
   /** A valid input. `by` is who calls. */
   input(scene: Scene, by: Someone): Input;
   /** Whether a successful call changes rows. */
   writes: boolean;
+  /** Fields of the answer that are random in this operation. */
+  random?: readonly string[];
   /** Someone who can call it without harm to later calls, where that is not one of the scene. */
   caller?(world: World): Promise<Someone>;
   /** Parts of the input that name a child of the workspace, with the 404 text for one that is not there. */
-  children?: Partial<Record<'labelId' | 'itemId' | 'userId', string>>;
+  children?: Partial<Record<Child, string>>;
   /** Wrong input, laid over the valid one, with the first issue that names it. */
   wrong?: readonly Refusal[];
   /** An input that stands against what is there already. */
   conflict?: { input(scene: Scene, by: Someone): Input; message: string };
 };
 
+/** Who is refused by role, and where: null for what is in no workspace. */
+export const workspaceOf = ({ who, workspace }: Row): { least: Role; parameter: string } | null =>
+  who === 'anyone' || who === 'user' || who === 'room owner' ? null : { least: who, parameter: workspace ?? 'id' };
+
 const id = ({ workspaceId }: Scene): Input => ({ id: workspaceId });
 const item = (scene: Scene): Input => ({ ...id(scene), itemId: scene.itemId });
+const room = ({ roomName }: Scene): Input => ({ name: roomName });
+const key = (scene: Scene): Input => ({ ...id(scene), keyId: scene.keyId });
+const webhook = (scene: Scene): Input => ({ ...id(scene), webhookId: scene.webhookId });
 
 const nameRequired = (name: unknown): Refusal => ({ input: { name }, message: 'Name is required', path: 'name' });
 const wrongNames: readonly Refusal[] = [
@@ -45,11 +66,47 @@ const wrongColors: readonly Refusal[] = ['#GGGGGG', 'red', '#12345', ''].map((co
   message: 'color must be a hex color such as #6366f1',
   path: 'color',
 }));
+const wrongPages: readonly Refusal[] = [
+  { input: { limit: 0 }, message: 'limit must be an integer from 1 to 100', path: 'limit' },
+  { input: { limit: 101 }, message: 'limit must be an integer from 1 to 100', path: 'limit' },
+  { input: { offset: -1 }, message: 'offset must be an integer from 0 to 2147483647', path: 'offset' },
+];
+const wrongRoomSettings: readonly Refusal[] = [
+  { input: { scheduled_at: 'soon' }, message: 'scheduled_at must be a number', path: 'scheduled_at' },
+  ...wrongColors.map(({ input }) => ({
+    input: { accent_color: input.color },
+    message: 'accent_color must be a hex color such as #6366f1',
+    path: 'accent_color',
+  })),
+  ...[2, -1, '1', null].map((flag) => ({
+    input: { waiting_room_enabled: flag },
+    message: 'waiting_room_enabled must be 1 or 0',
+    path: 'waiting_room_enabled',
+  })),
+  {
+    input: { waiting_room_message: 5 },
+    message: 'waiting_room_message must be a string',
+    path: 'waiting_room_message',
+  },
+  { input: { display_name: 5 }, message: 'display_name must be a string', path: 'display_name' },
+];
+const URL_FORM = 'url must be a URL that begins with http:// or https:// and names a host';
+const EVENTS =
+  'room.created, room.joined, room.left, recording.started, recording.completed, member.joined, member.left, library_item.uploaded, library_item.deleted';
+const wrongWebhooks: readonly Refusal[] = [
+  { input: { url: null }, message: 'url is required', path: 'url' },
+  { input: { url: 5 }, message: 'url must be a string', path: 'url' },
+  { input: { url: 'ftp://example.com/' }, message: URL_FORM, path: 'url' },
+  { input: { events: [] }, message: 'events is required', path: 'events' },
+  { input: { events: 'room.left' }, message: 'events must be an array', path: 'events' },
+  { input: { events: ['room.gone'] }, message: `events.0 must be one of ${EVENTS}`, path: 'events.0' },
+];
 const alone = (world: World): Promise<Someone> => world.addSomeone('Solo');
 
 export const rows: Record<string, Row> = {
   'auth.register': {
     who: 'anyone',
+    keys: true,
     input: ({ number }) => ({ name: 'New', email: `new${number}@example.com`, password: PASSWORD }),
     writes: true,
     wrong: [
@@ -65,6 +122,7 @@ export const rows: Record<string, Row> = {
   },
   'auth.login': {
     who: 'anyone',
+    keys: true,
     input: ({ member }) => ({ email: member.email, password: PASSWORD }),
     writes: true,
     wrong: [
@@ -73,10 +131,11 @@ export const rows: Record<string, Row> = {
       { input: { password: null }, message: 'password must be a string', path: 'password' },
     ],
   },
-  'auth.logout': { who: 'user', input: () => ({}), writes: true, caller: alone },
-  'auth.me': { who: 'user', input: () => ({}), writes: false },
+  'auth.logout': { who: 'user', keys: false, input: () => ({}), writes: true, caller: alone },
+  'auth.me': { who: 'user', keys: false, input: () => ({}), writes: false },
   'auth.updateMe': {
     who: 'user',
+    keys: false,
     input: () => ({ name: 'Renamed' }),
     writes: true,
     caller: alone,
@@ -101,6 +160,7 @@ export const rows: Record<string, Row> = {
   },
   'auth.deleteMe': {
     who: 'user',
+    keys: false,
     input: () => ({}),
     writes: true,
     caller: alone,
@@ -110,22 +170,36 @@ export const rows: Record<string, Row> = {
     },
   },
 
-  'workspaces.list': { who: 'user', input: () => ({}), writes: false },
-  'workspaces.create': { who: 'user', input: () => ({ name: 'Crème brûlée' }), writes: true, wrong: wrongNames },
-  'workspaces.read': { who: 'member', input: id, writes: false },
+  'workspaces.list': { who: 'user', keys: true, input: () => ({}), writes: false },
+  'workspaces.create': {
+    who: 'user',
+    keys: false,
+    input: () => ({ name: 'Crème brûlée' }),
+    writes: true,
+    wrong: wrongNames,
+  },
+  'workspaces.read': { who: 'member', keys: true, input: id, writes: false },
   'workspaces.rename': {
     who: 'owner',
+    keys: true,
     input: (scene) => ({ ...id(scene), name: 'Renamed' }),
     writes: true,
     wrong: wrongNames,
   },
-  'workspaces.delete': { who: 'owner', input: id, writes: true },
-  'workspaces.invite': { who: 'admin', input: id, writes: false },
-  'workspaces.revokeInvite': { who: 'admin', input: id, writes: true },
-  'workspaces.join': { who: 'user', input: ({ inviteToken }) => ({ token: inviteToken }), writes: true, caller: alone },
+  'workspaces.delete': { who: 'owner', keys: true, input: id, writes: true },
+  'workspaces.invite': { who: 'admin', keys: true, input: id, writes: false },
+  'workspaces.revokeInvite': { who: 'admin', keys: true, input: id, writes: true },
+  'workspaces.join': {
+    who: 'user',
+    keys: false,
+    input: ({ inviteToken }) => ({ token: inviteToken }),
+    writes: true,
+    caller: alone,
+  },
 
   'members.changeRole': {
     who: 'admin',
+    keys: true,
     input: (scene) => ({ ...id(scene), userId: scene.member.id, role: 'admin' }),
     writes: true,
     children: { userId: 'Member not found' },
@@ -137,15 +211,17 @@ export const rows: Record<string, Row> = {
   },
   'members.remove': {
     who: 'member',
+    keys: true,
     // The owner cannot leave: he removes the admin.
     input: (scene, by) => ({ ...id(scene), userId: by.id === scene.owner.id ? scene.admin.id : by.id }),
     writes: true,
     children: { userId: 'Member not found' },
   },
 
-  'labels.list': { who: 'member', input: id, writes: false },
+  'labels.list': { who: 'member', keys: true, input: id, writes: false },
   'labels.create': {
     who: 'admin',
+    keys: true,
     forbidden: 'Only owners and admins can create labels',
     input: (scene) => ({ ...id(scene), name: 'Green', color: '#0f0' }),
     writes: true,
@@ -157,6 +233,7 @@ export const rows: Record<string, Row> = {
   },
   'labels.update': {
     who: 'admin',
+    keys: true,
     forbidden: 'Only owners and admins can update labels',
     input: (scene) => ({ ...id(scene), labelId: scene.redId, name: 'Crimson', color: '#DC143C' }),
     writes: true,
@@ -169,6 +246,7 @@ export const rows: Record<string, Row> = {
   },
   'labels.delete': {
     who: 'admin',
+    keys: true,
     forbidden: 'Only owners and admins can delete labels',
     input: (scene) => ({ ...id(scene), labelId: scene.redId }),
     writes: true,
@@ -177,6 +255,7 @@ export const rows: Record<string, Row> = {
 
   'library.list': {
     who: 'member',
+    keys: true,
     input: (scene) => ({ ...id(scene), search: 'CONTRACT', sort: 'name', order: 'asc', limit: 10, offset: 0 }),
     writes: false,
     wrong: [
@@ -192,10 +271,11 @@ export const rows: Record<string, Row> = {
       { input: { search: 'x'.repeat(201) }, message: 'search must have at most 200 characters', path: 'search' },
     ],
   },
-  'library.read': { who: 'member', input: item, writes: false, children: { itemId: 'Item not found' } },
-  'library.download': { who: 'member', input: item, writes: false, children: { itemId: 'Item not found' } },
+  'library.read': { who: 'member', keys: true, input: item, writes: false, children: { itemId: 'Item not found' } },
+  'library.download': { who: 'member', keys: true, input: item, writes: false, children: { itemId: 'Item not found' } },
   'library.update': {
     who: 'member',
+    keys: true,
     input: (scene) => ({ ...item(scene), name: 'Renamed.pdf', description: 'Two\nlines' }),
     writes: true,
     children: { itemId: 'Item not found' },
@@ -206,9 +286,10 @@ export const rows: Record<string, Row> = {
       { input: { description: 7 }, message: 'description must be a string', path: 'description' },
     ],
   },
-  'library.delete': { who: 'member', input: item, writes: true, children: { itemId: 'Item not found' } },
+  'library.delete': { who: 'member', keys: true, input: item, writes: true, children: { itemId: 'Item not found' } },
   'library.assignLabel': {
     who: 'member',
+    keys: true,
     input: (scene) => ({ ...item(scene), labelId: scene.blueId }),
     writes: true,
     children: { itemId: 'Item not found', labelId: 'Label not found' },
@@ -221,8 +302,171 @@ export const rows: Record<string, Row> = {
   },
   'library.unassignLabel': {
     who: 'member',
+    keys: true,
     input: (scene) => ({ ...item(scene), labelId: scene.redId }),
     writes: true,
     children: { itemId: 'Item not found', labelId: 'Label not found' },
+  },
+
+  'rooms.list': { who: 'user', keys: true, input: () => ({ limit: 10, offset: 0 }), writes: false, wrong: wrongPages },
+  'rooms.create': {
+    who: 'admin',
+    keys: true,
+    status: 201,
+    workspace: 'workspace_id',
+    input: ({ workspaceId, number }) => ({
+      workspace_id: workspaceId,
+      name: `new-${number}`,
+      scheduled_at: 1_800_000_000.5,
+      accent_color: '#0f0',
+      waiting_room_enabled: 1,
+      waiting_room_message: 'Soon',
+      display_name: 'Stand-up',
+    }),
+    writes: true,
+    wrong: [
+      ...['', 'A', 'a', 'a--b', '-a', 'a b', 'a'.repeat(65), null, 5].map((name) => ({
+        input: { name },
+        message: 'Invalid room name',
+        path: 'name',
+      })),
+      ...wrongRoomSettings,
+    ],
+    conflict: {
+      input: ({ workspaceId, roomName }) => ({ workspace_id: workspaceId, name: roomName }),
+      message: 'Room name already taken',
+    },
+  },
+  'rooms.read': { who: 'room owner', keys: true, input: room, writes: false, children: { name: 'Room not found' } },
+  'rooms.update': {
+    who: 'room owner',
+    keys: true,
+    input: (scene) => ({ ...room(scene), scheduled_at: null, waiting_room_enabled: true, display_name: 'Stand-up' }),
+    writes: true,
+    children: { name: 'Room not found' },
+    wrong: wrongRoomSettings,
+  },
+  'rooms.delete': { who: 'room owner', keys: true, input: room, writes: true, children: { name: 'Room not found' } },
+  'rooms.listInWorkspace': {
+    who: 'member',
+    keys: true,
+    input: (scene) => ({ ...id(scene), limit: 10, offset: 0 }),
+    writes: false,
+    wrong: wrongPages,
+  },
+  'rooms.generateName': { who: 'anyone', keys: true, input: () => ({}), writes: false, random: ['name'] },
+
+  'recordings.list': {
+    who: 'user',
+    keys: true,
+    input: () => ({ limit: 10, offset: 0 }),
+    writes: false,
+    wrong: wrongPages,
+  },
+  'recordings.listInRoom': {
+    who: 'room owner',
+    keys: true,
+    input: (scene) => ({ ...room(scene), limit: 10, offset: 0 }),
+    writes: false,
+    children: { name: 'Room not found' },
+    wrong: wrongPages,
+  },
+  'recordings.download': {
+    who: 'room owner',
+    keys: true,
+    input: ({ recordingId }) => ({ recordingId }),
+    writes: false,
+    children: { recordingId: 'Recording not found' },
+  },
+
+  'retention.read': { who: 'owner', keys: true, input: id, writes: false },
+  'retention.set': {
+    who: 'owner',
+    keys: true,
+    input: (scene) => ({ ...id(scene), media_retention_days: 30 }),
+    writes: true,
+    wrong: [8, 0, -7, 7.5, '7', true, undefined].map((days) => ({
+      input: { media_retention_days: days },
+      message: 'media_retention_days must be one of 7, 30, 60, 90, 180, 365 or null',
+      path: 'media_retention_days',
+    })),
+  },
+
+  'apiKeys.list': { who: 'admin', keys: true, input: id, writes: false },
+  'apiKeys.create': {
+    who: 'admin',
+    keys: false,
+    input: (scene) => ({ ...id(scene), name: 'Another' }),
+    writes: true,
+    wrong: wrongNames,
+  },
+  'apiKeys.toggle': {
+    who: 'admin',
+    keys: false,
+    input: key,
+    writes: true,
+    children: { keyId: 'API key not found' },
+    wrong: [2, '1', null].map((flag) => ({
+      input: { is_active: flag },
+      message: 'is_active must be one of 0, 1, false, true',
+      path: 'is_active',
+    })),
+  },
+  'apiKeys.delete': {
+    who: 'owner',
+    keys: false,
+    input: key,
+    writes: true,
+    children: { keyId: 'API key not found' },
+  },
+
+  'webhooks.list': { who: 'admin', keys: true, input: id, writes: false },
+  'webhooks.events': { who: 'member', keys: true, input: id, writes: false },
+  'webhooks.create': {
+    who: 'admin',
+    keys: true,
+    input: (scene) => ({ ...id(scene), name: 'Door', url: 'https://example.com/door', events: ['room.joined'] }),
+    writes: true,
+    wrong: [
+      ...wrongNames,
+      ...wrongWebhooks,
+      { input: { url: undefined }, message: 'url is required', path: 'url' },
+      { input: { events: undefined }, message: 'events is required', path: 'events' },
+    ],
+  },
+  'webhooks.update': {
+    who: 'admin',
+    keys: true,
+    input: (scene) => ({ ...webhook(scene), toggle: true, name: 'Renamed' }),
+    writes: true,
+    children: { webhookId: 'Webhook not found' },
+    wrong: [
+      ...wrongNames.slice(1),
+      ...wrongWebhooks,
+      ...['yes', 1, null].map((toggle) => ({ input: { toggle }, message: 'toggle must be a boolean', path: 'toggle' })),
+    ],
+  },
+  'webhooks.delete': {
+    who: 'owner',
+    keys: true,
+    input: webhook,
+    writes: true,
+    children: { webhookId: 'Webhook not found' },
+  },
+  'webhooks.deliveries': {
+    who: 'admin',
+    keys: true,
+    input: (scene) => ({ ...webhook(scene), limit: 10, offset: 0 }),
+    writes: false,
+    children: { webhookId: 'Webhook not found' },
+    wrong: wrongPages,
+  },
+
+  'analytics.read': {
+    who: 'member',
+    keys: true,
+    workspace: 'workspaceId',
+    input: ({ workspaceId }) => ({ workspaceId }),
+    writes: false,
   },
 };

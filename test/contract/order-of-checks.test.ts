@@ -1,7 +1,9 @@
 /** Which refusal comes first: 401, 404 for the workspace, 403, 400, 404 for a child, 409. Through both doors. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isAtLeast, type Role } from '../../src/core/roles.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
-import { doors, type Input, viaRest, viaTrpc } from './doors.ts';
+import { doors, type Input, isQuery, operationOf, viaRest, viaTrpc } from './doors.ts';
+import { type Child, rows, workspaceOf } from './operations.ts';
 import { createWorld, type Scene } from './scene.ts';
 
 let app: TestApp;
@@ -49,6 +51,50 @@ describe.each(doors)('through %s', (_, door) => {
     expect(await update(scene.admin.token, input)).toEqual([404, 'Label not found']);
   });
 
+  const people: readonly Role[] = ['member', 'admin', 'owner'];
+  // The workspace of a new room stands in its body: who may use it is asked once the body is right.
+  const inPath = Object.entries(rows).flatMap(([name, row]) => {
+    const place = workspaceOf(row);
+    return place === null || row.workspace === 'workspace_id' ? [] : [[name, row, place] as const];
+  });
+
+  test.each(inPath)('%s refuses what is wrong in every way in that order', async (name, row, { least, parameter }) => {
+    const children = Object.keys(row.children ?? {}) as Child[];
+    const unknown = Object.fromEntries(children.map((child) => [child, UNKNOWN]));
+    const [wrong] = row.wrong ?? [];
+    const refusal = async (token: string | undefined, more: Input): Promise<[number, unknown]> => {
+      const input = { ...row.input(scene, scene.member), ...unknown, ...wrong?.input, ...more };
+      const { status, body } = await door(app, { name, token, input });
+      return [status, (body as { message?: string }).message];
+    };
+    const forbidden = [403, row.forbidden ?? 'Forbidden'];
+    expect(await refusal(undefined, { [parameter]: UNKNOWN })).toEqual([401, 'Unauthorized']);
+    expect(await refusal(scene.outsider.token, { [parameter]: UNKNOWN })).toEqual([404, 'Workspace not found']);
+    expect(await refusal(scene.outsider.token, {})).toEqual(forbidden);
+    for (const role of people.filter((one) => !isAtLeast(one, least)))
+      expect(await refusal(scene[role].token, {})).toEqual(forbidden);
+    if (wrong) expect(await refusal(scene[least].token, {})).toEqual([400, wrong.message]);
+    const [child] = children;
+    if (wrong && child) {
+      const right = row.input(scene, scene.member);
+      const restored = Object.fromEntries(Object.keys(wrong.input).map((field) => [field, right[field]]));
+      expect(await refusal(scene[least].token, restored)).toEqual([404, row.children?.[child]]);
+    }
+  });
+
+  test('rooms.create: 401, 400, 404 for the workspace, 403, 409', async () => {
+    const create = async (token: string | undefined, input: Input): Promise<[number, unknown]> => {
+      const { status, body } = await door(app, { name: 'rooms.create', token, input });
+      return [status, (body as { message?: string }).message];
+    };
+    const taken = { workspace_id: scene.workspaceId, name: scene.roomName };
+    expect(await create(undefined, { workspace_id: UNKNOWN, name: '' })).toEqual([401, 'Unauthorized']);
+    expect(await create(scene.member.token, { workspace_id: UNKNOWN, name: '' })).toEqual([400, 'Invalid room name']);
+    expect(await create(scene.member.token, { ...taken, workspace_id: UNKNOWN })).toEqual([404, 'Workspace not found']);
+    expect(await create(scene.member.token, taken)).toEqual([403, 'Forbidden']);
+    expect(await create(scene.admin.token, taken)).toEqual([409, 'Room name already taken']);
+  });
+
   test('of the item and the label of an assignment, the item is looked for first', async () => {
     const input = { id: scene.workspaceId, itemId: UNKNOWN, labelId: UNKNOWN };
     for (const name of ['library.assignLabel', 'library.unassignLabel'])
@@ -75,6 +121,16 @@ describe('a body that cannot be read is complained about only to who is allowed 
       const unknown = await app.http.call('POST', `/api/workspaces/${UNKNOWN}/labels`, { token, ...broken });
       expect(unknown.status).toBe(404);
     }
+  });
+
+  const mutations = Object.entries(rows).filter(([name, { who }]) => who !== 'anyone' && !isQuery(name));
+
+  test.each(mutations)('%s: 401 to nobody, through both doors', async (name, row) => {
+    const { method, path } = operationOf(name);
+    const input = row.input(scene, scene.owner);
+    const url = path.replace(/\{(\w+)\}/g, (_, parameter: string) => String(input[parameter]));
+    expect((await app.http.call(method, url, broken)).status).toBe(401);
+    expect((await app.http.call('POST', `/trpc/${name}`, broken)).status).toBe(401);
   });
 
   test('in tRPC the workspace stands in that body: 401 for nobody, 400 for anyone else', async () => {

@@ -2,13 +2,30 @@
  * Equal worlds: two applications on which the same calls are made one after another have the same rows under the same
  * ids. So what one door answers and leaves behind can be compared with the other door, field by field.
  */
+import { transact } from '../../src/db/client.ts';
+import { recordContactEvent, upsertContact } from '../../src/routers/contacts/record-contact-event.ts';
+import { advance, start, storeFile } from '../recordings/recorder.ts';
 import { makePdf } from '../support/media.ts';
 import type { TestApp } from '../support/test-app.ts';
 import { PASSWORD, upload } from '../support/world.ts';
+import type { Input } from './doors.ts';
 
 export type Someone = { id: number; name: string; email: string; token: string };
 
-/** A workspace with one person of each role, two labels and an item that carries the first; and the same elsewhere. */
+/** What a workspace has, one of each kind. */
+export type Children = {
+  labelId: number;
+  itemId: number;
+  roomName: string;
+  recordingId: number;
+  keyId: number;
+  webhookId: number;
+};
+
+/**
+ * A workspace with one person of each role, two labels and an item that carries the first; a room of the owner with a
+ * recording that is available, a join and a booking, a key of the owner, and a webhook with a delivery.
+ */
 export type Scene = {
   app: TestApp;
   /** Tells the scenes of one world apart. */
@@ -21,10 +38,27 @@ export type Scene = {
   redId: number;
   blueId: number;
   itemId: number;
+  roomName: string;
+  recordingId: number;
+  keyId: number;
+  /** The key itself. */
+  key: string;
+  webhookId: number;
   inviteToken: string;
   /** What another workspace has, whose owner is the outsider. */
-  foreign: { workspaceId: number; labelId: number; itemId: number };
+  foreign: Children & { workspaceId: number };
 };
+
+/** What inputs call the children of the other workspace. */
+export const foreignChildren = ({ foreign: { roomName, ...ids }, outsider }: Scene): Input => ({
+  labelId: ids.labelId,
+  itemId: ids.itemId,
+  recordingId: ids.recordingId,
+  keyId: ids.keyId,
+  webhookId: ids.webhookId,
+  userId: outsider.id,
+  name: roomName,
+});
 
 export type World = {
   app: TestApp;
@@ -34,7 +68,8 @@ export type World = {
 };
 
 const must = <Body>(answer: { status: number; body: Body }): Body => {
-  if (answer.status !== 200) throw new Error(`Could not build the scene: ${JSON.stringify(answer)}`);
+  if (answer.status !== 200 && answer.status !== 201)
+    throw new Error(`Could not build the scene: ${JSON.stringify(answer)}`);
   return answer.body;
 };
 
@@ -56,6 +91,65 @@ const addItem = async (app: TestApp, workspaceId: number, by: Someone, filename:
   return must(await upload(app, `/api/workspaces/${workspaceId}`, by.token, bytes, { filename })).item.id;
 };
 
+const addRoom = async (app: TestApp, workspaceId: number, by: Someone, name: string): Promise<number> =>
+  must(await app.http.post('/api/dashboard/rooms', by.token, { name, workspace_id: workspaceId })).room.id;
+
+const addRecording = async (app: TestApp, workspaceId: number, roomId: number): Promise<number> => {
+  const recording = { workspaceId, roomId, archiveId: 'archive' };
+  const id = await start(app, { ...recording, title: 'Weekly' });
+  const fileKey = await storeFile(app, workspaceId, 'a recording');
+  await advance(app, recording, { status: 'available', fileKey, duration: 90, size: 11 });
+  return id;
+};
+
+const addVisit = async ({ services: { db }, clock }: TestApp, workspaceId: number, roomId: number, slug: string) => {
+  const at = clock.now();
+  const page = await db.bookingPage.create({ data: { workspaceId, title: 'Intro call', slug, createdAt: at } });
+  await transact(db, async (tx) => {
+    const contactId = await upsertContact(tx, { workspaceId, name: 'Vera', email: 'vera@example.com', at });
+    const event = { workspaceId, contactId, roomId: null, bookingPageId: null, at };
+    await recordContactEvent(tx, { ...event, type: 'room_join', roomId });
+    await recordContactEvent(tx, { ...event, type: 'booking', bookingPageId: page.id });
+  });
+};
+
+export const addKey = async (app: TestApp, workspaceId: number, by: Someone): Promise<{ id: number; key: string }> => {
+  const { apiKey } = must(
+    await app.http.post(`/api/workspaces/${workspaceId}/api-keys`, by.token, { name: 'Nightly import' }),
+  );
+  return { id: apiKey.id, key: apiKey.full_key };
+};
+
+const addWebhook = async (app: TestApp, workspaceId: number, by: Someone): Promise<number> => {
+  const input = { name: 'Chat', url: 'https://example.com/hook', events: ['room.left', 'member.left'] };
+  const { webhook } = must(await app.http.post(`/api/workspaces/${workspaceId}/webhooks`, by.token, input));
+  await app.services.db.webhookDelivery.create({
+    data: {
+      workspaceId,
+      webhookId: webhook.id,
+      deliveryId: `msg_${webhook.id}`,
+      attempt: 1,
+      event: 'room.left',
+      payload: '{"event":"room.left"}',
+      responseStatus: 200,
+      responseBody: 'ok',
+      success: true,
+      createdAt: app.clock.now(),
+    },
+  });
+  return webhook.id;
+};
+
+/** A room with what happened in it, a key and a webhook. */
+const furnish = async (app: TestApp, workspaceId: number, owner: Someone, slug: string) => {
+  const roomId = await addRoom(app, workspaceId, owner, slug);
+  const recordingId = await addRecording(app, workspaceId, roomId);
+  await addVisit(app, workspaceId, roomId, slug);
+  const { id: keyId, key } = await addKey(app, workspaceId, owner);
+  const webhookId = await addWebhook(app, workspaceId, owner);
+  return { roomName: slug, recordingId, keyId, key, webhookId };
+};
+
 /** Everything one after another: the order of the calls decides the ids. */
 export const createWorld = async (app: TestApp): Promise<World> => {
   let registered = 0;
@@ -72,6 +166,7 @@ export const createWorld = async (app: TestApp): Promise<World> => {
     workspaceId: otherId,
     labelId: await addLabel(app, otherId, outsider, 'Foreign'),
     itemId: await addItem(app, otherId, outsider, 'foreign.pdf'),
+    ...(await furnish(app, otherId, outsider, 'foreign')),
   };
   let scenes = 0;
   return {
@@ -88,8 +183,9 @@ export const createWorld = async (app: TestApp): Promise<World> => {
       const blueId = await addLabel(app, workspaceId, owner, 'Blue');
       const itemId = await addItem(app, workspaceId, member, 'contract.pdf');
       must(await app.http.post(`${path}/library/${itemId}/labels`, member.token, { labelId: redId }));
+      const furniture = await furnish(app, workspaceId, owner, `contract-${scenes}`);
       const people = { owner, admin, member, outsider };
-      return { app, number: scenes, workspaceId, ...people, redId, blueId, itemId, inviteToken, foreign };
+      return { app, number: scenes, workspaceId, ...people, redId, blueId, itemId, ...furniture, inviteToken, foreign };
     },
   };
 };

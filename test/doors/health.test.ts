@@ -56,3 +56,23 @@ describe('documents', () => {
     expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
   });
 });
+
+describe('bodies that no operation takes', () => {
+  test('/trpc refuses a multipart body unread, and a streamed batch', async () => {
+    const form = new FormData();
+    form.append('a', new Blob([new Uint8Array(2_000_000)]), 'f');
+    const multipart = await app.http.call('POST', '/trpc/auth.login', { body: form });
+    expect([multipart.status, multipart.body.error]).toEqual([415, 'Content type must be application/json']);
+    expect(multipart.body.request_id).not.toBe('');
+    const streamed = await app.http.call('POST', '/trpc/auth.login?batch=1', {
+      json: { 0: {} },
+      headers: { 'trpc-accept': 'application/jsonl' },
+    });
+    expect([streamed.status, streamed.body.code]).toEqual([400, 'BAD_REQUEST']);
+  });
+
+  test('the bare address leads to the docs', async () => {
+    const { status, headers } = await app.http.get('/');
+    expect([status, headers.get('location')]).toEqual([302, '/docs']);
+  });
+});

@@ -58,13 +58,13 @@ test('the lines that the first start prints do what they say, pasted into a shel
   ]);
   expect(stdout).toContain('Uploaded Offer.pdf');
   expect(stdout).toContain('Downloaded 627 bytes');
-  expect(stdout).toContain('Deleted: Item not found');
-  // The token is for the owner of the folder alone.
+  expect(stdout).toContain('Deleted\n');
+  // The key is for the owner of the folder alone.
   expect((await stat(join(dataDir, 'demo.env'))).mode & 0o777).toBe(0o600);
-  expect(server.output()).not.toContain('lns_');
+  expect(server.output()).not.toContain('lnx_');
 });
 
-test('a second start finds the data of the first, and the demo account keeps its token', async () => {
+test('a second start finds the data of the first, and the demo account keeps its key', async () => {
   const first = start();
   await first.ready;
   const before = await readFile(join(dataDir, 'demo.env'), 'utf8');
@@ -74,8 +74,8 @@ test('a second start finds the data of the first, and the demo account keeps its
   const after = await readFile(join(dataDir, 'demo.env'), 'utf8');
   const tokenOf = (text: string): string | undefined => /LYNXROOM_TOKEN=(\S+)/.exec(text)?.[1];
   expect(tokenOf(after)).toBe(tokenOf(before));
-  const me = await fetch(`${url}/api/auth/me`, { headers: { authorization: `Bearer ${tokenOf(after)}` } });
-  expect(await me.json()).toMatchObject({ user: { name: 'Demo' } });
+  const mine = await fetch(`${url}/api/workspaces`, { headers: { authorization: `Bearer ${tokenOf(after)}` } });
+  expect(await mine.json()).toMatchObject({ workspaces: [{ name: 'Personal' }] });
 });
 
 test('a start works without help after SIGKILL of the server alone, and of both', async () => {

@@ -20,6 +20,7 @@ const close = (node: unknown): unknown => {
 };
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
+ajv.addFormat('date', /^\d{4}-\d{2}-\d{2}$/);
 ajv.addSchema({ $id: 'doc', components: { schemas: close(document.components.schemas) } });
 
 const operations: Operation[] = Object.entries(document.paths).flatMap(([path, methods]) =>

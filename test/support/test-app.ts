@@ -8,6 +8,7 @@ import pino from 'pino';
 import { inject } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { createRateLimits, type RateLimitSettings } from '../../src/auth/rate-limits.ts';
+import { createEncryptionKey, createSealer } from '../../src/core/sealing.ts';
 import type { Clock } from '../../src/core/time.ts';
 import { type Database, openDatabase } from '../../src/db/client.ts';
 import type { Services } from '../../src/services.ts';
@@ -99,6 +100,7 @@ export const startTestApp = async (options: TestAppOptions = {}): Promise<TestAp
     clock,
     log: logger,
     limits: createRateLimits({ ...noLimits, ...options.limits }),
+    sealer: createSealer(createEncryptionKey()),
     settings: { publicUrl: null, appUrl: null, trustedOrigins: [], sessionDays: 30, ...options.settings },
   };
   const app = await buildApp({ services, logger, files: disk, trustProxy: false, corsOrigins: '*' });

@@ -131,9 +131,6 @@ CREATE INDEX "sessions_expires_at_idx" ON "sessions"("expires_at");
 CREATE UNIQUE INDEX "workspaces_slug_key" ON "workspaces"("slug");
 
 -- CreateIndex
-CREATE UNIQUE INDEX "workspaces_invite_token_key" ON "workspaces"("invite_token");
-
--- CreateIndex
 CREATE INDEX "workspaces_owner_id_idx" ON "workspaces"("owner_id");
 
 -- CreateIndex
@@ -205,6 +202,10 @@ ALTER TABLE "members" ADD CONSTRAINT "members_role_check" CHECK ("role" IN ('own
 CREATE UNIQUE INDEX "members_one_owner" ON "members"("workspace_id") WHERE "role" = 'owner';
 ALTER TABLE "workspaces" ADD CONSTRAINT "workspaces_owner_is_member_fkey" FOREIGN KEY ("id", "owner_id")
   REFERENCES "members"("workspace_id", "user_id") DEFERRABLE INITIALLY DEFERRED;
+
+-- Partial, so that PostgreSQL does not count the column as a key: changing a key would wait for everybody who refers to the
+-- workspace, and they for the workspace.
+CREATE UNIQUE INDEX "workspaces_invite_token" ON "workspaces"("invite_token") WHERE "invite_token" IS NOT NULL;
 
 CREATE UNIQUE INDEX "workspaces_one_personal" ON "workspaces"("owner_id") WHERE "is_personal";
 

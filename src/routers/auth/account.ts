@@ -5,6 +5,7 @@ import { badField, conflict, unauthorized } from '../../core/errors.ts';
 import { isForeignKeyViolation, isUniqueViolation, transact } from '../../db/client.ts';
 import { emit } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
+import { passRoomsOn } from '../rooms/pass-rooms-on.ts';
 import { createWorkspaceRow } from '../workspaces/create-workspace.ts';
 import type { RegisterInput, SignedIn, UpdateMeInput, User } from './schemas.ts';
 import { startSession, toUser } from './sessions.ts';
@@ -26,7 +27,12 @@ export const register = async (services: Services, input: RegisterInput): Promis
 };
 
 /** Changes what is sent. A new password needs the current one, and ends all sessions but the one of the call. */
-export const updateMe = async ({ db }: Pick<Services, 'db'>, caller: Caller, input: UpdateMeInput): Promise<User> => {
+export const updateMe = async (
+  { db }: Pick<Services, 'db'>,
+  caller: Caller,
+  sessionId: number,
+  input: UpdateMeInput,
+): Promise<User> => {
   const data: { name?: string; passwordHash?: string } = {};
   if (input.name !== undefined) data.name = input.name;
   if (input.password !== undefined) {
@@ -42,7 +48,7 @@ export const updateMe = async ({ db }: Pick<Services, 'db'>, caller: Caller, inp
     const changed = await tx.user.updateManyAndReturn({ where: { id: caller.userId }, data });
     // After the change, which waits for whoever is starting a session with the old password.
     if (data.passwordHash !== undefined)
-      await tx.session.deleteMany({ where: { userId: caller.userId, NOT: { id: caller.sessionId } } });
+      await tx.session.deleteMany({ where: { userId: caller.userId, NOT: { id: sessionId } } });
     return changed;
   });
   // The account was deleted meanwhile, and its sessions with it.
@@ -52,26 +58,26 @@ export const updateMe = async ({ db }: Pick<Services, 'db'>, caller: Caller, inp
 
 /**
  * Deletes the user with their Personal workspace and every workspace that has no other members. What they made
- * elsewhere stays, without an author. Throws 409 while they own a workspace with other members.
+ * elsewhere stays, without an author; their rooms there pass to the owners. Throws 409 while they own a workspace with
+ * other members.
  */
 export const deleteMe = async ({ db, clock }: Services, caller: Caller): Promise<{ ok: true }> => {
   const refusal = conflict('Transfer or delete the workspaces that you own with other members first');
   try {
     await transact(db, async (tx) => {
       // Locked against joining, and against every other change of a member, which takes the workspace first too.
-      const workspaces = await tx.$queryRaw<{ id: number; owner_id: number }[]>`
-        select id, owner_id from workspaces
+      const workspaces = await tx.$queryRaw<{ id: number; name: string; owner_id: number }[]>`
+        select id, name, owner_id from workspaces
         where id in (select workspace_id from members where user_id = ${caller.userId})
         order by id for no key update`;
       const ids = workspaces.filter((workspace) => workspace.owner_id === caller.userId).map(({ id }) => id);
       const others = await tx.member.count({ where: { workspaceId: { in: ids }, NOT: { userId: caller.userId } } });
       if (others > 0) throw refusal;
-      const memberships = await tx.member.findMany({
-        where: { userId: caller.userId, NOT: { workspaceId: { in: ids } } },
-        select: { workspace: { select: { id: true, name: true } } },
-        orderBy: { workspaceId: 'asc' },
-      });
-      for (const { workspace } of memberships) {
+      for (const workspace of workspaces.filter(({ id }) => !ids.includes(id))) {
+        const { count } = await tx.member.deleteMany({ where: { workspaceId: workspace.id, userId: caller.userId } });
+        // Removed from it while this waited for its row.
+        if (count === 0) continue;
+        await passRoomsOn(tx, workspace.id, caller.userId, workspace.owner_id);
         await emit(tx, clock.now(), {
           type: 'member.left',
           workspaceId: workspace.id,

@@ -1,6 +1,6 @@
 import { Ok } from '../../core/shapes.ts';
 import { toUnixSeconds } from '../../core/time.ts';
-import { type Context, router, signedIn, signingIn } from '../../trpc.ts';
+import { type Context, router, signedInBySession, signingIn } from '../../trpc.ts';
 import { deleteMe, register, updateMe } from './account.ts';
 import { LoginInput, RegisterInput, SignedIn, UpdateMeInput, UserAnswer } from './schemas.ts';
 import { login, logout } from './sessions.ts';
@@ -51,7 +51,7 @@ export const authRouter = router({
       return withCookie(ctx, await login(ctx.services, input));
     }),
 
-  logout: signedIn
+  logout: signedInBySession
     .meta({
       openapi: {
         method: 'POST',
@@ -63,13 +63,14 @@ export const authRouter = router({
     })
     .output(Ok)
     .mutation(async ({ ctx }) => {
-      const answer = await logout(ctx.services, ctx.caller.sessionId);
+      const answer = await logout(ctx.services, ctx.sessionId);
       ctx.setSessionCookie(null);
       return answer;
     }),
 
-  me: signedIn
+  me: signedInBySession
     .meta({
+      refusals: [403],
       openapi: {
         method: 'GET',
         path: '/api/auth/me',
@@ -83,7 +84,7 @@ export const authRouter = router({
       user: { id: caller.userId, name: caller.name, email: caller.email, created_at: toUnixSeconds(caller.createdAt) },
     })),
 
-  updateMe: signedIn
+  updateMe: signedInBySession
     .meta({
       openapi: {
         method: 'PATCH',
@@ -95,9 +96,13 @@ export const authRouter = router({
     })
     .input(UpdateMeInput)
     .output(UserAnswer)
-    .mutation(async ({ ctx, input }) => ({ user: await updateMe(ctx.services, ctx.caller, input) })),
+    .mutation(async ({ ctx, input }) => {
+      // Whoever has a session must not guess the password by it.
+      if (input.password !== undefined) await ctx.services.limits.consume('signInPerEmail', ctx.caller.email, ctx);
+      return { user: await updateMe(ctx.services, ctx.caller, ctx.sessionId, input) };
+    }),
 
-  deleteMe: signedIn
+  deleteMe: signedInBySession
     .meta({
       refusals: [409],
       openapi: {

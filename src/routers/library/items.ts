@@ -1,17 +1,13 @@
 /** Changing, deleting and downloading an item. */
 import type { Actor } from '../../auth/identify.ts';
-import { notFound, storageUnavailable } from '../../core/errors.ts';
-import { toUnixSeconds } from '../../core/time.ts';
+import { notFound } from '../../core/errors.ts';
 import { transact } from '../../db/client.ts';
 import { emit } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObject } from '../../storage/discarded-objects.ts';
-import { StorageUnavailableError } from '../../storage/object-store.ts';
+import { signDownload } from '../../storage/sign-download.ts';
 import { readItem } from './read-items.ts';
 import type { Download, ItemInput, LibraryItem, UpdateItemInput } from './schemas.ts';
-
-/** How long a download URL works. */
-const DOWNLOAD_SECONDS = 900;
 
 /** Changes what is sent. Throws 404. */
 export const updateItem = async (
@@ -74,10 +70,5 @@ export const createDownload = async (
     select: { name: true, mimeType: true, fileKey: true },
   });
   if (item === null) throw notFound('Item');
-  const expiresAt = toUnixSeconds(clock.now()) + DOWNLOAD_SECONDS;
-  const options = { filename: item.name, contentType: item.mimeType, expiresInSeconds: DOWNLOAD_SECONDS, origin };
-  const url = await store.signDownload(item.fileKey, options).catch((error: unknown) => {
-    throw error instanceof StorageUnavailableError ? storageUnavailable('Storage service unavailable', error) : error;
-  });
-  return { url, expires_at: expiresAt };
+  return signDownload({ store, clock }, item.fileKey, { filename: item.name, contentType: item.mimeType, origin });
 };

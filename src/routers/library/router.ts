@@ -54,7 +54,7 @@ export const libraryRouter = router({
         tags,
         summary: 'Get a download URL',
         description:
-          'A URL that serves the file as an attachment for 15 minutes, to whoever has it; it works on if the item is deleted from the list of the caller, until it ends.',
+          'A URL that serves the file as an attachment for 15 minutes, to whoever has it, also if the caller is removed meanwhile. It ends at once when the item is deleted.',
       },
     })
     .input(ItemInput)

@@ -3,21 +3,26 @@
  * first, so that two changes never cross, and looks at both roles again behind that lock.
  */
 import type { Actor } from '../../auth/identify.ts';
-import { badRequest, forbidden, notFound } from '../../core/errors.ts';
+import { badRequest, forbidden, notFound, type Thing } from '../../core/errors.ts';
 import { mayChangeRole, mayRemove, type Role, toRole } from '../../core/roles.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { emit } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
+import { passRoomsOn } from '../rooms/pass-rooms-on.ts';
 import { memberColumns, toMember } from './present.ts';
 import type { ChangeRoleInput, Member, MemberInput } from './schemas.ts';
 
-type LockedWorkspace = { id: number; name: string; is_personal: boolean };
+type LockedWorkspace = { id: number; name: string; owner_id: number; is_personal: boolean };
 
-/** Takes the workspace's row until the transaction ends. Throws 404 where it has been deleted. */
-const lockWorkspace = async (tx: Tx, workspaceId: number): Promise<LockedWorkspace> => {
+/** Takes the workspace's row until the transaction ends. Throws 404 `otherwise` where it has been deleted. */
+export const lockWorkspace = async (
+  tx: Tx,
+  workspaceId: number,
+  otherwise: Thing = 'Workspace',
+): Promise<LockedWorkspace> => {
   const [workspace] = await tx.$queryRaw<LockedWorkspace[]>`
-    select id, name, is_personal from workspaces where id = ${workspaceId} for no key update`;
-  if (!workspace) throw notFound('Workspace');
+    select id, name, owner_id, is_personal from workspaces where id = ${workspaceId} for no key update`;
+  if (!workspace) throw notFound(otherwise);
   return workspace;
 };
 
@@ -71,7 +76,7 @@ export const changeRole = async (
   });
 
 /**
- * Removes a member, or lets the actor leave. Emits `member.left`.
+ * Removes a member, or lets the actor leave. Their rooms here pass to the owner. Emits `member.left`.
  * Throws 400 for the owner who would leave, 403 for a role too low, 404 "Member not found".
  */
 export const removeMember = async (
@@ -90,6 +95,9 @@ export const removeMember = async (
       where: { workspaceId_userId: { workspaceId: workspace.id, userId } },
       select: { user: { select: { name: true } } },
     });
+    await passRoomsOn(tx, workspace.id, userId, workspace.owner_id);
+    // Their keys stop working by the membership alone; switched off, they do not come back with their creator.
+    await tx.apiKey.updateMany({ where: { workspaceId: workspace.id, createdBy: userId }, data: { isActive: false } });
     await emit(tx, clock.now(), {
       type: 'member.left',
       workspaceId: workspace.id,

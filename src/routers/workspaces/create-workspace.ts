@@ -1,4 +1,5 @@
 /** Creating a workspace, with a slug that nobody else has. */
+import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../auth/identify.ts';
 import { unauthorized } from '../../core/errors.ts';
 import { isForeignKeyViolation, type Tx, transact } from '../../db/client.ts';
@@ -30,26 +31,30 @@ const nextSuffix = async (tx: Tx, slug: string): Promise<number> => {
   return row.last;
 };
 
-const MOST_TRIES = 100;
+/** So many numbers are tried: who takes them in advance must not keep others from the name. */
+const NUMBERED_TRIES = 3;
 
-/** Inserts a workspace and its owner's membership, under `slug`, or `slug-2` and so on where that is taken. */
+/** `slug`, then `slug-2` and so on from the counter, then `slug-` and something that nobody can guess. */
+const candidates = async function* (tx: Tx, base: string): AsyncGenerator<string> {
+  yield base;
+  for (let tries = 0; tries < NUMBERED_TRIES; tries += 1) yield `${base}-${await nextSuffix(tx, base)}`;
+  for (;;) yield `${base}-${randomUUID().slice(0, 8)}`;
+};
+
+/** Inserts a workspace and its owner's membership, under the first slug that is free. */
 export const createWorkspaceRow = async (tx: Tx, workspace: NewWorkspace): Promise<WorkspaceRow> => {
-  const base = toSlug(workspace.name);
-  let slug = base;
-  for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
+  for await (const slug of candidates(tx, toSlug(workspace.name))) {
     const [row] = await tx.workspace.createManyAndReturn({
       data: { ...workspace, slug },
       select: workspaceColumns,
       skipDuplicates: true,
     });
-    if (row) {
-      const { createdAt: joinedAt, ownerId: userId } = workspace;
-      await tx.member.create({ data: { workspaceId: row.id, userId, role: 'owner', joinedAt } });
-      return row;
-    }
-    slug = `${base}-${await nextSuffix(tx, base)}`;
+    if (!row) continue;
+    const { createdAt: joinedAt, ownerId: userId } = workspace;
+    await tx.member.create({ data: { workspaceId: row.id, userId, role: 'owner', joinedAt } });
+    return row;
   }
-  throw new Error(`No free slug for ${base} after ${MOST_TRIES} tries`);
+  throw new Error('Candidates never end');
 };
 
 /** Creates a workspace that the caller owns. */

@@ -4,7 +4,7 @@ import { createLinkToken, isLinkToken } from '../../auth/tokens.ts';
 import { notFound } from '../../core/errors.ts';
 import { toRole } from '../../core/roles.ts';
 import { toUnixSeconds } from '../../core/time.ts';
-import { isForeignKeyViolation, transact } from '../../db/client.ts';
+import { isForeignKeyViolation, retryDeadlocks, transact } from '../../db/client.ts';
 import { emit } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
 import { toWorkspace, workspaceColumns } from './present.ts';
@@ -12,9 +12,11 @@ import type { Invite, Workspace } from './schemas.ts';
 
 /** Gives the workspace a token unless it has one by now: two first calls at once get the same. */
 const makeToken = async (db: Services['db'], workspaceId: number): Promise<string | undefined> => {
-  const [row] = await db.$queryRaw<{ token: string }[]>`
-    update workspaces set invite_token = coalesce(invite_token, ${createLinkToken()})
-    where id = ${workspaceId} returning invite_token as token`;
+  const [row] = await retryDeadlocks(
+    () => db.$queryRaw<{ token: string }[]>`
+      update workspaces set invite_token = coalesce(invite_token, ${createLinkToken()})
+      where id = ${workspaceId} returning invite_token as token`,
+  );
   return row?.token;
 };
 
@@ -29,7 +31,8 @@ export const getInvite = async ({ db }: Pick<Services, 'db'>, actor: Actor, appU
 
 /** Ends the invite link; the next `getInvite` makes another. */
 export const revokeInvite = async ({ db }: Pick<Services, 'db'>, actor: Actor): Promise<{ ok: true }> => {
-  await db.workspace.updateMany({ where: { id: actor.workspaceId }, data: { inviteToken: null } });
+  const where = { id: actor.workspaceId };
+  await retryDeadlocks(() => db.workspace.updateMany({ where, data: { inviteToken: null } }));
   return { ok: true };
 };
 

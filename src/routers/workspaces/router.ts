@@ -1,5 +1,5 @@
 import { Ok } from '../../core/shapes.ts';
-import { type Context, inWorkspace, router, signedIn } from '../../trpc.ts';
+import { type Context, inWorkspace, router, signedIn, signedInBySession } from '../../trpc.ts';
 import { createWorkspace } from './create-workspace.ts';
 import { getInvite, joinWorkspace, revokeInvite } from './invites.ts';
 import {
@@ -25,13 +25,13 @@ export const workspacesRouter = router({
         path: '/api/workspaces',
         tags,
         summary: 'List my workspaces',
-        description: 'All workspaces that the caller is a member of, oldest first.',
+        description: 'All workspaces that the caller is a member of, oldest first; with a key, its one workspace.',
       },
     })
     .output(WorkspacesAnswer)
     .query(async ({ ctx }) => ({ workspaces: await listWorkspaces(ctx.services, ctx.caller) })),
 
-  create: signedIn
+  create: signedInBySession
     .meta({
       openapi: {
         method: 'POST',
@@ -111,7 +111,7 @@ export const workspacesRouter = router({
     .output(Ok)
     .mutation(({ ctx }) => revokeInvite(ctx.services, ctx.actor)),
 
-  join: signedIn
+  join: signedInBySession
     .meta({
       refusals: [404],
       openapi: {

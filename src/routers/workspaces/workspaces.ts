@@ -8,10 +8,14 @@ import { memberColumns, toMember } from '../members/present.ts';
 import { toWorkspace, toWorkspaceSummary, workspaceColumns } from './present.ts';
 import type { Workspace, WorkspaceNameInput, WorkspaceSummary, WorkspaceWithMembers } from './schemas.ts';
 
-/** The workspaces that the caller is a member of, oldest first. */
+/** The workspaces that the caller is a member of, oldest first; for a key, its one workspace. */
 export const listWorkspaces = async ({ db }: Pick<Services, 'db'>, caller: Caller): Promise<WorkspaceSummary[]> => {
+  const { userId, credential } = caller;
   const rows = await db.workspace.findMany({
-    where: { members: { some: { userId: caller.userId } } },
+    where: {
+      members: { some: { userId } },
+      ...(credential.kind === 'key' && { id: credential.workspaceId }),
+    },
     select: workspaceColumns,
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   });

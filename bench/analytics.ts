@@ -1,0 +1,230 @@
+/**
+ * What the kept sums of analytics save and cost, in interleaved rounds on one PostgreSQL:
+ *   taskset -c 1 node bench/analytics.ts [millions=1,10] [rounds=5]
+ * The server runs on CPU 0; the client and PostgreSQL share CPU 1. Linux only; about six minutes and 3 GB of disk.
+ */
+import { deepStrictEqual } from 'node:assert';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import type { Tx } from '../src/db/client.ts';
+import { startEmbeddedPostgres } from '../src/db/embedded.ts';
+import { readAnalytics } from '../src/routers/analytics/read-analytics.ts';
+import { cpuMs, median, spread, startScript } from './upload-servers.ts';
+
+const options = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<
+  string,
+  string
+>;
+const millions = (options.millions ?? '1,10').split(',').map(Number);
+const rounds = Number(options.rounds ?? 5);
+
+const MILLION = 1_000_000;
+const READS = 100;
+const WRITES = 100;
+const WRITERS = 8;
+const ROOMS = 2_000;
+const PAGES = 50;
+const CONTACTS = 100_000;
+
+/** The same answer, counted when asked. */
+const LIVE = `
+  with e as not materialized (select * from contact_events where workspace_id = $1),
+    since as (select ($2::date - 29)::timestamp at time zone 'UTC' as start, ($2::date + 1)::timestamp at time zone 'UTC' as stop)
+  select json_build_object(
+    'kpis', json_build_object(
+      'rooms', (select count(*) from rooms where workspace_id = $1),
+      'recordings', (select count(*) from recordings where workspace_id = $1),
+      'recordingDuration', (select coalesce(sum(duration), 0) from recordings where workspace_id = $1),
+      'contacts', (select count(*) from contacts where workspace_id = $1),
+      'bookings', (select count(*) from e where type = 'booking')),
+    'activityTimeline', (select coalesce(json_agg(t order by t.date), '[]') from (
+      select (created_at at time zone 'UTC')::date as date, count(*) filter (where type = 'booking') as bookings,
+        count(*) filter (where type = 'room_join') as room_joins
+      from e, since where created_at >= start and created_at < stop and type in ('booking', 'room_join') group by 1) t),
+    'eventTypeBreakdown', (select coalesce(json_agg(t order by t.count desc, t.type collate "C"), '[]') from (
+      select type, count(*) as count from e group by 1) t),
+    'topBookingPages', (select coalesce(json_agg(t order by t.count desc, t.id), '[]') from (
+      select p.id, p.title, p.slug, count(*) as count from e join booking_pages p on p.workspace_id = $1 and p.id = e.booking_page_id
+      where e.type = 'booking' group by 1, 2, 3 order by 4 desc, 1 limit 5) t),
+    'newContactsTimeline', (select coalesce(json_agg(t order by t.date), '[]') from (
+      select (created_at at time zone 'UTC')::date as date, count(*) as count from contacts, since
+      where workspace_id = $1 and created_at >= start and created_at < stop group by 1) t),
+    'topRooms', (select coalesce(json_agg(t order by t.count desc, t.id), '[]') from (
+      select r.id, r.name, r.display_name, count(*) as count from e join rooms r on r.workspace_id = $1 and r.id = e.room_id
+      where e.type = 'room_join' group by 1, 2, 3 order by 4 desc, 1 limit 5) t)) as analytics`;
+
+const LIVE_INDEXES = `
+  create index live_types on contact_events (workspace_id, type, created_at);
+  create index live_rooms on contact_events (workspace_id, room_id) where type = 'room_join';
+  create index live_pages on contact_events (workspace_id, booking_page_id) where type = 'booking'`;
+
+type Statement = { name: string; text: string; values: unknown[] };
+
+/** The statement of the operation itself, as its database would get it. */
+const keptStatement = async (workspaceId: number): Promise<Statement> => {
+  let statement: Statement = { name: 'kept', text: '', values: [] };
+  const $queryRaw = async (texts: TemplateStringsArray, ...values: unknown[]) => {
+    statement = { name: 'kept', text: texts.reduce((before, after, index) => `${before}$${index}${after}`), values };
+    return [{ analytics: null }];
+  };
+  // The only method that the operation calls.
+  await readAnalytics({ db: { $queryRaw } as unknown as Tx, clock: { now: () => new Date() } }, { workspaceId });
+  return statement;
+};
+
+const ask = async (url: string, path: string, token?: string, json?: object) => {
+  const answer = await fetch(url + path, {
+    method: json ? 'POST' : 'GET',
+    headers: {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(json && { 'content-type': 'application/json' }),
+    },
+    body: JSON.stringify(json) ?? null,
+  });
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  return (await answer.json()) as { token: string; workspaces: { id: number }[] };
+};
+
+const milliseconds = async (work: () => Promise<unknown>): Promise<number> => {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+};
+
+const repeat = async (times: number, work: () => Promise<unknown>): Promise<number[]> => {
+  const took: number[] = [];
+  for (let count = 0; count < times; count += 1) took.push(await milliseconds(work));
+  return took;
+};
+
+const p99 = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[Math.ceil(values.length * 0.99) - 1] ?? Number.NaN;
+
+await using cleanup = new AsyncDisposableStack();
+const folder = await mkdtemp(join(tmpdir(), 'lynxroom-bench-'));
+cleanup.defer(() => rm(folder, { recursive: true, force: true }));
+const log = { debug() {}, info() {}, warn() {}, error: console.error };
+const postgres = await startEmbeddedPostgres({ dataDir: join(folder, 'data'), log });
+cleanup.defer(() => postgres.stop());
+const server = await startScript(fileURLToPath(new URL('../src/server.ts', import.meta.url)), {
+  DATABASE_URL: postgres.url,
+  DATA_DIR: join(folder, 'files'),
+  RATE_LIMIT_SIGNED_IN: '0',
+});
+cleanup.defer(() => server.stop());
+
+const connect = async (): Promise<pg.Client> => {
+  const settings = '-c jit=off -c plan_cache_mode=force_generic_plan -c timezone=UTC';
+  const client = new pg.Client({ connectionString: postgres.url, options: settings });
+  await client.connect();
+  cleanup.defer(() => client.end());
+  return client;
+};
+const clients: pg.Client[] = [];
+for (let count = 0; count < WRITERS; count += 1) clients.push(await connect());
+const [client] = clients;
+if (!client) throw new Error('No connection');
+const account = { name: 'Bench', email: 'bench@example.com', password: 'a long password' };
+const { token } = await ask(server.url, '/api/auth/register', undefined, account);
+const { workspaces } = await ask(server.url, '/api/workspaces', token);
+const workspaceId: number = workspaces[0]?.id ?? 0;
+const path = `/api/workspaces/${workspaceId}/analytics`;
+
+await client.query(`
+    insert into rooms (workspace_id, name, user_id, accent_color, created_at, last_used_at)
+      select w.id, 'room-' || n, w.owner_id, '#6366f1', now(), now() from workspaces w, generate_series(1, ${ROOMS}) n;
+    insert into booking_pages (workspace_id, title, slug, created_at)
+      select ${workspaceId}, 'Page ' || n, 'page-' || n, now() from generate_series(1, ${PAGES}) n;
+    insert into contacts (workspace_id, name, email, created_at)
+      select ${workspaceId}, 'Contact', n || '@example.com', now() - random() * interval '400 days' from generate_series(1, ${CONTACTS}) n;
+    alter table contact_events disable trigger all; alter table contact_events enable trigger contact_events_added`);
+const kept = await keptStatement(workspaceId);
+const live: Statement = { name: 'live', text: LIVE, values: [workspaceId, new Date().toISOString().slice(0, 10)] };
+const rest = () => ask(server.url, path, token);
+
+/** `parts` million events of 400 days: five types, the joins over all rooms, the bookings over all pages. */
+const load = async (parts: number): Promise<void> => {
+  for (let part = 0; part < parts; part += 1)
+    await client.query(`
+        insert into contact_events (workspace_id, type, contact_id, room_id, booking_page_id, created_at)
+          select ${workspaceId}, type, 1 + random() * ${CONTACTS - 1}, case type when 'room_join' then 1 + floor(${ROOMS} * random() * random()) end,
+            case type when 'booking' then 1 + floor(${PAGES} * random()) end, now() - random() * interval '400 days'
+          from (select (array['room_join', 'room_join', 'room_leave', 'booking', 'page_view', 'message'])[1 + floor(random() * 6)] as type
+            from generate_series(1, ${MILLION})) drawn`);
+  await client.query('vacuum analyze');
+};
+
+const showReads = async (title: string): Promise<void> => {
+  const answer = await rest();
+  for (const statement of [kept, live]) {
+    const { rows }: pg.QueryResult<{ analytics: unknown }> = await client.query(statement);
+    deepStrictEqual(rows[0]?.analytics, answer, `${title}: ${statement.name} differs`);
+  }
+  await repeat(READS, rest);
+  const took = { rest: [] as number[], kept: [] as number[], live: [] as number[], cpu: [] as number[] };
+  for (let round = 0; round < rounds; round += 1) {
+    const before = cpuMs(server.pid);
+    took.rest.push(...(await repeat(READS, rest)));
+    took.cpu.push((cpuMs(server.pid) - before) / READS);
+    took.kept.push(...(await repeat(READS, () => client.query(kept))));
+    took.live.push(...(await repeat(1, () => client.query(live))));
+  }
+  const line = (name: string, values: number[]): string =>
+    `${name} | ${median(values).toFixed(2)} | ${p99(values).toFixed(2)} | ${(median(took.live) / median(values)).toFixed(0)}`;
+  console.log(`\n${title}: ms a call | p50 | p99 | live / this`);
+  console.log(line(`GET analytics (server CPU ${spread(took.cpu, 2)} ms)`, took.rest));
+  console.log(line('kept sums, SQL', took.kept));
+  console.log(line('live counts, SQL', took.live));
+};
+
+const write = (by: pg.Client) =>
+  by.query({
+    name: 'write',
+    text: 'insert into contact_events (workspace_id, type, contact_id, room_id, created_at) values ($1, $2, $3, $4, now())',
+    values: [workspaceId, 'room_join', 1, 1 + Math.floor(Math.random() * ROOMS)],
+  });
+
+const showWrites = async (title: string): Promise<void> => {
+  await client.query('alter table contact_events enable trigger all');
+  const one = { with: [] as number[], without: [] as number[] };
+  const many = { with: [] as number[], without: [] as number[] };
+  for (let round = 0; round < rounds * 4; round += 1)
+    for (const way of round % 2 === 0 ? (['with', 'without'] as const) : (['without', 'with'] as const)) {
+      const set = way === 'with' ? 'enable' : 'disable';
+      await client.query(`alter table contact_events ${set} trigger contact_events_added`);
+      for (const by of clients) await repeat(10, () => write(by));
+      one[way].push(median(await repeat(WRITES, () => write(client))));
+      const took = await milliseconds(() => Promise.all(clients.map((by) => repeat(WRITES, () => write(by)))));
+      many[way].push((WRITERS * WRITES) / (took / 1000));
+    }
+  console.log(`\n${title}: one event written | ms, one writer | events a second, ${WRITERS} writers`);
+  for (const way of ['with', 'without'] as const)
+    console.log(`${way} sums | ${spread(one[way], 3)} | ${spread(many[way])}`);
+  const ratios = (values: typeof one): number[] =>
+    values.with.map((value, round) => value / (values.without[round] ?? 0));
+  console.log(`with / without, by round | ${spread(ratios(one), 2)} | ${spread(ratios(many), 2)}`);
+};
+
+let loaded = 0;
+for (const size of millions) {
+  const took = await milliseconds(() => load(size - loaded));
+  loaded = size;
+  console.log(`\n${size} M events, the last loaded in ${(took / 1000).toFixed(0)} s`);
+  await showReads(`${size} M events`);
+}
+await client.query(LIVE_INDEXES);
+await client.query('vacuum analyze');
+await showReads(`${loaded} M events, live counts with indexes of their own`);
+await client.query('drop index live_types, live_rooms, live_pages');
+await showWrites(`${loaded} M events`);
+
+await client.query(`
+    insert into contact_event_days select ${workspaceId}, current_date - n, 'type_' || t, 1 from generate_series(401, 3650) n, generate_series(1, 8) t;
+    insert into contact_event_subjects select ${workspaceId}, 'room_join', 1000000 + n, 1 from generate_series(1, 20000) n; analyze`);
+const old = await repeat(READS * rounds, () => client.query(kept));
+console.log(
+  `\nten years of eight types, 22,000 rooms: kept sums, SQL | ${median(old).toFixed(2)} | ${p99(old).toFixed(2)}`,
+);

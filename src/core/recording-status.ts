@@ -1,0 +1,23 @@
+/** The states of a recording, and the moves between them. A recording only moves forward. */
+
+export const recordingStatuses = ['started', 'uploaded', 'available', 'failed'] as const;
+
+export type RecordingStatus = (typeof recordingStatuses)[number];
+
+/** The last two are final: what can be downloaded stays so, and what failed is recorded anew. */
+const moves: Record<RecordingStatus, readonly RecordingStatus[]> = {
+  started: ['uploaded', 'available', 'failed'],
+  uploaded: ['available', 'failed'],
+  available: [],
+  failed: [],
+};
+
+/** Whether a recording that is `from` may become `to`; not where it is that already. */
+export const mayMove = (from: RecordingStatus, to: RecordingStatus): boolean => moves[from].includes(to);
+
+/** The status column is text with a check; this is where it becomes a RecordingStatus again. */
+export const toRecordingStatus = (value: string): RecordingStatus => {
+  const status = recordingStatuses.find((known) => known === value);
+  if (status === undefined) throw new Error(`Unknown recording status in the database: ${value}`);
+  return status;
+};

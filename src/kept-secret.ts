@@ -1,0 +1,33 @@
+/** Secrets that are made on the first start and kept with the data. */
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const isCode = (error: unknown, code: string): boolean => (error as NodeJS.ErrnoException).code === code;
+
+const readIfThere = (path: string): Promise<string | null> =>
+  readFile(path, 'utf8').catch((error: unknown) => {
+    if (isCode(error, 'ENOENT')) return null;
+    throw error;
+  });
+
+/**
+ * The text in `<folder>/<name>`; where there is none, that of `create`, written for the owner of the process alone. Of
+ * processes that start at once, one writes and all get the same; one that is killed leaves no half-written file.
+ */
+export const keepSecret = async (folder: string, name: string, create: () => string): Promise<string> => {
+  const path = join(folder, name);
+  const kept = await readIfThere(path);
+  if (kept !== null) return kept.trim();
+  await mkdir(folder, { recursive: true });
+  const draft = `${path}.${randomUUID()}`;
+  await writeFile(draft, create(), { mode: 0o600, flag: 'wx', flush: true });
+  try {
+    await link(draft, path);
+  } catch (error) {
+    if (!isCode(error, 'EEXIST')) throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+  return (await readFile(path, 'utf8')).trim();
+};

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { id, requiredLine, unixSeconds } from '../../core/validation.ts';
+
+const MOST_NAME = 100;
+
+export const ApiKey = z
+  .object({
+    id,
+    workspace_id: id.describe('The one workspace that the key works in'),
+    name: z.string().meta({ example: 'Nightly import' }),
+    key_prefix: z.string().describe('The first 8 characters of the key').meta({ example: 'lnx_4fTq' }),
+    created_by: id.describe('User ID of the creator, for whom the key acts'),
+    created_by_name: z.string(),
+    is_active: z.int().min(0).max(1).describe('1: active; 0: calls with it are refused with 401'),
+    last_used_at: unixSeconds.nullable().describe('Unix timestamp in seconds, to the minute; null until used'),
+    created_at: unixSeconds,
+  })
+  .meta({ id: 'ApiKey', description: 'A key for programs; the key itself is shown at its creation only' });
+export type ApiKey = z.infer<typeof ApiKey>;
+
+/** A key as its creation answers it. */
+export const CreatedApiKey = ApiKey.extend({
+  full_key: z.string().describe('The key itself: keep it, it cannot be read again').meta({ example: 'lnx_4fTqZ0...' }),
+}).meta({ id: 'CreatedApiKey' });
+export type CreatedApiKey = z.infer<typeof CreatedApiKey>;
+
+export const CreateApiKeyInput = z.object({
+  name: requiredLine(MOST_NAME, 'Name is required')
+    .describe('What the key is for, at most 100 characters')
+    .meta({ example: 'Nightly import' }),
+});
+export type CreateApiKeyInput = z.infer<typeof CreateApiKeyInput>;
+
+export const ApiKeyInput = z.object({ keyId: id.describe('API key ID') });
+export type ApiKeyInput = z.infer<typeof ApiKeyInput>;
+
+export const SwitchApiKeyInput = ApiKeyInput.extend({
+  is_active: z.literal([0, 1, false, true]).describe('What the key becomes; left out, it is flipped').optional(),
+});
+export type SwitchApiKeyInput = z.infer<typeof SwitchApiKeyInput>;
+
+export const ApiKeysAnswer = z.object({ apiKeys: z.array(ApiKey) });
+export const ApiKeyAnswer = z.object({ apiKey: ApiKey });
+export const CreatedApiKeyAnswer = z.object({ apiKey: CreatedApiKey });

@@ -1,0 +1,53 @@
+/** How contacts and what they did come into a workspace. No operation of its own: joins and bookings write through it. */
+import type { Tx } from '../../db/client.ts';
+
+export type NewContact = {
+  workspaceId: number;
+  name: string;
+  /** Compared without regard to case. null: someone who did not give one. */
+  email: string | null;
+  at: Date;
+};
+
+export type NewContactEvent = {
+  workspaceId: number;
+  /** `room_join`, `booking` or another name in snake_case, of at most 64 characters. */
+  type: string;
+  contactId: number | null;
+  /** The room that was joined. */
+  roomId: number | null;
+  /** The page that was booked. */
+  bookingPageId: number | null;
+  at: Date;
+};
+
+/**
+ * The id of the workspace's contact with this email address, who is created at `at` when new and has this name
+ * afterwards; null without an address, by which alone someone could be recognised, and then nothing is written.
+ * Calls at once make one contact. A new or renamed contact lets the workspace's next writer wait for the commit: call
+ * it late in the transaction. Throws a foreign key violation for a workspace that was deleted meanwhile.
+ */
+export const upsertContact = async (tx: Tx, { workspaceId, name, email, at }: NewContact): Promise<number | null> => {
+  const address = email?.trim().toLowerCase();
+  if (!address) return null;
+  const where = { workspaceId_email: { workspaceId, email: address } };
+  const select = { id: true, name: true };
+  const known = await tx.contact.findUnique({ where, select });
+  // Also because an insert takes an id even where it only finds a conflict, and ids are 32-bit.
+  if (known?.name === name) return known.id;
+  // One INSERT ... ON CONFLICT, as `where` and `create` agree.
+  const create = { workspaceId, name, email: address, createdAt: at };
+  const { id } = await tx.contact.upsert({ where, create, update: { name }, select });
+  return id;
+};
+
+/**
+ * Writes what a contact (or somebody unknown) did; triggers add it to the sums of analytics. The workspace's next event
+ * waits for the commit: call it last. Throws a foreign key violation for a workspace that was deleted meanwhile.
+ */
+export const recordContactEvent = async (
+  tx: Tx,
+  { workspaceId, type, contactId, roomId, bookingPageId, at }: NewContactEvent,
+): Promise<void> => {
+  await tx.contactEvent.createMany({ data: [{ workspaceId, type, contactId, roomId, bookingPageId, createdAt: at }] });
+};

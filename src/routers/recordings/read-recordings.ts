@@ -1,0 +1,91 @@
+/** Reading recordings: those of a user's rooms, those of one room, and the file of one. */
+import type { Caller } from '../../auth/identify.ts';
+import { notFound } from '../../core/errors.ts';
+import { toRecordingStatus } from '../../core/recording-status.ts';
+import { toUnixSeconds } from '../../core/time.ts';
+import { Prisma } from '../../db/client.ts';
+import type { Services } from '../../services.ts';
+import { signDownload } from '../../storage/sign-download.ts';
+import type { Download } from '../library/schemas.ts';
+import { isOwn, pageOf, readRoom } from '../rooms/read-rooms.ts';
+import type { ListPageInput, RoomInput } from '../rooms/schemas.ts';
+import type { Recording, RecordingInput } from './schemas.ts';
+
+type Db = Pick<Services, 'db'>;
+
+type RecordingRow = {
+  id: number;
+  room_id: number;
+  room_name: string;
+  archive_id: string;
+  title: string | null;
+  duration: bigint;
+  size: bigint;
+  status: string;
+  created_at: Date;
+};
+
+const toRecording = (row: RecordingRow, origin: string): Recording => ({
+  id: row.id,
+  room_id: row.room_id,
+  room_name: row.room_name,
+  archive_id: row.archive_id,
+  title: row.title,
+  url: row.status === 'available' ? `${origin}/api/dashboard/recordings/${row.id}/download` : null,
+  duration: Number(row.duration),
+  size: Number(row.size),
+  status: toRecordingStatus(row.status),
+  created_at: toUnixSeconds(row.created_at),
+});
+
+const list = async ({ db }: Db, condition: Prisma.Sql, page: ListPageInput, origin: string): Promise<Recording[]> => {
+  const rows = await db.$queryRaw<RecordingRow[]>`
+    select c.id, c.room_id, r.name as room_name, c.archive_id, c.title, c.duration, c.size, c.status, c.created_at
+    from rooms r join recordings c on c.workspace_id = r.workspace_id and c.room_id = r.id
+    where ${condition} order by c.created_at desc, c.id desc ${pageOf(page)}`;
+  return rows.map((row) => toRecording(row, origin));
+};
+
+/** The recordings of all of the caller's rooms, newest first. `origin` is where this service is reached. */
+export const listOwnRecordings = (
+  services: Db,
+  caller: Caller,
+  page: ListPageInput,
+  origin: string,
+): Promise<Recording[]> => list(services, isOwn(caller), page, origin);
+
+/** The recordings of one of the caller's rooms, newest first. Throws 404 "Room not found". */
+export const listRoomRecordings = async (
+  services: Db,
+  caller: Caller,
+  { name, ...page }: RoomInput & ListPageInput,
+  origin: string,
+): Promise<Recording[]> => {
+  const room = await readRoom(services.db, caller, { name });
+  return list(services, Prisma.sql`r.workspace_id = ${room.workspace_id} and r.id = ${room.id}`, page, origin);
+};
+
+/** A title is no path: what would separate folders becomes a hyphen. */
+const filenameOf = (title: string): string => `${title.replace(/\.mp4$/i, '').replace(/[/\\]/g, '-')}.mp4`;
+
+/**
+ * A URL that serves the recording for 15 minutes. `origin` is where this service is reached. Throws the same 404 for
+ * what is no recording, one of another user's room, and one that is not available yet.
+ */
+export const createDownload = async (
+  { db, store, clock }: Pick<Services, 'db' | 'store' | 'clock'>,
+  caller: Caller,
+  { recordingId }: RecordingInput,
+  origin: string,
+): Promise<Download> => {
+  // By way of the memberships: every step is a look into a primary key, which begins with the workspace.
+  const [recording] = await db.$queryRaw<{ name: string; file_key: string }[]>`
+    select coalesce(nullif(c.title, ''), r.name) as name, c.file_key
+    from members m
+    join recordings c on c.workspace_id = m.workspace_id and c.id = ${recordingId}
+    join rooms r on r.workspace_id = c.workspace_id and r.id = c.room_id
+    where m.user_id = ${caller.userId} and ${isOwn(caller)} and c.status = 'available'`;
+  if (!recording) throw notFound('Recording');
+  const presented = { filename: filenameOf(recording.name), contentType: 'video/mp4', origin };
+  return signDownload({ store, clock }, recording.file_key, presented);
+};

@@ -1,0 +1,14 @@
+import { z } from 'zod';
+
+/** The days that a policy may have. */
+export const retentionDays = [7, 30, 60, 90, 180, 365] as const;
+
+const error = `media_retention_days must be one of ${retentionDays.join(', ')} or null`;
+
+export const Retention = z.object({
+  media_retention_days: z
+    .literal(retentionDays, { error })
+    .nullable()
+    .describe('Library items older than this many days are deleted; null keeps them indefinitely'),
+});
+export type Retention = z.infer<typeof Retention>;

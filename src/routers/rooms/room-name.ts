@@ -1,0 +1,34 @@
+/** The names of rooms: slugs, unique in the whole service. */
+import { randomInt } from 'node:crypto';
+import type { Database, Tx } from '../../db/client.ts';
+import { adjectives, nouns } from './words.ts';
+
+/** 2 to 64 of a-z, 0-9 and single inner hyphens, as JSON Schema says it. */
+export const roomNameFormat = { minLength: 2, maxLength: 64, pattern: '^[a-z0-9]+(?:-[a-z0-9]+)*$' } as const;
+
+const SLUG = new RegExp(roomNameFormat.pattern);
+
+/** Whether a text has the format of a name. What has not, is the name of no room. */
+export const isRoomName = (text: string): boolean =>
+  text.length >= roomNameFormat.minLength && text.length <= roomNameFormat.maxLength && SLUG.test(text);
+
+const TRIES = 8;
+
+const pick = (words: readonly string[]): string => words[randomInt(words.length)] ?? '';
+
+const twoWords = (): string => `${pick(adjectives)}-${pick(nouns)}`;
+
+/** The two words alone have some 75,000 combinations, and with a number enough for ever. */
+const withNumber = (): string => `${twoWords()}-${randomInt(1_000, 1_000_000)}`;
+
+const times = (make: () => string): string[] => Array.from({ length: TRIES }, make);
+
+/** A random name such as `amber-falcon` that no room has now; `amber-falcon-48213` once the short ones get scarce. */
+export const suggestRoomName = async (db: Database | Tx): Promise<string> => {
+  const candidates = [...times(twoWords), ...times(withNumber)];
+  const rooms = await db.room.findMany({ where: { name: { in: candidates } }, select: { name: true } });
+  const taken = new Set(rooms.map(({ name }) => name));
+  const free = candidates.find((name) => !taken.has(name));
+  if (free === undefined) throw new Error(`No free room name among ${candidates.length}`);
+  return free;
+};

@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { hexColor, id, integerBetween, lineOfText, textOf, unixSeconds } from '../../core/validation.ts';
+import { isRoomName, roomNameFormat } from './room-name.ts';
+
+const MOST_DISPLAY_NAME = 100;
+const MOST_MESSAGE = 1000;
+export const DEFAULT_COLOR = '#6366f1';
+/** What a list holds at most when no limit is sent. */
+export const MOST_LISTED = 10_000;
+
+export const Room = z
+  .object({
+    id,
+    workspace_id: id.describe('The workspace that the room belongs to'),
+    name: z.string().describe('Unique slug').meta({ example: 'amber-falcon' }),
+    user_id: id.describe('User ID of the owner'),
+    display_name: z.string().nullable().describe('What people call the room; null: only its name'),
+    created_at: unixSeconds,
+    last_used_at: unixSeconds,
+    recording_count: z.int(),
+    scheduled_at: z.number().nullable().describe('Unix timestamp in seconds of a scheduled meeting'),
+    accent_color: z.string().describe('Hex color for branding').meta({ example: DEFAULT_COLOR }),
+    waiting_room_enabled: z.int().min(0).max(1).describe('1 enabled, 0 disabled'),
+    waiting_room_message: z.string().nullable().describe('Shown to waiting participants'),
+  })
+  .meta({ id: 'Room', description: 'A meeting room' });
+export type Room = z.infer<typeof Room>;
+
+/** Lists answer everything unless a page of it is asked for. */
+export const ListPageInput = z.object({
+  limit: integerBetween(1, 100).describe(`Maximum number of entries; without it all, up to ${MOST_LISTED}`).optional(),
+  offset: integerBetween(0, 2_147_483_647).describe('How many entries to skip; 0 without it').optional(),
+});
+export type ListPageInput = z.infer<typeof ListPageInput>;
+
+/** A name in a path: one that cannot be a room's is as unknown as any other. */
+export const RoomInput = z.object({ name: z.string().describe('Name of the room') });
+export type RoomInput = z.infer<typeof RoomInput>;
+
+const INVALID_NAME = 'Invalid room name';
+
+const settings = {
+  scheduled_at: z
+    .number()
+    .nullable()
+    .describe('Unix timestamp in seconds of a scheduled meeting; null clears it')
+    .optional(),
+  accent_color: hexColor.describe('Hex color for branding').meta({ example: DEFAULT_COLOR }).optional(),
+  waiting_room_enabled: z
+    .union([z.literal([0, 1]), z.boolean()], { error: 'waiting_room_enabled must be 1 or 0' })
+    .describe('1 or true: participants wait until they are let in')
+    .optional(),
+  waiting_room_message: textOf(MOST_MESSAGE)
+    .nullable()
+    .describe(`Shown to waiting participants; at most ${MOST_MESSAGE} characters; null clears it`)
+    .optional(),
+  display_name: lineOfText(MOST_DISPLAY_NAME)
+    .nullable()
+    .describe(`What people call the room; at most ${MOST_DISPLAY_NAME} characters; null or blank clears it`)
+    .optional(),
+};
+export type RoomSettings = z.infer<z.ZodObject<typeof settings>>;
+
+export const CreateRoomInput = z.object({
+  name: z
+    .string({ error: INVALID_NAME })
+    .refine(isRoomName, { error: INVALID_NAME })
+    .describe('2 to 64 of a-z, 0-9 and single inner hyphens; generated when omitted')
+    .meta({ ...roomNameFormat, example: 'amber-falcon' })
+    .optional(),
+  ...settings,
+  workspace_id: id
+    .describe("The workspace to create it in; when omitted, the key's workspace, else the caller's Personal")
+    .optional(),
+});
+export type CreateRoomInput = z.infer<typeof CreateRoomInput>;
+
+export const UpdateRoomInput = RoomInput.extend(settings);
+export type UpdateRoomInput = z.infer<typeof UpdateRoomInput>;
+
+export const RoomsAnswer = z.object({ rooms: z.array(Room) });
+export const RoomAnswer = z.object({ room: Room });
+export const RoomName = z.object({ name: z.string().meta({ example: 'amber-falcon' }) });
+export type RoomName = z.infer<typeof RoomName>;

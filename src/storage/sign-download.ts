@@ -1,0 +1,38 @@
+/** What every download operation answers. */
+import { storageUnavailable } from '../core/errors.ts';
+import { type Clock, toUnixSeconds } from '../core/time.ts';
+import { type DownloadOptions, type ObjectStore, StorageUnavailableError } from './object-store.ts';
+
+/** How long a download URL works. */
+const DOWNLOAD_SECONDS = 900;
+
+const extensions: Record<string, string> = { 'application/pdf': '.pdf', 'video/mp4': '.mp4' };
+
+/**
+ * A name that ends as its type does: whoever opens the download runs nothing that somebody else named `run.bat`. Programs
+ * go by the extension, whatever the type says.
+ */
+const filenameFor = (filename: string, contentType: string): string => {
+  const extension = extensions[contentType] ?? '';
+  return filename.toLowerCase().endsWith(extension) ? filename : filename + extension;
+};
+
+type Presented = Pick<DownloadOptions, 'filename' | 'contentType' | 'origin'>;
+
+/**
+ * A URL that serves the object as an attachment for 15 minutes, and when it ends (Unix timestamp in seconds). Throws
+ * STORAGE_UNAVAILABLE.
+ */
+export const signDownload = async (
+  { store, clock }: { store: ObjectStore; clock: Clock },
+  key: string,
+  presented: Presented,
+): Promise<{ url: string; expires_at: number }> => {
+  const expiresAt = toUnixSeconds(clock.now()) + DOWNLOAD_SECONDS;
+  const filename = filenameFor(presented.filename, presented.contentType);
+  const options = { ...presented, filename, expiresInSeconds: DOWNLOAD_SECONDS };
+  const url = await store.signDownload(key, options).catch((error: unknown) => {
+    throw error instanceof StorageUnavailableError ? storageUnavailable('Storage service unavailable', error) : error;
+  });
+  return { url, expires_at: expiresAt };
+};

@@ -1,0 +1,159 @@
+/** The sums of analytics while many write: nothing lost, nothing counted twice, nobody stuck. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DAY_MS } from '../../src/core/time.ts';
+import { transact } from '../../src/db/client.ts';
+import { readAnalytics } from '../../src/routers/analytics/read-analytics.ts';
+import { recordContactEvent, upsertContact } from '../../src/routers/contacts/record-contact-event.ts';
+import { concurrently } from '../support/concurrently.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addTeam, type Team } from '../support/world.ts';
+import { addSubjects, createRandom, type Random, recordAnyEvent, type Subjects, upsertAnyContact } from './history.ts';
+import { countPlainly } from './plain-counts.ts';
+
+const WRITERS = 8;
+const TRANSACTIONS = 100;
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+
+class RolledBack extends Error {}
+
+/** Today or yesterday: few days, so that writers meet. */
+const anyDay = (random: Random): Date => new Date(app.clock.now().getTime() - random.below(2) * DAY_MS);
+
+/** Some events and contacts in random order, given up at the end now and then. Returns how often it was tried. */
+const writeOnce = async (team: Team, subjects: Subjects, random: Random): Promise<number> => {
+  let tries = 0;
+  const isGivenUp = random.below(5) === 0;
+  const work = transact(app.services.db, async (tx) => {
+    tries += 1;
+    for (let steps = 1 + random.below(4); steps > 0; steps -= 1) {
+      if (random.below(3) === 0) await upsertAnyContact(tx, team, random, anyDay(random), 20);
+      else await recordAnyEvent(tx, team, subjects, random, anyDay(random));
+    }
+    if (isGivenUp) throw new RolledBack();
+  });
+  if (isGivenUp) await expect(work).rejects.toThrow(RolledBack);
+  else await work;
+  return tries;
+};
+
+/** Reads sums and rows in one snapshot, over and over until `done`; returns how often. */
+const compareUntil = async (team: Team, done: Promise<unknown>): Promise<number> => {
+  let isDone = false;
+  const end = done.finally(() => {
+    isDone = true;
+  });
+  let looks = 0;
+  for (; !isDone; looks += 1)
+    await app.services.db.$transaction(
+      async (db) => {
+        const sums = await readAnalytics({ db, clock: app.clock }, { workspaceId: team.id });
+        expect(sums).toEqual(await countPlainly(db, team.id, app.clock.now()));
+      },
+      { isolationLevel: 'RepeatableRead' },
+    );
+  await end;
+  return looks;
+};
+
+test('sums equal counts at every moment, and writers in any order never wait in a circle', async () => {
+  const team = await addTeam(app);
+  const subjects = await addSubjects(app, team);
+  const writing = concurrently(WRITERS, async (writer) => {
+    const random = createRandom(100 + writer);
+    const tries: number[] = [];
+    for (let count = 0; count < TRANSACTIONS; count += 1) tries.push(await writeOnce(team, subjects, random));
+    return tries;
+  });
+  expect(await compareUntil(team, writing)).toBeGreaterThan(5);
+  // A second try would mean that PostgreSQL had to break a deadlock.
+  expect(new Set((await writing).flat())).toEqual(new Set([1]));
+  const sums = await readAnalytics({ db: app.services.db, clock: app.clock }, { workspaceId: team.id });
+  expect(sums).toEqual(await countPlainly(app.services.db, team.id, app.clock.now()));
+  expect(sums.kpis.bookings).toBeGreaterThan(100);
+}, 120_000);
+
+test('sums equal counts while rooms, pages and contacts are deleted under the writers', async () => {
+  const team = await addTeam(app);
+  const subjects = await addSubjects(app, team);
+  const { db } = app.services;
+  const writing = concurrently(WRITERS, async (writer) => {
+    const random = createRandom(200 + writer);
+    for (let count = 0; count < 30; count += 1) await writeOnce(team, subjects, random);
+  });
+  const deleting = (async () => {
+    const where = { workspaceId: team.id };
+    for (const [index, roomId] of subjects.rooms.slice(0, 9).entries()) {
+      await transact(db, (tx) => tx.room.deleteMany({ where: { ...where, id: roomId } }));
+      await transact(db, (tx) => tx.bookingPage.deleteMany({ where: { ...where, id: subjects.pages[index] ?? 0 } }));
+      await transact(db, (tx) => tx.contact.deleteMany({ where: { ...where, email: `person${index}@example.com` } }));
+    }
+  })();
+  expect(await compareUntil(team, Promise.all([writing, deleting]))).toBeGreaterThan(1);
+  const sums = await readAnalytics({ db, clock: app.clock }, { workspaceId: team.id });
+  expect(sums).toEqual(await countPlainly(db, team.id, app.clock.now()));
+  expect(sums.kpis.rooms).toBe(3);
+}, 120_000);
+
+test('of 40 calls with one email address, in whatever case, one makes the contact', async () => {
+  const team = await addTeam(app);
+  const ids = await concurrently(40, (index) =>
+    upsertContact(app.services.db, {
+      workspaceId: team.id,
+      name: `Name ${index % 3}`,
+      email: index % 2 === 0 ? ' Kim@Example.com' : 'kim@example.COM',
+      at: app.clock.now(),
+    }),
+  );
+  expect(new Set(ids).size).toBe(1);
+  const contacts = await app.services.db.contact.findMany({ where: { workspaceId: team.id } });
+  expect(contacts).toMatchObject([{ id: ids[0], email: 'kim@example.com' }]);
+});
+
+test('a contact keeps its day and takes the last name; without an address there is none', async () => {
+  const team = await addTeam(app);
+  const { db } = app.services;
+  const add = (name: string, email: string | null, at: string) =>
+    upsertContact(db, { workspaceId: team.id, name, email, at: new Date(at) });
+  const id = await add('Kim', 'kim@example.com', '2026-05-01T00:00:00Z');
+  expect(await add('Kim Lee', 'KIM@example.com', '2026-06-01T00:00:00Z')).toBe(id);
+  for (const nothing of [null, '', '  ']) expect(await add('Nobody', nothing, '2026-06-01T00:00:00Z')).toBeNull();
+  const other = await addTeam(app);
+  expect(
+    await upsertContact(db, { workspaceId: other.id, name: 'Kim', email: 'kim@example.com', at: new Date() }),
+  ).not.toBe(id);
+  const contacts = await db.contact.findMany({ where: { workspaceId: team.id } });
+  expect(contacts).toMatchObject([{ id, name: 'Kim Lee', createdAt: new Date('2026-05-01T00:00:00Z') }]);
+});
+
+test('events of a workspace that is deleted meanwhile go with it, or are refused', async () => {
+  const team = await addTeam(app);
+  const subjects = await addSubjects(app, team);
+  const outcomes = await Promise.all([
+    ...Array.from({ length: 6 }, async (_, index) => {
+      const random = createRandom(300 + index);
+      for (let count = 0; count < 40; count += 1)
+        await transact(app.services.db, async (tx) => {
+          await upsertAnyContact(tx, team, random, app.clock.now());
+          await recordAnyEvent(tx, team, subjects, random, app.clock.now());
+        }).catch((error: { code?: string }) => expect(error.code).toBe('P2003'));
+    }),
+    app.http.delete(team.path, team.owner.token).then(({ status }) => status),
+  ]);
+  expect(outcomes.at(-1)).toBe(200);
+  expect(await app.services.db.contactEventDay.count({ where: { workspaceId: team.id } })).toBe(0);
+  await expect(
+    recordContactEvent(app.services.db, {
+      workspaceId: team.id,
+      type: 'booking',
+      contactId: null,
+      roomId: null,
+      bookingPageId: null,
+      at: app.clock.now(),
+    }),
+  ).rejects.toMatchObject({ code: 'P2003' });
+});

@@ -1,0 +1,334 @@
+/** The tables of the contract for rooms, recordings and analytics, row by row. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { start } from '../recordings/recorder.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { expectError, fields, isUnixSeconds } from './expectations.ts';
+import { createWorld, type Scene, type World } from './scene.ts';
+
+let app: TestApp;
+let world: World;
+let scene: Scene;
+beforeAll(async () => {
+  app = await startTestApp();
+  world = await createWorld(app);
+});
+afterAll(() => app.close());
+
+const newScene = async (): Promise<string> => {
+  scene = await world.addScene();
+  return `/api/workspaces/${scene.workspaceId}`;
+};
+
+const ROOM = [
+  'accent_color',
+  'created_at',
+  'display_name',
+  'id',
+  'last_used_at',
+  'name',
+  'recording_count',
+  'scheduled_at',
+  'user_id',
+  'waiting_room_enabled',
+  'waiting_room_message',
+  'workspace_id',
+];
+const RECORDING = [
+  'archive_id',
+  'created_at',
+  'duration',
+  'id',
+  'room_id',
+  'room_name',
+  'size',
+  'status',
+  'title',
+  'url',
+];
+
+const ROOMS = '/api/dashboard/rooms';
+
+describe('rooms', () => {
+  test('GET /api/dashboard/rooms: {rooms: [Room with recording_count]}, newest first', async () => {
+    await newScene();
+    const { status, body } = await app.http.get(ROOMS, scene.owner.token);
+    expect(status).toBe(200);
+    expect(fields(body)).toEqual(['rooms']);
+    for (const room of body.rooms) expect(fields(room)).toEqual(ROOM);
+    expect(body.rooms[0]).toMatchObject({
+      workspace_id: scene.workspaceId,
+      name: scene.roomName,
+      user_id: scene.owner.id,
+      recording_count: 1,
+    });
+    expectError(await app.http.get(ROOMS), 401, 'Unauthorized');
+  });
+
+  test('POST /api/dashboard/rooms: 201 {room: Room}; everything is optional, with these defaults', async () => {
+    await newScene();
+    const { status, body } = await app.http.post(ROOMS, scene.member.token, {});
+    expect(status).toBe(201);
+    expect(fields(body)).toEqual(['room']);
+    expect(fields(body.room)).toEqual(ROOM);
+    expect(body.room).toMatchObject({
+      user_id: scene.member.id,
+      display_name: null,
+      recording_count: 0,
+      scheduled_at: null,
+      accent_color: '#6366f1',
+      waiting_room_enabled: 0,
+      waiting_room_message: null,
+    });
+    expect(body.room.name).toMatch(/^[a-z0-9]+(-[a-z0-9]+)+$/);
+    expect(isUnixSeconds(body.room.created_at)).toBe(true);
+    expect(body.room.last_used_at).toBe(body.room.created_at);
+  });
+
+  test('POST /api/dashboard/rooms: name and every setting are kept as sent', async () => {
+    await newScene();
+    const sent = {
+      name: `every-setting-${scene.number}`,
+      scheduled_at: 1_800_000_000.25,
+      accent_color: '#10b981',
+      waiting_room_enabled: 1,
+      waiting_room_message: 'One moment\nplease',
+    };
+    const { status, body } = await app.http.post(ROOMS, scene.owner.token, sent);
+    expect(status).toBe(201);
+    expect(body.room).toMatchObject(sent);
+  });
+
+  test('POST rooms: 400 Invalid room name', async () => {
+    await newScene();
+    for (const name of ['', 'a', 'Capital', 'two words', 'a--b', '-a', 'a-', 'a_b', 'é-room', 'x'.repeat(65), 5, null])
+      expectError(await app.http.post(ROOMS, scene.owner.token, { name }), 400, 'Invalid room name');
+  });
+
+  test('POST rooms: 409 Room name already taken, whoever has it', async () => {
+    await newScene();
+    for (const { token } of [scene.owner, scene.outsider])
+      expectError(await app.http.post(ROOMS, token, { name: scene.roomName }), 409, 'Room name already taken');
+  });
+
+  test('POST rooms: in a workspace for owner and admin only; 403, 404 Workspace not found', async () => {
+    await newScene();
+    const inTeam = { workspace_id: scene.workspaceId };
+    for (const { token } of [scene.owner, scene.admin])
+      expect((await app.http.post(ROOMS, token, inTeam)).body.room).toMatchObject(inTeam);
+    for (const { token } of [scene.member, scene.outsider])
+      expectError(await app.http.post(ROOMS, token, inTeam), 403, 'Forbidden');
+    const unknown = { workspace_id: 2_147_483_647 };
+    expectError(await app.http.post(ROOMS, scene.owner.token, unknown), 404, 'Workspace not found');
+  });
+
+  test('GET /api/dashboard/rooms/:name: {room: Room}; 404 Room not found', async () => {
+    await newScene();
+    const path = `${ROOMS}/${scene.roomName}`;
+    const { status, body } = await app.http.get(path, scene.owner.token);
+    expect(status).toBe(200);
+    expect(fields(body)).toEqual(['room']);
+    expect(fields(body.room)).toEqual(ROOM);
+    expect(body.room).toMatchObject({ name: scene.roomName, recording_count: 1 });
+    expectError(await app.http.get(`${ROOMS}/no-such-room`, scene.owner.token), 404, 'Room not found');
+    expectError(await app.http.get(path, scene.admin.token), 404, 'Room not found');
+  });
+
+  test('PATCH /api/dashboard/rooms/:name: any subset of the settings; {room: Room}; 404', async () => {
+    await newScene();
+    const path = `${ROOMS}/${scene.roomName}`;
+    const before = (await app.http.get(path, scene.owner.token)).body.room;
+    const settings = {
+      scheduled_at: 1_800_000_000,
+      accent_color: '#abc',
+      waiting_room_enabled: 1,
+      waiting_room_message: 'Soon',
+    };
+    let expected = before;
+    for (const [name, value] of Object.entries(settings)) {
+      const { status, body } = await app.http.patch(path, scene.owner.token, { [name]: value });
+      expected = { ...expected, [name]: value };
+      expect(status).toBe(200);
+      expect(body).toEqual({ room: expected });
+    }
+    const cleared = { scheduled_at: null, waiting_room_message: null };
+    const { body } = await app.http.patch(path, scene.owner.token, cleared);
+    expect(body).toEqual({ room: { ...expected, ...cleared } });
+    expectError(await app.http.patch(path, scene.admin.token, settings), 404, 'Room not found');
+    expectError(await app.http.patch(`${ROOMS}/no-such-room`, scene.owner.token, settings), 404, 'Room not found');
+  });
+
+  test('DELETE /api/dashboard/rooms/:name: {ok: true}, with all its recordings; 404', async () => {
+    await newScene();
+    const path = `${ROOMS}/${scene.roomName}`;
+    expectError(await app.http.delete(path, scene.admin.token), 404, 'Room not found');
+    const answer = await app.http.delete(path, scene.owner.token);
+    expect(answer).toMatchObject({ status: 200, body: { ok: true } });
+    expect(fields(answer.body)).toEqual(['ok']);
+    const { body } = await app.http.get('/api/dashboard/recordings', scene.owner.token);
+    expect(body.recordings.map(({ id }: { id: number }) => id)).not.toContain(scene.recordingId);
+    expectError(await app.http.delete(path, scene.owner.token), 404, 'Room not found');
+  });
+
+  test('GET /api/dashboard/generate-name: no authentication; {name}, which can be a room’s', async () => {
+    await newScene();
+    const { status, body } = await app.http.get('/api/dashboard/generate-name');
+    expect(status).toBe(200);
+    expect(fields(body)).toEqual(['name']);
+    expect((await app.http.post(ROOMS, scene.owner.token, { name: body.name })).status).toBe(201);
+  });
+
+  test('GET /api/workspaces/:id/rooms: any member; {rooms: [Room with recording_count]}, newest first', async () => {
+    const path = `${await newScene()}/rooms`;
+    const { body: created } = await app.http.post(ROOMS, scene.admin.token, { workspace_id: scene.workspaceId });
+    for (const { token } of [scene.owner, scene.admin, scene.member]) {
+      const { status, body } = await app.http.get(path, token);
+      expect(status).toBe(200);
+      expect(fields(body)).toEqual(['rooms']);
+      for (const room of body.rooms) expect(fields(room)).toEqual(ROOM);
+      const listed = body.rooms.map(({ name, recording_count }: Record<string, unknown>) => [name, recording_count]);
+      expect(listed).toEqual([
+        [created.room.name, 0],
+        [scene.roomName, 1],
+      ]);
+    }
+    expectError(await app.http.get(path, scene.outsider.token), 403, 'Forbidden');
+  });
+});
+
+describe('recordings', () => {
+  const expected = () => ({
+    id: scene.recordingId,
+    room_name: scene.roomName,
+    archive_id: 'archive',
+    title: 'Weekly',
+    url: `${app.url}/api/dashboard/recordings/${scene.recordingId}/download`,
+    duration: 90,
+    size: 11,
+    status: 'available',
+  });
+
+  test.each([
+    ['GET /api/dashboard/recordings: those of all rooms of the caller', () => '/api/dashboard/recordings'],
+    ['GET /api/dashboard/rooms/:name/recordings: those of that room', () => `${ROOMS}/${scene.roomName}/recordings`],
+  ])('%s; {recordings: [Recording]}, newest first', async (_, path) => {
+    await newScene();
+    const { status, body } = await app.http.get(path(), scene.owner.token);
+    expect(status).toBe(200);
+    expect(fields(body)).toEqual(['recordings']);
+    for (const recording of body.recordings) expect(fields(recording)).toEqual(RECORDING);
+    const [newest] = body.recordings;
+    expect(newest).toMatchObject(expected());
+    expect(isUnixSeconds(newest.created_at)).toBe(true);
+  });
+
+  test('the recordings of all rooms are those of every room, and of a room only its own', async () => {
+    await newScene();
+    const { body } = await app.http.post(ROOMS, scene.owner.token, { workspace_id: scene.workspaceId });
+    const { id: roomId, name } = body.room;
+    const id = await start(app, { workspaceId: scene.workspaceId, roomId, archiveId: 'second' });
+    const idsOf = async (path: string): Promise<number[]> =>
+      (await app.http.get(path, scene.owner.token)).body.recordings.map((recording: { id: number }) => recording.id);
+    expect((await idsOf('/api/dashboard/recordings')).slice(0, 2)).toEqual([id, scene.recordingId]);
+    expect(await idsOf(`${ROOMS}/${name}/recordings`)).toEqual([id]);
+    expect(await idsOf(`${ROOMS}/${scene.roomName}/recordings`)).toEqual([scene.recordingId]);
+  });
+
+  test('a recording that has only started: url and title null, duration and size 0', async () => {
+    await newScene();
+    const { body: room } = await app.http.post(ROOMS, scene.member.token, {});
+    const { id: roomId, workspace_id: workspaceId, name } = room.room;
+    await start(app, { workspaceId, roomId, archiveId: 'started' });
+    const { body } = await app.http.get(`${ROOMS}/${name}/recordings`, scene.member.token);
+    expect(body.recordings).toMatchObject([{ status: 'started', title: null, url: null, duration: 0, size: 0 }]);
+  });
+
+  test('401 without a credential; 404 Room not found, Recording not found', async () => {
+    await newScene();
+    expectError(await app.http.get('/api/dashboard/recordings'), 401, 'Unauthorized');
+    for (const name of ['no-such-room', scene.foreign.roomName])
+      expectError(await app.http.get(`${ROOMS}/${name}/recordings`, scene.owner.token), 404, 'Room not found');
+    for (const id of [2_147_483_647, scene.foreign.recordingId]) {
+      const path = `/api/dashboard/recordings/${id}/download`;
+      expectError(await app.http.get(path, scene.owner.token), 404, 'Recording not found');
+    }
+  });
+
+  test('the url of a recording leads to its file', async () => {
+    await newScene();
+    const { url } = expected();
+    const { status, body } = await app.http.get(url.slice(app.url.length), scene.owner.token);
+    expect(status).toBe(200);
+    expect(fields(body)).toEqual(['expires_at', 'url']);
+    expect(await (await fetch(body.url)).text()).toBe('a recording');
+  });
+});
+
+describe('analytics', () => {
+  const today = (): string => new Date().toISOString().slice(0, 10);
+
+  test('GET /api/workspaces/:workspaceId/analytics: any member; six fields of exactly these shapes', async () => {
+    const path = `${await newScene()}/analytics`;
+    const room = (await app.http.get(`${ROOMS}/${scene.roomName}`, scene.owner.token)).body.room;
+    const page = await app.services.db.bookingPage.findFirstOrThrow({ where: { workspaceId: scene.workspaceId } });
+    for (const { token } of [scene.owner, scene.admin, scene.member]) {
+      const before = today();
+      const { status, body } = await app.http.get(path, token);
+      expect(status).toBe(200);
+      // The scene may have been made before midnight.
+      const date = expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/);
+      expect(body).toEqual({
+        kpis: { rooms: 1, recordings: 1, recordingDuration: 90, contacts: 1, bookings: 1 },
+        activityTimeline: [{ date, bookings: 1, room_joins: 1 }],
+        eventTypeBreakdown: [
+          { type: 'booking', count: 1 },
+          { type: 'room_join', count: 1 },
+        ],
+        topBookingPages: [{ id: page.id, title: 'Intro call', slug: scene.roomName, count: 1 }],
+        newContactsTimeline: [{ date, count: 1 }],
+        topRooms: [{ id: room.id, name: scene.roomName, display_name: null, count: 1 }],
+      });
+      expect(body.activityTimeline[0].date <= today()).toBe(true);
+      expect(Date.parse(before) - Date.parse(body.activityTimeline[0].date)).toBeLessThanOrEqual(86_400_000);
+    }
+  });
+
+  test('GET analytics: 403 Forbidden to who is not a member; 401, 404', async () => {
+    const path = `${await newScene()}/analytics`;
+    expectError(await app.http.get(path, scene.outsider.token), 403, 'Forbidden');
+    expectError(await app.http.get(path), 401, 'Unauthorized');
+    const unknown = '/api/workspaces/2147483647/analytics';
+    expectError(await app.http.get(unknown, scene.owner.token), 404, 'Workspace not found');
+  });
+
+  test('the top lists have 5 entries, and the timelines the last 30 days', async () => {
+    const path = `${await newScene()}/analytics`;
+    const { workspaceId } = scene;
+    const at = (daysAgo: number): Date => new Date(app.clock.now().getTime() - daysAgo * 86_400_000);
+    const event = { workspaceId, contactId: null, roomId: null, bookingPageId: null };
+    for (let index = 0; index < 6; index += 1) {
+      const { body } = await app.http.post(ROOMS, scene.owner.token, { workspace_id: workspaceId });
+      const page = await app.services.db.bookingPage.create({
+        data: { workspaceId, title: 'Page', slug: `top-${scene.number}-${index}`, createdAt: at(0) },
+      });
+      await app.services.db.contactEvent.createMany({
+        data: [
+          { ...event, type: 'room_join', roomId: body.room.id, createdAt: at(31) },
+          { ...event, type: 'booking', bookingPageId: page.id, createdAt: at(28) },
+        ],
+      });
+    }
+    const { body } = await app.http.get(path, scene.member.token);
+    expect(body.topRooms).toHaveLength(5);
+    expect(body.topBookingPages).toHaveLength(5);
+    const activity = body.activityTimeline.map((day: Record<string, unknown>) => [day.bookings, day.room_joins]);
+    expect(activity).toEqual([
+      [6, 0],
+      [1, 1],
+    ]);
+    expect(body.kpis.bookings).toBe(7);
+    expect(body.eventTypeBreakdown).toEqual([
+      { type: 'booking', count: 7 },
+      { type: 'room_join', count: 7 },
+    ]);
+  });
+});

@@ -1,0 +1,115 @@
+/** Recordings when many act at once, and the totals of their workspace. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { AppError } from '../../src/core/errors.ts';
+import type { Progress, RecordingKey } from '../../src/routers/recordings/write-recordings.ts';
+import { concurrently } from '../support/concurrently.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addTeam, type Team } from '../support/world.ts';
+import { advance, start } from './recorder.ts';
+
+const ROOMS = '/api/dashboard/rooms';
+
+let app: TestApp;
+let team: Team;
+beforeAll(async () => {
+  app = await startTestApp();
+  team = await addTeam(app);
+});
+afterAll(() => app.close());
+
+const newRoom = async (name: string): Promise<RecordingKey> => {
+  const { body } = await app.http.post(ROOMS, team.admin.token, { name, workspace_id: team.id });
+  return { workspaceId: team.id, roomId: body.room.id, archiveId: name };
+};
+
+const countEvents = async (type: string, { archiveId }: RecordingKey): Promise<number> => {
+  const events = await app.services.db.event.findMany({ where: { type } });
+  return events.filter(({ data }) => (data as { archive_id?: string }).archive_id === archiveId).length;
+};
+
+/** What is not there any more is no failure here. */
+const unlessGone = async (work: Promise<unknown>): Promise<void> => {
+  await work.catch((error: unknown) => {
+    if (!(error instanceof AppError && error.code === 'NOT_FOUND')) throw error;
+  });
+};
+
+test('one recording started 20 times at once is one, with one event', async () => {
+  const key = await newRoom('started-often');
+  const ids = await concurrently(20, () => start(app, key));
+  expect(new Set(ids).size).toBe(1);
+  expect(await countEvents('recording.started', key)).toBe(1);
+});
+
+test('of 20 moves to available at once exactly one is made, with one event', async () => {
+  const key = await newRoom('completed-often');
+  await start(app, key);
+  const moved = await concurrently(20, (index) =>
+    advance(app, key, { status: 'available', fileKey: `v1/file-${index}`, duration: index }),
+  );
+  expect(moved.filter(Boolean)).toHaveLength(1);
+  expect(await countEvents('recording.completed', key)).toBe(1);
+  const row = await app.services.db.recording.findUnique({ where: { workspaceId_roomId_archiveId: key } });
+  expect(row).toMatchObject({ status: 'available', fileKey: `v1/file-${moved.indexOf(true)}` });
+});
+
+test('of available and failed at once exactly one wins, and stays', async () => {
+  await concurrently(10, async (index) => {
+    const key = await newRoom(`either-${index}`);
+    await start(app, key);
+    const moved = await Promise.all([
+      advance(app, key, { status: 'available', fileKey: `v1/either-${index}` }),
+      advance(app, key, { status: 'failed' }),
+      advance(app, key, { status: 'uploaded' }),
+    ]);
+    expect(moved.slice(0, 2).filter(Boolean)).toHaveLength(1);
+    expect(await countEvents('recording.completed', key)).toBe(moved[0] ? 1 : 0);
+  });
+});
+
+test('a room that is deleted while recordings start and move on in it leaves none behind', async () => {
+  await concurrently(10, async (index) => {
+    const key = await newRoom(`deleted-${index}`);
+    await start(app, key);
+    const [deleted] = await Promise.all([
+      app.http.delete(`${ROOMS}/deleted-${index}`, team.admin.token),
+      unlessGone(advance(app, key, { status: 'available', fileKey: `v1/deleted-${index}`, duration: 10 })),
+      ...Array.from({ length: 4 }, (_, other) =>
+        unlessGone(start(app, { ...key, archiveId: `more-${index}-${other}` })),
+      ),
+    ]);
+    expect(deleted.status).toBe(200);
+    expect(await app.services.db.recording.count({ where: { roomId: key.roomId } })).toBe(0);
+  });
+});
+
+test('the totals of the workspace are plain counts after a mix of everything', async () => {
+  const statuses: Progress['status'][] = ['uploaded', 'available', 'failed'];
+  await concurrently(40, async (index) => {
+    const name = `mixed-${index}`;
+    const key = await newRoom(name);
+    await Promise.all([
+      ...Array.from({ length: 3 }, async (_, each) => {
+        const recording = { ...key, archiveId: `${name}-${each}` };
+        await unlessGone(start(app, recording));
+        for (const status of statuses.slice(each % 2))
+          await unlessGone(advance(app, recording, { status, fileKey: `v1/${name}-${each}`, duration: index + each }));
+      }),
+      ...(index % 3 === 0 ? [app.http.delete(`${ROOMS}/${name}`, team.admin.token)] : []),
+      app.http.patch(`${ROOMS}/${name}`, team.admin.token, { display_name: name }),
+    ]);
+  });
+  const [totals] = await app.services.db.$queryRaw<unknown[]>`
+    select room_count, recording_count, recording_seconds from workspaces where id = ${team.id}`;
+  const [counts] = await app.services.db.$queryRaw<{ recording_count: number }[]>`
+    select (select count(*)::int from rooms where workspace_id = w.id) as room_count,
+      (select count(*)::int from recordings where workspace_id = w.id) as recording_count,
+      (select sum(duration)::bigint from recordings where workspace_id = w.id) as recording_seconds
+    from workspaces w where id = ${team.id}`;
+  expect(totals).toEqual(counts);
+  expect(counts?.recording_count).toBeGreaterThan(50);
+  const listed = (await app.http.get(`${team.path}/rooms`, team.member.token)).body.rooms as {
+    recording_count: number;
+  }[];
+  expect(listed.reduce((sum, room) => sum + room.recording_count, 0)).toBe(counts?.recording_count);
+});

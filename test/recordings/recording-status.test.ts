@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { mayMove, recordingStatuses, toRecordingStatus } from '../../src/core/recording-status.ts';
+
+const legal = [
+  'started > uploaded',
+  'started > available',
+  'started > failed',
+  'uploaded > available',
+  'uploaded > failed',
+];
+
+const all = recordingStatuses.flatMap((from) => recordingStatuses.map((to) => [from, to] as const));
+
+test('the 16 pairs of statuses are all of them', () => expect(all).toHaveLength(16));
+
+test.each(all)('%s to %s', (from, to) => expect(mayMove(from, to)).toBe(legal.includes(`${from} > ${to}`)));
+
+test('a status of the database is one of the four', () => {
+  for (const status of recordingStatuses) expect(toRecordingStatus(status)).toBe(status);
+  expect(() => toRecordingStatus('paused')).toThrow('Unknown recording status');
+});

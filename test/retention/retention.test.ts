@@ -1,0 +1,158 @@
+/** The retention policy: reading, setting, refusing, and the sweep that applies it. */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DAY_MS, SECOND_MS } from '../../src/core/time.ts';
+import { sweepRetention } from '../../src/routers/retention/sweep-retention.ts';
+import { removeDiscardedObjects } from '../../src/storage/discarded-objects.ts';
+import { StorageUnavailableError } from '../../src/storage/object-store.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addTeam, type Team, upload } from '../support/world.ts';
+
+let app: TestApp;
+let team: Team;
+let storeIsDown = false;
+
+beforeAll(async () => {
+  app = await startTestApp({
+    wrapStore: (store) => ({
+      ...store,
+      remove: async (key, options) => {
+        if (storeIsDown) throw new StorageUnavailableError('down', new Error('down'));
+        await store.remove(key, options);
+      },
+    }),
+  });
+  team = await addTeam(app);
+});
+afterAll(() => app.close());
+
+const REFUSAL = 'media_retention_days must be one of 7, 30, 60, 90, 180, 365 or null';
+const policy = (): string => `${team.path}/retention`;
+
+/** Object files in the store. */
+const countFiles = async (): Promise<number> => {
+  const entries = await readdir(join(app.filesDir, 'objects'), { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).length;
+};
+
+const addItems = async (count: number, workspace: Team = team): Promise<void> => {
+  for (let index = 0; index < count; index += 1) {
+    expect((await upload(app, workspace.path, workspace.member.token)).status).toBe(200);
+  }
+};
+
+const totalOf = async (workspace: Team = team): Promise<number> =>
+  (await app.http.get(`${workspace.path}/library`, workspace.owner.token)).body.total;
+
+describe('the policy', () => {
+  test('is null at first, and each allowed value is kept, through both doors', async () => {
+    expect((await app.http.get(policy(), team.owner.token)).body).toEqual({ media_retention_days: null });
+    for (const days of [7, 30, 60, 90, 180, 365, null] as const) {
+      const { status, body } = await app.http.patch(policy(), team.owner.token, { media_retention_days: days });
+      expect([status, body]).toEqual([200, { media_retention_days: days }]);
+      expect(await team.owner.client.retention.read.query({ id: team.id })).toEqual({ media_retention_days: days });
+    }
+    const set = await team.owner.client.retention.set.mutate({ id: team.id, media_retention_days: 30 });
+    expect(set).toEqual({ media_retention_days: 30 });
+    expect((await app.http.get(team.path, team.owner.token)).body.workspace.media_retention_days).toBe(30);
+    await app.http.patch(policy(), team.owner.token, { media_retention_days: null });
+  });
+
+  test.each([
+    [{}],
+    [undefined],
+    [{ media_retention_days: 8 }],
+    [{ media_retention_days: '7' }],
+    [{ media_retention_days: 7.5 }],
+    [{ media_retention_days: true }],
+  ])('%j is refused with the list of what is allowed, and changes nothing', async (body) => {
+    await app.http.patch(policy(), team.owner.token, { media_retention_days: 90 });
+    const answer = await app.http.patch(policy(), team.owner.token, body);
+    expect([answer.status, answer.body.error]).toEqual([400, REFUSAL]);
+    expect(answer.body.issues).toEqual([{ path: 'media_retention_days', message: REFUSAL }]);
+    expect((await app.http.get(policy(), team.owner.token)).body).toEqual({ media_retention_days: 90 });
+    await app.http.patch(policy(), team.owner.token, { media_retention_days: null });
+  });
+
+  test('is the owner’s alone', async () => {
+    for (const person of [team.admin, team.member, team.outsider]) {
+      expect((await app.http.get(policy(), person.token)).status).toBe(403);
+      expect((await app.http.patch(policy(), person.token, { media_retention_days: 7 })).status).toBe(403);
+    }
+    expect((await app.http.get(policy(), team.owner.token)).body).toEqual({ media_retention_days: null });
+  });
+});
+
+describe('the sweep', () => {
+  test('deletes what is older than the policy to the second, rows, files and events, and nothing else', async () => {
+    const other = await addTeam(app, 'Keeps everything');
+    await addItems(2);
+    await addItems(1, other);
+    await app.http.patch(policy(), team.owner.token, { media_retention_days: 7 });
+    const [newest] = await app.services.db.libraryItem.findMany({
+      where: { workspaceId: team.id },
+      orderBy: { createdAt: 'desc' },
+    });
+    const due = (newest?.createdAt.getTime() ?? 0) + 7 * DAY_MS;
+    const files = await countFiles();
+
+    // One second before the newest is seven days old, and with nothing of the older one due either.
+    app.clock.advance(due - SECOND_MS - app.clock.now().getTime() - 60 * SECOND_MS);
+    expect(await sweepRetention(app.services)).toBe(0);
+    expect(await totalOf()).toBe(2);
+
+    app.clock.advance(62 * SECOND_MS);
+    expect(await sweepRetention(app.services)).toBe(2);
+    expect(await totalOf()).toBe(0);
+    expect(await totalOf(other)).toBe(1);
+    expect(await countFiles()).toBe(files - 2);
+    const events = await app.services.db.event.findMany({
+      where: { workspaceId: team.id, type: 'library_item.deleted' },
+    });
+    expect(events.map(({ data }) => data)).toMatchObject([
+      { deleted_by: null, deleted_by_name: null, workspace_id: team.id },
+      { deleted_by: null, deleted_by_name: null, workspace_id: team.id },
+    ]);
+    expect(await sweepRetention(app.services)).toBe(0);
+  });
+
+  test('takes many items in batches, each once, also when two sweeps run at once', async () => {
+    await addItems(1);
+    const { db } = app.services;
+    const [item] = await db.libraryItem.findMany({ where: { workspaceId: team.id } });
+    if (!item) throw new Error('No item');
+    const { id: _, ...template } = item;
+    await db.libraryItem.createMany({
+      data: Array.from({ length: 450 }, (_value, index) => ({ ...template, fileKey: `v1/none/${index}` })),
+    });
+    const before = await db.event.count({ where: { workspaceId: team.id, type: 'library_item.deleted' } });
+    app.clock.advance(8 * DAY_MS);
+    const counts = await Promise.all([sweepRetention(app.services), sweepRetention(app.services)]);
+    expect(counts[0] + counts[1]).toBe(451);
+    expect(await totalOf()).toBe(0);
+    const after = await db.event.count({ where: { workspaceId: team.id, type: 'library_item.deleted' } });
+    expect(after - before).toBe(451);
+  });
+
+  test('deletes the rows while the store is down, and the files once it is back', async () => {
+    await addItems(2);
+    const files = await countFiles();
+    app.clock.advance(8 * DAY_MS);
+    storeIsDown = true;
+    expect(await sweepRetention(app.services)).toBe(2);
+    expect(await totalOf()).toBe(0);
+    expect(await countFiles()).toBe(files);
+    storeIsDown = false;
+    await removeDiscardedObjects(app.services);
+    expect(await countFiles()).toBe(files - 2);
+    expect(await app.services.db.discardedObject.count()).toBe(0);
+  });
+
+  test('keeps everything once the policy is lifted', async () => {
+    await addItems(1);
+    await app.http.patch(policy(), team.owner.token, { media_retention_days: null });
+    app.clock.advance(400 * DAY_MS);
+    expect(await sweepRetention(app.services)).toBe(0);
+  });
+});

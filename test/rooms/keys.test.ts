@@ -1,0 +1,70 @@
+/** Rooms by API key: the key acts for its creator, in its one workspace. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Answer } from '../support/http.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addTeam, type Team } from '../support/world.ts';
+import { addKey } from './keys.ts';
+
+const ROOMS = '/api/dashboard/rooms';
+
+let app: TestApp;
+let team: Team;
+let other: Team;
+beforeAll(async () => {
+  app = await startTestApp();
+  team = await addTeam(app);
+  other = await addTeam(app, 'Other');
+});
+afterAll(() => app.close());
+
+const expectError = (answer: Answer, status: number, message: string): void => {
+  expect([answer.status, answer.body.message]).toEqual([status, message]);
+};
+
+test("a room goes to the key's workspace, and belongs to the key's creator", async () => {
+  const key = await addKey(app, team.id, team.admin);
+  for (const json of [{}, { workspace_id: team.id }])
+    expect(await app.http.post(ROOMS, key, json)).toMatchObject({
+      status: 201,
+      body: { room: { workspace_id: team.id, user_id: team.admin.id } },
+    });
+});
+
+test('another workspace: 403, one that is none: 404', async () => {
+  const key = await addKey(app, team.id, team.admin);
+  const { workspaces } = await team.admin.client.workspaces.list.query();
+  const elsewhere = [other.id, ...workspaces.map(({ id }) => id).filter((id) => id !== team.id)];
+  expect(elsewhere.length).toBeGreaterThan(1);
+  for (const workspace_id of elsewhere)
+    expectError(await app.http.post(ROOMS, key, { workspace_id }), 403, 'Forbidden');
+  expectError(await app.http.post(ROOMS, key, { workspace_id: 2_147_483_647 }), 404, 'Workspace not found');
+  expectError(await app.http.get(`${other.path}/rooms`, key), 403, 'Forbidden');
+});
+
+test("it reaches its creator's rooms in that workspace, and no others", async () => {
+  const key = await addKey(app, team.id, team.owner);
+  await app.http.post(ROOMS, team.owner.token, { name: 'of-the-team', workspace_id: team.id });
+  await app.http.post(ROOMS, team.owner.token, { name: 'in-personal' });
+  await app.http.post(ROOMS, team.admin.token, { name: 'of-the-admin', workspace_id: team.id });
+  const { body } = await app.http.get(ROOMS, key);
+  expect(body.rooms.map(({ name }: { name: string }) => name)).toEqual(['of-the-team']);
+  for (const name of ['in-personal', 'of-the-admin']) {
+    expectError(await app.http.get(`${ROOMS}/${name}`, key), 404, 'Room not found');
+    expectError(await app.http.patch(`${ROOMS}/${name}`, key, {}), 404, 'Room not found');
+    expectError(await app.http.delete(`${ROOMS}/${name}`, key), 404, 'Room not found');
+  }
+  expect((await app.http.get(`${team.path}/rooms`, key)).body.rooms.length).toBeGreaterThan(1);
+});
+
+test('it has the role that its creator has now', async () => {
+  const { id, owner, member } = team;
+  await owner.client.members.changeRole.mutate({ id, userId: member.id, role: 'admin' });
+  const key = await addKey(app, id, member);
+  const { body } = await app.http.post(ROOMS, key);
+  await owner.client.members.changeRole.mutate({ id, userId: member.id, role: 'member' });
+  const path = `${ROOMS}/${body.room.name}`;
+  expectError(await app.http.post(ROOMS, key), 403, 'Forbidden');
+  expectError(await app.http.patch(path, key, { display_name: 'X' }), 403, 'Forbidden');
+  expectError(await app.http.delete(path, key), 403, 'Forbidden');
+  expect((await app.http.get(path, key)).status).toBe(200);
+});

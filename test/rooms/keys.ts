@@ -1,0 +1,20 @@
+import { createApiKey, keyPrefixOf } from '../../src/auth/api-keys.ts';
+import { hashToken } from '../../src/auth/tokens.ts';
+import type { TestApp } from '../support/test-app.ts';
+import type { Person } from '../support/world.ts';
+
+/** A key of a workspace that acts for its creator. */
+export const addKey = async (app: TestApp, workspaceId: number, creator: Person): Promise<string> => {
+  const key = createApiKey();
+  await app.services.db.apiKey.create({
+    data: {
+      workspaceId,
+      name: 'Script',
+      keyPrefix: keyPrefixOf(key),
+      keyHash: hashToken(key),
+      createdBy: creator.id,
+      createdAt: app.clock.now(),
+    },
+  });
+  return key;
+};

@@ -1,0 +1,133 @@
+/** The deliveries of a webhook: which come, in which order and with which fields. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { doors } from '../contract/doors.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addTeam, type Team } from '../support/world.ts';
+
+const START = Date.parse('2026-03-01T00:00:00Z');
+const COUNT = 120;
+
+let app: TestApp;
+let team: Team;
+let path: string;
+let webhookId: number;
+
+const newHook = async (): Promise<number> => {
+  const input = { name: 'Chat', url: 'https://example.com/', events: ['room.created'] };
+  const { body } = await app.http.post(`${team.path}/webhooks`, team.owner.token, input);
+  return body.webhook.id;
+};
+
+/** Attempts of one webhook, two in each second. */
+const addDeliveries = (to: number, count: number) =>
+  app.services.db.webhookDelivery.createMany({
+    data: Array.from({ length: count }, (_, index) => ({
+      workspaceId: team.id,
+      webhookId: to,
+      deliveryId: `msg_${to}_${Math.floor(index / 3)}`,
+      attempt: (index % 3) + 1,
+      event: 'room.created',
+      payload: JSON.stringify({ event: 'room.created', data: { room_name: `room-${index} "🐈"` } }),
+      responseStatus: index % 3 === 2 ? 200 : index % 3 === 1 ? 503 : 0,
+      responseBody: index % 3 === 2 ? 'ok' : 'no answer within 10 s',
+      success: index % 3 === 2,
+      createdAt: new Date(START + Math.floor(index / 2) * 1000),
+    })),
+  });
+
+beforeAll(async () => {
+  app = await startTestApp();
+  team = await addTeam(app);
+  webhookId = await newHook();
+  path = `${team.path}/webhooks/${webhookId}/deliveries`;
+  await addDeliveries(webhookId, COUNT);
+  await addDeliveries(await newHook(), 3);
+});
+afterAll(() => app.close());
+
+const read = async (query = '', token = team.admin.token) => {
+  const { status, body } = await app.http.get(path + query, token);
+  expect(status).toBe(200);
+  return body.deliveries as Record<string, unknown>[];
+};
+
+test('come newest first, those of one instant by id, 50 at a time, and of this webhook only', async () => {
+  const newest = await read();
+  expect(newest.length).toBe(50);
+  const all = [...newest, ...(await read('?offset=50')), ...(await read('?offset=100'))];
+  expect(all.length).toBe(COUNT);
+  expect(new Set(all.map(({ id }) => id)).size).toBe(COUNT);
+  expect(all.map(({ id }) => Number(id))).toEqual(all.map(({ id }) => Number(id)).sort((a, b) => b - a));
+  expect(all[0]?.created_at).toBe(START / 1000 + COUNT / 2 - 1);
+  for (const delivery of all) expect(delivery.webhook_id).toBe(webhookId);
+});
+
+test('have exactly their fields', async () => {
+  const [last] = await read('?limit=1');
+  expect(last).toEqual({
+    id: expect.any(Number),
+    webhook_id: webhookId,
+    delivery_id: `msg_${webhookId}_39`,
+    attempt: 3,
+    event: 'room.created',
+    payload: '{"event":"room.created","data":{"room_name":"room-119 \\"🐈\\""}}',
+    response_status: 200,
+    response_body: 'ok',
+    success: 1,
+    created_at: START / 1000 + 59,
+  });
+  const [failed] = await read('?limit=1&offset=2');
+  expect(failed).toMatchObject({
+    attempt: 1,
+    response_status: 0,
+    response_body: 'no answer within 10 s',
+    success: 0,
+  });
+});
+
+test('limit and offset cut as they say', async () => {
+  const all = await read('?limit=100');
+  expect(all.length).toBe(100);
+  expect(await read('?limit=2&offset=3')).toEqual(all.slice(3, 5));
+  expect(await read(`?offset=${COUNT}`)).toEqual([]);
+  expect(await read('?offset=2147483647')).toEqual([]);
+});
+
+describe.each(doors)('through %s', (_, door) => {
+  test.each([
+    [{ limit: 0 }, 'limit must be an integer from 1 to 100'],
+    [{ limit: 101 }, 'limit must be an integer from 1 to 100'],
+    [{ limit: 1.5 }, 'limit must be an integer from 1 to 100'],
+    [{ limit: 'all' }, 'limit must be an integer from 1 to 100'],
+    [{ offset: -1 }, 'offset must be an integer from 0 to 2147483647'],
+    [{ offset: 2_147_483_648 }, 'offset must be an integer from 0 to 2147483647'],
+  ])('%j is refused', async (part, message) => {
+    const input = { id: team.id, webhookId, ...part };
+    expect(await door(app, { name: 'webhooks.deliveries', token: team.owner.token, input })).toMatchObject({
+      status: 400,
+      body: { message, issues: [{ path: Object.keys(part)[0], message }] },
+    });
+  });
+
+  test('both numbers are taken', async () => {
+    const input = { id: team.id, webhookId, limit: 2, offset: 3 };
+    const { status, body } = await door(app, { name: 'webhooks.deliveries', token: team.owner.token, input });
+    expect([status, body]).toEqual([200, { deliveries: await read('?limit=2&offset=3') }]);
+  });
+});
+
+test('a webhook without any has none', async () => {
+  const id = await newHook();
+  const { status, body } = await app.http.get(`${team.path}/webhooks/${id}/deliveries`, team.owner.token);
+  expect([status, body]).toEqual([200, { deliveries: [] }]);
+});
+
+test('go with their webhook, and no others do', async () => {
+  const id = await newHook();
+  await addDeliveries(id, 5);
+  expect((await app.http.delete(`${team.path}/webhooks/${id}`, team.owner.token)).status).toBe(200);
+  expect(await app.services.db.webhookDelivery.count({ where: { webhookId: id } })).toBe(0);
+  expect(await app.services.db.webhookDelivery.count({ where: { webhookId } })).toBe(COUNT);
+  const gone = await app.http.get(`${team.path}/webhooks/${id}/deliveries`, team.owner.token);
+  expect(gone).toMatchObject({ status: 404, body: { message: 'Webhook not found' } });
+});
