@@ -1,4 +1,4 @@
-/** Every event that the service records, with the shape of its `data`. */
+/** Every event that the service knows, with the shape of its `data`. `room.joined` and `room.left` have no cause yet. */
 import { z } from 'zod';
 import { recordingStatuses } from '../core/recording-status.ts';
 import { id, unixSeconds } from '../core/validation.ts';
@@ -24,6 +24,17 @@ const recordingData = z.object({
   created_at: unixSeconds,
 });
 
+const visitData = z.object({
+  workspace_id: id,
+  room_id: id,
+  room_name: z.string(),
+  participant_id: id,
+  participant_name: z.string(),
+  user_id: id.nullable().describe('null: a guest'),
+  contact_id: id.nullable().describe('null: a guest who gave no email address'),
+  joined_at: unixSeconds,
+});
+
 export const eventShapes = {
   'room.created': z.object({
     workspace_id: id,
@@ -35,6 +46,8 @@ export const eventShapes = {
     scheduled_at: z.number().nullable(),
     created_at: unixSeconds,
   }),
+  'room.joined': visitData,
+  'room.left': visitData.extend({ left_at: unixSeconds }),
   'recording.started': recordingData,
   'recording.completed': recordingData,
   'member.joined': z.object({

@@ -14,7 +14,10 @@ const READ_BUFFER_BYTES = 256 * 1024;
  * its fixed type, which no browser may guess otherwise, run or show as a page of ours.
  * Throws AppError: 403 for a URL that is expired, altered or malformed, 404 when the object is gone, 416.
  */
-export async function serveFiles(app: FastifyInstance, { files }: { files: DiskFiles }): Promise<void> {
+export async function serveFiles(
+  app: FastifyInstance,
+  { files, stallMs = STALL_MS }: { files: DiskFiles; stallMs?: number },
+): Promise<void> {
   app.route({
     // One route for both: the HEAD route that Fastify derives from a GET would read the whole file.
     method: ['GET', 'HEAD'],
@@ -22,7 +25,7 @@ export async function serveFiles(app: FastifyInstance, { files }: { files: DiskF
     handler: async (request: FastifyRequest<{ Params: { '*': string } }>, reply) => {
       const file = await openFile(files, request.params['*'], request.raw.url ?? '');
       try {
-        return await sendFile(file, request, reply);
+        return await sendFile(file, request, reply, stallMs);
       } catch (error) {
         await file.handle.close();
         throw error;
@@ -42,7 +45,12 @@ async function openFile(files: DiskFiles, key: string, url: string): Promise<Ope
 }
 
 /** Sends the file, and closes its handle in every case but that of an error that it throws. */
-async function sendFile(file: OpenedFile, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function sendFile(
+  file: OpenedFile,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  stallMs: number,
+): Promise<FastifyReply> {
   const range = requestedRange(file, request);
   if (range === 'unsatisfiable') {
     reply.header('content-range', `bytes */${file.size}`);
@@ -68,7 +76,7 @@ async function sendFile(file: OpenedFile, request: FastifyRequest, reply: Fastif
     return reply.send();
   }
   // A reader that takes nothing for this long holds a file open for nobody; the next answer sets its own time.
-  reply.raw.setTimeout(STALL_MS, () => reply.raw.destroy());
+  reply.raw.setTimeout(stallMs, () => reply.raw.destroy());
   // The stream closes the handle when it ends, and when a client that hangs up makes Fastify destroy it.
   return reply.send(file.handle.createReadStream({ start: first, end: last, highWaterMark: READ_BUFFER_BYTES }));
 }

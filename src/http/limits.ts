@@ -4,26 +4,30 @@ import { AppError } from '../core/errors.ts';
 import { sendError } from './errors.ts';
 import { UPLOAD_PATH } from './upload-document.ts';
 
-/** How long a JSON body may take to arrive; the upload has a rule of its own. */
-const BODY_MS = 30_000;
-
 const uploadUrl = UPLOAD_PATH.replace('{id}', ':id');
 
-/** How long a client may go on sending a body whose answer it has. */
-const LINGER_MS = 10_000;
+/** Milliseconds. */
+export type BodyPatience = {
+  /** How long a JSON body may take to arrive; the upload has a rule of its own. */
+  bodyMs: number;
+  /** How long a client may go on sending a body whose answer it has. */
+  lingerMs: number;
+};
+
+const defaultPatience: BodyPatience = { bodyMs: 30_000, lingerMs: 10_000 };
 
 /** Cuts the connection of a client that holds it with a body that was refused without being read. */
-const cutLingering = ({ raw }: FastifyRequest): void => {
+const cutLingering = ({ raw }: FastifyRequest, lingerMs: number): void => {
   if (raw.complete || raw.destroyed) return;
-  const timer = setTimeout(() => raw.destroy(), LINGER_MS);
+  const timer = setTimeout(() => raw.destroy(), lingerMs);
   raw.once('close', () => clearTimeout(timer));
   raw.once('end', () => clearTimeout(timer));
 };
 
-/** Answers 408 to a body that drips in, and then cuts the connection. */
-export const limitSlowBodies = (app: FastifyInstance): void => {
+/** Answers 408 to a body that drips in, and then cuts the connection, as it does when a refused body goes on. */
+export const limitSlowBodies = (app: FastifyInstance, patience = defaultPatience): void => {
   app.addHook('onResponse', (request, _reply, done) => {
-    cutLingering(request);
+    cutLingering(request, patience.lingerMs);
     done();
   });
   app.addHook('preParsing', (request, reply, _payload, done) => {
@@ -34,7 +38,7 @@ export const limitSlowBodies = (app: FastifyInstance): void => {
       if (reply.sent) return;
       sendError(new AppError('REQUEST_TIMEOUT', 'The request body is too slow'), request, reply);
       reply.raw.once('finish', () => raw.destroy());
-    }, BODY_MS);
+    }, patience.bodyMs);
     raw.once('end', () => clearTimeout(timer));
     raw.once('close', () => clearTimeout(timer));
     done();

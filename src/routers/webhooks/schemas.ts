@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { id, integerBetween, requiredLine, unixSeconds } from '../../core/validation.ts';
+import type { EventType } from '../../events/catalogue.ts';
 import { isWebUrl, namesNoUser } from './url.ts';
 
 const MOST_NAME = 100;
@@ -16,10 +17,14 @@ export const listedEvents = [
   'recording.completed',
   'member.joined',
   'member.left',
-] as const;
+] as const satisfies readonly EventType[];
 
 /** What a webhook may subscribe to. */
-export const webhookEvents = [...listedEvents, 'library_item.uploaded', 'library_item.deleted'] as const;
+export const webhookEvents = [
+  ...listedEvents,
+  'library_item.uploaded',
+  'library_item.deleted',
+] as const satisfies readonly EventType[];
 export type WebhookEvent = (typeof webhookEvents)[number];
 
 const flag = z.int().min(0).max(1);

@@ -1,0 +1,69 @@
+/** The event log: it holds an event exactly when its cause is there, and only in its own shape. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { transact } from '../../src/db/client.ts';
+import { eventShapes, type NewEvent } from '../../src/events/catalogue.ts';
+import { emit } from '../../src/events/emit.ts';
+import { webhookEvents } from '../../src/routers/webhooks/schemas.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addTeam, type Team, upload } from '../support/world.ts';
+
+let app: TestApp;
+let team: Team;
+beforeAll(async () => {
+  app = await startTestApp();
+  team = await addTeam(app);
+});
+afterAll(() => app.close());
+
+const left = (userName: unknown): NewEvent =>
+  ({
+    type: 'member.left',
+    workspaceId: team.id,
+    data: { workspace_id: team.id, workspace_name: 'Team', user_id: 1, user_name: userName, reason: 'left' },
+  }) as NewEvent;
+
+const countLeft = (): Promise<number> =>
+  app.services.db.event.count({ where: { workspaceId: team.id, type: 'member.left' } });
+
+test('every event that can be subscribed to has a shape, and every shape can be subscribed to', () => {
+  expect(Object.keys(eventShapes).sort()).toEqual([...webhookEvents].sort());
+});
+
+test('a transaction that rolls back leaves no event', async () => {
+  const before = await countLeft();
+  const failed = transact(app.services.db, async (tx) => {
+    await emit(tx, new Date(), left('Ada'));
+    throw new Error('after the event');
+  });
+  await expect(failed).rejects.toThrow('after the event');
+  expect(await countLeft()).toBe(before);
+});
+
+test('an event that has not its shape is refused, and its cause with it', async () => {
+  const before = await countLeft();
+  await expect(transact(app.services.db, (tx) => emit(tx, new Date(), left(5)))).rejects.toThrow('user_name');
+  expect(await countLeft()).toBe(before);
+});
+
+test('every operation that causes an event writes exactly one, in its shape', async () => {
+  const { owner, member, path, id } = team;
+  const since = (await app.services.db.event.findMany({ where: { workspaceId: id } })).length;
+  const uploaded = await upload(app, path, member.token);
+  await app.http.delete(`${path}/library/${uploaded.body.item.id}`, member.token);
+  await app.http.post('/api/dashboard/rooms', owner.token, { name: 'event-log-room', workspace_id: id });
+  await app.http.delete(`${path}/members/${member.id}`, member.token);
+  const { token } = await owner.client.workspaces.invite.mutate({ id });
+  await member.client.workspaces.join.mutate({ token });
+  const events = await app.services.db.event.findMany({ where: { workspaceId: id }, orderBy: { id: 'asc' } });
+  const added = events.slice(since);
+  expect(added.map(({ type }) => type)).toEqual([
+    'library_item.uploaded',
+    'library_item.deleted',
+    'room.created',
+    'member.left',
+    'member.joined',
+  ]);
+  for (const { type, data } of added) {
+    expect(eventShapes[type as keyof typeof eventShapes].parse(data)).toEqual(data);
+  }
+});
