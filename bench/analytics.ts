@@ -4,7 +4,7 @@
  * The server runs on CPU 0; the client and PostgreSQL share CPU 1. Linux only; about six minutes and 3 GB of disk.
  */
 import { deepStrictEqual } from 'node:assert';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -105,6 +105,8 @@ const p99 = (values: readonly number[]): number =>
 
 await using cleanup = new AsyncDisposableStack();
 const folder = await mkdtemp(join(tmpdir(), 'lynxroom-bench-'));
+// Where this runs as root, PostgreSQL runs as another account, which must get in.
+await chmod(folder, 0o755);
 cleanup.defer(() => rm(folder, { recursive: true, force: true }));
 const log = { debug() {}, info() {}, warn() {}, error: console.error };
 const postgres = await startEmbeddedPostgres({ dataDir: join(folder, 'data'), log });

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import http from 'node:http';
 import { createConnection, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -82,6 +82,8 @@ const createAccount = async (url: string): Promise<{ path: string; token: string
 /** One PostgreSQL and one S3 sink for all. UPLOAD_DIR names the disk; the default is the temporary folder. */
 export const openWorld = async (): Promise<World> => {
   const folder = await mkdtemp(join(process.env.UPLOAD_DIR ?? tmpdir(), 'lynxroom-bench-'));
+  // Where this runs as root, PostgreSQL runs as another account, which must get in.
+  await chmod(folder, 0o755);
   const log = { debug() {}, info() {}, warn() {}, error: console.error };
   const postgres = await startEmbeddedPostgres({ dataDir: join(folder, 'data'), log });
   const sink = await startScript(scriptPath('upload-s3-sink.ts'), {}, '1');

@@ -18,6 +18,7 @@ const readIfThere = (path: string): Promise<string | null> =>
 export const keepSecret = async (folder: string, name: string, create: () => string): Promise<string> => {
   const path = join(folder, name);
   const kept = await readIfThere(path);
+  if (kept?.trim() === '') throw new Error(`${path} is empty: restore it, or delete it for a new one`);
   if (kept !== null) return kept.trim();
   await mkdir(folder, { recursive: true });
   const draft = `${path}.${randomUUID()}`;

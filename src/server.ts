@@ -2,6 +2,7 @@
 import { relative } from 'node:path';
 import pino from 'pino';
 import { type Config, ConfigError, readConfig } from './config.ts';
+import { logSerializers } from './core/log.ts';
 import { DataDirInUseError } from './db/data-dir-lock.ts';
 import { EmbeddedPostgresError } from './db/embedded.ts';
 import { MigrationError } from './db/migrate.ts';
@@ -56,7 +57,10 @@ const main = async (): Promise<void> => {
     throw error;
   }
   const isEmbedded = config.DATABASE_URL === undefined;
-  const logger = pino({ level: config.LOG_LEVEL ?? (isEmbedded ? 'warn' : 'info') });
+  const logger = pino({
+    level: config.LOG_LEVEL ?? (isEmbedded ? 'warn' : 'info'),
+    serializers: logSerializers,
+  });
 
   const starting = startService(config, logger);
   let firstSignalAt: number | undefined;

@@ -49,6 +49,12 @@ const trpcRefusals: Partial<Record<TRPCError['code'], [ErrorCode, string]>> = {
 
 const unreadableJson = (cause: unknown): AppError => badField('', 'Request body must be valid JSON', cause);
 
+/** What is left of a failure that nobody throws on purpose: too much asked of the database, or our bug. */
+export const fromUnexpected = (cause: unknown): AppError =>
+  isOverload(cause)
+    ? new AppError('SERVICE_UNAVAILABLE', 'The service is busy: try again in a moment', { cause })
+    : internalError(cause);
+
 /** The expected failure behind what a procedure threw, or the internal error that hides an unexpected one. */
 export const fromTrpcError = (error: TRPCError): AppError => {
   if (error.cause instanceof AppError) return error.cause;
@@ -58,9 +64,7 @@ export const fromTrpcError = (error: TRPCError): AppError => {
   if (error.code === 'BAD_REQUEST' && error.cause instanceof SyntaxError) return unreadableJson(error);
   const refusal = trpcRefusals[error.code];
   if (refusal) return new AppError(...refusal, { cause: error });
-  if (isOverload(error.cause))
-    return new AppError('SERVICE_UNAVAILABLE', 'The service is busy: try again in a moment', { cause: error });
-  return internalError(error);
+  return fromUnexpected(error.cause ?? error);
 };
 
 /** Our codes are tRPC's, but for these. */

@@ -1,4 +1,7 @@
-/** Every event that the service knows, with the shape of its `data`. `room.joined` and `room.left` have no cause yet. */
+/**
+ * Every event that the service knows, with the shape of its `data`. Nothing causes those of recordings and of
+ * visits to rooms yet: the functions that write them have no operation.
+ */
 import { z } from 'zod';
 import { recordingStatuses } from '../core/recording-status.ts';
 import { id, unixSeconds } from '../core/validation.ts';

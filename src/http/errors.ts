@@ -2,8 +2,8 @@
 import { TRPCError } from '@trpc/server';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, type ErrorCode } from '../core/errors.ts';
-import { httpStatusOf, internalError, toProblem } from '../core/problem.ts';
-import { fromTrpcError } from '../trpc.ts';
+import { httpStatusOf, toProblem } from '../core/problem.ts';
+import { fromTrpcError, fromUnexpected } from '../trpc.ts';
 
 /** What each of Fastify's own refusals is called here. Those that are not listed are our bugs. */
 const fastifyRefusals: Record<string, [ErrorCode, string]> = {
@@ -22,7 +22,7 @@ export const toAppError = (error: unknown): AppError => {
   if (error instanceof AppError) return error;
   if (error instanceof TRPCError) return fromTrpcError(error);
   const refusal = fastifyRefusals[(error as Partial<FastifyError> | null)?.code ?? ''];
-  return refusal ? new AppError(...refusal, { cause: error }) : internalError(error);
+  return refusal ? new AppError(...refusal, { cause: error }) : fromUnexpected(error);
 };
 
 /** Answers a failure. What is unexpected is logged whole, under the request id that the caller is told. */

@@ -28,8 +28,8 @@ const tags = [
 const description = `Teams share meeting rooms inside workspaces, keep recordings and a media library, and label them.
 
 Fields named \`*_at\` are Unix timestamps in seconds. Flags are 1 and 0. Every refusal has the same body, with the text in
-\`error\` (and \`message\`) and a \`code\` for programs; 400 names each wrong field in \`issues\`. Checks come in this order:
-401, 404 for the workspace, 403, 400, 404 for what is in it, 409. Version 1 of these paths only grows: expect new fields.`;
+\`error\` (and \`message\`) and a \`code\` for programs; 400 names each wrong field in \`issues\`. Where the path names a
+workspace, checks come in this order: 401, 404 for the workspace, 403, 400, 404 for what is in it, 409. Version 1 of these paths only grows: expect new fields.`;
 
 const problem = {
   type: 'object',
@@ -85,7 +85,10 @@ const refusals: Record<number, { name: string; description: string; headers?: ob
     name: 'ServiceUnavailable',
     description: 'More is asked than the service can do: try again in a moment',
   },
-  500: { name: 'InternalServerError', description: 'Our fault: tell us the request id' },
+  500: {
+    name: 'InternalServerError',
+    description: 'Our fault: tell us the request id; or the storage does not answer: try again',
+  },
 };
 
 const errorContent = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
@@ -185,7 +188,7 @@ export const createOpenApiDocument = (serverUrl: string): OpenAPIObject => {
   if (!library) throw new Error('The document lacks the library');
   paths[UPLOAD_PATH] = {
     ...library,
-    post: uploadOperation(refusalsFor([400, 401, 403, 404, 408, 413, 429, 500])),
+    post: uploadOperation(refusalsFor([400, 401, 403, 404, 408, 413, 429, 500, 503])),
   } as typeof library;
   return document;
 };

@@ -2,6 +2,7 @@
 import { type FastifyTRPCPluginOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '../core/errors.ts';
+import { httpStatusOf } from '../core/problem.ts';
 import { type AppRouter, appRouter } from '../routers/index.ts';
 import type { Services } from '../services.ts';
 import { fromTrpcError } from '../trpc.ts';
@@ -18,12 +19,12 @@ export const serveTrpc = async (app: FastifyInstance, services: Services): Promi
     maxBatchSize: MOST_BATCH,
     createContext: ({ req, res }) => createContext(services, req, res),
     responseMeta({ errors }) {
-      const isUnknown = errors.some((error) => fromTrpcError(error).code === 'UNAUTHORIZED');
-      return isUnknown ? { headers: { 'www-authenticate': 'Bearer' } } : {};
+      const isUnauthorized = errors.some((error) => fromTrpcError(error).code === 'UNAUTHORIZED');
+      return isUnauthorized ? { headers: { 'www-authenticate': 'Bearer' } } : {};
     },
     onError({ error, req }) {
       const known = fromTrpcError(error);
-      if (known.code === 'INTERNAL_SERVER_ERROR') req.log.error({ err: error }, known.message);
+      if (httpStatusOf(known) >= 500) req.log.error({ err: known.cause ?? known }, known.message);
     },
   };
   // The adapter takes any method, and fails at those that a fetch Request cannot have; and it answers a foreign content

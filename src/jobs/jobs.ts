@@ -1,4 +1,5 @@
 /** Durable and scheduled work: pg-boss on the service's own PostgreSQL. Whichever replica gets a job runs it. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { PgBoss } from 'pg-boss';
 import type { Log } from '../core/log.ts';
 
@@ -19,7 +20,7 @@ const STOP_MS = 10_000;
 /** A job whose server was killed is given to another after this. */
 const HEARTBEAT_SECONDS = 30;
 
-/** Starts the queue with its schedules. A job that fails is logged, tried twice more, and comes again by the clock. */
+/** Starts the queue with its schedules. A job that fails is logged; the queue tries it twice more, and the clock brings it again. */
 export const startJobs = async (options: {
   connectionString: string;
   schedule: readonly ScheduledJob[];
@@ -29,10 +30,6 @@ export const startJobs = async (options: {
   const boss = new PgBoss({ connectionString, application_name: 'lynxroom jobs', max: POOL_SIZE });
   boss.on('error', (error) => log.error({ err: error }, 'The job queue had an error'));
   await boss.start();
-  // What an earlier version did by the clock and this one does not would fill the queue with nobody to work on it.
-  for (const { name } of await boss.getSchedules()) {
-    if (!schedule.some((job) => job.name === name)) await boss.unschedule(name);
-  }
   const runLogged = async ({ name, run }: ScheduledJob): Promise<void> => {
     try {
       await run();
@@ -42,6 +39,10 @@ export const startJobs = async (options: {
     }
   };
   try {
+    // What an earlier version did by the clock and this one does not would fill the queue with nobody to work on it.
+    for (const { name } of await boss.getSchedules()) {
+      if (!schedule.some((job) => job.name === name)) await boss.unschedule(name);
+    }
     for (const job of schedule) {
       const { name, cron } = job;
       // At most one waiting and one running: what the clock missed is not made up for.
@@ -62,7 +63,8 @@ export const startJobs = async (options: {
   return {
     async stop() {
       await boss.stop({ graceful: true, timeout: STOP_MS });
-      await atStart;
+      // Whatever takes longer goes on at the next start.
+      await Promise.race([atStart, sleep(STOP_MS, undefined, { ref: false })]);
     },
   };
 };

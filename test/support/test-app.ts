@@ -8,6 +8,7 @@ import pino from 'pino';
 import { inject } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { createRateLimits, type RateLimitSettings } from '../../src/auth/rate-limits.ts';
+import { logSerializers } from '../../src/core/log.ts';
 import { createEncryptionKey, createSealer } from '../../src/core/sealing.ts';
 import type { Clock } from '../../src/core/time.ts';
 import { type Database, openDatabase } from '../../src/db/client.ts';
@@ -87,7 +88,10 @@ export const startTestApp = async (options: TestAppOptions = {}): Promise<TestAp
   const filesDir = join(dataDir, 'files');
   const clock = createClock(options.heldAt);
   const logLines: Record<string, unknown>[] = [];
-  const logger = pino({ level: 'trace' }, { write: (line: string) => logLines.push(JSON.parse(line)) });
+  const logger = pino(
+    { level: 'trace', serializers: logSerializers },
+    { write: (line: string) => logLines.push(JSON.parse(line)) },
+  );
   const db = openDatabase({
     connectionString: database.url,
     poolSize: 10,

@@ -77,7 +77,7 @@ CREATE TABLE "webhooks" (
 -- CreateTable
 CREATE TABLE "webhook_deliveries" (
     "workspace_id" INTEGER NOT NULL,
-    "id" SERIAL NOT NULL,
+    "id" BIGSERIAL NOT NULL,
     "webhook_id" INTEGER NOT NULL,
     "delivery_id" TEXT NOT NULL,
     "attempt" INTEGER NOT NULL,
@@ -96,7 +96,7 @@ CREATE TABLE "contacts" (
     "workspace_id" INTEGER NOT NULL,
     "id" SERIAL NOT NULL,
     "name" TEXT NOT NULL,
-    "email" TEXT,
+    "email" TEXT NOT NULL,
     "created_at" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "contacts_pkey" PRIMARY KEY ("workspace_id","id")
@@ -246,6 +246,8 @@ ALTER TABLE "recordings" ADD CONSTRAINT "recordings_status_check"
   CHECK ("status" IN ('started', 'uploaded', 'available', 'failed'));
 ALTER TABLE "recordings" ADD CONSTRAINT "recordings_duration_check" CHECK ("duration" >= 0);
 ALTER TABLE "recordings" ADD CONSTRAINT "recordings_size_check" CHECK ("size" >= 0);
+-- A contact is known by the address, however it is typed.
+ALTER TABLE "contacts" ADD CONSTRAINT "contacts_email_check" CHECK ("email" = lower("email") AND "email" <> '');
 -- What can be downloaded has a file.
 ALTER TABLE "recordings" ADD CONSTRAINT "recordings_available_has_file_check"
   CHECK ("status" <> 'available' OR "file_key" IS NOT NULL);

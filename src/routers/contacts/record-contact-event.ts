@@ -1,4 +1,4 @@
-/** How contacts and what they did come into a workspace. No operation of its own: joins and bookings write through it. */
+/** How contacts and what they did come into a workspace. No operation calls it yet. */
 import type { Tx } from '../../db/client.ts';
 
 export type NewContact = {

@@ -19,7 +19,7 @@ const deliveryColumns = {
 } as const;
 
 type DeliveryRow = {
-  id: number;
+  id: bigint;
   webhookId: number;
   deliveryId: string;
   attempt: number;
@@ -32,7 +32,7 @@ type DeliveryRow = {
 };
 
 const toDelivery = (row: DeliveryRow): WebhookDelivery => ({
-  id: row.id,
+  id: Number(row.id),
   webhook_id: row.webhookId,
   delivery_id: row.deliveryId,
   attempt: row.attempt,

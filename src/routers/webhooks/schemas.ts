@@ -61,7 +61,7 @@ export type CreatedWebhook = z.infer<typeof CreatedWebhook>;
 
 export const WebhookDelivery = z
   .object({
-    id,
+    id: z.int().min(1),
     webhook_id: id,
     delivery_id: z.string().describe('Names the message, in the header `webhook-id`; the same on every attempt'),
     attempt: z.int().describe('1, 2, ...'),
