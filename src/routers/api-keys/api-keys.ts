@@ -4,8 +4,9 @@ import type { Actor } from '../../auth/identify.ts';
 import { hashToken } from '../../auth/tokens.ts';
 import { notFound } from '../../core/errors.ts';
 import { toUnixSeconds } from '../../core/time.ts';
-import { isForeignKeyViolation } from '../../db/client.ts';
+import { transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
+import { lockWorkspace, requireRoleNow } from '../members/lock-workspace.ts';
 import type { ApiKey, ApiKeyInput, CreateApiKeyInput, CreatedApiKey, SwitchApiKeyInput } from './schemas.ts';
 
 type Db = Pick<Services, 'db'>;
@@ -56,52 +57,53 @@ export const listApiKeys = async ({ db }: Db, { workspaceId }: Actor): Promise<A
   return rows.map(toApiKey);
 };
 
-/** Creates a key that acts for the actor. `full_key` is known to the answer alone: the database keeps its hash. */
+/**
+ * Creates a key that acts for the actor. `full_key` is known to the answer alone: the database keeps its hash. Throws 403
+ * and 404 for who was demoted or removed, or whose workspace was deleted, since they were let in.
+ */
 export const issueApiKey = async (
   { db, clock }: Pick<Services, 'db' | 'clock'>,
-  { workspaceId, userId }: Actor,
+  actor: Actor,
   { name }: CreateApiKeyInput,
 ): Promise<CreatedApiKey> => {
   const key = createApiKey();
-  try {
-    const row = await db.apiKey.create({
+  return transact(db, async (tx) => {
+    // Whoever is being removed leaves no key behind: removing switches off those that are there.
+    await lockWorkspace(tx, actor.workspaceId);
+    await requireRoleNow(tx, actor, 'admin');
+    const row = await tx.apiKey.create({
       data: {
-        workspaceId,
+        workspaceId: actor.workspaceId,
         name,
         keyPrefix: keyPrefixOf(key),
         keyHash: hashToken(key),
-        createdBy: userId,
+        createdBy: actor.userId,
         createdAt: clock.now(),
       },
       select: keyColumns,
     });
     return { ...toApiKey(row), full_key: key };
-  } catch (error) {
-    // The workspace was deleted after the caller was let in.
-    if (isForeignKeyViolation(error)) throw notFound('Workspace');
-    throw error;
-  }
+  });
 };
 
 /**
  * Activates or deactivates a key; without `is_active` it flips, however many do so at once. A key that is inactive is
- * refused from its very next call. Throws 404.
+ * refused from its very next call. Throws 404, and 403 and 404 as `issueApiKey`.
  */
 export const switchApiKey = async (
   { db }: Db,
-  { workspaceId }: Actor,
+  actor: Actor,
   { keyId, is_active: sent }: SwitchApiKeyInput,
-): Promise<ApiKey> => {
-  const isActive = sent === undefined ? null : Boolean(sent);
-  const [row] = await db.$queryRaw<(Omit<KeyRow, 'creator'> & { creatorName: string })[]>`
-    update api_keys k set is_active = coalesce(${isActive}::boolean, not k.is_active)
-    from users u
-    where k.workspace_id = ${workspaceId} and k.id = ${keyId} and u.id = k.created_by
-    returning k.id, k.workspace_id as "workspaceId", k.name, k.key_prefix as "keyPrefix", k.created_by as "createdBy",
-      k.is_active as "isActive", k.last_used_at as "lastUsedAt", k.created_at as "createdAt", u.name as "creatorName"`;
-  if (!row) throw notFound('API key');
-  return toApiKey({ ...row, creator: { name: row.creatorName } });
-};
+): Promise<ApiKey> =>
+  transact(db, async (tx) => {
+    await lockWorkspace(tx, actor.workspaceId);
+    await requireRoleNow(tx, actor, 'admin');
+    const where = { workspaceId_id: { workspaceId: actor.workspaceId, id: keyId } };
+    const key = await tx.apiKey.findUnique({ where, select: { isActive: true } });
+    if (key === null) throw notFound('API key');
+    const isActive = sent === undefined ? !key.isActive : Boolean(sent);
+    return toApiKey(await tx.apiKey.update({ where, data: { isActive }, select: keyColumns }));
+  });
 
 /** Deletes a key; its next call is refused. Throws 404. */
 export const deleteApiKey = async (
@@ -109,7 +111,11 @@ export const deleteApiKey = async (
   { workspaceId }: Actor,
   { keyId }: ApiKeyInput,
 ): Promise<{ ok: true }> => {
-  const { count } = await db.apiKey.deleteMany({ where: { workspaceId, id: keyId } });
+  const { count } = await transact(db, async (tx) => {
+    // Not between a switch's look and its write.
+    await lockWorkspace(tx, workspaceId);
+    return tx.apiKey.deleteMany({ where: { workspaceId, id: keyId } });
+  });
   if (count === 0) throw notFound('API key');
   return { ok: true };
 };

@@ -6,6 +6,7 @@ import { emit } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObject } from '../../storage/discarded-objects.ts';
 import { signDownload } from '../../storage/sign-download.ts';
+import { lockWorkspace } from '../members/lock-workspace.ts';
 import { readItem } from './read-items.ts';
 import type { Download, ItemInput, LibraryItem, UpdateItemInput } from './schemas.ts';
 
@@ -33,8 +34,8 @@ type DeletedRow = { name: string; mime_type: string; size: bigint; file_key: str
 export const deleteItem = async (services: Services, actor: Actor, { itemId }: ItemInput): Promise<{ ok: true }> => {
   const { workspaceId } = actor;
   const fileKey = await transact(services.db, async (tx) => {
-    // The workspace first, then the item: the order in which deleting a workspace takes them.
-    await tx.$queryRaw`select from workspaces where id = ${workspaceId} for key share`;
+    // The workspace first, then the item: the trigger that counts takes it in any case.
+    await lockWorkspace(tx, workspaceId, 'Item');
     const [row] = await tx.$queryRaw<DeletedRow[]>`
       delete from library_items where workspace_id = ${workspaceId} and id = ${itemId}
       returning name, mime_type, size, file_key`;

@@ -2,14 +2,15 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Actor } from '../../auth/identify.ts';
-import { AppError, badField, forbidden, notFound, storageUnavailable } from '../../core/errors.ts';
+import { AppError, badField, storageUnavailable } from '../../core/errors.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { parseInput } from '../../core/validation.ts';
-import { type Database, type Tx, transact } from '../../db/client.ts';
+import { type Database, transact } from '../../db/client.ts';
 import { emit } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
 import { createObjectKey } from '../../storage/create-object-key.ts';
 import { type ObjectStore, StorageUnavailableError } from '../../storage/object-store.ts';
+import { lockWorkspace, requireRoleNow } from '../members/lock-workspace.ts';
 import { contradicts, declaredKind, HEAD_BYTES } from './file-kind.ts';
 import { createMp4DurationReader } from './mp4-duration.ts';
 import { type LibraryItem, type MediaType, MOST_NAME, UploadFields } from './schemas.ts';
@@ -81,21 +82,14 @@ export const nameFromFilename = (filename: string): string => {
   return characters.slice(0, MOST_NAME - extension.length).join('') + extension;
 };
 
-/** The uploader must still be a member when the row is written: the upload may have taken minutes. */
-const requireMemberNow = async (tx: Tx, { workspaceId, userId }: Actor): Promise<void> => {
-  const [workspace] = await tx.$queryRaw<{ is_member: boolean }[]>`
-    select exists (select from members where workspace_id = ${workspaceId} and user_id = ${userId} for share) as is_member
-    from workspaces where id = ${workspaceId} for key share`;
-  if (!workspace) throw notFound('Workspace');
-  if (!workspace.is_member) throw forbidden();
-};
-
 type NewItem = UploadFields & FileFacts & { fileKey: string; type: MediaType };
 
 /** Writes the row and its event in one transaction. */
 const commitItem = ({ db, clock }: Services, actor: Actor, item: NewItem): Promise<LibraryItem> =>
   transact(db, async (tx) => {
-    await requireMemberNow(tx, actor);
+    // The upload may have taken minutes: is the uploader still a member?
+    await lockWorkspace(tx, actor.workspaceId);
+    await requireRoleNow(tx, actor, 'member');
     const now = clock.now();
     const { name, description, size, duration } = item;
     const { id } = await tx.libraryItem.create({

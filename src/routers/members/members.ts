@@ -3,28 +3,15 @@
  * first, so that two changes never cross, and looks at both roles again behind that lock.
  */
 import type { Actor } from '../../auth/identify.ts';
-import { badRequest, forbidden, notFound, type Thing } from '../../core/errors.ts';
+import { badRequest, forbidden, notFound } from '../../core/errors.ts';
 import { mayChangeRole, mayRemove, type Role, toRole } from '../../core/roles.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { emit } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
 import { passRoomsOn } from '../rooms/pass-rooms-on.ts';
+import { lockWorkspace } from './lock-workspace.ts';
 import { memberColumns, toMember } from './present.ts';
 import type { ChangeRoleInput, Member, MemberInput } from './schemas.ts';
-
-type LockedWorkspace = { id: number; name: string; owner_id: number; is_personal: boolean };
-
-/** Takes the workspace's row until the transaction ends. Throws 404 `otherwise` where it has been deleted. */
-export const lockWorkspace = async (
-  tx: Tx,
-  workspaceId: number,
-  otherwise: Thing = 'Workspace',
-): Promise<LockedWorkspace> => {
-  const [workspace] = await tx.$queryRaw<LockedWorkspace[]>`
-    select id, name, owner_id, is_personal from workspaces where id = ${workspaceId} for no key update`;
-  if (!workspace) throw notFound(otherwise);
-  return workspace;
-};
 
 /** The roles of the actor and of the target now, behind the lock. Throws 403 and 404 where one is no member (any more). */
 const rolesNow = async (tx: Tx, actor: Actor, targetId: number): Promise<{ own: Role; target: Role }> => {

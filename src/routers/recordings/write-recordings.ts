@@ -7,7 +7,7 @@ import { mayMove, type RecordingStatus, toRecordingStatus } from '../../core/rec
 import { toUnixSeconds } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
 import { emit } from '../../events/emit.ts';
-import { lockWorkspace } from '../members/members.ts';
+import { lockWorkspace } from '../members/lock-workspace.ts';
 
 /** The name of a recording: its room, and what the recorder calls it there. */
 export type RecordingKey = { workspaceId: number; roomId: number; archiveId: string };

@@ -1,6 +1,7 @@
 /** The retention policy of a workspace. */
 import type { Actor } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
+import { retryDeadlocks } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
 import { Retention } from './schemas.ts';
 
@@ -20,10 +21,8 @@ export const setRetention = async (
   { workspaceId }: Actor,
   { media_retention_days }: Retention,
 ): Promise<Retention> => {
-  const { count } = await db.workspace.updateMany({
-    where: { id: workspaceId },
-    data: { mediaRetentionDays: media_retention_days },
-  });
+  const data = { mediaRetentionDays: media_retention_days };
+  const { count } = await retryDeadlocks(() => db.workspace.updateMany({ where: { id: workspaceId }, data }));
   if (count === 0) throw notFound('Workspace');
   return { media_retention_days };
 };

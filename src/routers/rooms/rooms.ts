@@ -10,7 +10,7 @@ import { Prisma, type Tx, transact } from '../../db/client.ts';
 import { emit } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObject, removeDiscardedObjects } from '../../storage/discarded-objects.ts';
-import { lockWorkspace } from '../members/members.ts';
+import { lockWorkspace, requireRoleNow } from '../members/lock-workspace.ts';
 import { readRoom } from './read-rooms.ts';
 import { suggestRoomName } from './room-name.ts';
 import {
@@ -25,13 +25,22 @@ import {
 /** Takes the workspace's row. Throws 404 `otherwise` where it is gone, and 403 for who may not change its rooms now. */
 const requireWriter = async (tx: Tx, caller: Caller, workspaceId: number, otherwise: Thing): Promise<void> => {
   await lockWorkspace(tx, workspaceId, otherwise);
-  const { userId, credential } = caller;
+  await requireRoleNow(tx, { workspaceId, userId: caller.userId }, 'admin');
+};
+
+/**
+ * The workspace that a room is asked for in. Throws 404 and 403 without taking its row: strangers must not wait for it,
+ * and hold a connection while they do.
+ */
+const openWorkspace = async (tx: Tx, { userId, credential }: Caller, workspaceId: number): Promise<number> => {
+  const [found] = await tx.$queryRaw<{ role: string | null }[]>`
+    select m.role from workspaces w
+    left join members m on m.workspace_id = w.id and m.user_id = ${userId}
+    where w.id = ${workspaceId}`;
+  if (!found) throw notFound('Workspace');
   if (credential.kind === 'key' && credential.workspaceId !== workspaceId) throw forbidden();
-  const member = await tx.member.findUnique({
-    where: { workspaceId_userId: { workspaceId, userId } },
-    select: { role: true },
-  });
-  if (member === null || !isAtLeast(toRole(member.role), 'admin')) throw forbidden();
+  if (found.role === null || !isAtLeast(toRole(found.role), 'admin')) throw forbidden();
+  return workspaceId;
 };
 
 /** Where a room goes that names no workspace. */
@@ -98,7 +107,8 @@ export const createRoom = async (
   suggest: (tx: Tx) => Promise<string> = suggestRoomName,
 ): Promise<Room> =>
   transact(db, async (tx) => {
-    const workspaceId = workspace_id ?? (await defaultWorkspaceOf(tx, caller));
+    const workspaceId =
+      workspace_id === undefined ? await defaultWorkspaceOf(tx, caller) : await openWorkspace(tx, caller, workspace_id);
     await requireWriter(tx, caller, workspaceId, 'Workspace');
     const createdAt = clock.now();
     for (let tries = 1; tries <= MOST_TRIES; tries += 1) {

@@ -1,7 +1,7 @@
 /** Reading, renaming and deleting workspaces. */
 import type { Actor, Caller } from '../../auth/identify.ts';
 import { badRequest, notFound } from '../../core/errors.ts';
-import { transact } from '../../db/client.ts';
+import { retryDeadlocks, transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObjects } from '../../storage/discarded-objects.ts';
 import { memberColumns, toMember } from '../members/present.ts';
@@ -41,11 +41,10 @@ export const renameWorkspace = async (
   actor: Actor,
   { name }: WorkspaceNameInput,
 ): Promise<Workspace> => {
-  const [row] = await db.workspace.updateManyAndReturn({
-    where: { id: actor.workspaceId },
-    data: { name },
-    select: workspaceColumns,
-  });
+  const where = { id: actor.workspaceId };
+  const [row] = await retryDeadlocks(() =>
+    db.workspace.updateManyAndReturn({ where, data: { name }, select: workspaceColumns }),
+  );
   if (!row) throw notFound('Workspace');
   return toWorkspace(row, actor.role);
 };
