@@ -7,7 +7,7 @@ import { type AppError, forbidden } from '../core/errors.ts';
 import type { Services } from '../services.ts';
 import type { Context } from '../trpc.ts';
 
-export const SESSION_COOKIE = 'session';
+const SESSION_COOKIE = 'session';
 
 const BEARER = /^Bearer +([^\s]+)$/i;
 
@@ -23,7 +23,7 @@ const credentialOf = (request: FastifyRequest): { token: string | null; fromCook
 };
 
 /** Scheme, host and port under which the caller reached us. */
-export const originOf = (request: FastifyRequest, services: Services): string =>
+const originOf = (request: FastifyRequest, services: Services): string =>
   services.settings.publicUrl ?? `${request.protocol}://${request.host}`;
 
 const readsOnly = (method: string): boolean => method === 'GET' || method === 'HEAD' || method === 'OPTIONS';

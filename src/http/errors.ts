@@ -18,7 +18,7 @@ const fastifyRefusals: Record<string, [ErrorCode, string]> = {
 };
 
 /** The expected failure behind anything that was thrown, or the internal error that hides an unexpected one. */
-export const toAppError = (error: unknown): AppError => {
+const toAppError = (error: unknown): AppError => {
   if (error instanceof AppError) return error;
   if (error instanceof TRPCError) return fromTrpcError(error);
   const refusal = fastifyRefusals[(error as Partial<FastifyError> | null)?.code ?? ''];

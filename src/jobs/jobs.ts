@@ -20,7 +20,10 @@ const STOP_MS = 10_000;
 /** A job whose server was killed is given to another after this. */
 const HEARTBEAT_SECONDS = 30;
 
-/** Starts the queue with its schedules. A job that fails is logged; the queue tries it twice more, and the clock brings it again. */
+/**
+ * Starts the queue with its schedules. A job that fails is logged; the queue tries it twice more, and the clock brings it
+ * again.
+ */
 export const startJobs = async (options: {
   connectionString: string;
   schedule: readonly ScheduledJob[];

@@ -9,12 +9,14 @@ const DOWNLOAD_SECONDS = 900;
 const extensions: Record<string, string> = { 'application/pdf': '.pdf', 'video/mp4': '.mp4' };
 
 /**
- * A name that ends as its type does: whoever opens the download runs nothing that somebody else named `run.bat`. Programs
- * go by the extension, whatever the type says.
+ * A name is no path: what would separate folders becomes a hyphen. And it ends as its type does: whoever opens the
+ * download runs nothing that somebody named `run.bat`, since systems go by the extension, whatever the type says.
  */
 const filenameFor = (filename: string, contentType: string): string => {
   const extension = extensions[contentType] ?? '';
-  return filename.toLowerCase().endsWith(extension) ? filename : filename + extension;
+  const name = filename.replace(/[/\\]/g, '-');
+  const stem = name.toLowerCase().endsWith(extension) ? name.slice(0, name.length - extension.length) : name;
+  return stem + extension;
 };
 
 type Presented = Pick<DownloadOptions, 'filename' | 'contentType' | 'origin'>;

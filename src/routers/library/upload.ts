@@ -71,7 +71,7 @@ const createInspector = (type: MediaType) => {
 };
 
 /** The original filename as a display name: one line without control characters, cut to what a name may have. */
-export const nameFromFilename = (filename: string): string => {
+const nameFromFilename = (filename: string): string => {
   const line = filename
     .toWellFormed()
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')

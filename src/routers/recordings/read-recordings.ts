@@ -65,9 +65,6 @@ export const listRoomRecordings = async (
   return list(services, Prisma.sql`r.workspace_id = ${room.workspace_id} and r.id = ${room.id}`, page, origin);
 };
 
-/** A title is no path: what would separate folders becomes a hyphen. */
-const filenameOf = (title: string): string => `${title.replace(/\.mp4$/i, '').replace(/[/\\]/g, '-')}.mp4`;
-
 /**
  * A URL that serves the recording for 15 minutes. `origin` is where this service is reached. Throws the same 404 for
  * what is no recording, one of another user's room, and one that is not available yet.
@@ -86,6 +83,6 @@ export const createDownload = async (
     join rooms r on r.workspace_id = c.workspace_id and r.id = c.room_id
     where m.user_id = ${caller.userId} and ${isOwn(caller)} and c.status = 'available'`;
   if (!recording) throw notFound('Recording');
-  const presented = { filename: filenameOf(recording.name), contentType: 'video/mp4', origin };
+  const presented = { filename: recording.name, contentType: 'video/mp4', origin };
   return signDownload({ store, clock }, recording.file_key, presented);
 };

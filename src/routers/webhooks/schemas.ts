@@ -25,7 +25,6 @@ export const webhookEvents = [
   'library_item.uploaded',
   'library_item.deleted',
 ] as const satisfies readonly EventType[];
-export type WebhookEvent = (typeof webhookEvents)[number];
 
 const flag = z.int().min(0).max(1);
 
@@ -89,7 +88,7 @@ const EVENTS_REQUIRED = 'events is required';
 
 // Any entry passes at first, so that a body full of wrong ones is refused by its length, not entry by entry. The cast
 // tells clients what an entry is, which the shape that follows checks.
-const anyEvent = z.unknown() as z.ZodType<WebhookEvent, WebhookEvent>;
+const anyEvent = z.unknown() as z.ZodType<EventType, EventType>;
 
 const subscribedEvents = z
   .array(anyEvent, {
