@@ -32,8 +32,8 @@ const readPackages = (path) => {
   }
 };
 
-// A server in production may have been installed without the development dependencies; only starting does without them.
-const needsDevelopment = process.env.npm_lifecycle_event !== 'prestart';
+// A server in production may have been installed without the development dependencies; only running does without them.
+const needsDevelopment = !['prestart', 'preworker'].includes(process.env.npm_lifecycle_event);
 
 /** Optional packages are mostly those of other platforms, and npm leaves them out; but these two are the runtime. */
 const isNeeded = (path, entry) => {
@@ -113,7 +113,7 @@ const modernNode = () => {
   if (existsSync(lockedNode)) return lockedNode;
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major > 22 || (major === 22 && minor >= 18)) return process.execPath;
-  throw new SetupError(`Node.js 22.18 or newer is needed on ${platform}, and this is ${process.versions.node}.`);
+  throw new SetupError(`Node.js 22.19 or newer is needed on ${platform}, and this is ${process.versions.node}.`);
 };
 
 const generate = () => {

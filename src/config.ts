@@ -102,6 +102,10 @@ const Environment = z
     RATE_LIMIT_PUBLIC: limit(60),
     RATE_LIMIT_SIGNED_IN: limit(600),
     DRAIN_SECONDS: wholeNumber(0, 3_600).prefault('30'),
+    RUN_WORKER: flag.prefault('1'),
+    WEBHOOK_CONCURRENCY: wholeNumber(1, 10_000).prefault('256'),
+    WEBHOOK_ALLOW_PRIVATE: flag.optional(),
+    WEBHOOK_RETENTION_DAYS: wholeNumber(1, 3_650).prefault('30'),
   })
   .refine((env) => (env.S3_ACCESS_KEY_ID === undefined) === (env.S3_SECRET_ACCESS_KEY === undefined), {
     path: ['S3_SECRET_ACCESS_KEY'],

@@ -1,5 +1,6 @@
 /** Everything that the service does by the clock. */
 
+import { pruneMessages, requeueLostMessages } from './delivery/keep-messages.ts';
 import type { ScheduledJob } from './jobs/jobs.ts';
 import { removeEndedSessions } from './routers/auth/sessions.ts';
 import { sweepRetention } from './routers/retention/sweep-retention.ts';
@@ -11,5 +12,7 @@ export const scheduleOf = (services: Services): ScheduledJob[] => [
   { name: 'storage.remove-discarded', cron: '* * * * *', run: () => removeDiscardedObjects(services) },
   { name: 'storage.sweep', cron: '17 * * * *', run: () => sweepStorage(services) },
   { name: 'library.retention', cron: '7 2 * * *', atStart: true, run: () => sweepRetention(services) },
+  { name: 'webhooks.requeue-lost', cron: '29 * * * *', run: () => requeueLostMessages(services) },
+  { name: 'webhooks.prune', cron: '11 3 * * *', run: () => pruneMessages(services) },
   { name: 'sessions.remove-ended', cron: '43 3 * * *', run: () => removeEndedSessions(services) },
 ];

@@ -4,6 +4,7 @@ import type { Log } from './core/log.ts';
 import type { Sealer } from './core/sealing.ts';
 import type { Clock } from './core/time.ts';
 import type { Database } from './db/client.ts';
+import type { AddressGuard } from './delivery/addresses.ts';
 import type { ObjectStore } from './storage/object-store.ts';
 
 export type Settings = {
@@ -14,6 +15,8 @@ export type Settings = {
   /** Origins besides our own that may use the session cookie for writes. */
   trustedOrigins: readonly string[];
   sessionDays: number;
+  /** How long messages of webhooks and their attempts are kept. */
+  webhookRetentionDays: number;
 };
 
 export type Services = {
@@ -24,5 +27,7 @@ export type Services = {
   limits: RateLimits;
   /** For texts that the database must hold but not tell. */
   sealer: Sealer;
+  /** Where webhooks may be sent. */
+  addressGuard: AddressGuard;
   settings: Settings;
 };

@@ -1,77 +1,19 @@
-/** Starts the whole service from a configuration, and gives back how to end it. */
-import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
+/** Starts the whole service, or its background work alone, from a configuration, and gives back how to end it. */
 import type { FastifyBaseLogger } from 'fastify';
 import { buildApp } from './app.ts';
-import { createRateLimits } from './auth/rate-limits.ts';
 import type { Config } from './config.ts';
-import type { Log } from './core/log.ts';
-import { createEncryptionKey, createSealer, readEncryptionKey } from './core/sealing.ts';
-import { systemClock } from './core/time.ts';
-import { openDatabase } from './db/client.ts';
-import { startEmbeddedPostgres } from './db/embedded.ts';
-import { applyMigrations } from './db/migrate.ts';
+import { startDelivery } from './delivery/delivery.ts';
 import { startJobs } from './jobs/jobs.ts';
-import { keepSecret } from './kept-secret.ts';
+import { type OpenedServices, openServices } from './open-services.ts';
 import { scheduleOf } from './schedule.ts';
 import type { Services } from './services.ts';
-import { createObjectStore, type StorageSettings } from './storage/create-store.ts';
+import { createUndo, type Undo } from './undo.ts';
 
 /** A service that runs. `stop` drains requests, then jobs, then the database, and never rejects. */
 export type RunningService = { url: string; services: Services; stop(): Promise<void> };
 
-/** The key of our signed download URLs: from the environment, else made once and kept with the data. */
-const signingSecretOf = async (config: Config): Promise<string> =>
-  config.SIGNING_SECRET ?? keepSecret(config.DATA_DIR, 'signing-secret', () => randomBytes(32).toString('base64url'));
-
-const KEY_FILE = 'encryption-key';
-
-/**
- * The key of what is sealed in the database: from the environment, else made once and kept with the data. Throws where it
- * can be neither read nor kept: another one in its place would make what is sealed unreadable.
- */
-const encryptionKeyOf = async (config: Config, log: Log): Promise<Uint8Array> => {
-  if (config.ENCRYPTION_KEY) return config.ENCRYPTION_KEY;
-  const path = join(config.DATA_DIR, KEY_FILE);
-  const create = () => Buffer.from(createEncryptionKey()).toString('base64');
-  const text = await keepSecret(config.DATA_DIR, KEY_FILE, create).catch((cause: unknown) => {
-    throw new Error(`The encryption key cannot be kept in ${path}: set ENCRYPTION_KEY`, { cause });
-  });
-  const key = readEncryptionKey(text);
-  if (key === null) throw new Error(`${path} is no encryption key: restore it, or set ENCRYPTION_KEY`);
-  if (config.DATABASE_URL !== undefined)
-    log.warn(
-      { path },
-      'ENCRYPTION_KEY is not set: webhook secrets are sealed under the key in DATA_DIR, and every server on this database needs the same one',
-    );
-  return key;
-};
-
-const storageOf = async (config: Config): Promise<StorageSettings> =>
-  config.S3_BUCKET === undefined
-    ? { kind: 'disk', root: join(config.DATA_DIR, 'files'), signingSecret: await signingSecretOf(config) }
-    : {
-        kind: 's3',
-        bucket: config.S3_BUCKET,
-        region: config.S3_REGION,
-        endpoint: config.S3_ENDPOINT,
-        publicEndpoint: config.S3_PUBLIC_ENDPOINT,
-        accessKeyId: config.S3_ACCESS_KEY_ID,
-        secretAccessKey: config.S3_SECRET_ACCESS_KEY,
-        forcePathStyle: config.S3_FORCE_PATH_STYLE ?? config.S3_ENDPOINT !== undefined,
-        prefix: config.S3_PREFIX,
-      };
-
-const settingsOf = (config: Config): Services['settings'] => {
-  const appOrigin = config.APP_URL ? [new URL(config.APP_URL).origin] : [];
-  const corsOrigins = config.CORS_ORIGINS === '*' ? [] : config.CORS_ORIGINS;
-  return {
-    publicUrl: config.PUBLIC_URL ?? null,
-    appUrl: config.APP_URL ?? null,
-    trustedOrigins: [...appOrigin, ...corsOrigins],
-    sessionDays: config.SESSION_DAYS,
-  };
-};
+/** Background work that runs in a process of its own. */
+export type RunningWorker = { stop(): Promise<void> };
 
 /** Where a browser on this machine reaches a server that listens on `host`. */
 const urlOf = (host: string, port: number): string => {
@@ -79,60 +21,35 @@ const urlOf = (host: string, port: number): string => {
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 };
 
-/** Steps to undo, last first. */
-const createUndo = (log: FastifyBaseLogger) => {
-  const steps: (() => Promise<unknown>)[] = [];
-  let done: Promise<void> | undefined;
-  const run = async (): Promise<void> => {
-    for (const step of steps.reverse()) {
-      await step().catch((error: unknown) => log.error({ err: error }, 'A part of the service did not stop well'));
-    }
-  };
-  return {
-    push: (step: () => Promise<unknown>) => steps.push(step),
-    run: () => {
-      done ??= run();
-      return done;
-    },
-  };
+/** What is started here is stopped again when a later step fails. */
+const startAll = async <Running>(log: FastifyBaseLogger, start: (undo: Undo) => Promise<Running>): Promise<Running> => {
+  const undo = createUndo(log);
+  try {
+    return await start(undo);
+  } catch (error) {
+    await undo.run();
+    throw error;
+  }
 };
 
-/** Starts everything; what was started is stopped again when a later step fails. */
-export const startService = async (config: Config, logger: FastifyBaseLogger): Promise<RunningService> => {
-  const undo = createUndo(logger);
-  try {
-    let connectionString = config.DATABASE_URL;
-    const isEmbedded = connectionString === undefined;
-    if (connectionString === undefined) {
-      const postgres = await startEmbeddedPostgres({ dataDir: config.DATA_DIR, log: logger });
-      undo.push(postgres.stop);
-      connectionString = postgres.url;
-    }
-    await applyMigrations({ connectionString, log: logger });
-    const db = openDatabase({
-      connectionString,
-      poolSize: config.DATABASE_POOL_SIZE,
-      // The message alone: the error carries the whole connection, with a key to it.
-      onError: ({ message }) => logger.error({ reason: message }, 'A database connection broke'),
-    });
-    undo.push(() => db.$disconnect());
-    const { store, files } = await createObjectStore(await storageOf(config), systemClock);
-    const limits = createRateLimits({
-      signInPerEmail: config.RATE_LIMIT_SIGN_IN_PER_EMAIL,
-      signInPerAddress: config.RATE_LIMIT_SIGN_IN_PER_ADDRESS,
-      publicPerAddress: config.RATE_LIMIT_PUBLIC,
-      perCredential: config.RATE_LIMIT_SIGNED_IN,
-      exemptLoopback: isEmbedded,
-    });
-    const sealer = createSealer(await encryptionKeyOf(config, logger));
-    const settings = settingsOf(config);
-    const services: Services = { db, store, clock: systemClock, log: logger, limits, sealer, settings };
-    const jobs = await startJobs({ connectionString, schedule: scheduleOf(services), log: logger });
-    undo.push(jobs.stop);
+/** What runs by the clock, and the sending of webhooks. */
+const startBackgroundWork = async (config: Config, opened: OpenedServices, undo: Undo): Promise<void> => {
+  const { services, connectionString } = opened;
+  const jobs = await startJobs({ connectionString, schedule: scheduleOf(services), log: services.log });
+  undo.push(jobs.stop);
+  const delivery = await startDelivery({ boss: jobs.boss, services, mostInFlight: config.WEBHOOK_CONCURRENCY });
+  undo.push(delivery.stop);
+};
+
+/** Starts the server, with the background work unless RUN_WORKER is 0. */
+export const startService = (config: Config, logger: FastifyBaseLogger): Promise<RunningService> =>
+  startAll(logger, async (undo) => {
+    const opened = await openServices(config, logger, undo);
+    if (config.RUN_WORKER) await startBackgroundWork(config, opened, undo);
     const app = await buildApp({
-      services,
+      services: opened.services,
       logger,
-      files,
+      files: opened.files,
       trustProxy: config.TRUST_PROXY,
       corsOrigins: config.CORS_ORIGINS,
     });
@@ -143,9 +60,12 @@ export const startService = async (config: Config, logger: FastifyBaseLogger): P
     await app.listen({ host: config.HOST, port: config.PORT });
     const address = app.server.address();
     const port = typeof address === 'object' && address !== null ? address.port : config.PORT;
-    return { url: urlOf(config.HOST, port), services, stop: undo.run };
-  } catch (error) {
-    await undo.run();
-    throw error;
-  }
-};
+    return { url: urlOf(config.HOST, port), services: opened.services, stop: undo.run };
+  });
+
+/** Starts the background work alone. */
+export const startWorkerAlone = (config: Config, logger: FastifyBaseLogger): Promise<RunningWorker> =>
+  startAll(logger, async (undo) => {
+    await startBackgroundWork(config, await openServices(config, logger, undo), undo);
+    return { stop: undo.run };
+  });

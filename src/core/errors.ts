@@ -51,7 +51,18 @@ export const unauthorized = (): AppError => new AppError('UNAUTHORIZED', 'Unauth
 
 export const forbidden = (message = 'Forbidden'): AppError => new AppError('FORBIDDEN', message);
 
-export type Thing = 'Workspace' | 'Member' | 'Label' | 'Item' | 'Invite' | 'Room' | 'Recording' | 'API key' | 'Webhook';
+export type Thing =
+  | 'Workspace'
+  | 'Member'
+  | 'Label'
+  | 'Item'
+  | 'Invite'
+  | 'Room'
+  | 'Recording'
+  | 'API key'
+  | 'Webhook'
+  | 'Delivery'
+  | 'Message';
 
 /** The same 404 for what never existed, what is gone and what belongs to another workspace. */
 export const notFound = (thing: Thing): AppError => new AppError('NOT_FOUND', `${thing} not found`);

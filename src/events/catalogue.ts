@@ -1,6 +1,6 @@
 /**
- * Every event that the service knows, with the shape of its `data`. Nothing causes those of recordings and of
- * visits to rooms yet: the functions that write them have no operation.
+ * Every event that the service knows, with the shape of its `data`, what it means and an example. Nothing causes those of
+ * recordings and of visits to rooms yet: the functions that write them have no operation.
  */
 import { z } from 'zod';
 import { recordingStatuses } from '../core/recording-status.ts';
@@ -87,3 +87,83 @@ export type EventType = keyof typeof eventShapes;
 export type NewEvent = {
   [Type in EventType]: { type: Type; workspaceId: number; data: z.input<(typeof eventShapes)[Type]> };
 }[EventType];
+
+/** What webhooks are sent: every event, and the test, which no log holds and nobody subscribes to. */
+export const sentShapes = {
+  ...eventShapes,
+  'webhook.test': z.object({
+    workspace_id: id,
+    webhook_id: id,
+    webhook_name: z.string(),
+    sent_by: z.string().describe('Display name of who asked for the test'),
+  }),
+} as const;
+
+export type SentEvent = keyof typeof sentShapes;
+
+type Text<Type extends SentEvent> = { description: string; example: z.input<(typeof sentShapes)[Type]> };
+
+const room = { workspace_id: 7, room_id: 12, room_name: 'weekly-sync' };
+const recording = { ...room, recording_id: 31, archive_id: 'b40ef09b', title: 'Weekly sync', created_at: 1767225600 };
+const visit = {
+  ...room,
+  participant_id: 55,
+  participant_name: 'Vera Novak',
+  user_id: null,
+  contact_id: 9,
+  joined_at: 1767225600,
+};
+const member = { workspace_id: 7, workspace_name: 'Design', user_id: 3, user_name: 'Mia Meyer' };
+const item = { workspace_id: 7, item_id: 88, name: 'contract.pdf', mime_type: 'application/pdf', size: 48213 };
+
+/** What each event means, and its `data` in an example. */
+export const eventTexts: { [Type in SentEvent]: Text<Type> } = {
+  'room.created': {
+    description: 'A room was created in the workspace.',
+    example: {
+      ...room,
+      display_name: 'Weekly sync',
+      created_by: 'Mia Meyer',
+      created_by_id: 3,
+      scheduled_at: null,
+      created_at: 1767225600,
+    },
+  },
+  'room.joined': { description: 'A participant joined a room.', example: visit },
+  'room.left': { description: 'A participant left a room.', example: { ...visit, left_at: 1767229200 } },
+  'recording.started': {
+    description: 'A recording started in a room.',
+    example: { ...recording, duration: 0, size: 0, status: 'started' },
+  },
+  'recording.completed': {
+    description: 'A recording finished and can be downloaded.',
+    example: { ...recording, duration: 3600, size: 734003200, status: 'available' },
+  },
+  'member.joined': {
+    description: 'A new member joined the workspace.',
+    example: { ...member, role: 'member', joined_at: 1767225600 },
+  },
+  'member.left': {
+    description: 'A member left the workspace, was removed, or deleted their account.',
+    example: { ...member, reason: 'removed' },
+  },
+  'library_item.uploaded': {
+    description: 'A file was uploaded into the media library.',
+    example: {
+      ...item,
+      description: '',
+      duration: null,
+      uploaded_by: 3,
+      uploaded_by_name: 'Mia Meyer',
+      created_at: 1767225600,
+    },
+  },
+  'library_item.deleted': {
+    description: 'A file of the media library was deleted, by somebody or by the retention policy.',
+    example: { ...item, deleted_by: 3, deleted_by_name: 'Mia Meyer' },
+  },
+  'webhook.test': {
+    description: 'Somebody asked for a test of this webhook. It comes whatever the webhook subscribes to.',
+    example: { workspace_id: 7, webhook_id: 4, webhook_name: 'Chat announcements', sent_by: 'Mia Meyer' },
+  },
+};

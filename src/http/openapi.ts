@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { appRouter } from '../routers/index.ts';
 import { listOperations, type Operation } from './rest.ts';
 import { UPLOAD_PATH, uploadOperation } from './upload-document.ts';
+import { webhookEntries } from './webhooks-document.ts';
 
 const { version } = z
   .object({ version: z.string() })
@@ -22,7 +23,7 @@ const tags = [
   ['Retention', 'How long the items of a library are kept.'],
   ['Analytics', 'What happened in a workspace, in numbers.'],
   ['API keys', 'Credentials for programs, each for one workspace. Send a key as `Authorization: Bearer`.'],
-  ['Webhooks', 'Where the service posts the events of a workspace.'],
+  ['Webhooks', 'Where the service posts the events of a workspace, what became of it, and what is posted.'],
 ] as const;
 
 const description = `Teams share meeting rooms inside workspaces, keep recordings and a media library, and label them.
@@ -190,5 +191,7 @@ export const createOpenApiDocument = (serverUrl: string): OpenAPIObject => {
     ...library,
     post: uploadOperation(refusalsFor([400, 401, 403, 404, 408, 413, 429, 500, 503])),
   } as typeof library;
+  // Plain JSON too.
+  document.webhooks = webhookEntries as unknown as NonNullable<OpenAPIObject['webhooks']>;
   return document;
 };

@@ -13,10 +13,16 @@ export type ScheduledJob = {
   run(): Promise<unknown>;
 };
 
-export type Jobs = { stop(): Promise<void> };
+export type Jobs = {
+  /** For queues beside the schedule; see delivery/queue.ts. */
+  boss: PgBoss;
+  stop(): Promise<void>;
+};
 
-const POOL_SIZE = 3;
+const POOL_SIZE = 4;
 const STOP_MS = 10_000;
+/** How often jobs are looked for whose worker was killed. */
+const SUPERVISE_SECONDS = 5;
 /** A job whose server was killed is given to another after this. */
 const HEARTBEAT_SECONDS = 30;
 
@@ -30,7 +36,13 @@ export const startJobs = async (options: {
   log: Log;
 }): Promise<Jobs> => {
   const { connectionString, schedule, log } = options;
-  const boss = new PgBoss({ connectionString, application_name: 'lynxroom jobs', max: POOL_SIZE });
+  const boss = new PgBoss({
+    connectionString,
+    application_name: 'lynxroom jobs',
+    max: POOL_SIZE,
+    superviseIntervalSeconds: SUPERVISE_SECONDS,
+    monitorIntervalSeconds: SUPERVISE_SECONDS,
+  });
   boss.on('error', (error) => log.error({ err: error }, 'The job queue had an error'));
   await boss.start();
   const runLogged = async ({ name, run }: ScheduledJob): Promise<void> => {
@@ -64,6 +76,7 @@ export const startJobs = async (options: {
   }
   const atStart = Promise.allSettled(schedule.filter((job) => job.atStart).map(runLogged));
   return {
+    boss,
     async stop() {
       await boss.stop({ graceful: true, timeout: STOP_MS });
       // Whatever takes longer goes on at the next start.

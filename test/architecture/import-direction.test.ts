@@ -32,6 +32,7 @@ const refused: [path: string, specifier: string][] = [
   ['src/storage/probe.ts', '../routers/labels/labels.ts'],
   ['src/events/probe.ts', '../trpc.ts'],
   ['src/auth/probe.ts', '../http/rest.ts'],
+  ['src/delivery/probe.ts', '../routers/labels/labels.ts'],
   ['src/routers/labels/probe.ts', '../../trpc.ts'],
   ['src/routers/labels/probe.ts', '@trpc/server'],
   ['src/routers/labels/probe.ts', './router.ts'],

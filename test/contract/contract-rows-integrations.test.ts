@@ -135,6 +135,7 @@ describe('webhooks', () => {
     'is_active',
     'last_delivery_at',
     'name',
+    'previous_secret_expires_at',
     'updated_at',
     'url',
     'workspace_id',
@@ -147,8 +148,9 @@ describe('webhooks', () => {
       const { status, body } = await app.http.get(path, token);
       expect(status).toBe(200);
       expect(fields(body)).toEqual(['webhooks']);
-      expect(body.webhooks).toHaveLength(1);
-      expect(fields(body.webhooks[0])).toEqual(WEBHOOK);
+      expect(body.webhooks).toHaveLength(2);
+      for (const webhook of body.webhooks) expect(fields(webhook)).toEqual(WEBHOOK);
+      expect(body.webhooks[1]).toMatchObject({ id: scene.idle.webhookId, is_active: 0 });
       expect(body.webhooks[0]).toMatchObject({
         id: scene.webhookId,
         workspace_id: scene.workspaceId,
@@ -215,7 +217,7 @@ describe('webhooks', () => {
     ] as const)
       expectError(await app.http.post(path, scene.owner.token, { ...VALID, [field]: undefined }), 400, message);
     expectError(await app.http.post(path, scene.owner.token, { ...VALID, events: [] }), 400, 'events is required');
-    expect((await app.http.get(path, scene.owner.token)).body.webhooks).toHaveLength(1);
+    expect((await app.http.get(path, scene.owner.token)).body.webhooks).toHaveLength(2);
   });
 
   test('PATCH /api/workspaces/:id/webhooks/:webhookId: toggle, name, url, events, all optional; {webhook}', async () => {
@@ -259,15 +261,16 @@ describe('webhooks', () => {
       expect(body).toEqual({
         deliveries: [
           {
-            id: expect.any(Number),
+            id: scene.deliveryId,
             webhook_id: scene.webhookId,
-            delivery_id: `msg_${scene.webhookId}`,
+            delivery_id: scene.messageId,
             attempt: 1,
             event: 'room.left',
             payload: '{"event":"room.left"}',
             response_status: 200,
             response_body: 'ok',
             success: 1,
+            duration_ms: 120,
             created_at: expect.any(Number),
           },
         ],

@@ -91,10 +91,16 @@ test('exactly these methods and paths are served', () => {
     'DELETE /api/workspaces/{id}/api-keys/{keyId}',
     'GET /api/workspaces/{id}/webhooks',
     'GET /api/workspaces/{id}/webhooks/events',
+    'GET /api/workspaces/{id}/webhooks/catalogue',
     'POST /api/workspaces/{id}/webhooks',
     'PATCH /api/workspaces/{id}/webhooks/{webhookId}',
     'DELETE /api/workspaces/{id}/webhooks/{webhookId}',
+    'POST /api/workspaces/{id}/webhooks/{webhookId}/rotate-secret',
+    'POST /api/workspaces/{id}/webhooks/{webhookId}/test',
     'GET /api/workspaces/{id}/webhooks/{webhookId}/deliveries',
+    'POST /api/workspaces/{id}/webhooks/{webhookId}/deliveries/{deliveryId}/resend',
+    'POST /api/workspaces/{id}/webhooks/{webhookId}/resend',
+    'GET /api/workspaces/{id}/webhooks/{webhookId}/messages/{messageId}',
     'GET /api/workspaces/{workspaceId}/analytics',
   ]);
 });

@@ -20,13 +20,35 @@ import {
   viaTrpc,
   withoutRandomness,
 } from './doors.ts';
-import { type Child, type Row, rows, workspaceOf } from './operations.ts';
+import { type Child, isNamedByText, type Row, rows, workspaceOf } from './operations.ts';
 import { type Restorer, rememberRows } from './restore.ts';
 import { createWorld, foreignChildren, type Scene, type Someone, type World } from './scene.ts';
 
 const HELD_AT = new Date('2026-06-15T12:00:00Z');
 const UNKNOWN_ID = 2_147_483_647;
-const NO_IDS = [0, -1, 1.5, 2_147_483_648, 'abc', '1e0', '01', '1.0', '+1', ' 1', '\u0661', '9'.repeat(400)];
+const NO_IDS: readonly unknown[] = [
+  0,
+  -1,
+  1.5,
+  2_147_483_648,
+  'abc',
+  '1e0',
+  '01',
+  '1.0',
+  '+1',
+  ' 1',
+  '\u0661',
+  '9'.repeat(400),
+];
+const MOST_64 = Number.MAX_SAFE_INTEGER;
+const ID_FORM = 'must be a positive 32-bit integer';
+/** What ids are that are no 32-bit ones: which are none, and what is said of them. */
+const idForms: Partial<Record<Child, { noIds: readonly unknown[]; form: string }>> = {
+  deliveryId: {
+    noIds: [...NO_IDS.filter((id) => id !== 2_147_483_648), MOST_64 + 1],
+    form: `must be an integer from 1 to ${MOST_64}`,
+  },
+};
 const NO_CREDENTIALS = [
   'x',
   'lns_',
@@ -96,7 +118,8 @@ const tooLow = (least: Role): readonly Role[] => people.filter((role) => !isAtLe
 /** Names that no room has, or can have. */
 const NO_NAMES = ['no-such-room', 'A', '%00', 'x'.repeat(4_000), '\u0661'];
 
-const unknownChildren = (child: Child): readonly unknown[] => (child === 'name' ? NO_NAMES : [UNKNOWN_ID]);
+const unknownChildren = (child: Child): readonly unknown[] =>
+  isNamedByText(child) ? [...NO_NAMES, `msg_${'f'.repeat(32)}`] : [UNKNOWN_ID];
 
 test('every operation of the router has a row, and no row is of none', () => {
   expect(Object.keys(rows).sort()).toEqual(
@@ -167,10 +190,10 @@ describe.each(Object.entries(rows))('%s', (name, row) => {
       expect(await dumpBoth()).toEqual(before);
     };
 
-    /** Each of `ids` in the place of `field`. */
-    const refusesIds = (field: string, ids: readonly unknown[]): Promise<void> => {
-      const message = `${field} must be a positive 32-bit integer`;
-      const changes = ids.map((id) => () => ({ input: { [field]: id } }));
+    /** Each of `noIds` in the place of `field`. */
+    const refusesIds = (field: string, { noIds, form } = { noIds: NO_IDS, form: ID_FORM }): Promise<void> => {
+      const message = `${field} ${form}`;
+      const changes = noIds.map((id) => () => ({ input: { [field]: id } }));
       return refused(changes, 400, problemOf('BAD_REQUEST', message, [{ path: field, message }]));
     };
 
@@ -208,7 +231,7 @@ describe.each(Object.entries(rows))('%s', (name, row) => {
       test('an unknown workspace: 404', () =>
         refused([() => ({ input: { [parameter]: UNKNOWN_ID } })], 404, problemOf('NOT_FOUND', 'Workspace not found')));
 
-      test('a workspace id that is none: 400', () => refusesIds(parameter, NO_IDS));
+      test('a workspace id that is none: 400', () => refusesIds(parameter));
     }
 
     for (const [child, message] of Object.entries(row.children ?? {}) as [Child, string][]) {
@@ -222,7 +245,7 @@ describe.each(Object.entries(rows))('%s', (name, row) => {
           problemOf('NOT_FOUND', message),
         ));
 
-      if (child !== 'name') test(`a ${child} that is no id: 400`, () => refusesIds(child, NO_IDS));
+      if (!isNamedByText(child)) test(`a ${child} that is no id: 400`, () => refusesIds(child, idForms[child]));
     }
 
     for (const { input, message, path } of row.wrong ?? [])

@@ -9,7 +9,19 @@ import type { Scene, Someone, World } from './scene.ts';
 
 type Refusal = { input: Input; message: string; path: string };
 
-export type Child = 'labelId' | 'itemId' | 'userId' | 'name' | 'recordingId' | 'keyId' | 'webhookId';
+export type Child =
+  | 'labelId'
+  | 'itemId'
+  | 'userId'
+  | 'name'
+  | 'recordingId'
+  | 'keyId'
+  | 'webhookId'
+  | 'deliveryId'
+  | 'messageId';
+
+/** Children that are named by text, of which any may be asked for. */
+export const isNamedByText = (child: Child): boolean => child === 'name' || child === 'messageId';
 
 export type Row = {
   /**
@@ -51,6 +63,7 @@ const item = (scene: Scene): Input => ({ ...id(scene), itemId: scene.itemId });
 const room = ({ roomName }: Scene): Input => ({ name: roomName });
 const key = (scene: Scene): Input => ({ ...id(scene), keyId: scene.keyId });
 const webhook = (scene: Scene): Input => ({ ...id(scene), webhookId: scene.webhookId });
+const idleWebhook = (scene: Scene): Input => ({ ...id(scene), webhookId: scene.idle.webhookId });
 
 const nameRequired = (name: unknown): Refusal => ({ input: { name }, message: 'Name is required', path: 'name' });
 const wrongNames: readonly Refusal[] = [
@@ -97,10 +110,21 @@ const wrongWebhooks: readonly Refusal[] = [
   { input: { url: null }, message: 'url is required', path: 'url' },
   { input: { url: 5 }, message: 'url must be a string', path: 'url' },
   { input: { url: 'ftp://example.com/' }, message: URL_FORM, path: 'url' },
+  {
+    input: { url: 'https://10.0.0.1/' },
+    message: 'url must lead to a public address or to this machine',
+    path: 'url',
+  },
   { input: { events: [] }, message: 'events is required', path: 'events' },
   { input: { events: 'room.left' }, message: 'events must be an array', path: 'events' },
   { input: { events: ['room.gone'] }, message: `events.0 must be one of ${EVENTS}`, path: 'events.0' },
 ];
+const INACTIVE = 'The webhook is inactive: activate it first';
+const wrongSince: readonly Refusal[] = [undefined, null, -1, 1.5, '1767225600', 253_402_300_800].map((since) => ({
+  input: { since },
+  message: 'since must be an integer from 0 to 253402300799',
+  path: 'since',
+}));
 const alone = (world: World): Promise<Someone> => world.addSomeone('Solo');
 
 export const rows: Record<string, Row> = {
@@ -422,6 +446,7 @@ export const rows: Record<string, Row> = {
 
   'webhooks.list': { who: 'admin', keys: true, input: id, writes: false },
   'webhooks.events': { who: 'member', keys: true, input: id, writes: false },
+  'webhooks.catalogue': { who: 'member', keys: true, input: id, writes: false },
   'webhooks.create': {
     who: 'admin',
     keys: true,
@@ -460,6 +485,49 @@ export const rows: Record<string, Row> = {
     writes: false,
     children: { webhookId: 'Webhook not found' },
     wrong: wrongPages,
+  },
+  'webhooks.rotateSecret': {
+    who: 'admin',
+    keys: true,
+    input: webhook,
+    writes: true,
+    children: { webhookId: 'Webhook not found' },
+  },
+  'webhooks.test': {
+    who: 'admin',
+    keys: true,
+    input: webhook,
+    writes: true,
+    random: ['id'],
+    children: { webhookId: 'Webhook not found' },
+    conflict: { input: idleWebhook, message: INACTIVE },
+  },
+  'webhooks.resend': {
+    who: 'admin',
+    keys: true,
+    input: (scene) => ({ ...webhook(scene), deliveryId: scene.deliveryId }),
+    writes: true,
+    children: { webhookId: 'Webhook not found', deliveryId: 'Delivery not found' },
+    conflict: {
+      input: (scene) => ({ ...idleWebhook(scene), deliveryId: scene.idle.deliveryId }),
+      message: INACTIVE,
+    },
+  },
+  'webhooks.resendFailed': {
+    who: 'admin',
+    keys: true,
+    input: (scene) => ({ ...webhook(scene), since: 0 }),
+    writes: true,
+    children: { webhookId: 'Webhook not found' },
+    wrong: wrongSince,
+    conflict: { input: (scene) => ({ ...idleWebhook(scene), since: 0 }), message: INACTIVE },
+  },
+  'webhooks.message': {
+    who: 'admin',
+    keys: true,
+    input: (scene) => ({ ...webhook(scene), messageId: scene.messageId }),
+    writes: false,
+    children: { webhookId: 'Webhook not found', messageId: 'Message not found' },
   },
 
   'analytics.read': {

@@ -20,11 +20,14 @@ export type Children = {
   recordingId: number;
   keyId: number;
   webhookId: number;
+  deliveryId: number;
+  messageId: string;
 };
 
 /**
  * A workspace with one person of each role, two labels and an item that carries the first; a room of the owner with a
- * recording that is available, a join and a booking, a key of the owner, and a webhook with a delivery.
+ * recording that is available, a join and a booking, a key of the owner, a webhook with a message that was delivered and one
+ * that was cancelled, and a webhook that is inactive.
  */
 export type Scene = {
   app: TestApp;
@@ -44,6 +47,11 @@ export type Scene = {
   /** The key itself. */
   key: string;
   webhookId: number;
+  /** Of the attempt to deliver the first message. */
+  deliveryId: number;
+  messageId: string;
+  /** The webhook that is inactive. */
+  idle: { webhookId: number; deliveryId: number };
   inviteToken: string;
   /** What another workspace has, whose owner is the outsider. */
   foreign: Children & { workspaceId: number };
@@ -56,6 +64,8 @@ export const foreignChildren = ({ foreign: { roomName, ...ids }, outsider }: Sce
   recordingId: ids.recordingId,
   keyId: ids.keyId,
   webhookId: ids.webhookId,
+  deliveryId: ids.deliveryId,
+  messageId: ids.messageId,
   userId: outsider.id,
   name: roomName,
 });
@@ -120,24 +130,50 @@ export const addKey = async (app: TestApp, workspaceId: number, by: Someone): Pr
   return { id: apiKey.id, key: apiKey.full_key };
 };
 
-const addWebhook = async (app: TestApp, workspaceId: number, by: Someone): Promise<number> => {
+/** A name for a message of the scene: the same in equal worlds, and in order. */
+const messageIdOf = (webhookId: number, number: number): string =>
+  `msg_${String(webhookId).padStart(16, '0')}${String(number).padStart(16, '0')}`;
+
+/** A message to a webhook, as it was made by `room.left`. */
+const addMessage = async (
+  { services: { db }, clock }: TestApp,
+  message: { workspaceId: number; webhookId: number; id: string; status: string; attempts: number },
+): Promise<void> => {
+  const at = clock.now();
+  const more = { event: 'room.left', payload: '{"event":"room.left"}', roundAttempts: message.attempts };
+  await db.webhookMessage.create({ data: { ...message, ...more, createdAt: at, updatedAt: at } });
+};
+
+/** A webhook with a message that was delivered and, behind it, one that was cancelled. */
+const addWebhook = async (app: TestApp, workspaceId: number, by: Someone) => {
   const input = { name: 'Chat', url: 'https://example.com/hook', events: ['room.left', 'member.left'] };
   const { webhook } = must(await app.http.post(`/api/workspaces/${workspaceId}/webhooks`, by.token, input));
-  await app.services.db.webhookDelivery.create({
+  const webhookId: number = webhook.id;
+  const messageId = messageIdOf(webhookId, 1);
+  const message = { workspaceId, webhookId };
+  await addMessage(app, { ...message, id: messageId, status: 'delivered', attempts: 1 });
+  await addMessage(app, { ...message, id: messageIdOf(webhookId, 2), status: 'cancelled', attempts: 0 });
+  const delivery = await app.services.db.webhookDelivery.create({
     data: {
       workspaceId,
-      webhookId: webhook.id,
-      deliveryId: `msg_${webhook.id}`,
+      webhookId,
+      messageId,
       attempt: 1,
-      event: 'room.left',
-      payload: '{"event":"room.left"}',
       responseStatus: 200,
       responseBody: 'ok',
       success: true,
+      durationMs: 120,
       createdAt: app.clock.now(),
     },
   });
-  return webhook.id;
+  return { webhookId, messageId, deliveryId: Number(delivery.id) };
+};
+
+/** The same, deactivated. */
+const addIdleWebhook = async (app: TestApp, workspaceId: number, by: Someone) => {
+  const idle = await addWebhook(app, workspaceId, by);
+  must(await app.http.patch(`/api/workspaces/${workspaceId}/webhooks/${idle.webhookId}`, by.token, { toggle: true }));
+  return idle;
 };
 
 /** A room with what happened in it, a key and a webhook. */
@@ -146,8 +182,7 @@ const furnish = async (app: TestApp, workspaceId: number, owner: Someone, slug: 
   const recordingId = await addRecording(app, workspaceId, roomId);
   await addVisit(app, workspaceId, roomId, slug);
   const { id: keyId, key } = await addKey(app, workspaceId, owner);
-  const webhookId = await addWebhook(app, workspaceId, owner);
-  return { roomName: slug, recordingId, keyId, key, webhookId };
+  return { roomName: slug, recordingId, keyId, key, ...(await addWebhook(app, workspaceId, owner)) };
 };
 
 /** Everything one after another: the order of the calls decides the ids. */
@@ -184,8 +219,10 @@ export const createWorld = async (app: TestApp): Promise<World> => {
       const itemId = await addItem(app, workspaceId, member, 'contract.pdf');
       must(await app.http.post(`${path}/library/${itemId}/labels`, member.token, { labelId: redId }));
       const furniture = await furnish(app, workspaceId, owner, `contract-${scenes}`);
+      const idle = await addIdleWebhook(app, workspaceId, owner);
       const people = { owner, admin, member, outsider };
-      return { app, number: scenes, workspaceId, ...people, redId, blueId, itemId, ...furniture, inviteToken, foreign };
+      const things = { redId, blueId, itemId, ...furniture, idle };
+      return { app, number: scenes, workspaceId, ...people, ...things, inviteToken, foreign };
     },
   };
 };

@@ -12,6 +12,7 @@ import { logSerializers } from '../../src/core/log.ts';
 import { createEncryptionKey, createSealer } from '../../src/core/sealing.ts';
 import type { Clock } from '../../src/core/time.ts';
 import { type Database, openDatabase } from '../../src/db/client.ts';
+import { createAddressGuard, type ResolveHost } from '../../src/delivery/addresses.ts';
 import type { Services } from '../../src/services.ts';
 import { createDiskStore } from '../../src/storage/disk-store.ts';
 import type { ObjectStore } from '../../src/storage/object-store.ts';
@@ -54,6 +55,15 @@ export type TestAppOptions = {
   heldAt?: Date;
   /** Wraps the database, to count its queries. */
   wrapDatabase?: (db: Database) => Database;
+  /** Names and their addresses, for the addresses of webhooks. */
+  resolveHost?: ResolveHost;
+};
+
+/** The DNS of tests: every name under example.com and example.org is one public address. */
+export const resolveTestHost: ResolveHost = async (hostname) => {
+  if (hostname === 'localhost') return [{ address: '127.0.0.1', family: 4 }];
+  if (/(?:^|\.)example\.(?:com|org)$/.test(hostname)) return [{ address: '93.184.216.34', family: 4 }];
+  throw new Error(`getaddrinfo ENOTFOUND ${hostname}`);
 };
 
 const noLimits: RateLimitSettings = {
@@ -105,7 +115,15 @@ export const startTestApp = async (options: TestAppOptions = {}): Promise<TestAp
     log: logger,
     limits: createRateLimits({ ...noLimits, ...options.limits }),
     sealer: createSealer(createEncryptionKey()),
-    settings: { publicUrl: null, appUrl: null, trustedOrigins: [], sessionDays: 30, ...options.settings },
+    addressGuard: createAddressGuard({ policy: 'loopback', resolveHost: options.resolveHost ?? resolveTestHost }),
+    settings: {
+      publicUrl: null,
+      appUrl: null,
+      trustedOrigins: [],
+      sessionDays: 30,
+      webhookRetentionDays: 30,
+      ...options.settings,
+    },
   };
   const app = await buildApp({ services, logger, files: disk, trustProxy: false, corsOrigins: '*' });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });

@@ -18,22 +18,37 @@ const newHook = async (): Promise<number> => {
   return body.webhook.id;
 };
 
-/** Attempts of one webhook, two in each second. */
-const addDeliveries = (to: number, count: number) =>
-  app.services.db.webhookDelivery.createMany({
+/** Attempts of one webhook, two in each second and three for each message. */
+const addDeliveries = async (to: number, count: number): Promise<void> => {
+  const { db } = app.services;
+  const at = new Date(START);
+  const idOf = (message: number): string => `msg_${to}_${message}`;
+  await db.webhookMessage.createMany({
+    data: Array.from({ length: Math.ceil(count / 3) }, (_, message) => ({
+      workspaceId: team.id,
+      id: idOf(message),
+      webhookId: to,
+      event: 'room.created',
+      payload: JSON.stringify({ event: 'room.created', data: { room_name: `room-${message} "🐈"` } }),
+      status: 'delivered',
+      createdAt: at,
+      updatedAt: at,
+    })),
+  });
+  await db.webhookDelivery.createMany({
     data: Array.from({ length: count }, (_, index) => ({
       workspaceId: team.id,
       webhookId: to,
-      deliveryId: `msg_${to}_${Math.floor(index / 3)}`,
+      messageId: idOf(Math.floor(index / 3)),
       attempt: (index % 3) + 1,
-      event: 'room.created',
-      payload: JSON.stringify({ event: 'room.created', data: { room_name: `room-${index} "🐈"` } }),
       responseStatus: index % 3 === 2 ? 200 : index % 3 === 1 ? 503 : 0,
       responseBody: index % 3 === 2 ? 'ok' : 'no answer within 10 s',
       success: index % 3 === 2,
+      durationMs: index,
       createdAt: new Date(START + Math.floor(index / 2) * 1000),
     })),
   });
+};
 
 beforeAll(async () => {
   app = await startTestApp();
@@ -70,10 +85,11 @@ test('have exactly their fields', async () => {
     delivery_id: `msg_${webhookId}_39`,
     attempt: 3,
     event: 'room.created',
-    payload: '{"event":"room.created","data":{"room_name":"room-119 \\"🐈\\""}}',
+    payload: '{"event":"room.created","data":{"room_name":"room-39 \\"🐈\\""}}',
     response_status: 200,
     response_body: 'ok',
     success: 1,
+    duration_ms: 119,
     created_at: START / 1000 + 59,
   });
   const [failed] = await read('?limit=1&offset=2');
@@ -127,6 +143,7 @@ test('go with their webhook, and no others do', async () => {
   await addDeliveries(id, 5);
   expect((await app.http.delete(`${team.path}/webhooks/${id}`, team.owner.token)).status).toBe(200);
   expect(await app.services.db.webhookDelivery.count({ where: { webhookId: id } })).toBe(0);
+  expect(await app.services.db.webhookMessage.count({ where: { webhookId: id } })).toBe(0);
   expect(await app.services.db.webhookDelivery.count({ where: { webhookId } })).toBe(COUNT);
   const gone = await app.http.get(`${team.path}/webhooks/${id}/deliveries`, team.owner.token);
   expect(gone).toMatchObject({ status: 404, body: { message: 'Webhook not found' } });

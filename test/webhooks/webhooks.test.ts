@@ -27,6 +27,7 @@ const LISTED = [
   'is_active',
   'last_delivery_at',
   'name',
+  'previous_secret_expires_at',
   'updated_at',
   'url',
   'workspace_id',
@@ -76,6 +77,7 @@ describe('creating a webhook', () => {
       last_delivery_at: null,
       failure_count: 0,
       disabled_reason: null,
+      previous_secret_expires_at: null,
     });
     expect(Math.abs(body.webhook.created_at - Date.now() / 1000)).toBeLessThan(30);
     expect(body.webhook.updated_at).toBe(body.webhook.created_at);
@@ -279,12 +281,20 @@ describe('changing a webhook', () => {
 
   test('activating forgets failures and the reason; nothing else does', async () => {
     const { id } = await newHook();
-    const failed = { failureCount: 7, disabledReason: 'Every attempt failed for 5 days' };
+    const since = new Date('2026-01-01T00:00:00Z');
+    const failed = {
+      failureCount: 7,
+      disabledReason: 'Every attempt failed for 5 days',
+      failingSince: since,
+      isSlow: true,
+    };
     const kept = { failure_count: 7, disabled_reason: failed.disabledReason };
     await app.services.db.webhook.updateMany({ where: { id }, data: { ...failed, isActive: false } });
     expect((await patch(id, { name: 'Other', toggle: false })).body.webhook).toMatchObject({ ...kept, is_active: 0 });
+    expect(await rowOf(id)).toMatchObject({ failingSince: since, isSlow: true });
     const active = await patch(id, { toggle: true });
     expect(active.body.webhook).toMatchObject({ is_active: 1, failure_count: 0, disabled_reason: null });
+    expect(await rowOf(id)).toMatchObject({ failingSince: null, isSlow: false });
     await app.services.db.webhook.updateMany({ where: { id }, data: { failureCount: 7 } });
     expect((await patch(id, { toggle: true })).body.webhook).toMatchObject({ is_active: 0, failure_count: 7 });
   });
@@ -368,10 +378,16 @@ test('any member reads the seven events, in their order', async () => {
   }
 });
 
+/** What is done with one webhook. */
+const OF_ONE = ['update', 'delete', 'rotateSecret', 'test', 'deliveries', 'resend', 'resendFailed', 'message'] as const;
+const OPERATIONS = ['list', 'events', 'catalogue', 'create', ...OF_ONE] as const;
+
 describe.each(doors)('through %s', (_, door) => {
   const call = async (name: string, token: string | undefined, input: Record<string, unknown>) => {
     const { status, body } = await door(app, { name, token, input });
-    return [status, (body as { message?: string }).message];
+    const { message } = body as { message?: unknown };
+    // Some answers carry a message of another kind.
+    return [status, status === 200 ? undefined : message];
   };
 
   test('each operation is for its roles only', async () => {
@@ -383,12 +399,19 @@ describe.each(doors)('through %s', (_, door) => {
       update: admins,
       delete: ['owner'],
       deliveries: admins,
+      catalogue: [...admins, 'member'],
+      rotateSecret: admins,
+      test: admins,
+      resendFailed: admins,
     };
     for (const [operation, people] of Object.entries(may))
       for (const person of ['owner', 'admin', 'member', 'outsider'] as const) {
         const { id: webhookId } = await newHook();
         const before = await rowOf(webhookId);
-        const input = { id: team.id, ...(['list', 'events'].includes(operation) ? {} : { webhookId }) };
+        const input = {
+          id: team.id,
+          ...(['list', 'events', 'catalogue'].includes(operation) ? {} : { webhookId, since: 0 }),
+        };
         const more = ['create', 'update'].includes(operation) ? { ...VALID, name: 'New' } : {};
         const outcome = await call(`webhooks.${operation}`, team[person].token, { ...input, ...more });
         const allowed = people.includes(person);
@@ -398,8 +421,8 @@ describe.each(doors)('through %s', (_, door) => {
   });
 
   test('nobody is 401, and an unknown workspace 404, before anything else', async () => {
-    for (const operation of ['list', 'events', 'create', 'update', 'delete', 'deliveries']) {
-      const input = { id: 2_147_483_647, webhookId: 0, name: '', limit: 0 };
+    for (const operation of OPERATIONS) {
+      const input = { id: 2_147_483_647, webhookId: 0, name: '', limit: 0, since: -1, deliveryId: 0, messageId: '' };
       expect(await call(`webhooks.${operation}`, undefined, input)).toEqual([401, 'Unauthorized']);
       expect(await call(`webhooks.${operation}`, team.owner.token, input)).toEqual([404, 'Workspace not found']);
       expect(await call(`webhooks.${operation}`, team.outsider.token, { ...input, id: team.id })).toEqual([
@@ -412,10 +435,12 @@ describe.each(doors)('through %s', (_, door) => {
   test('a webhook of another workspace is exactly like an unknown one', async () => {
     const foreign = await newHook({}, other);
     const before = await rowOf(foreign.id);
-    for (const operation of ['update', 'delete', 'deliveries']) {
+    for (const operation of OF_ONE) {
       const answers = [];
       for (const webhookId of [foreign.id, 2_147_483_647]) {
-        const input = { id: team.id, webhookId, ...(operation === 'update' && { toggle: true, name: 'Taken' }) };
+        const message = { deliveryId: 1, messageId: `msg_${'0'.repeat(32)}`, since: 0 };
+        const update = operation === 'update' && { toggle: true, name: 'Taken' };
+        const input = { id: team.id, webhookId, ...message, ...update };
         const { status, body } = await door(app, { name: `webhooks.${operation}`, token: team.owner.token, input });
         const { request_id, ...problem } = body as Record<string, unknown>;
         answers.push({ status, ...problem });
@@ -432,11 +457,13 @@ describe.each(doors)('through %s', (_, door) => {
   });
 
   test.each([0, -1, 1.5, 2_147_483_648, 'abc'])('%j is no webhook id: 400', async (webhookId) => {
-    for (const operation of ['update', 'delete', 'deliveries'])
-      expect(await call(`webhooks.${operation}`, team.owner.token, { id: team.id, webhookId })).toEqual([
+    for (const operation of OF_ONE) {
+      const input = { id: team.id, webhookId, deliveryId: 1, messageId: '', since: 0 };
+      expect(await call(`webhooks.${operation}`, team.owner.token, input)).toEqual([
         400,
         'webhookId must be a positive 32-bit integer',
       ]);
+    }
   });
 
   test('a key of the workspace does what its creator may', async () => {
@@ -450,9 +477,11 @@ describe.each(doors)('through %s', (_, door) => {
   });
 });
 
-test('a secret is shown in the answer of its creation only: in no list, no change, no refusal and no log', async () => {
+test('a secret is shown in the answer that makes it only: in no list, no change, no refusal and no log', async () => {
   const { id, secret } = await newHook();
   const path = `${webhooks}/${id}`;
+  const rotated = await app.http.post(`${path}/rotate-secret`, team.owner.token);
+  const secrets = [secret, rotated.body.webhook.secret];
   const seen: unknown[] = [];
   for (const call of [
     () => app.http.get(webhooks, team.owner.token),
@@ -460,16 +489,18 @@ test('a secret is shown in the answer of its creation only: in no list, no chang
     () => app.http.patch(path, team.owner.token),
     () => app.http.patch(path, team.owner.token, { name: '', secret }),
     () => app.http.get(`${path}/deliveries`, team.owner.token),
+    () => app.http.post(`${path}/test`, team.owner.token),
+    () => app.http.post(`${path}/resend`, team.owner.token, { since: 0 }),
     () => app.http.get(webhooks, team.member.token),
     () => app.http.delete(path, team.owner.token),
   ])
     seen.push((await call()).body);
-  expect(JSON.stringify(seen)).not.toContain(secret.slice(6));
-  expect(JSON.stringify(seen)).not.toMatch(/secret/i);
+  for (const one of secrets) expect(JSON.stringify(seen)).not.toContain(one.slice(6));
+  expect(JSON.stringify(seen)).not.toMatch(/"secret"|whsec_/i);
   const logs = JSON.stringify(app.logLines);
   expect(app.logLines.length).toBeGreaterThan(0);
   expect(logs).not.toContain('whsec_');
-  expect(logs).not.toContain(secret.slice(6));
+  for (const one of secrets) expect(logs).not.toContain(one.slice(6));
 });
 
 test('a creator whose account is deleted leaves the webhook, without an author', async () => {

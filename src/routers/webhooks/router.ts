@@ -1,21 +1,35 @@
 import { Ok } from '../../core/shapes.ts';
+import { describedEvents } from '../../events/describe-events.ts';
 import { inWorkspace, router } from '../../trpc.ts';
 import { listDeliveries } from './deliveries.ts';
+import { readMessage } from './messages.ts';
+import { resend, resendFailed } from './resend.ts';
 import {
-  CreatedWebhookAnswer,
+  CatalogueAnswer,
   CreateWebhookInput,
   DeliveriesAnswer,
   EventsAnswer,
   ListDeliveriesInput,
   listedEvents,
+  MessageAnswer,
+  MessageInput,
+  MessageWithAttemptsAnswer,
+  ResendFailedAnswer,
+  ResendFailedInput,
+  ResendInput,
   UpdateWebhookInput,
   WebhookAnswer,
   WebhookInput,
   WebhooksAnswer,
+  WebhookWithSecretAnswer,
 } from './schemas.ts';
+import { rotateSecret } from './secrets.ts';
+import { sendTest } from './send-test.ts';
 import { createWebhook, deleteWebhook, listWebhooks, updateWebhook } from './webhooks.ts';
 
 const tags = ['Webhooks'];
+/** Of everything that would send: an inactive webhook is sent nothing. */
+const refusals = [409] as const;
 
 export const webhooksRouter = router({
   list: inWorkspace('admin')
@@ -44,6 +58,20 @@ export const webhooksRouter = router({
     .output(EventsAnswer)
     .query(() => ({ events: [...listedEvents] })),
 
+  catalogue: inWorkspace('member')
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/api/workspaces/{id}/webhooks/catalogue',
+        tags,
+        summary: 'Describe every event that webhooks are sent',
+        description:
+          'Any member. What each event means, the JSON Schema of its body and an example; also of `webhook.test`, which is sent on demand only.',
+      },
+    })
+    .output(CatalogueAnswer)
+    .query(() => ({ events: [...describedEvents] })),
+
   create: inWorkspace('admin')
     .meta({
       openapi: {
@@ -51,11 +79,12 @@ export const webhooksRouter = router({
         path: '/api/workspaces/{id}/webhooks',
         tags,
         summary: 'Register a webhook',
-        description: 'Owner or admin. `secret` is shown here and never again.',
+        description:
+          'Owner or admin. `secret` is shown here and never again. An address that is not on the internet is refused.',
       },
     })
     .input(CreateWebhookInput)
-    .output(CreatedWebhookAnswer)
+    .output(WebhookWithSecretAnswer)
     .mutation(async ({ ctx, input }) => ({ webhook: await createWebhook(ctx.services, ctx.actor, input) })),
 
   update: inWorkspace('admin')
@@ -66,7 +95,7 @@ export const webhooksRouter = router({
         tags,
         summary: 'Change, activate or deactivate a webhook',
         description:
-          'Owner or admin. Only sent fields change; `toggle: true` flips. Activating sets `failure_count` to 0 and `disabled_reason` to null.',
+          'Owner or admin. Only sent fields change; `toggle: true` flips. Activating sets `failure_count` to 0 and `disabled_reason` to null; deactivating cancels every message that waits. What waits goes to a new `url` from its next attempt.',
       },
     })
     .input(UpdateWebhookInput)
@@ -80,12 +109,43 @@ export const webhooksRouter = router({
         path: '/api/workspaces/{id}/webhooks/{webhookId}',
         tags,
         summary: 'Delete a webhook',
-        description: 'Owner only. Its deliveries go with it.',
+        description: 'Owner only. Its messages and deliveries go with it, and what waits is not sent.',
       },
     })
     .input(WebhookInput)
     .output(Ok)
     .mutation(({ ctx, input }) => deleteWebhook(ctx.services, ctx.actor, input)),
+
+  rotateSecret: inWorkspace('admin')
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/api/workspaces/{id}/webhooks/{webhookId}/rotate-secret',
+        tags,
+        summary: 'Replace the secret of a webhook',
+        description:
+          'Owner or admin. `secret` is shown here and never again. The one before signs too until `previous_secret_expires_at`, 24 hours later; one that still did so before no longer.',
+      },
+    })
+    .input(WebhookInput)
+    .output(WebhookWithSecretAnswer)
+    .mutation(async ({ ctx, input }) => ({ webhook: await rotateSecret(ctx.services, ctx.actor, input) })),
+
+  test: inWorkspace('admin')
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/api/workspaces/{id}/webhooks/{webhookId}/test',
+        tags,
+        summary: 'Send a test to a webhook',
+        description:
+          'Owner or admin. Sends `webhook.test` to this webhook alone, whatever it subscribes to. It is signed, tried again and recorded as any other message.',
+      },
+      refusals,
+    })
+    .input(WebhookInput)
+    .output(MessageAnswer)
+    .mutation(async ({ ctx, input }) => ({ message: await sendTest(ctx.services, ctx.actor, input) })),
 
   deliveries: inWorkspace('admin')
     .meta({
@@ -100,4 +160,50 @@ export const webhooksRouter = router({
     .input(ListDeliveriesInput)
     .output(DeliveriesAnswer)
     .query(async ({ ctx, input }) => ({ deliveries: await listDeliveries(ctx.services, ctx.actor, input) })),
+
+  resend: inWorkspace('admin')
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/api/workspaces/{id}/webhooks/{webhookId}/deliveries/{deliveryId}/resend',
+        tags,
+        summary: 'Send the message of a delivery again',
+        description:
+          'Owner or admin. Begins a new round of attempts for the same message, under the same `webhook-id`, whatever became of it. A message that waits for a retry is sent now.',
+      },
+      refusals,
+    })
+    .input(ResendInput)
+    .output(MessageAnswer)
+    .mutation(async ({ ctx, input }) => ({ message: await resend(ctx.services, ctx.actor, input) })),
+
+  resendFailed: inWorkspace('admin')
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/api/workspaces/{id}/webhooks/{webhookId}/resend',
+        tags,
+        summary: 'Send again what failed',
+        description:
+          'Owner or admin. Begins a new round of attempts for every message since then that failed or was cancelled, oldest first.',
+      },
+      refusals,
+    })
+    .input(ResendFailedInput)
+    .output(ResendFailedAnswer)
+    .mutation(async ({ ctx, input }) => ({ count: await resendFailed(ctx.services, ctx.actor, input) })),
+
+  message: inWorkspace('admin')
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/api/workspaces/{id}/webhooks/{webhookId}/messages/{messageId}',
+        tags,
+        summary: 'Read a message and its attempts',
+        description: 'Owner or admin. What became of one event on its way to one webhook.',
+      },
+    })
+    .input(MessageInput)
+    .output(MessageWithAttemptsAnswer)
+    .query(async ({ ctx, input }) => ({ message: await readMessage(ctx.services, ctx.actor, input) })),
 });

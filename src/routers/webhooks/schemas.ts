@@ -45,22 +45,27 @@ export const Webhook = z
     last_delivery_at: unixSeconds.nullable().describe('Time of the last attempt; null before the first'),
     failure_count: z.int().describe('Failed attempts since the last success'),
     disabled_reason: z.string().nullable().describe('Why the service deactivated the webhook; null where it did not'),
+    previous_secret_expires_at: unixSeconds
+      .nullable()
+      .describe('Until when the secret before the last rotation signs too; null where none does'),
   })
-  .meta({ id: 'Webhook', description: 'A receiver of events; its secret is shown at its creation only' });
+  .meta({ id: 'Webhook', description: 'A receiver of events; a secret is shown when it is made, and never again' });
 export type Webhook = z.infer<typeof Webhook>;
 
-/** A webhook as its creation answers it. */
-export const CreatedWebhook = Webhook.extend({
+/** A webhook as its creation and the rotation of its secret answer it. */
+export const WebhookWithSecret = Webhook.extend({
   secret: z
     .string()
     .describe('Signs what is sent: keep it, it cannot be read again')
     .meta({ example: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD' }),
-}).meta({ id: 'CreatedWebhook' });
-export type CreatedWebhook = z.infer<typeof CreatedWebhook>;
+}).meta({ id: 'WebhookWithSecret' });
+export type WebhookWithSecret = z.infer<typeof WebhookWithSecret>;
+
+const rowId = z.int().min(1);
 
 export const WebhookDelivery = z
   .object({
-    id: z.int().min(1),
+    id: rowId,
     webhook_id: id,
     delivery_id: z.string().describe('Names the message, in the header `webhook-id`; the same on every attempt'),
     attempt: z.int().describe('1, 2, ...'),
@@ -69,10 +74,37 @@ export const WebhookDelivery = z
     response_status: z.int().describe('HTTP status of the receiver; 0 where there was no answer'),
     response_body: z.string().describe('What the receiver answered, cut at 10 kB; without an answer, the reason'),
     success: flag.describe('1: the receiver answered 2xx'),
+    duration_ms: z.int().describe('How long the attempt took, in milliseconds'),
     created_at: unixSeconds,
   })
-  .meta({ id: 'WebhookDelivery', description: 'One attempt to deliver one event' });
+  .meta({ id: 'WebhookDelivery', description: 'One attempt to deliver one message' });
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
+
+export const WebhookMessage = z
+  .object({
+    id: z
+      .string()
+      .describe('The header `webhook-id`, and `delivery_id` of its deliveries')
+      .meta({ example: 'msg_019b76da9400704c93bd2d1f3c2a7a51' }),
+    webhook_id: id,
+    event: z.string(),
+    status: z
+      .enum(['waiting', 'delivered', 'failed', 'cancelled'])
+      .describe(
+        'waiting: an attempt is to come; failed: the last attempt of the schedule failed; cancelled: the webhook was deactivated before',
+      ),
+    payload: z.string().describe('The body, JSON as text'),
+    attempt_count: z.int().describe('Attempts so far, of all rounds'),
+    created_at: unixSeconds,
+    next_attempt_at: unixSeconds.nullable().describe('When the next attempt is due; null unless waiting'),
+  })
+  .meta({ id: 'WebhookMessage', description: 'One event on its way to one webhook' });
+export type WebhookMessage = z.infer<typeof WebhookMessage>;
+
+export const WebhookMessageWithAttempts = WebhookMessage.extend({
+  attempts: z.array(WebhookDelivery).describe('The latest 100, oldest first'),
+}).meta({ id: 'WebhookMessageWithAttempts' });
+export type WebhookMessageWithAttempts = z.infer<typeof WebhookMessageWithAttempts>;
 
 const webhookName = requiredLine(MOST_NAME, 'Name is required')
   .describe('At most 100 characters')
@@ -81,7 +113,9 @@ const webhookName = requiredLine(MOST_NAME, 'Name is required')
 const webhookUrl = requiredLine(MOST_URL, 'url is required')
   .refine(namesNoUser, { error: 'url must not contain a user or a password' })
   .refine(isWebUrl, { error: 'url must be a URL that begins with http:// or https:// and names a host' })
-  .describe('http or https, at most 2048 characters, without user and password')
+  .describe(
+    'http or https, at most 2048 characters, without user and password, on the public internet, on port 80, 443 or one from 1024',
+  )
   .meta({ example: 'https://example.com/hooks/lynxroom' });
 
 const EVENTS_REQUIRED = 'events is required';
@@ -121,8 +155,42 @@ export const ListDeliveriesInput = WebhookInput.extend({
 });
 export type ListDeliveriesInput = z.infer<typeof ListDeliveriesInput>;
 
+/** Rows of deliveries have 64-bit ids, of which JSON numbers carry these exactly. */
+export const ResendInput = WebhookInput.extend({
+  deliveryId: integerBetween(1, Number.MAX_SAFE_INTEGER).describe('Delivery ID: `id` of the list of deliveries'),
+});
+export type ResendInput = z.infer<typeof ResendInput>;
+
+/** The last second of the year 9999. */
+const LAST_SECOND = 253_402_300_799;
+
+export const ResendFailedInput = WebhookInput.extend({
+  since: integerBetween(0, LAST_SECOND)
+    .describe('Messages that were made at this time or later; Unix timestamp in seconds')
+    .meta({ example: 1767225600 }),
+});
+export type ResendFailedInput = z.infer<typeof ResendFailedInput>;
+
+export const MessageInput = WebhookInput.extend({
+  messageId: z.string().describe('Message ID: the header `webhook-id`, and `delivery_id` of deliveries'),
+});
+export type MessageInput = z.infer<typeof MessageInput>;
+
+const EventDescription = z
+  .object({
+    name: z.string(),
+    description: z.string(),
+    schema: z.record(z.string(), z.unknown()).describe('JSON Schema (draft 2020-12) of the whole body'),
+    example: z.record(z.string(), z.unknown()).describe('A body'),
+  })
+  .meta({ id: 'WebhookEventDescription' });
+
 export const EventsAnswer = z.object({ events: z.array(z.string()) });
+export const CatalogueAnswer = z.object({ events: z.array(EventDescription) });
 export const WebhooksAnswer = z.object({ webhooks: z.array(Webhook) });
 export const WebhookAnswer = z.object({ webhook: Webhook });
-export const CreatedWebhookAnswer = z.object({ webhook: CreatedWebhook });
+export const WebhookWithSecretAnswer = z.object({ webhook: WebhookWithSecret });
 export const DeliveriesAnswer = z.object({ deliveries: z.array(WebhookDelivery) });
+export const MessageAnswer = z.object({ message: WebhookMessage });
+export const MessageWithAttemptsAnswer = z.object({ message: WebhookMessageWithAttempts });
+export const ResendFailedAnswer = z.object({ count: z.int().describe('How many messages are sent again') });

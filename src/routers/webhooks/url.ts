@@ -1,4 +1,4 @@
-/** What the address of a webhook may look like. Where it may lead is decided when it is dialled. */
+/** What the address of a webhook may look like. Where it may lead is for the address guard to say. */
 
 /** Scheme and authority as text: a parser would let `http:host`, `http:\\host` and `http://@host` pass as the same. */
 const WEB_URL = /^https?:\/\/[^/?#\\@]+(?:[/?#]|$)/i;

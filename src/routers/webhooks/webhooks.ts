@@ -1,139 +1,115 @@
 /** The webhooks of a workspace: who receives which events. */
-import { randomBytes } from 'node:crypto';
 import type { Actor } from '../../auth/identify.ts';
-import { notFound } from '../../core/errors.ts';
-import { toUnixSeconds } from '../../core/time.ts';
-import { isForeignKeyViolation, transact } from '../../db/client.ts';
+import { badField, notFound } from '../../core/errors.ts';
+import { transact } from '../../db/client.ts';
+import { cancelWaiting } from '../../delivery/start-round.ts';
 import type { Services } from '../../services.ts';
-import type { CreatedWebhook, CreateWebhookInput, UpdateWebhookInput, Webhook, WebhookInput } from './schemas.ts';
-
-type Db = Pick<Services, 'db'>;
-
-const SECRET_PREFIX = 'whsec_';
-const SECRET_BYTES = 24;
-
-const webhookColumns = {
-  id: true,
-  workspaceId: true,
-  name: true,
-  url: true,
-  events: true,
-  isActive: true,
-  createdBy: true,
-  createdAt: true,
-  updatedAt: true,
-  lastDeliveryAt: true,
-  failureCount: true,
-  disabledReason: true,
-} as const;
-
-type WebhookRow = {
-  id: number;
-  workspaceId: number;
-  name: string;
-  url: string;
-  events: string[];
-  isActive: boolean;
-  createdBy: number | null;
-  createdAt: Date;
-  updatedAt: Date;
-  lastDeliveryAt: Date | null;
-  failureCount: number;
-  disabledReason: string | null;
-};
-
-const toWebhook = (row: WebhookRow): Webhook => ({
-  id: row.id,
-  workspace_id: row.workspaceId,
-  name: row.name,
-  url: row.url,
-  events: JSON.stringify(row.events),
-  is_active: row.isActive ? 1 : 0,
-  created_by: row.createdBy,
-  created_at: toUnixSeconds(row.createdAt),
-  updated_at: toUnixSeconds(row.updatedAt),
-  last_delivery_at: row.lastDeliveryAt && toUnixSeconds(row.lastDeliveryAt),
-  failure_count: row.failureCount,
-  disabled_reason: row.disabledReason,
-});
+import { lockAs, lockWebhook } from './lock-webhook.ts';
+import { toWebhook, webhookColumns } from './present.ts';
+import type { CreateWebhookInput, UpdateWebhookInput, Webhook, WebhookInput, WebhookWithSecret } from './schemas.ts';
+import { createSecret, sealSecret } from './secrets.ts';
 
 /** All webhooks, oldest first; never their secrets. */
-export const listWebhooks = async ({ db }: Db, { workspaceId }: Actor): Promise<Webhook[]> => {
+export const listWebhooks = async (
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  { workspaceId }: Actor,
+): Promise<Webhook[]> => {
   const rows = await db.webhook.findMany({
     where: { workspaceId },
     select: webhookColumns,
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   });
-  return rows.map(toWebhook);
+  const now = clock.now();
+  return rows.map((row) => toWebhook(row, now));
 };
 
-/** Registers a webhook, active. Its secret is known to the answer alone: the database keeps it sealed. */
+/** Throws 400 for an address to which nothing is ever sent. It may ask the DNS: never inside a transaction. */
+const requireReachable = async ({ addressGuard }: Pick<Services, 'addressGuard'>, url: string): Promise<void> => {
+  const refusal = await addressGuard.refusalOf(url);
+  if (refusal !== null) throw badField('url', refusal);
+};
+
+/**
+ * Registers a webhook, active. Its secret is known to the answer alone: the database keeps it sealed. Throws 400 for an
+ * address that nothing may be sent to, and 403 and 404 for who was demoted or removed, or whose workspace was deleted,
+ * since they were let in.
+ */
 export const createWebhook = async (
-  { db, clock, sealer }: Pick<Services, 'db' | 'clock' | 'sealer'>,
-  { workspaceId, userId }: Actor,
+  services: Pick<Services, 'db' | 'clock' | 'sealer' | 'addressGuard'>,
+  actor: Actor,
   { name, url, events }: CreateWebhookInput,
-): Promise<CreatedWebhook> => {
-  const secret = SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
-  const now = clock.now();
-  try {
-    const row = await db.webhook.create({
+): Promise<WebhookWithSecret> => {
+  const { db, clock, sealer } = services;
+  const { workspaceId, userId } = actor;
+  await requireReachable(services, url);
+  const secret = createSecret();
+  return transact(db, async (tx) => {
+    await lockAs(tx, actor, 'admin');
+    const now = clock.now();
+    const row = await tx.webhook.create({
       data: {
         workspaceId,
         name,
         url,
         events,
-        sealedSecret: sealer.seal(secret, { workspaceId, purpose: 'webhook secret' }),
+        sealedSecret: sealSecret(sealer, workspaceId, secret),
         createdBy: userId,
         createdAt: now,
         updatedAt: now,
       },
       select: webhookColumns,
     });
-    return { ...toWebhook(row), secret };
-  } catch (error) {
-    // The workspace was deleted after the caller was let in.
-    if (isForeignKeyViolation(error)) throw notFound('Workspace');
-    throw error;
-  }
+    return { ...toWebhook(row, now), secret };
+  });
 };
+
+/** Whoever activates a webhook starts afresh with it. */
+const ACTIVATED = { failureCount: 0, disabledReason: null, failingSince: null, isSlow: false } as const;
 
 /**
  * Changes what is sent; `toggle: true` flips, however many do so at once. Activating forgets earlier failures and why the
- * service deactivated the webhook. Throws 404.
+ * service deactivated the webhook; deactivating cancels every message that waits. A new address is where the next attempt
+ * goes, also of what waits already. Throws 404, and 400, 403 and 404 as `createWebhook`.
  */
 export const updateWebhook = async (
-  { db, clock }: Pick<Services, 'db' | 'clock'>,
-  { workspaceId }: Actor,
+  services: Pick<Services, 'db' | 'clock' | 'addressGuard'>,
+  actor: Actor,
   { webhookId, toggle = false, name, url, events }: UpdateWebhookInput,
-): Promise<Webhook> =>
-  transact(db, async (tx) => {
-    const [current] = await tx.$queryRaw<{ isActive: boolean }[]>`
-      select is_active as "isActive" from webhooks
-      where workspace_id = ${workspaceId} and id = ${webhookId} for no key update`;
-    if (!current) throw notFound('Webhook');
+): Promise<Webhook> => {
+  const { db, clock } = services;
+  const { workspaceId } = actor;
+  if (url !== undefined) await requireReachable(services, url);
+  return transact(db, async (tx) => {
+    const { isActive } = await lockWebhook(tx, actor, webhookId);
+    const now = clock.now();
+    if (toggle && isActive) await cancelWaiting(tx, now, { workspaceId, webhookId });
     const data = {
       ...(name !== undefined && { name }),
       ...(url !== undefined && { url }),
       ...(events !== undefined && { events }),
-      ...(toggle && { isActive: !current.isActive }),
-      ...(toggle && !current.isActive && { failureCount: 0, disabledReason: null }),
+      ...(toggle && { isActive: !isActive }),
+      ...(toggle && !isActive && ACTIVATED),
     };
     const isChanged = Object.keys(data).length > 0;
     const row = await tx.webhook.update({
       where: { workspaceId_id: { workspaceId, id: webhookId } },
-      data: { ...data, ...(isChanged && { updatedAt: clock.now() }) },
+      data: { ...data, ...(isChanged && { updatedAt: now }) },
       select: webhookColumns,
     });
-    return toWebhook(row);
+    return toWebhook(row, now);
   });
+};
 
-/** Deletes a webhook with its deliveries. Throws 404. */
+/** Deletes a webhook with its messages and deliveries; nothing more is sent. Throws 404, and 403 and 404 as `createWebhook`. */
 export const deleteWebhook = async (
-  { db }: Db,
-  { workspaceId }: Actor,
+  { db }: Pick<Services, 'db'>,
+  actor: Actor,
   { webhookId }: WebhookInput,
 ): Promise<{ ok: true }> => {
-  const { count } = await db.webhook.deleteMany({ where: { workspaceId, id: webhookId } });
+  const { count } = await transact(db, async (tx) => {
+    await lockAs(tx, actor, 'owner');
+    return tx.webhook.deleteMany({ where: { workspaceId: actor.workspaceId, id: webhookId } });
+  });
   if (count === 0) throw notFound('Webhook');
   return { ok: true };
 };

@@ -1,0 +1,12 @@
+/** The body that receivers get, and that is signed. */
+
+export type Envelope = {
+  event: string;
+  /** When it happened. */
+  timestamp: Date;
+  data: unknown;
+};
+
+/** `{event, timestamp, data}` as JSON text; `timestamp` in ISO 8601, in UTC, with milliseconds. */
+export const toBody = ({ event, timestamp, data }: Envelope): string =>
+  JSON.stringify({ event, timestamp: timestamp.toISOString(), data });

@@ -1,0 +1,36 @@
+/** How a message comes to be sent: it waits, without a job, and the relay is told. */
+import { Prisma, type Tx } from '../db/client.ts';
+
+/** What wakes the relay; the trigger on `events` says it too. */
+export const RELAY_CHANNEL = 'lynxroom_relay';
+
+/** Tells the relay, once the transaction is committed, that there are messages to queue. */
+export const wakeRelay = async (tx: Tx): Promise<void> => {
+  await tx.$executeRaw`select pg_notify(${RELAY_CHANNEL}, '')`;
+};
+
+/**
+ * Begins a new round of attempts, the first of them at `at`, for the messages that `which` names: a condition on
+ * `webhook_messages`. What they waited for before is given up. The caller holds their webhook's row, and has seen that it
+ * is active. Resolves with their number.
+ */
+export const startRounds = async (tx: Tx, at: Date, which: Prisma.Sql): Promise<number> => {
+  const count = await tx.$executeRaw(Prisma.sql`
+    update webhook_messages
+    set status = 'waiting', job_id = null, next_attempt_at = ${at}, round_attempts = 0, updated_at = ${at}
+    where ${which}`);
+  if (count > 0) await wakeRelay(tx);
+  return count;
+};
+
+/**
+ * Gives up what a webhook still waits for: nothing more is sent, but an attempt that is under way. The caller holds the
+ * webhook's row.
+ */
+export const cancelWaiting = async (
+  tx: Tx,
+  at: Date,
+  { workspaceId, webhookId }: { workspaceId: number; webhookId: number },
+): Promise<number> => tx.$executeRaw`
+  update webhook_messages set status = 'cancelled', job_id = null, next_attempt_at = null, updated_at = ${at}
+  where workspace_id = ${workspaceId} and webhook_id = ${webhookId} and status = 'waiting'`;

@@ -1,0 +1,30 @@
+/** What every change of one webhook, and everything that is to be sent to it, begins with. */
+import type { Actor } from '../../auth/identify.ts';
+import { conflict, notFound } from '../../core/errors.ts';
+import type { Role } from '../../core/roles.ts';
+import type { Tx } from '../../db/client.ts';
+import { lockWorkspace, requireRoleNow } from '../members/lock-workspace.ts';
+
+export type LockedWebhook = { name: string; isActive: boolean; sealedSecret: Uint8Array<ArrayBuffer> };
+
+/** Takes the workspace's row; throws 404 where it is gone, and 403 for who is not at least `least` there any more. */
+export const lockAs = async (tx: Tx, actor: Actor, least: Role): Promise<void> => {
+  await lockWorkspace(tx, actor.workspaceId);
+  await requireRoleNow(tx, actor, least);
+};
+
+/** Takes the workspace's row and the webhook's until the transaction ends, for an admin. Throws 403 and 404. */
+export const lockWebhook = async (tx: Tx, actor: Actor, webhookId: number): Promise<LockedWebhook> => {
+  await lockAs(tx, actor, 'admin');
+  // Its own row too: who records attempts takes that one alone.
+  const [webhook] = await tx.$queryRaw<LockedWebhook[]>`
+    select name, is_active as "isActive", sealed_secret as "sealedSecret" from webhooks
+    where workspace_id = ${actor.workspaceId} and id = ${webhookId} for no key update`;
+  if (!webhook) throw notFound('Webhook');
+  return webhook;
+};
+
+/** Throws 409 for a webhook to which nothing is sent. Behind its lock: switching it off cancels what waits. */
+export const requireActive = ({ isActive }: LockedWebhook): void => {
+  if (!isActive) throw conflict('The webhook is inactive: activate it first');
+};

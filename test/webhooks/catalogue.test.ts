@@ -1,0 +1,92 @@
+/** The catalogue of events: complete, true to what is sent, and the same in the OpenAPI document. */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { toBody } from '../../src/delivery/envelope.ts';
+import { eventShapes } from '../../src/events/catalogue.ts';
+import { createOpenApiDocument } from '../../src/http/openapi.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addTeam, type Team, upload } from '../support/world.ts';
+
+type Described = { name: string; description: string; schema: object; example: { event: string; data: object } };
+
+let app: TestApp;
+let team: Team;
+let events: Described[];
+beforeAll(async () => {
+  app = await startTestApp();
+  team = await addTeam(app);
+  const { status, body } = await app.http.get(`${team.path}/webhooks/catalogue`, team.member.token);
+  expect(status).toBe(200);
+  events = body.events;
+});
+afterAll(() => app.close());
+
+// Strict: a keyword that is not of draft 2020-12 is an error.
+const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true });
+addFormats.default(ajv);
+
+const isValid = (name: string, body: unknown): boolean => {
+  const schema = events.find((event) => event.name === name)?.schema;
+  if (schema === undefined) throw new Error(`No event ${name}`);
+  return ajv.validate(schema, body);
+};
+
+test('has the nine events and the test, each with a meaning', () => {
+  expect(events.map(({ name }) => name)).toEqual([...Object.keys(eventShapes), 'webhook.test']);
+  expect(events).toHaveLength(10);
+  for (const event of events) {
+    expect(Object.keys(event)).toEqual(['name', 'description', 'schema', 'example']);
+    expect(event.description).toMatch(/\.$/);
+    expect(event.schema).toMatchObject({ $schema: 'https://json-schema.org/draft/2020-12/schema' });
+  }
+});
+
+test('every example has its schema and no other; a body may grow, and may lack nothing', () => {
+  for (const { name, example } of events) {
+    expect(isValid(name, example), `${name}: ${ajv.errorsText()}`).toBe(true);
+    for (const other of events.filter((event) => event.name !== name)) expect(isValid(other.name, example)).toBe(false);
+    expect(isValid(name, { ...example, more: 1, data: { ...example.data, more: 1 } })).toBe(true);
+    expect(isValid(name, { ...example, timestamp: 'today' })).toBe(false);
+    for (const field of Object.keys(example.data))
+      expect(isValid(name, { ...example, data: { ...example.data, [field]: undefined } }), `${name} ${field}`).toBe(
+        false,
+      );
+  }
+});
+
+test('what operations cause has its schema once it is a body', async () => {
+  const { owner, member, path, id } = team;
+  const { body } = await upload(app, path, member.token);
+  await app.http.delete(`${path}/library/${body.item.id}`, member.token);
+  await app.http.post('/api/dashboard/rooms', owner.token, { name: 'catalogue-room', workspace_id: id });
+  const logged = await app.services.db.event.findMany({ where: { workspaceId: id } });
+  expect(new Set(logged.map(({ type }) => type)).size).toBeGreaterThanOrEqual(4);
+  for (const { type, data, createdAt } of logged) {
+    const sent = JSON.parse(toBody({ event: type, timestamp: createdAt, data }));
+    expect(Object.keys(sent)).toEqual(['event', 'timestamp', 'data']);
+    expect(sent.timestamp).toBe(createdAt.toISOString());
+    expect(isValid(type, sent), `${type}: ${ajv.errorsText()}`).toBe(true);
+  }
+});
+
+test('the OpenAPI document has an entry for each, with the same schema and every header', () => {
+  // Plain JSON, read as what it should be.
+  const { webhooks = {} } = createOpenApiDocument('/') as unknown as {
+    webhooks?: Record<string, { post: { parameters: { name: string }[]; requestBody: { content: object } } }>;
+  };
+  expect(Object.keys(webhooks)).toEqual(events.map(({ name }) => name));
+  for (const { name, schema, example } of events) {
+    const { $schema: _, ...body } = schema as Record<string, unknown>;
+    expect(webhooks[name]?.post.requestBody.content).toEqual({ 'application/json': { schema: body, example } });
+    expect(webhooks[name]?.post.parameters.map((parameter) => parameter.name)).toEqual([
+      'X-Webhook-Event',
+      'X-Webhook-Timestamp',
+      'X-Webhook-Signature',
+      'X-Webhook-Signature-Previous',
+      'webhook-id',
+      'webhook-timestamp',
+      'webhook-signature',
+    ]);
+  }
+});

@@ -1,0 +1,109 @@
+/** Rotating the secret of a webhook: the new one is shown once, and the one before signs too for a day. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { HOUR_MS } from '../../src/core/time.ts';
+import { concurrently, countStatuses } from '../support/concurrently.ts';
+import { dumpTables } from '../support/dump.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addTeam, type Team } from '../support/world.ts';
+
+let app: TestApp;
+let team: Team;
+beforeAll(async () => {
+  app = await startTestApp({ heldAt: new Date('2026-06-15T12:00:00Z') });
+  team = await addTeam(app);
+});
+afterAll(() => app.close());
+
+const newHook = async (): Promise<{ id: number; path: string; secret: string }> => {
+  const input = { name: 'Chat', url: 'https://example.com/', events: ['room.created'] };
+  const { body } = await app.http.post(`${team.path}/webhooks`, team.owner.token, input);
+  const { id, secret } = body.webhook;
+  return { id, path: `${team.path}/webhooks/${id}`, secret };
+};
+
+const rotate = (path: string) => app.http.post(`${path}/rotate-secret`, team.admin.token);
+
+/** The secrets that sign, as the database keeps them. */
+const secretsOf = async (id: number) => {
+  const row = await app.services.db.webhook.findFirstOrThrow({ where: { id } });
+  const open = (sealed: Uint8Array): string =>
+    app.services.sealer.open(sealed, { workspaceId: team.id, purpose: 'webhook secret' });
+  const { sealedSecret, previousSealedSecret, previousSecretUntil } = row;
+  return {
+    current: open(sealedSecret),
+    previous: previousSealedSecret && open(previousSealedSecret),
+    until: previousSecretUntil,
+  };
+};
+
+const inHours = (hours: number): Date => new Date(app.clock.now().getTime() + hours * HOUR_MS);
+
+test('answers the webhook with a new secret; the one before signs too for 24 hours', async () => {
+  const { id, path, secret } = await newHook();
+  expect(await secretsOf(id)).toEqual({ current: secret, previous: null, until: null });
+  const { status, body } = await rotate(path);
+  expect(status).toBe(200);
+  expect(body.webhook).toMatchObject({
+    id,
+    is_active: 1,
+    previous_secret_expires_at: inHours(24).getTime() / 1000,
+    updated_at: app.clock.now().getTime() / 1000,
+  });
+  expect(body.webhook.secret).toMatch(/^whsec_[A-Za-z0-9+/]{32}$/);
+  expect(body.webhook.secret).not.toBe(secret);
+  expect(await secretsOf(id)).toEqual({ current: body.webhook.secret, previous: secret, until: inHours(24) });
+});
+
+test('again within that time drops the oldest', async () => {
+  const { id, path } = await newHook();
+  const first = (await rotate(path)).body.webhook.secret;
+  app.clock.advance(HOUR_MS);
+  const second = (await rotate(path)).body.webhook.secret;
+  expect(await secretsOf(id)).toEqual({ current: second, previous: first, until: inHours(24) });
+});
+
+test('lists and changes tell until when, and no longer once it is over', async () => {
+  const { id, path } = await newHook();
+  await rotate(path);
+  const until = inHours(24).getTime() / 1000;
+  const told = async (): Promise<unknown[]> => {
+    const { body } = await app.http.get(`${team.path}/webhooks`, team.admin.token);
+    const listed = body.webhooks.find((webhook: { id: number }) => webhook.id === id);
+    const changed = await app.http.patch(path, team.admin.token, {});
+    return [listed.previous_secret_expires_at, changed.body.webhook.previous_secret_expires_at];
+  };
+  app.clock.advance(24 * HOUR_MS - 1);
+  expect(await told()).toEqual([until, until]);
+  app.clock.advance(1);
+  expect(await told()).toEqual([null, null]);
+});
+
+test('two at once: each gets its own, the one that came last counts, and the other is the one before', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    const { id, path, secret } = await newHook();
+    const answers = await concurrently(2, () => rotate(path));
+    expect(countStatuses(answers)).toEqual({ 200: 2 });
+    const made = answers.map(({ body }) => body.webhook.secret);
+    const { current, previous } = await secretsOf(id);
+    expect([current, previous].sort()).toEqual(made.sort());
+    expect(made).not.toContain(secret);
+  }
+});
+
+test('works for an inactive webhook, and leaves it so', async () => {
+  const { id, path } = await newHook();
+  await app.http.patch(path, team.admin.token, { toggle: true });
+  expect((await rotate(path)).body.webhook).toMatchObject({ is_active: 0 });
+  expect((await secretsOf(id)).until).toEqual(inHours(24));
+});
+
+test('no secret, old or new, stands in the database or the log', async () => {
+  const { path, secret } = await newHook();
+  const secrets = [secret, (await rotate(path)).body.webhook.secret];
+  const texts = [JSON.stringify(await dumpTables(app)), JSON.stringify(app.logLines)];
+  for (const one of secrets) {
+    const raw = Buffer.from(one.slice(6), 'base64');
+    const forms = [one.slice(6), raw.toString('hex'), Buffer.from(one).toString('hex')];
+    for (const text of texts) for (const form of forms) expect(text).not.toContain(form);
+  }
+});
