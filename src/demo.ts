@@ -60,5 +60,6 @@ export const demoLines = (path: string): string[] => [
   `lynx '/library?search=SAMPLE&label=1'`,
   'lynx /library/1/download',
   'lynx /library/1 -X DELETE',
-  'npm run example     # the same with the typed client',
+  'npm run example             # the same with the typed client',
+  'npm run example:webhooks    # a webhook: registered, received, broken, mended, sent again',
 ];

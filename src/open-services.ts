@@ -9,7 +9,7 @@ import { systemClock } from './core/time.ts';
 import { openDatabase } from './db/client.ts';
 import { startEmbeddedPostgres } from './db/embedded.ts';
 import { applyMigrations } from './db/migrate.ts';
-import { createAddressGuard, resolveByDns } from './delivery/addresses.ts';
+import { createAddressGuard, resolveHostFor } from './delivery/addresses.ts';
 import { keepSecret } from './kept-secret.ts';
 import type { Services } from './services.ts';
 import { createObjectStore, type StorageSettings } from './storage/create-store.ts';
@@ -108,7 +108,8 @@ export const openServices = async (config: Config, log: Log, undo: Undo): Promis
     exemptLoopback: isEmbedded,
   });
   const sealer = createSealer(await encryptionKeyOf(config, log));
-  const addressGuard = createAddressGuard({ policy: addressPolicyOf(config), resolveHost: resolveByDns });
+  const policy = addressPolicyOf(config);
+  const addressGuard = createAddressGuard({ policy, resolveHost: resolveHostFor(policy) });
   const settings = settingsOf(config);
   const services: Services = { db, store, clock: systemClock, log, limits, sealer, addressGuard, settings };
   return { services, connectionString, files };

@@ -37,9 +37,11 @@ export const createGuardedConnector = (guard: AddressGuard, timeoutMs: number): 
     const dial = (): void =>
       connect(withoutFinalDot(options), (error, socket) => {
         if (error) return fail(error);
+        const { remoteAddress } = socket;
+        if (remoteAddress === undefined) return fail(closedEarly());
         // Where it led after all, whatever became of the look-up: one more judgement costs microseconds.
-        guard.resolve(socket.remoteAddress ?? '').then(
-          () => callback(null, socket),
+        guard.resolve(remoteAddress).then(
+          () => (socket.destroyed ? fail(closedEarly()) : callback(null, socket)),
           (refusal: Error) => {
             socket.destroy();
             fail(refusal);
@@ -51,6 +53,9 @@ export const createGuardedConnector = (guard: AddressGuard, timeoutMs: number): 
     else guard.resolve(options.hostname).then(dial, fail);
   };
 };
+
+/** Given a socket that is closed already, undici would dial anew until the attempt's deadline. */
+const closedEarly = (): Error => Object.assign(new Error('Closed on connecting'), { code: 'ECONNRESET' });
 
 /** TLS knows no dot at the end of a server's name: RFC 6066, section 3. */
 const withoutFinalDot = (options: buildConnector.Options): buildConnector.Options =>

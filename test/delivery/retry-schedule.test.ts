@@ -104,7 +104,11 @@ describe('Retry-After', () => {
   });
 
   test('reads every second of two centuries in the preferred form', () => {
-    const dates = fc.date({ min: new Date('1994-11-07T00:00:00Z'), max: new Date('2194-01-01T00:00:00Z') });
+    const dates = fc.date({
+      noInvalidDate: true,
+      min: new Date('1994-11-07T00:00:00Z'),
+      max: new Date('2194-01-01T00:00:00Z'),
+    });
     fc.assert(
       fc.property(dates, (date) => {
         const ahead = Math.floor(date.getTime() / 1000) - Math.floor(now.getTime() / 1000);

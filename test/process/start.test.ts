@@ -59,6 +59,9 @@ test('the lines that the first start prints do what they say, pasted into a shel
   expect(stdout).toContain('Uploaded Offer.pdf');
   expect(stdout).toContain('Downloaded 627 bytes');
   expect(stdout).toContain('Deleted\n');
+  expect(stdout.match(/received room\.created/g)?.length).toBe(2);
+  expect(stdout).toContain('attempt 1: 500 broken');
+  expect(stdout).toContain('attempt 2: 204');
   // The key is for the owner of the folder alone.
   expect((await stat(join(dataDir, 'demo.env'))).mode & 0o777).toBe(0o600);
   expect(server.output()).not.toContain('lnx_');

@@ -29,7 +29,7 @@ export const startServer = (env: Record<string, string>): ServerProcess => {
   const ready = new Promise<string>((resolve, reject) => {
     const read = (chunk: Buffer): void => {
       text += chunk.toString();
-      const url = /listens on (http:\S+)[\s\S]*npm run example|"url":"(http:[^"]+)"/.exec(text);
+      const url = /listens on (http:\S+)[\s\S]*npm run example:webhooks|"url":"(http:[^"]+)"/.exec(text);
       const found = url?.[1] ?? url?.[2];
       if (found) resolve(found);
     };

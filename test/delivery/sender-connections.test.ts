@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest';
+import { startRawReceiver, startReceiver } from '../support/receiver.ts';
+import { attempt, closedLater, IDLE_MS, senderFor, sleep, TIMEOUT_MS, until } from './sending.ts';
+
+const headers = { 'content-type': 'application/json' };
+const HTTP_200 = 'HTTP/1.1 200 OK\r\n';
+
+describe('what does not end', () => {
+  test('a body that drips keeps its status and what has come', async () => {
+    const receiver = await closedLater(
+      startReceiver((_request, response) => {
+        response.writeHead(200);
+        const dripping = setInterval(() => response.write('x'), 40);
+        response.on('close', () => clearInterval(dripping));
+      }),
+    );
+    const { status, text, durationMs } = await attempt(receiver.url, { timeoutMs: TIMEOUT_MS });
+    expect(status).toBe(200);
+    expect(text).toMatch(/^x{2,8}$/);
+    expect(durationMs).toBeLessThan(TIMEOUT_MS + 200);
+    await until(() => receiver.connections.every((socket) => socket.destroyed));
+  });
+
+  test('an endless body is broken off at once', async () => {
+    const receiver = await closedLater(
+      startReceiver((_request, response) => {
+        const pour = (): void => {
+          while (!response.destroyed && response.write(Buffer.alloc(65_536, 'x')));
+        };
+        response.on('drain', pour);
+        pour();
+      }),
+    );
+    const { status, text, durationMs } = await attempt(receiver.url);
+    expect(status).toBe(200);
+    expect(text).toBe('x'.repeat(10_000));
+    expect(durationMs).toBeLessThan(1_000);
+    const [socket] = receiver.connections;
+    await until(() => socket?.destroyed === true);
+    // What the sockets' buffers of both sides hold.
+    expect(socket?.bytesWritten).toBeLessThan(10_000_000);
+  });
+
+  test('a body that breaks off keeps its status and what has come', async () => {
+    const receiver = await closedLater(
+      startRawReceiver((socket) => {
+        socket.once('data', () => {
+          socket.write(`${HTTP_200}content-length: 100\r\n\r\npartial \xe2\x82`, 'latin1');
+          setTimeout(() => socket.resetAndDestroy(), 30);
+        });
+      }),
+    );
+    expect(await attempt(receiver.url)).toMatchObject({ status: 200, text: 'partial ' });
+  });
+
+  test('a body that ends with its connection is whole', async () => {
+    const receiver = await closedLater(
+      startRawReceiver((socket) => void socket.once('data', () => socket.end('HTTP/1.0 200 OK\r\n\r\nold'))),
+    );
+    expect(await attempt(receiver.url)).toMatchObject({ status: 200, text: 'old' });
+  });
+});
+
+describe('connections', () => {
+  test('are kept: attempts one after the other use one', async () => {
+    const receiver = await closedLater(startReceiver());
+    const sender = senderFor();
+    for (let round = 0; round < 5; round++) {
+      await sender.send({ url: receiver.url, headers, body: '{}' });
+      await sleep(IDLE_MS);
+    }
+    expect(receiver.requests).toHaveLength(5);
+    expect(receiver.connections).toHaveLength(1);
+  });
+
+  test('are not shared at one time: a receiver that hangs on one attempt holds up no other', async () => {
+    const receiver = await closedLater(
+      startReceiver((_request, response, index) => {
+        if (index > 0) response.end();
+      }),
+    );
+    const sender = senderFor({ timeoutMs: TIMEOUT_MS });
+    const send = () => sender.send({ url: receiver.url, headers, body: '{}' });
+    const hanging = send();
+    await receiver.waitFor(1);
+    const others = await Promise.all(Array.from({ length: 50 }, send));
+    expect(others.every(({ status, durationMs }) => status === 200 && durationMs < TIMEOUT_MS)).toBe(true);
+    expect(await hanging).toMatchObject({ status: 0 });
+  });
+
+  test('are given up when idle, before the quickest of servers would', async () => {
+    const receiver = await closedLater(
+      startRawReceiver((socket) => void socket.on('data', () => socket.write(`${HTTP_200}content-length: 0\r\n\r\n`))),
+    );
+    await attempt(receiver.url);
+    await sleep(500);
+    expect(receiver.connections[0]?.destroyed).toBe(false);
+    await until(() => receiver.connections[0]?.destroyed === true, 1_400);
+  });
+
+  test('that the receiver closed after an answer are not used again', async () => {
+    const receiver = await closedLater(
+      startReceiver((_request, response) => {
+        response.end(() => response.socket?.end());
+      }),
+    );
+    const sender = senderFor();
+    for (let round = 0; round < 3; round++) {
+      expect(await sender.send({ url: receiver.url, headers, body: '{}' })).toMatchObject({ status: 200 });
+      await sleep(20);
+    }
+    expect(receiver.connections).toHaveLength(3);
+  });
+
+  test('that break under an attempt end it: it is not sent a second time in silence', async () => {
+    const receiver = await closedLater(
+      startReceiver((_request, response, index) => {
+        if (index === 0) response.end();
+        else response.socket?.destroy();
+      }),
+    );
+    const sender = senderFor();
+    await sender.send({ url: receiver.url, headers, body: '{}' });
+    await sleep(IDLE_MS);
+    expect(await sender.send({ url: receiver.url, headers, body: '{}' })).toMatchObject({
+      status: 0,
+      text: 'The connection was closed before an answer came',
+    });
+    expect(receiver.requests).toHaveLength(2);
+    expect(receiver.connections).toHaveLength(1);
+  });
+
+  test('end with the sender, after the attempts under way', async () => {
+    const receiver = await closedLater(
+      startReceiver((_request, response) => void setTimeout(() => response.end(), 80)),
+    );
+    const sender = senderFor();
+    const underWay = sender.send({ url: receiver.url, headers, body: '{}' });
+    await receiver.waitFor(1);
+    await sender.close();
+    expect(await underWay).toMatchObject({ status: 200 });
+    await until(() => receiver.connections.every((socket) => socket.destroyed));
+    await expect(sender.send({ url: receiver.url, headers, body: '{}' })).rejects.toThrow();
+  });
+});

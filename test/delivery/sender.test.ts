@@ -1,0 +1,170 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { answer, startReceiver } from '../support/receiver.ts';
+import { attempt, closedLater, IDLE_MS, senderFor, sleep } from './sending.ts';
+
+const headers = { 'content-type': 'application/json' };
+
+describe('the request', () => {
+  test('is one POST with the exact bytes and headers', async () => {
+    const receiver = await closedLater(startReceiver());
+    const body = JSON.stringify({ text: 'Käse 🧀 </script> \u2028' });
+    const url = `${receiver.url}/hooks/ü?a=1&b=ö#part`;
+    await senderFor().send({ url, headers: { ...headers, 'webhook-id': 'msg_1' }, body });
+    expect(receiver.requests).toHaveLength(1);
+    const [request] = receiver.requests;
+    expect(request?.method).toBe('POST');
+    expect(request?.target).toBe('/hooks/%C3%BC?a=1&b=%C3%B6');
+    expect(request?.body.equals(Buffer.from(body))).toBe(true);
+    expect(request?.headers).toEqual({
+      host: `127.0.0.1:${receiver.port}`,
+      connection: 'keep-alive',
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(body)),
+      'webhook-id': 'msg_1',
+      'user-agent': expect.stringMatching(/^Lynxroom-Webhooks\/\d/),
+      'accept-encoding': 'identity',
+    });
+  });
+
+  test('carries 1 MB unchanged', async () => {
+    const receiver = await closedLater(startReceiver());
+    const body = JSON.stringify('é'.repeat(500_000));
+    expect(await senderFor().send({ url: receiver.url, headers, body })).toMatchObject({ status: 200 });
+    expect(receiver.requests[0]?.body.equals(Buffer.from(body))).toBe(true);
+  });
+
+  test('names the host of the URL, not its address', async () => {
+    const receiver = await closedLater(startReceiver());
+    await attempt(`http://receiver.test:${receiver.port}/`);
+    expect(receiver.requests[0]?.headers.host).toBe(`receiver.test:${receiver.port}`);
+  });
+
+  test('says nothing of a user and a password in the URL', async () => {
+    const receiver = await closedLater(startReceiver());
+    await attempt(receiver.url.replace('//', '//user:secret@'));
+    expect(receiver.requests[0]?.headers).not.toHaveProperty('authorization');
+  });
+
+  test('is not sent with a header that holds a line break: that is a fault of ours', async () => {
+    const receiver = await closedLater(startReceiver());
+    const sent = senderFor().send({ url: receiver.url, headers: { 'x-webhook-event': 'a\r\nx-evil: 1' }, body: '{}' });
+    await expect(sent).rejects.toThrow('invalid x-webhook-event header');
+    expect(receiver.requests).toEqual([]);
+  });
+});
+
+describe('the answer', () => {
+  test.each([200, 201, 204, 400, 401, 404, 410, 429, 500, 503, 599])('%i is the status', async (status) => {
+    const receiver = await closedLater(startReceiver(answer(status, status === 204 ? '' : 'said')));
+    const text = status === 204 ? '' : 'said';
+    const durationMs = expect.any(Number);
+    expect(await attempt(receiver.url)).toEqual({ status, text, retryAfterSeconds: null, durationMs });
+  });
+
+  test.each([301, 302, 303, 307, 308])('%i is not followed', async (status) => {
+    const target = await closedLater(startReceiver());
+    const receiver = await closedLater(startReceiver(answer(status, 'moved', { location: `${target.url}/` })));
+    expect(await attempt(receiver.url)).toMatchObject({ status, text: 'moved' });
+    expect(target.connections).toEqual([]);
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  test('a redirect without a target is an answer as any other', async () => {
+    const receiver = await closedLater(startReceiver(answer(302)));
+    expect(await attempt(receiver.url)).toMatchObject({ status: 302, text: '' });
+  });
+
+  test.each([
+    ['seconds', '120', 120],
+    ['ten years', '315360000', 315_360_000],
+    ['a negative number', '-1', null],
+    ['words', 'soon', null],
+    ['several', ['1', '5'], 5],
+  ])('Retry-After in the form of %s', async (_name, value, seconds) => {
+    const receiver = await closedLater(startReceiver(answer(429, '', { 'retry-after': value })));
+    expect((await attempt(receiver.url)).retryAfterSeconds).toBe(seconds);
+  });
+
+  test.each([
+    ['toUTCString', (date: Date) => date.toUTCString()],
+    ['asctime', (date: Date) => date.toUTCString().replace(/^(\w+), (\d+) (\w+) (\d+) (\S+) GMT$/, '$1 $3 $2 $5 $4')],
+  ])('Retry-After as a date: %s', async (_name, format) => {
+    const value = format(new Date(Date.now() + 60_000));
+    const receiver = await closedLater(startReceiver(answer(503, '', { 'retry-after': value })));
+    const { retryAfterSeconds } = await attempt(receiver.url);
+    expect(retryAfterSeconds).toBeGreaterThan(55);
+    expect(retryAfterSeconds).toBeLessThanOrEqual(60);
+  });
+
+  test('Retry-After means nothing on a success', async () => {
+    const receiver = await closedLater(startReceiver(answer(200, '', { 'retry-after': '120' })));
+    expect((await attempt(receiver.url)).retryAfterSeconds).toBeNull();
+  });
+
+  test('NUL and what is no UTF-8 become U+FFFD', async () => {
+    const body = Buffer.from([0x61, 0x00, 0x62, 0xff, 0x63, 0xed, 0xa0, 0x80, 0x64, 0xe2, 0x82]);
+    const receiver = await closedLater(startReceiver(answer(200, body)));
+    const { text } = await attempt(receiver.url);
+    expect(text).toBe('a\uFFFDb\uFFFDc\uFFFD\uFFFD\uFFFDd\uFFFD');
+    expect(text.isWellFormed()).toBe(true);
+  });
+
+  test('a body of 10 kB is whole, and its connection is kept', async () => {
+    const receiver = await closedLater(startReceiver(answer(200, 'x'.repeat(10_000))));
+    const sender = senderFor();
+    for (let round = 0; round < 2; round++) {
+      const { text } = await sender.send({ url: receiver.url, headers, body: '{}' });
+      expect(text).toBe('x'.repeat(10_000));
+      await sleep(IDLE_MS);
+    }
+    expect(receiver.connections).toHaveLength(1);
+  });
+
+  test('a longer body is cut at 10 kB, and a character that the cut splits is left out', async () => {
+    const receiver = await closedLater(startReceiver(answer(200, `x${'€'.repeat(5_000)}`)));
+    const { text } = await attempt(receiver.url);
+    expect(text).toBe(`x${'€'.repeat(3_333)}`);
+    const split = await closedLater(startReceiver(answer(200, `xx${'€'.repeat(5_000)}`)));
+    expect((await attempt(split.url)).text).toBe(`xx${'€'.repeat(3_332)}`);
+  });
+
+  test.each(['gzip', 'br', 'zstd', 'deflate'])('a body in %s encoding is not decoded', async (encoding) => {
+    const bomb = gzipSync(Buffer.alloc(8_000_000));
+    const receiver = await closedLater(startReceiver(answer(200, bomb, { 'content-encoding': encoding })));
+    expect(await attempt(receiver.url)).toMatchObject({
+      status: 200,
+      text: `(a body in ${encoding} encoding, not decoded)`,
+    });
+  });
+
+  test.each([
+    ['identity', 'plain'],
+    ['', 'plain'],
+    ['gzip, <b>gzip</b>', '(a body in an encoding, not decoded)'],
+  ])('the encoding "%s" gives: %s', async (encoding, text) => {
+    const receiver = await closedLater(startReceiver(answer(200, 'plain', { 'content-encoding': encoding })));
+    expect((await attempt(receiver.url)).text).toBe(text);
+  });
+
+  test('informational answers before it do not count', async () => {
+    const receiver = await closedLater(
+      startReceiver((_request, response) => {
+        response.writeProcessing();
+        response.writeEarlyHints({ link: '</style.css>' });
+        response.writeHead(202).end('final');
+      }),
+    );
+    expect(await attempt(receiver.url)).toMatchObject({ status: 202, text: 'final' });
+  });
+
+  test('its time is measured in whole milliseconds', async () => {
+    const receiver = await closedLater(
+      startReceiver((_request, response) => void setTimeout(() => response.end(), 60)),
+    );
+    const { durationMs } = await attempt(receiver.url);
+    expect(Number.isInteger(durationMs)).toBe(true);
+    expect(durationMs).toBeGreaterThanOrEqual(55);
+    expect(durationMs).toBeLessThan(1_000);
+  });
+});

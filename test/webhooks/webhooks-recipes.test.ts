@@ -1,0 +1,139 @@
+/** The receivers of the guide, run as they stand there, against what the service signs. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { toBody } from '../../src/delivery/envelope.ts';
+import { createMessageId } from '../../src/delivery/message-id.ts';
+import { signedHeaders } from '../../src/delivery/signature.ts';
+
+const guide = await readFile(new URL('../../docs/api.md', import.meta.url), 'utf8');
+
+const recipeIn = (language: string): string => {
+  const found = [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))];
+  // Exactly one, so that none goes untested.
+  expect(found, `recipes in ${language}`).toHaveLength(1);
+  return found[0]?.[1] ?? '';
+};
+
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+
+const languages: [name: string, file: string, command: string][] = [
+  ['js', 'receive-webhooks.mjs', process.execPath],
+  ...(hasPython ? [['python', 'receive_webhooks.py', 'python3'] satisfies [string, string, string]] : []),
+];
+
+const newSecret = (): string => `whsec_${randomBytes(24).toString('base64')}`;
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('No port');
+  return address.port;
+};
+
+test('the guide has both recipes', () => {
+  expect(recipeIn('js')).toContain('timingSafeEqual');
+  expect(recipeIn('python')).toContain('compare_digest');
+  expect(languages.length).toBe(hasPython ? 2 : 1);
+});
+
+describe.each(languages)('the receiver in %s', (language, file, command) => {
+  const secret = newSecret();
+  let dir: string;
+  let receiver: ChildProcess;
+  let url: string;
+  let printed = '';
+
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'lynxroom-recipe-'));
+    await writeFile(join(dir, file), recipeIn(language));
+    const port = await freePort();
+    url = `http://127.0.0.1:${port}`;
+    receiver = spawn(command, [join(dir, file)], {
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, WEBHOOK_SECRET: secret, PORT: String(port) },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    receiver.stdout?.on('data', (chunk: Buffer) => {
+      printed += chunk.toString();
+    });
+    // It listens as soon as a connection is not refused.
+    await vi.waitFor(() => fetch(url, { method: 'POST' }), { timeout: 20_000, interval: 50 });
+  });
+  afterAll(async () => {
+    receiver.kill();
+    await rm(dir, { recursive: true, force: true });
+  });
+
+  type Sample = { secrets?: readonly string[]; attemptAt?: Date; messageId?: string };
+
+  const sample = ({ secrets = [secret], attemptAt = new Date(), messageId = createMessageId(attemptAt) }: Sample) => {
+    const event = 'room.created';
+    const timestamp = new Date('2026-01-01T00:00:00.000Z');
+    // Bytes that another JSON writer would write otherwise.
+    const body = toBody({ event, timestamp, data: { room_name: 'Zoë’s 🐈 room', ratio: 1e-7, messageId } });
+    const signed = { messageId, event, timestamp: timestamp.toISOString(), attemptAt, body };
+    const [current = '', ...previous] = secrets;
+    return { body, headers: signedHeaders({ ...signed, secrets: [current, ...previous] }) };
+  };
+
+  const post = async (path: string, { body, headers }: { body: string; headers: Record<string, string> }) =>
+    (await fetch(url + path, { method: 'POST', body, headers })).status;
+
+  describe.each(['/hook', '/standard'])('at %s', (path) => {
+    const signature = path === '/hook' ? 'x-webhook-signature' : 'webhook-signature';
+
+    test('takes what is signed by its secret', async () => {
+      const messageId = createMessageId(new Date());
+      expect(await post(path, sample({ messageId }))).toBe(204);
+      await expect.poll(() => printed).toMatch(new RegExp(`room.created 2026-01-01T00:00:00.000Z [^]*${messageId}`));
+    });
+
+    test('takes it after a rotation, whether it has the new secret or still the one before', async () => {
+      expect(await post(path, sample({ secrets: [secret, newSecret()] }))).toBe(204);
+      expect(await post(path, sample({ secrets: [newSecret(), secret] }))).toBe(204);
+    });
+
+    test('handles a message once', async () => {
+      const [messageId, next] = [createMessageId(new Date()), createMessageId(new Date())];
+      for (let attempt = 0; attempt < 3; attempt += 1) expect(await post(path, sample({ messageId }))).toBe(204);
+      expect(await post(path, sample({ messageId: next }))).toBe(204);
+      await expect.poll(() => printed).toContain(next);
+      expect(printed.split(messageId)).toHaveLength(2);
+    });
+
+    test('refuses another secret, another body, and no, a broken or a foreign signature', async () => {
+      expect(await post(path, sample({ secrets: [newSecret()] }))).toBe(401);
+      expect(await post(path, sample({ secrets: [newSecret(), newSecret()] }))).toBe(401);
+      const { body, headers } = sample({});
+      expect(await post(path, { body: `${body} `, headers })).toBe(401);
+      expect(await post(path, { body: JSON.stringify(JSON.parse(body), null, 1), headers })).toBe(401);
+      const { [signature]: given = '', ...others } = headers;
+      expect(await post(path, { body, headers: others })).toBe(401);
+      for (const wrong of ['', 'x', given.slice(0, -1), `${given}0`, given.toUpperCase(), 'v1,', 'é'])
+        expect(await post(path, { body, headers: { ...others, [signature]: wrong } }), wrong).toBe(401);
+    });
+  });
+
+  test('at /standard refuses what was recorded, comes from the future or has another id or time', async () => {
+    const minutes = (count: number): Date => new Date(Date.now() + count * 60_000);
+    expect(await post('/standard', sample({ attemptAt: minutes(-4) }))).toBe(204);
+    expect(await post('/standard', sample({ attemptAt: minutes(-6) }))).toBe(401);
+    expect(await post('/standard', sample({ attemptAt: minutes(6) }))).toBe(401);
+    const { body, headers } = sample({});
+    for (const wrong of [
+      { 'webhook-id': createMessageId(new Date()) },
+      { 'webhook-timestamp': String(Math.floor(Date.now() / 1000) + 5) },
+      { 'webhook-timestamp': 'now' },
+      { 'webhook-timestamp': '' },
+    ])
+      expect(await post('/standard', { body, headers: { ...headers, ...wrong } })).toBe(401);
+  });
+});
