@@ -22,7 +22,8 @@ export const pruneMessages = async (services: {
       () => db.$executeRaw`
         delete from webhook_messages where (workspace_id, id) in
           (select workspace_id, id from webhook_messages
-           where created_at < ${until} and updated_at < ${until} and status <> 'waiting' limit ${MOST_AT_ONCE})`,
+           where created_at < ${until} and updated_at < ${until} and status <> 'waiting' limit ${MOST_AT_ONCE}
+           for update skip locked)`,
     );
     if (deleted < MOST_AT_ONCE) return;
   }

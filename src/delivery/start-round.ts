@@ -34,3 +34,17 @@ export const cancelWaiting = async (
 ): Promise<number> => tx.$executeRaw`
   update webhook_messages set status = 'cancelled', job_id = null, next_attempt_at = null, updated_at = ${at}
   where workspace_id = ${workspaceId} and webhook_id = ${webhookId} and status = 'waiting'`;
+
+/**
+ * Gives up the messages that these jobs were for, where their webhook is inactive: as happens to an event that was being
+ * relayed while its webhook was deactivated.
+ */
+export const cancelOfInactive = async (
+  tx: Tx,
+  at: Date,
+  jobs: readonly { id: string; workspaceId: number; messageId: string }[],
+): Promise<number> => tx.$executeRaw`
+  update webhook_messages m set status = 'cancelled', job_id = null, next_attempt_at = null, updated_at = ${at}
+  from json_to_recordset(${JSON.stringify(jobs)}::json) as j (id uuid, "workspaceId" int, "messageId" text), webhooks w
+  where m.workspace_id = j."workspaceId" and m.id = j."messageId" and m.job_id = j.id and m.status = 'waiting'
+    and w.workspace_id = m.workspace_id and w.id = m.webhook_id and not w.is_active`;

@@ -6,13 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../core/log.ts';
 import type { Sealer } from '../core/sealing.ts';
 import type { Clock } from '../core/time.ts';
-import type { Database } from '../db/client.ts';
+import { type Database, transact } from '../db/client.ts';
 import { type Passes, runPasses } from '../jobs/passes.ts';
 import { isCurrent, type LoadedMessage, loadMessages } from './load-messages.ts';
 import type { Claim, DeliveryQueue, Lane } from './queue.ts';
 import { type Attempt, recordAttempts } from './record-attempts.ts';
 import type { Outcome, Sender } from './sender.ts';
 import { signedHeaders } from './signature.ts';
+import { cancelOfInactive } from './start-round.ts';
 
 export type WorkerOptions = {
   db: Database;
@@ -119,17 +120,26 @@ export const startWorker = ({ db, clock, log, sealer, queue, sender, mostInFligh
       for (const { id } of claims) inFlight.delete(id);
       throw error;
     });
-    const superseded: Claim[] = [];
+    const idle: Claim[] = [];
     for (const claim of claims) {
       const message = messages.get(claim.data.messageId);
       if (isCurrent(claim, message)) void attempt(claim, message);
-      else superseded.push(claim);
+      else idle.push(claim);
     }
-    if (superseded.length > 0) {
-      await db.$transaction((tx) => queue.finish(tx, superseded)).finally(() => release(superseded));
-    }
+    if (idle.length > 0) await dropIdle(idle).finally(() => release(idle));
     return claims.length;
   };
+
+  /** Ends claims that nothing is sent for: what was superseded, deleted, or waits for a webhook that is inactive. */
+  const dropIdle = (claims: readonly Claim[]): Promise<void> =>
+    transact(db, async (tx) => {
+      await cancelOfInactive(
+        tx,
+        clock.now(),
+        claims.map(({ id, data }) => ({ id, ...data })),
+      );
+      await queue.finish(tx, claims);
+    });
 
   const release = (claims: readonly Claim[]): void => {
     for (const { id } of claims) inFlight.delete(id);

@@ -3,6 +3,8 @@ import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { transact } from '../../src/db/client.ts';
 import { pruneMessages, requeueLostMessages } from '../../src/delivery/keep-messages.ts';
+import { createMessageId } from '../../src/delivery/message-id.ts';
+import { wakeRelay } from '../../src/delivery/start-round.ts';
 import { emit } from '../../src/events/emit.ts';
 import { startTestDelivery, type TestDelivery } from '../support/delivery.ts';
 import { answer, type Receiver, startReceiver } from '../support/receiver.ts';
@@ -311,6 +313,26 @@ describe('a webhook that is', () => {
     await elsewhere.close();
     await remove(hook);
   });
+});
+
+test('what was relayed while its webhook was deactivated is cancelled when it is met', async () => {
+  const hook = await addHook();
+  await app.services.db.webhook.updateMany({ where: { id: hook.id }, data: { isActive: false } });
+  const { db } = app.services;
+  const at = app.clock.now();
+  const id = createMessageId(at);
+  await transact(db, async (tx) => {
+    await tx.webhookMessage.create({
+      data: {
+        ...{ workspaceId: team.id, id, webhookId: hook.id, event: 'room.created', payload: '{}' },
+        ...{ nextAttemptAt: at, createdAt: at, updatedAt: at },
+      },
+    });
+    await wakeRelay(tx);
+  });
+  await until(async () => (await messageOf(hook, id)).status === 'cancelled');
+  expect(hook.receiver.requests).toEqual([]);
+  await remove(hook);
 });
 
 test('a delivery that is sent again is a new attempt of the same message', async () => {
