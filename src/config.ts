@@ -1,4 +1,4 @@
-/** The environment, parsed once, by server.ts. */
+/** The environment, parsed once, by run-process.ts. */
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { readEncryptionKey } from './core/sealing.ts';
@@ -110,6 +110,10 @@ const Environment = z
   .refine((env) => (env.S3_ACCESS_KEY_ID === undefined) === (env.S3_SECRET_ACCESS_KEY === undefined), {
     path: ['S3_SECRET_ACCESS_KEY'],
     error: 'must be set together with S3_ACCESS_KEY_ID',
+  })
+  .refine((env) => env.RUN_WORKER || env.DATABASE_URL !== undefined, {
+    path: ['RUN_WORKER'],
+    error: 'may be 0 with DATABASE_URL only: on the embedded database the server does this work itself',
   });
 
 export type Config = z.output<typeof Environment>;

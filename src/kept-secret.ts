@@ -3,6 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+/** A secret of this installation cannot be read or kept; the message says what to do. */
+export class KeptSecretError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'KeptSecretError';
+  }
+}
+
 const isCode = (error: unknown, code: string): boolean => (error as NodeJS.ErrnoException).code === code;
 
 const readIfThere = (path: string): Promise<string | null> =>
@@ -18,7 +26,7 @@ const readIfThere = (path: string): Promise<string | null> =>
 export const keepSecret = async (folder: string, name: string, create: () => string): Promise<string> => {
   const path = join(folder, name);
   const kept = await readIfThere(path);
-  if (kept?.trim() === '') throw new Error(`${path} is empty: restore it, or delete it for a new one`);
+  if (kept?.trim() === '') throw new KeptSecretError(`${path} is empty: restore it, or delete it for a new one`);
   if (kept !== null) return kept.trim();
   await mkdir(folder, { recursive: true });
   const draft = `${path}.${randomUUID()}`;

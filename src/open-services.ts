@@ -10,7 +10,7 @@ import { openDatabase } from './db/client.ts';
 import { startEmbeddedPostgres } from './db/embedded.ts';
 import { applyMigrations } from './db/migrate.ts';
 import { createAddressGuard, resolveHostFor } from './delivery/addresses.ts';
-import { keepSecret } from './kept-secret.ts';
+import { KeptSecretError, keepSecret } from './kept-secret.ts';
 import type { Services } from './services.ts';
 import { createObjectStore, type StorageSettings } from './storage/create-store.ts';
 import type { Undo } from './undo.ts';
@@ -30,10 +30,10 @@ const encryptionKeyOf = async (config: Config, log: Log): Promise<Uint8Array> =>
   const path = join(config.DATA_DIR, KEY_FILE);
   const create = () => Buffer.from(createEncryptionKey()).toString('base64');
   const text = await keepSecret(config.DATA_DIR, KEY_FILE, create).catch((cause: unknown) => {
-    throw new Error(`The encryption key cannot be kept in ${path}: set ENCRYPTION_KEY`, { cause });
+    throw new KeptSecretError(`The encryption key cannot be kept in ${path}: set ENCRYPTION_KEY`, cause);
   });
   const key = readEncryptionKey(text);
-  if (key === null) throw new Error(`${path} is no encryption key: restore it, or set ENCRYPTION_KEY`);
+  if (key === null) throw new KeptSecretError(`${path} is no encryption key: restore it, or set ENCRYPTION_KEY`);
   if (config.DATABASE_URL !== undefined)
     log.warn(
       { path },

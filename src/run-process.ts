@@ -5,6 +5,7 @@ import { logSerializers } from './core/log.ts';
 import { DataDirInUseError } from './db/data-dir-lock.ts';
 import { EmbeddedPostgresError } from './db/embedded.ts';
 import { MigrationError } from './db/migrate.ts';
+import { KeptSecretError } from './kept-secret.ts';
 import { StorageUnavailableError } from './storage/object-store.ts';
 
 /** npm passes a signal on a second time: what comes within this is one and the same. */
@@ -16,10 +17,11 @@ export const endWith = (message: string): never => {
   process.exit(1);
 };
 
+const ownErrors = [DataDirInUseError, EmbeddedPostgresError, MigrationError, KeptSecretError];
+
 /** One clear line for what the person who starts the server can mend; null for our bugs. */
 const explain = (error: unknown, config: Config): string | null => {
-  if (error instanceof DataDirInUseError || error instanceof EmbeddedPostgresError || error instanceof MigrationError)
-    return error.message;
+  if (error instanceof Error && ownErrors.some((kind) => error instanceof kind)) return error.message;
   if (error instanceof StorageUnavailableError) return `${error.message}: look at DATA_DIR`;
   // Node's own errors; anything else has none of these fields.
   const { code, syscall, path } = error as NodeJS.ErrnoException;

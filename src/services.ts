@@ -1,4 +1,4 @@
-/** Everything that operations reach the world through. Production builds it in start.ts, tests build their own. */
+/** Everything that operations reach the world through. Production builds it in open-services.ts, tests build their own. */
 import type { RateLimits } from './auth/rate-limits.ts';
 import type { Log } from './core/log.ts';
 import type { Sealer } from './core/sealing.ts';

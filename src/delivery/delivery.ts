@@ -1,4 +1,4 @@
-/** Sending webhooks, from the event log to the receivers: the relay and the worker of this process. */
+/** Sending webhooks, from the event log to the receivers: the relay and the attempts of this process. */
 import type { PgBoss } from 'pg-boss';
 import type { Log } from '../core/log.ts';
 import type { Sealer } from '../core/sealing.ts';
@@ -6,11 +6,11 @@ import type { Clock } from '../core/time.ts';
 import type { Database } from '../db/client.ts';
 import { listenTo, runPasses } from '../jobs/passes.ts';
 import type { AddressGuard } from './addresses.ts';
+import { startAttemptLoop } from './attempt-loop.ts';
 import { createDeliveryQueue, DELIVERY_CHANNEL, openDeliveryQueue } from './queue.ts';
 import { relayOnce } from './relay.ts';
 import { createSender } from './sender.ts';
 import { RELAY_CHANNEL } from './start-round.ts';
-import { startWorker } from './worker.ts';
 
 export type DeliveryOptions = {
   boss: PgBoss;
@@ -40,7 +40,7 @@ export const startDelivery = async ({
   await createDeliveryQueue(boss);
   const queue = openDeliveryQueue(boss);
   const sender = createSender({ guard: addressGuard, ...(timeoutMs !== undefined && { timeoutMs }) });
-  const worker = startWorker({ db, clock, log, sealer, queue, sender, mostInFlight });
+  const attempts = startAttemptLoop({ db, clock, log, sealer, queue, sender, mostInFlight });
   const relay = runPasses({
     name: 'relay',
     pass: async () => ((await relayOnce({ db, clock, queue })) ? 0 : RELAY_EVERY_MS),
@@ -48,13 +48,13 @@ export const startDelivery = async ({
   });
   const endListening = await Promise.all([
     listenTo(boss, RELAY_CHANNEL, relay.wake, log),
-    listenTo(boss, DELIVERY_CHANNEL, worker.wake, log),
+    listenTo(boss, DELIVERY_CHANNEL, attempts.wake, log),
   ]);
   return {
     async stop() {
       await Promise.all(endListening.map((end) => end()));
       await relay.stop();
-      await worker.stop();
+      await attempts.stop();
       await sender.close();
     },
   };

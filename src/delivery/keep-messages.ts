@@ -1,7 +1,8 @@
 /** What is done with messages by the clock. */
 import type { Clock } from '../core/time.ts';
 import { DAY_MS, HOUR_MS } from '../core/time.ts';
-import { type Database, retryDeadlocks } from '../db/client.ts';
+import { type Database, Prisma, retryDeadlocks } from '../db/client.ts';
+import { isQueued } from './queue.ts';
 import { wakeRelay } from './start-round.ts';
 
 const MOST_AT_ONCE = 1_000;
@@ -35,6 +36,6 @@ export const requeueLostMessages = async ({ db, clock }: { db: Database; clock: 
   const found = await db.$executeRaw`
     update webhook_messages m set job_id = null
     where m.status = 'waiting' and m.job_id is not null and m.next_attempt_at < ${overdueSince}
-      and not exists (select 1 from pgboss.job j where j.name = 'webhooks.deliver' and j.id = m.job_id)`;
+      and not ${isQueued(Prisma.sql`m.job_id`)}`;
   if (found > 0) await wakeRelay(db);
 };

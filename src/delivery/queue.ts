@@ -1,6 +1,6 @@
 /** The queue of attempts: one job is the next attempt of one message. */
 import { fromPrisma, type Job, type PgBoss } from 'pg-boss';
-import type { Tx } from '../db/client.ts';
+import { Prisma, type Tx } from '../db/client.ts';
 
 const QUEUE = 'webhooks.deliver';
 
@@ -31,7 +31,10 @@ const bounds: Record<Lane, { minPriority: number } | { maxPriority: number }> = 
   slow: { maxPriority: priorities.slow },
 };
 
-/** A job whose holder was killed goes to another one after this, and the time until the queue is supervised again. */
+/**
+ * A job whose holder was killed goes to another one after this and the time until the queue is supervised again
+ * (jobs/jobs.ts). Holders touch their claims four times as often (attempt-loop.ts); pg-boss takes no less than ten.
+ */
 const HEARTBEAT_SECONDS = 10;
 /** Holds while the database does not answer and nothing can be recorded. */
 const EXPIRE_SECONDS = 600;
@@ -40,21 +43,26 @@ const DAY_SECONDS = 86_400;
 /** At most so many attempts at one webhook at a time, in all processes together. */
 export const MOST_PER_WEBHOOK = 20;
 
-const groupOf = (workspaceId: number, webhookId: number): string => `${workspaceId}:${webhookId}`;
+/** One text for a webhook. */
+export const webhookKey = (workspaceId: number, webhookId: number): string => `${workspaceId}:${webhookId}`;
 
 export type DeliveryQueue = ReturnType<typeof openDeliveryQueue>;
 
-/** Makes the queue where it is missing. */
-export const createDeliveryQueue = (boss: PgBoss): Promise<void> =>
-  boss.createQueue(QUEUE, {
-    partition: true,
-    heartbeatSeconds: HEARTBEAT_SECONDS,
-    expireInSeconds: EXPIRE_SECONDS,
-    retentionSeconds: 30 * DAY_SECONDS,
-    // Attempts are counted by the message; the queue only repeats those that ended with their process.
-    retryLimit: 1_000_000,
-    retryDelay: 0,
-  });
+const options = {
+  heartbeatSeconds: HEARTBEAT_SECONDS,
+  expireInSeconds: EXPIRE_SECONDS,
+  // Longer than any attempt is put off, as what is older is thrown away.
+  retentionSeconds: 30 * DAY_SECONDS,
+  // Attempts are counted by the message; the queue only repeats those that ended with their process.
+  retryLimit: 1_000_000,
+  retryDelay: 0,
+};
+
+/** Makes the queue where it is missing, and gives one that is there these options. */
+export const createDeliveryQueue = async (boss: PgBoss): Promise<void> => {
+  await boss.createQueue(QUEUE, { ...options, partition: true });
+  await boss.updateQueue(QUEUE, options);
+};
 
 export const openDeliveryQueue = (boss: PgBoss) => ({
   /** Adds jobs in the transaction of what they are about. */
@@ -66,7 +74,7 @@ export const openDeliveryQueue = (boss: PgBoss) => ({
         id,
         data: { workspaceId, messageId } satisfies DeliveryJob,
         priority: priorities[lane],
-        group: { id: groupOf(workspaceId, webhookId) },
+        group: { id: webhookKey(workspaceId, webhookId) },
         // An interval, so that it passes by the clock of the database, as the queue's own times do.
         startAfter: String(delayMs / 1000),
       })),
@@ -81,7 +89,7 @@ export const openDeliveryQueue = (boss: PgBoss) => ({
       ...bounds[lane],
       batchSize: most,
       groupConcurrency: MOST_PER_WEBHOOK,
-      ignoreGroups: without.map(({ workspaceId, webhookId }) => groupOf(workspaceId, webhookId)),
+      ignoreGroups: without.map(({ workspaceId, webhookId }) => webhookKey(workspaceId, webhookId)),
     });
   },
 
@@ -95,6 +103,10 @@ export const openDeliveryQueue = (boss: PgBoss) => ({
     if (claims.length > 0) await boss.deleteJob(QUEUE, [...claims], { db: fromPrisma(tx) });
   },
 });
+
+/** The condition that the job `id` is in the queue, in whatever state. A look into pg-boss's own table, which has no call for many. */
+export const isQueued = (id: Prisma.Sql): Prisma.Sql =>
+  Prisma.sql`exists (select 1 from pgboss.job j where j.name = ${QUEUE} and j.id = ${id})`;
 
 /** What wakes the workers. */
 export const DELIVERY_CHANNEL = 'lynxroom_delivery';

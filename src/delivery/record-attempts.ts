@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { DAY_MS } from '../core/time.ts';
 import { type Database, type Tx, transact } from '../db/client.ts';
 import type { LoadedMessage } from './load-messages.ts';
-import type { Claim, DeliveryQueue, NewJob } from './queue.ts';
+import { type Claim, type DeliveryQueue, type NewJob, webhookKey } from './queue.ts';
 import { nextDelayMs } from './retry-schedule.ts';
 import type { Outcome } from './sender.ts';
 import { cancelWaiting } from './start-round.ts';
@@ -22,20 +22,22 @@ const isSuccess = ({ outcome: { status } }: Attempt): boolean => status >= 200 &
 type WebhookState = {
   workspaceId: number;
   id: number;
+  url: string;
   isActive: boolean;
   failureCount: number;
   failingSince: Date | null;
   lastDeliveryAt: Date | null;
+  isSlow: boolean;
 };
 
-type WebhookChange = WebhookState & { isSlow: boolean; disabledReason: string | null };
+type WebhookChange = WebhookState & { disabledReason: string | null };
 
 /** Held in the order of their ids, so that two workers that record attempts at the same webhooks do not meet head on. */
 const holdWebhooks = (tx: Tx, attempts: readonly Attempt[]): Promise<WebhookState[]> => {
   const keys = attempts.map(({ message: { workspaceId, webhookId } }) => ({ workspaceId, webhookId }));
   return tx.$queryRaw`
-    select w.workspace_id as "workspaceId", w.id, w.is_active as "isActive", w.failure_count as "failureCount",
-      w.failing_since as "failingSince", w.last_delivery_at as "lastDeliveryAt"
+    select w.workspace_id as "workspaceId", w.id, w.url, w.is_active as "isActive", w.failure_count as "failureCount",
+      w.failing_since as "failingSince", w.last_delivery_at as "lastDeliveryAt", w.is_slow as "isSlow"
     from webhooks w
     where (w.workspace_id, w.id) in
       (select "workspaceId", "webhookId" from json_to_recordset(${JSON.stringify(keys)}::json) as k ("workspaceId" int, "webhookId" int))
@@ -49,8 +51,12 @@ const deactivationOf = (failingSince: Date | null, last: Attempt, attempts: read
   return 'Every attempt failed for 5 days';
 };
 
-/** A webhook after attempts, in the order in which they ended. */
-const settleWebhook = (before: WebhookState, attempts: readonly Attempt[]): WebhookChange => {
+/**
+ * A webhook after attempts, in the order in which they ended. Those at a URL that it has no more say nothing of the one that
+ * it has now.
+ */
+const settleWebhook = (before: WebhookState, all: readonly Attempt[]): WebhookChange => {
+  const attempts = all.filter(({ message }) => message.url === before.url);
   let { failureCount, failingSince, lastDeliveryAt } = before;
   for (const attempt of attempts) {
     failureCount = isSuccess(attempt) ? 0 : failureCount + 1;
@@ -65,7 +71,7 @@ const settleWebhook = (before: WebhookState, attempts: readonly Attempt[]): Webh
     failureCount,
     failingSince,
     lastDeliveryAt,
-    isSlow: last !== undefined && (!isSuccess(last) || last.outcome.durationMs > SLOW_MS),
+    isSlow: last === undefined ? before.isSlow : !isSuccess(last) || last.outcome.durationMs > SLOW_MS,
     disabledReason,
   };
 };
@@ -100,27 +106,29 @@ const writeAttempts = (tx: Tx, now: Date, attempts: readonly (Attempt & { next: 
     webhookId: attempt.message.webhookId,
     jobId: attempt.claim.id,
     success: isSuccess(attempt),
-    status: attempt.outcome.status,
+    responseStatus: attempt.outcome.status,
     text: attempt.outcome.text,
     durationMs: Math.round(attempt.outcome.durationMs),
     at: attempt.at,
-    after: isSuccess(attempt) ? 'delivered' : attempt.next === null ? 'failed' : 'waiting',
+    nextStatus: isSuccess(attempt) ? 'delivered' : attempt.next === null ? 'failed' : 'waiting',
     nextJobId: attempt.next?.jobId ?? null,
     nextAt: attempt.next?.at ?? null,
   }));
   return tx.$queryRaw<Recorded[]>`
     with made as materialized (
       select * from json_to_recordset(${JSON.stringify(rows)}::json) as a ("workspaceId" int, "messageId" text,
-        "webhookId" int, "jobId" uuid, success boolean, status int, text text, "durationMs" int, at timestamptz, after text,
-        "nextJobId" uuid, "nextAt" timestamptz)),
+        "webhookId" int, "jobId" uuid, success boolean, "responseStatus" int, text text, "durationMs" int, at timestamptz,
+        "nextStatus" text, "nextJobId" uuid, "nextAt" timestamptz)),
+    -- Locked in one order, and looked at behind the lock: they may have been sent again or cancelled meanwhile.
     held as (
       select m.workspace_id, m.id, m.status = 'waiting' and m.job_id is not distinct from a."jobId" as is_current
       from webhook_messages m join made a on m.workspace_id = a."workspaceId" and m.id = a."messageId"
       order by m.workspace_id, m.id for no key update of m),
+    -- The number of the attempt is given here, so that numbers have no gaps whatever was cut off.
     moved as (
       update webhook_messages m set attempts = m.attempts + 1, updated_at = ${now},
         round_attempts = m.round_attempts + case when h.is_current then 1 else 0 end,
-        status = case when h.is_current then a.after else m.status end,
+        status = case when h.is_current then a."nextStatus" else m.status end,
         job_id = case when h.is_current then a."nextJobId" else m.job_id end,
         next_attempt_at = case when h.is_current then a."nextAt" else m.next_attempt_at end
       from made a join held h on h.workspace_id = a."workspaceId" and h.id = a."messageId"
@@ -129,7 +137,7 @@ const writeAttempts = (tx: Tx, now: Date, attempts: readonly (Attempt & { next: 
     added as (
       insert into webhook_deliveries
         (workspace_id, webhook_id, message_id, attempt, response_status, response_body, success, duration_ms, created_at)
-      select a."workspaceId", a."webhookId", a."messageId", m.attempts, a.status, a.text, a.success, a."durationMs", a.at
+      select a."workspaceId", a."webhookId", a."messageId", m.attempts, a."responseStatus", a.text, a.success, a."durationMs", a.at
       from made a join moved m on m.workspace_id = a."workspaceId" and m.id = a."messageId")
     select id, job_id::text as "jobId" from moved`;
 };
@@ -144,16 +152,16 @@ export const recordAttempts = (
   attempts: readonly Attempt[],
 ): Promise<void> =>
   transact(db, async (tx) => {
-    const ofWebhook = Map.groupBy(attempts, ({ message: { workspaceId, webhookId } }) => `${workspaceId}:${webhookId}`);
+    const ofWebhook = Map.groupBy(attempts, ({ message }) => webhookKey(message.workspaceId, message.webhookId));
     const changes = (await holdWebhooks(tx, attempts)).map((webhook) =>
-      settleWebhook(webhook, ofWebhook.get(`${webhook.workspaceId}:${webhook.id}`) ?? []),
+      settleWebhook(webhook, ofWebhook.get(webhookKey(webhook.workspaceId, webhook.id)) ?? []),
     );
-    const isActive = new Map(changes.map(({ workspaceId, id, isActive }) => [`${workspaceId}:${id}`, isActive]));
+    const isActive = new Map(changes.map(({ workspaceId, id, isActive }) => [webhookKey(workspaceId, id), isActive]));
     const planned = attempts.map((attempt) => {
       const { workspaceId, webhookId } = attempt.message;
       const next = isSuccess(attempt)
         ? null
-        : nextOf(attempt, isActive.get(`${workspaceId}:${webhookId}`) ?? false, now);
+        : nextOf(attempt, isActive.get(webhookKey(workspaceId, webhookId)) ?? false, now);
       return { ...attempt, next };
     });
     const recorded = new Map((await writeAttempts(tx, now, planned)).map(({ id, jobId }) => [id, jobId]));

@@ -26,26 +26,47 @@ const holdSubscribers = (tx: Tx, workspaceIds: readonly number[]): Promise<Subsc
 
 type NewMessage = { workspaceId: number; id: string; webhookId: number; jobId: string };
 
-/** One message for each webhook that subscribes to an event and was there when it happened. */
-const fanOut = async (tx: Tx, now: Date, events: readonly EventRow[]): Promise<NewJob[]> => {
+type Addressed = { event: EventRow; to: Subscriber[] };
+
+/** For each event the webhooks that subscribe to it and were there when it happened. */
+const address = async (tx: Tx, events: readonly EventRow[]): Promise<Addressed[]> => {
   const subscribers = Map.groupBy(
     await holdSubscribers(tx, [...new Set(events.map(({ workspaceId }) => workspaceId))]),
     ({ workspaceId }) => workspaceId,
   );
-  const messages = events.flatMap((event) =>
-    (subscribers.get(event.workspaceId) ?? [])
-      .filter(({ events: subscribed, createdAt }) => subscribed.includes(event.type) && createdAt <= event.createdAt)
-      .map((webhook) => ({
-        workspaceId: event.workspaceId,
-        id: createMessageId(now),
-        webhookId: webhook.id,
-        jobId: randomUUID(),
-        eventId: String(event.id),
-        event: event.type,
-        payload: toBody({ event: event.type, timestamp: event.createdAt, data: event.data }),
-        lane: webhook.isSlow ? ('slow' as const) : ('fast' as const),
-      })),
-  );
+  return events.map((event) => ({
+    event,
+    to: (subscribers.get(event.workspaceId) ?? []).filter(
+      ({ events: subscribed, createdAt }) => subscribed.includes(event.type) && createdAt <= event.createdAt,
+    ),
+  }));
+};
+
+/** The first of them that make a batch: at least one, and no more messages than a transaction should have. */
+const cutBatch = (addressed: readonly Addressed[]): Addressed[] => {
+  let messages = 0;
+  const end = addressed.findIndex(({ to }, index) => {
+    messages += to.length;
+    return index > 0 && messages > MOST_MESSAGES;
+  });
+  return end === -1 ? [...addressed] : addressed.slice(0, end);
+};
+
+/** One message for each event and webhook, with its job. */
+const fanOut = async (tx: Tx, now: Date, addressed: readonly Addressed[]): Promise<NewJob[]> => {
+  const messages = addressed.flatMap(({ event, to }) => {
+    const payload = toBody({ event: event.type, timestamp: event.createdAt, data: event.data });
+    return to.map((webhook) => ({
+      workspaceId: event.workspaceId,
+      id: createMessageId(now),
+      webhookId: webhook.id,
+      jobId: randomUUID(),
+      eventId: String(event.id),
+      event: event.type,
+      payload,
+      lane: webhook.isSlow ? ('slow' as const) : ('fast' as const),
+    }));
+  });
   if (messages.length === 0) return [];
   await tx.$executeRaw`
     insert into webhook_messages
@@ -71,9 +92,9 @@ const takeUnqueued = async (tx: Tx): Promise<NewJob[]> => {
   });
 };
 
-const markRelayed = (tx: Tx, now: Date, events: readonly EventRow[]) => tx.$executeRaw`
+const markRelayed = (tx: Tx, now: Date, batch: readonly Addressed[]) => tx.$executeRaw`
   update events e set relayed_at = ${now}
-  from json_to_recordset(${JSON.stringify(events.map(({ workspaceId, id }) => ({ workspaceId, id: String(id) })))}::json)
+  from json_to_recordset(${JSON.stringify(batch.map(({ event: { workspaceId, id } }) => ({ workspaceId, id: String(id) })))}::json)
     as r ("workspaceId" int, id bigint)
   where e.workspace_id = r."workspaceId" and e.id = r.id`;
 
@@ -83,10 +104,11 @@ export const relayOnce = (services: { db: Database; clock: Clock; queue: Deliver
   return transact(db, async (tx) => {
     const now = clock.now();
     const events = await takeEvents(tx);
-    const jobs = events.length > 0 ? await fanOut(tx, now, events) : [];
-    if (events.length > 0) await markRelayed(tx, now, events);
+    const batch = events.length > 0 ? cutBatch(await address(tx, events)) : [];
+    const jobs = await fanOut(tx, now, batch);
+    if (batch.length > 0) await markRelayed(tx, now, batch);
     const unqueued = await takeUnqueued(tx);
     await queue.add(tx, [...jobs, ...unqueued]);
-    return events.length === MOST_EVENTS || unqueued.length === MOST_MESSAGES;
+    return events.length === MOST_EVENTS || batch.length < events.length || unqueued.length === MOST_MESSAGES;
   });
 };

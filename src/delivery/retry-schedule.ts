@@ -2,7 +2,7 @@
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/time.ts';
 
 /** Before the first attempt of a round, before the second, and so on: ten in all, over 75 hours. */
-const DELAYS_MS: readonly number[] = [
+export const DELAYS_MS: readonly number[] = [
   0,
   5 * SECOND_MS,
   5 * MINUTE_MS,
@@ -15,8 +15,8 @@ const DELAYS_MS: readonly number[] = [
   24 * HOUR_MS,
 ];
 
-const JITTER = 0.2;
-const LONGEST_RETRY_AFTER_MS = HOUR_MS;
+export const JITTER = 0.2;
+export const LONGEST_RETRY_AFTER_MS = HOUR_MS;
 
 /**
  * Milliseconds until the next attempt after `roundAttempts` were made in this round; null: there is none. A receiver's

@@ -47,7 +47,7 @@ export type SenderOptions = {
   clock?: Clock;
 };
 
-const TIMEOUT_MS = 10_000;
+export const TIMEOUT_MS = 10_000;
 const MOST_HEADER_BYTES = 16 * 1024;
 /**
  * How long a connection is kept for the next attempt. Servers close idle ones after 2 s (gunicorn), 5 s (Node, Apache,

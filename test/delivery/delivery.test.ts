@@ -5,7 +5,7 @@ import { transact } from '../../src/db/client.ts';
 import { pruneMessages, requeueLostMessages } from '../../src/delivery/keep-messages.ts';
 import { createMessageId } from '../../src/delivery/message-id.ts';
 import { wakeRelay } from '../../src/delivery/start-round.ts';
-import { emit } from '../../src/events/emit.ts';
+import { emit, emitAll } from '../../src/events/emit.ts';
 import { startTestDelivery, type TestDelivery } from '../support/delivery.ts';
 import { answer, type Receiver, startReceiver } from '../support/receiver.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -127,12 +127,25 @@ test('only active webhooks that subscribe get it, and only what happened after t
   const before = await causeEvent();
   const [subscribed, other, inactive] = [await addHook(), await addHook(['member.left']), await addHook()];
   await app.http.patch(inactive.path, team.owner.token, { toggle: true });
+  // Written late, of what happened before any of them was there.
+  const earlier = new Date(app.clock.now().getTime() - MINUTE);
+  const data = { workspace_id: team.id, room_id: 1, room_name: 'earlier', display_name: null, created_by: 'Ada' };
+  await transact(app.services.db, (tx) =>
+    emit(tx, earlier, {
+      type: 'room.created',
+      workspaceId: team.id,
+      data: { ...data, created_by_id: 1, scheduled_at: null, created_at: 1 },
+    }),
+  );
   const room = await causeEvent();
-  await subscribed.receiver.waitFor(1);
-  await attempts(subscribed, 1);
+  const barrier = await addHook();
+  await causeEvent();
+  await attempts(barrier, 1);
+  await attempts(subscribed, 2);
   const bodies = subscribed.receiver.requests.map(({ body }) => body.toString());
   expect(bodies.filter((body) => body.includes(`"${room}"`)).length).toBe(1);
-  expect(bodies.filter((body) => body.includes(`"${before}"`)).length).toBe(0);
+  expect(bodies.filter((body) => body.includes(`"${before}"`) || body.includes('"earlier"')).length).toBe(0);
+  await remove(barrier);
   expect([other.receiver.requests, inactive.receiver.requests]).toEqual([[], []]);
   for (const hook of [subscribed, other, inactive]) await remove(hook);
 });
@@ -229,8 +242,68 @@ test('410 deactivates, and what still waited is cancelled', async () => {
   expect(await messageOf(hook, waiting?.delivery_id)).toMatchObject({ status: 'cancelled', next_attempt_at: null });
   expect(await messageOf(hook, gone?.delivery_id)).toMatchObject({ status: 'failed', next_attempt_at: null });
   await delivery.hurry();
+  const other = await addHook();
   await causeEvent();
+  await attempts(other, 1);
   expect(hook.receiver.requests.length).toBe(2);
+  await remove(hook);
+  await remove(other);
+});
+
+test('a late 410 of an address that the webhook has left does not deactivate it', async () => {
+  const hook = await addHook();
+  hook.receiver.respondWith((_request, response) => setTimeout(() => response.writeHead(410).end(), 300));
+  await causeEvent();
+  await hook.receiver.waitFor(1);
+  const elsewhere = await startReceiver();
+  await app.http.patch(hook.path, team.owner.token, { url: `${elsewhere.url}/new` });
+  expect(await attempts(hook, 1)).toMatchObject([{ response_status: 410 }]);
+  expect(await hookOf(hook)).toMatchObject({ is_active: 1, failure_count: 0, disabled_reason: null });
+  await elsewhere.close();
+  await remove(hook);
+});
+
+test('a webhook has at most 20 attempts under way, however many messages wait', async () => {
+  const hook = await addHook();
+  let [open, most] = [0, 0];
+  hook.receiver.respondWith((_request, response) => {
+    open += 1;
+    most = Math.max(most, open);
+    setTimeout(() => {
+      open -= 1;
+      response.end();
+    }, 50);
+  });
+  const data = { workspace_id: team.id, workspace_name: 'Team', user_id: 1, user_name: 'Ada', reason: 'left' as const };
+  const event = { type: 'member.left' as const, workspaceId: team.id, data };
+  await app.http.patch(hook.path, team.owner.token, { events: ['member.left'] });
+  const { db, clock } = app.services;
+  await transact(db, (tx) =>
+    emitAll(
+      tx,
+      clock.now(),
+      Array.from({ length: 90 }, () => event),
+    ),
+  );
+  await hook.receiver.waitFor(90);
+  expect(most).toBeLessThanOrEqual(20);
+  expect(most).toBeGreaterThan(10);
+  await attempts(hook, 50);
+  await remove(hook);
+});
+
+test('what waits after a failure waits in the slow lane, and so does what comes for a webhook that fails', async () => {
+  const hook = await addHook();
+  hook.receiver.respondWith(answer(500));
+  await causeEvent();
+  await attempts(hook, 1);
+  const priorities = (): Promise<{ priority: number }[]> => app.services.db.$queryRaw`
+    select j.priority from pgboss.job j join webhook_messages m on m.job_id = j.id where m.webhook_id = ${hook.id}`;
+  expect(await priorities()).toEqual([{ priority: -1 }]);
+  await causeEvent();
+  await attempts(hook, 2);
+  expect(await app.services.db.webhook.findFirst({ where: { id: hook.id } })).toMatchObject({ isSlow: true });
+  expect(await priorities()).toEqual([{ priority: -1 }, { priority: -1 }]);
   await remove(hook);
 });
 
@@ -404,8 +477,11 @@ test('a message whose job is lost is queued anew once it is an hour overdue', as
   const [first] = await attempts(hook, 1);
   await app.services.db.$executeRaw`delete from pgboss.job where name = 'webhooks.deliver'`;
   hook.receiver.respondWith(answer(200));
+  const jobOf = async () =>
+    (await app.services.db.webhookMessage.findFirstOrThrow({ where: { id: String(first?.delivery_id) } })).jobId;
+  const lost = await jobOf();
   await requeueLostMessages(app.services);
-  expect(await messageOf(hook, first?.delivery_id)).toMatchObject({ status: 'waiting' });
+  expect(await jobOf()).toBe(lost);
   app.clock.advance(HOUR + MINUTE);
   await requeueLostMessages(app.services);
   expect(await attempts(hook, 2)).toMatchObject([{ success: 1 }, { success: 0 }]);

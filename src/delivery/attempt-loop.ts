@@ -1,32 +1,25 @@
 /**
- * The worker: claims due attempts, makes them, and records them in batches. Any number of workers may run; a claim belongs
- * to one of them, which says by heartbeats that it lives.
+ * Claims due attempts, makes them, and records them in batches. Any number of processes may; a claim belongs to one of them,
+ * which says by heartbeats that it lives.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Log } from '../core/log.ts';
-import type { Sealer } from '../core/sealing.ts';
-import type { Clock } from '../core/time.ts';
 import { type Database, transact } from '../db/client.ts';
 import { type Passes, runPasses } from '../jobs/passes.ts';
 import { isCurrent, type LoadedMessage, loadMessages } from './load-messages.ts';
+import { createPlaces } from './places.ts';
 import type { Claim, DeliveryQueue, Lane } from './queue.ts';
 import { type Attempt, recordAttempts } from './record-attempts.ts';
-import type { Outcome, Sender } from './sender.ts';
-import { signedHeaders } from './signature.ts';
+import { type SendingServices, sendMessage } from './send-message.ts';
 import { cancelOfInactive } from './start-round.ts';
 
-export type WorkerOptions = {
+export type AttemptLoopOptions = SendingServices & {
   db: Database;
-  clock: Clock;
-  log: Log;
-  sealer: Sealer;
   queue: DeliveryQueue;
-  sender: Sender;
   /** Attempts under way at once, recorded ones not counted. */
   mostInFlight: number;
 };
 
-export type Worker = {
+export type AttemptLoop = {
   /** Looks for due attempts now. */
   wake(): void;
   /** Claims nothing more, and resolves when what is under way has ended and is recorded. */
@@ -35,8 +28,6 @@ export type Worker = {
 
 const MOST_CLAIMS = 100;
 const MOST_RECORDS = 200;
-/** A workspace that has so many attempts under way gets no more until some have ended. */
-const MOST_PER_WORKSPACE = 100;
 /** Retries become due by time alone. */
 const LOOK_EVERY_MS = 500;
 /** What waits for dead receivers can be much to look through, so it is not looked through at every occasion. */
@@ -46,26 +37,31 @@ const RECORD_AGAIN_MS = 500;
 /** What cannot be recorded by then is left to other workers, who will repeat it. */
 const STOP_MS = 20_000;
 
-/** What is under way in this process. */
-type InFlight = { claim: Claim; lane: Lane; workspaceId: number };
-
-const timestampOf = ({ payload }: LoadedMessage): string => JSON.parse(payload).timestamp;
-
-export const startWorker = ({ db, clock, log, sealer, queue, sender, mostInFlight }: WorkerOptions): Worker => {
-  const inFlight = new Map<string, InFlight>();
+export const startAttemptLoop = (options: AttemptLoopOptions): AttemptLoop => {
+  const { db, clock, log, queue } = options;
+  /** The claims of this process, from being taken to being recorded. */
+  const held = new Map<string, Claim>();
+  const places = createPlaces(options.mostInFlight);
   const ended: Attempt[] = [];
-  /** Half of the places are kept for what goes well. */
-  const places: Record<Lane, number> = { fast: mostInFlight, slow: Math.ceil(mostInFlight / 2) };
 
-  const freePlaces = (lane: Lane): number => {
-    const ofLane = lane === 'fast' ? inFlight.size : [...inFlight.values()].filter((one) => one.lane === 'slow').length;
-    return Math.min(mostInFlight - inFlight.size, places[lane] - ofLane, MOST_CLAIMS);
+  const hold = (claims: readonly Claim[], lane: Lane): void => {
+    for (const claim of claims) {
+      held.set(claim.id, claim);
+      places.take(claim.id, lane, claim.data.workspaceId);
+    }
   };
 
-  const fullWorkspaces = (): number[] => {
-    const counts = new Map<number, number>();
-    for (const { workspaceId } of inFlight.values()) counts.set(workspaceId, (counts.get(workspaceId) ?? 0) + 1);
-    return [...counts].filter(([, count]) => count >= MOST_PER_WORKSPACE).map(([workspaceId]) => workspaceId);
+  const release = (claims: readonly Claim[]): void => {
+    for (const { id } of claims) {
+      held.delete(id);
+      places.leave(id);
+    }
+    claiming.wake();
+  };
+
+  const attempt = async (claim: Claim, message: LoadedMessage): Promise<void> => {
+    ended.push(await sendMessage(options, claim, message));
+    recording.wake();
   };
 
   const webhooksOf = async (workspaceIds: readonly number[]) => {
@@ -77,47 +73,15 @@ export const startWorker = ({ db, clock, log, sealer, queue, sender, mostInFligh
     return rows.map(({ workspaceId, id }) => ({ workspaceId, webhookId: id }));
   };
 
-  const secretsOf = (message: LoadedMessage, at: Date): string[] => {
-    const { workspaceId, sealedSecret, previousSealedSecret, previousSecretUntil } = message;
-    const isInOverlap = previousSealedSecret !== null && previousSecretUntil !== null && previousSecretUntil > at;
-    return [sealedSecret, ...(isInOverlap ? [previousSealedSecret] : [])].map((sealed) =>
-      sealer.open(sealed, { workspaceId, purpose: 'webhook secret' }),
-    );
-  };
-
-  const send = (message: LoadedMessage, at: Date): Promise<Outcome> => {
-    const { id: messageId, event, payload: body, url } = message;
-    const timestamp = timestampOf(message);
-    const secrets = secretsOf(message, at);
-    return sender.send({
-      url,
-      body,
-      headers: signedHeaders({ messageId, event, timestamp, attemptAt: at, body, secrets }),
-    });
-  };
-
-  const attempt = async (claim: Claim, message: LoadedMessage): Promise<void> => {
-    const at = clock.now();
-    try {
-      ended.push({ claim, message, at, outcome: await send(message, at) });
-    } catch (error) {
-      // Ours, such as a secret that does not open. The owner sees that it was not their receiver.
-      log.error({ err: error, messageId: message.id }, 'An attempt could not be made');
-      const text = 'The service could not make this attempt';
-      ended.push({ claim, message, at, outcome: { status: 0, text, retryAfterSeconds: null, durationMs: 0 } });
-    }
-    recording.wake();
-  };
-
   const claimFrom = async (lane: Lane): Promise<number> => {
-    const most = freePlaces(lane);
+    const most = Math.min(places.free(lane), MOST_CLAIMS);
     if (most <= 0) return 0;
-    const claims = await queue.claim(lane, most, await webhooksOf(fullWorkspaces()));
+    const claims = await queue.claim(lane, most, await webhooksOf(places.fullWorkspaces()));
     if (claims.length === 0) return 0;
-    for (const claim of claims) inFlight.set(claim.id, { claim, lane, workspaceId: claim.data.workspaceId });
+    hold(claims, lane);
     const messages = await loadMessages(db, claims).catch((error: unknown) => {
       // Their heartbeats end here, so that they are claimed anew.
-      for (const { id } of claims) inFlight.delete(id);
+      release(claims);
       throw error;
     });
     const idle: Claim[] = [];
@@ -141,11 +105,6 @@ export const startWorker = ({ db, clock, log, sealer, queue, sender, mostInFligh
       await queue.finish(tx, claims);
     });
 
-  const release = (claims: readonly Claim[]): void => {
-    for (const { id } of claims) inFlight.delete(id);
-    claiming.wake();
-  };
-
   let slowLaneFrom = 0;
 
   const claim = async (): Promise<number> => {
@@ -156,12 +115,14 @@ export const startWorker = ({ db, clock, log, sealer, queue, sender, mostInFligh
     return claimed + (await claimFrom('slow')) > 0 ? 0 : LOOK_EVERY_MS;
   };
 
+  let mostRecords = MOST_RECORDS;
+
   /** Takes attempts off the list, one a message: a second one of the same message waits for the next pass. */
   const takeEnded = (): Attempt[] => {
     const taken = new Map<string, Attempt>();
     const left: Attempt[] = [];
     for (const one of ended.splice(0)) {
-      if (taken.size === MOST_RECORDS || taken.has(one.message.id)) left.push(one);
+      if (taken.size === mostRecords || taken.has(one.message.id)) left.push(one);
       else taken.set(one.message.id, one);
     }
     ended.push(...left);
@@ -174,10 +135,13 @@ export const startWorker = ({ db, clock, log, sealer, queue, sender, mostInFligh
     try {
       await recordAttempts({ db, queue }, clock.now(), attempts);
     } catch (error) {
-      // Nothing of it is written. What was sent must not be forgotten, so it is tried until it is.
-      ended.unshift(...attempts);
+      // Nothing of it is written. What was sent must not be forgotten, so it is tried until it is; in smaller and smaller
+      // batches, so that one attempt that cannot be written keeps no others.
+      ended.push(...attempts);
+      mostRecords = Math.ceil(attempts.length / 2);
       throw error;
     }
+    mostRecords = Math.min(mostRecords * 2, MOST_RECORDS);
     release(attempts.map((one) => one.claim));
     return 0;
   };
@@ -187,7 +151,7 @@ export const startWorker = ({ db, clock, log, sealer, queue, sender, mostInFligh
   const heartbeat: Passes = runPasses({
     name: 'heartbeat',
     pass: async () => {
-      await queue.touch([...inFlight.values()].map((one) => one.claim));
+      await queue.touch([...held.values()]);
       return HEARTBEAT_MS;
     },
     log,
@@ -198,7 +162,7 @@ export const startWorker = ({ db, clock, log, sealer, queue, sender, mostInFligh
     async stop() {
       await claiming.stop();
       const giveUpAt = performance.now() + STOP_MS;
-      while (inFlight.size > 0 && performance.now() < giveUpAt) await sleep(20);
+      while (held.size > 0 && performance.now() < giveUpAt) await sleep(20);
       await recording.stop();
       await heartbeat.stop();
     },
