@@ -4,10 +4,11 @@
  */
 import { createTRPCClient, httpBatchLink, type TRPCClient, TRPCClientError } from '@trpc/client';
 import type { inferRouterInputs, inferRouterOutputs } from '@trpc/server';
+import type { WebhookBody } from './events/catalogue.ts';
 import type { AppRouter } from './routers/index.ts';
 import type { LibraryItem } from './routers/library/schemas.ts';
 
-export type { AppRouter, LibraryItem };
+export type { AppRouter, LibraryItem, WebhookBody };
 export type Inputs = inferRouterInputs<AppRouter>;
 export type Outputs = inferRouterOutputs<AppRouter>;
 

@@ -54,6 +54,8 @@ const FORBIDDEN_IPV4 = subnets(
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
+  // No special range by that registry, but within Azure it is the platform's own endpoint.
+  '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',
   '192.0.0.0/24',

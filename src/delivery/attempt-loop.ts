@@ -6,10 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, transact } from '../db/client.ts';
 import { type Passes, runPasses } from '../jobs/passes.ts';
 import { isCurrent, type LoadedMessage, loadMessages } from './load-messages.ts';
+import { moveToSlowLane } from './move-to-slow-lane.ts';
 import { createPlaces } from './places.ts';
 import type { Claim, DeliveryQueue, Lane } from './queue.ts';
-import { type Attempt, recordAttempts } from './record-attempts.ts';
-import { type SendingServices, sendMessage } from './send-message.ts';
+import { recordAttempts } from './record-attempts.ts';
+import { type Attempt, type SendingServices, sendMessage } from './send-message.ts';
 import { cancelOfInactive } from './start-round.ts';
 
 export type AttemptLoopOptions = SendingServices & {
@@ -30,8 +31,12 @@ const MOST_CLAIMS = 100;
 const MOST_RECORDS = 200;
 /** Retries become due by time alone. */
 const LOOK_EVERY_MS = 500;
-/** What waits for dead receivers can be much to look through, so it is not looked through at every occasion. */
+/**
+ * What waits for dead receivers can be much to look through, so it is not looked through at every occasion, and the less
+ * often the longer it took.
+ */
 const SLOW_LANE_EVERY_MS = 200;
+const SLOW_LANE_PAUSE = 10;
 const HEARTBEAT_MS = 2_500;
 const RECORD_AGAIN_MS = 500;
 /** What cannot be recorded by then is left to other workers, who will repeat it. */
@@ -85,12 +90,17 @@ export const startAttemptLoop = (options: AttemptLoopOptions): AttemptLoop => {
       throw error;
     });
     const idle: Claim[] = [];
+    const misplaced: { claim: Claim; message: LoadedMessage }[] = [];
     for (const claim of claims) {
       const message = messages.get(claim.data.messageId);
-      if (isCurrent(claim, message)) void attempt(claim, message);
-      else idle.push(claim);
+      if (!isCurrent(claim, message)) idle.push(claim);
+      // Queued before its webhook began to fail: the places of this lane are for what goes well.
+      else if (lane === 'fast' && message.isSlow) misplaced.push({ claim, message });
+      else void attempt(claim, message);
     }
     if (idle.length > 0) await dropIdle(idle).finally(() => release(idle));
+    if (misplaced.length > 0)
+      await moveToSlowLane(db, queue, misplaced).finally(() => release(misplaced.map((one) => one.claim)));
     return claims.length;
   };
 
@@ -109,13 +119,18 @@ export const startAttemptLoop = (options: AttemptLoopOptions): AttemptLoop => {
 
   const claim = async (): Promise<number> => {
     const claimed = await claimFrom('fast');
-    const untilSlowLane = slowLaneFrom - performance.now();
+    const begunAt = performance.now();
+    const untilSlowLane = slowLaneFrom - begunAt;
     if (untilSlowLane > 0) return claimed > 0 ? 0 : untilSlowLane;
-    slowLaneFrom = performance.now() + SLOW_LANE_EVERY_MS;
-    return claimed + (await claimFrom('slow')) > 0 ? 0 : LOOK_EVERY_MS;
+    const claimedSlow = await claimFrom('slow');
+    const tookMs = performance.now() - begunAt;
+    slowLaneFrom = performance.now() + Math.max(SLOW_LANE_EVERY_MS, SLOW_LANE_PAUSE * tookMs);
+    return claimed + claimedSlow > 0 ? 0 : LOOK_EVERY_MS;
   };
 
   let mostRecords = MOST_RECORDS;
+  /** Whose recording failed once, and may have been done all the same. */
+  const uncertain = new WeakSet<Attempt>();
 
   /** Takes attempts off the list, one a message: a second one of the same message waits for the next pass. */
   const takeEnded = (): Attempt[] => {
@@ -133,10 +148,16 @@ export const startAttemptLoop = (options: AttemptLoopOptions): AttemptLoop => {
     const attempts = takeEnded();
     if (attempts.length === 0) return RECORD_AGAIN_MS;
     try {
-      await recordAttempts({ db, queue }, clock.now(), attempts);
+      await recordAttempts(
+        { db, queue },
+        clock.now(),
+        attempts,
+        attempts.some((one) => uncertain.has(one)),
+      );
     } catch (error) {
-      // Nothing of it is written. What was sent must not be forgotten, so it is tried until it is; in smaller and smaller
-      // batches, so that one attempt that cannot be written keeps no others.
+      // What was sent must not be forgotten, so it is tried until it is written; in smaller and smaller batches, so that one
+      // attempt that cannot be written keeps no others.
+      for (const one of attempts) uncertain.add(one);
       ended.push(...attempts);
       mostRecords = Math.ceil(attempts.length / 2);
       throw error;

@@ -8,7 +8,7 @@ import { listenTo, runPasses } from '../jobs/passes.ts';
 import type { AddressGuard } from './addresses.ts';
 import { startAttemptLoop } from './attempt-loop.ts';
 import { createDeliveryQueue, DELIVERY_CHANNEL, openDeliveryQueue } from './queue.ts';
-import { relayOnce } from './relay.ts';
+import { createRelay } from './relay.ts';
 import { createSender } from './sender.ts';
 import { RELAY_CHANNEL } from './start-round.ts';
 
@@ -41,9 +41,10 @@ export const startDelivery = async ({
   const queue = openDeliveryQueue(boss);
   const sender = createSender({ guard: addressGuard, ...(timeoutMs !== undefined && { timeoutMs }) });
   const attempts = startAttemptLoop({ db, clock, log, sealer, queue, sender, mostInFlight });
+  const relayBatch = createRelay({ db, clock, queue });
   const relay = runPasses({
     name: 'relay',
-    pass: async () => ((await relayOnce({ db, clock, queue })) ? 0 : RELAY_EVERY_MS),
+    pass: async () => ((await relayBatch()) ? 0 : RELAY_EVERY_MS),
     log,
   });
   const endListening = await Promise.all([

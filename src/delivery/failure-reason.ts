@@ -33,6 +33,8 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['CERT_REVOKED', 'TLS: the certificate was revoked'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'TLS: the certificate is for another host'],
   ['EPROTO', BAD_HANDSHAKE],
+  // What undici's parser asserts of an answer, such as a status below 100.
+  ['ERR_ASSERTION', NOT_HTTP],
 ]);
 
 /** Families of codes, by how they begin. */

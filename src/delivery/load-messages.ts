@@ -14,6 +14,8 @@ export type LoadedMessage = {
   jobId: string | null;
   url: string;
   isActive: boolean;
+  isSlow: boolean;
+  failureCount: number;
   sealedSecret: Uint8Array;
   previousSealedSecret: Uint8Array | null;
   previousSecretUntil: Date | null;
@@ -25,7 +27,7 @@ export const loadMessages = async (db: Database, claims: readonly Claim[]): Prom
   const rows = await db.$queryRaw<LoadedMessage[]>`
     select m.workspace_id as "workspaceId", m.id, m.webhook_id as "webhookId", m.event, m.payload, m.status,
       m.round_attempts as "roundAttempts", m.job_id as "jobId", w.url, w.is_active as "isActive",
-      w.sealed_secret as "sealedSecret", w.previous_sealed_secret as "previousSealedSecret",
+      w.is_slow as "isSlow", w.failure_count as "failureCount", w.sealed_secret as "sealedSecret", w.previous_sealed_secret as "previousSealedSecret",
       w.previous_secret_until as "previousSecretUntil"
     from json_to_recordset(${keys}::json) as k ("workspaceId" int, "messageId" text)
     join webhook_messages m on m.workspace_id = k."workspaceId" and m.id = k."messageId"

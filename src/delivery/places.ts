@@ -1,8 +1,8 @@
 /** Who gets the places of a process: how many attempts may be under way, in all, in the slow lane, and for a workspace. */
-import type { Lane } from './queue.ts';
+import { type Lane, MOST_PER_WEBHOOK } from './queue.ts';
 
-/** A workspace that has so many attempts under way gets no more until some have ended. */
-export const MOST_PER_WORKSPACE = 100;
+/** A workspace that has this part of the places, or as many as one webhook may have, gets no more until some are left. */
+const WORKSPACE_SHARE = 1 / 8;
 
 export type Places = {
   take(id: string, lane: Lane, workspaceId: number): void;
@@ -16,6 +16,7 @@ export const createPlaces = (most: number): Places => {
   const taken = new Map<string, { lane: Lane; workspaceId: number }>();
   const ofWorkspace = new Map<number, number>();
   const mostSlow = Math.ceil(most / 2);
+  const mostOfWorkspace = Math.max(MOST_PER_WEBHOOK.fast, Math.ceil(most * WORKSPACE_SHARE));
   let slow = 0;
 
   const count = ({ lane, workspaceId }: { lane: Lane; workspaceId: number }, by: 1 | -1): void => {
@@ -40,6 +41,6 @@ export const createPlaces = (most: number): Places => {
       return lane === 'slow' ? Math.min(left, mostSlow - slow) : left;
     },
     fullWorkspaces: () =>
-      [...ofWorkspace].filter(([, places]) => places >= MOST_PER_WORKSPACE).map(([workspaceId]) => workspaceId),
+      [...ofWorkspace].filter(([, places]) => places >= mostOfWorkspace).map(([workspaceId]) => workspaceId),
   };
 };

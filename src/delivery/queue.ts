@@ -13,8 +13,9 @@ export type Claim = Job<DeliveryJob>;
 export type NewJob = DeliveryJob & {
   id: string;
   webhookId: number;
-  /** Which lane it waits in; see `Lane`. */
   lane: Lane;
+  /** See `rankOf`. */
+  rank: number;
   /** 0: at once. */
   delayMs: number;
 };
@@ -25,11 +26,17 @@ export type NewJob = DeliveryJob & {
  */
 export type Lane = 'fast' | 'slow';
 
-const priorities: Record<Lane, number> = { fast: 0, slow: -1 };
+/** Where a job stands in its lane: from 0, which is served first, to this. */
+const LAST_RANK = 15;
+
+const top: Record<Lane, number> = { fast: 0, slow: -(LAST_RANK + 1) };
 const bounds: Record<Lane, { minPriority: number } | { maxPriority: number }> = {
-  fast: { minPriority: priorities.fast },
-  slow: { maxPriority: priorities.slow },
+  fast: { minPriority: -LAST_RANK },
+  slow: { maxPriority: top.slow },
 };
+
+/** A rank that falls with the logarithm: twice as much of what counts against a job is one rank. */
+export const rankOf = (count: number): number => Math.min(Math.floor(Math.log2(1 + count)), LAST_RANK);
 
 /**
  * A job whose holder was killed goes to another one after this and the time until the queue is supervised again
@@ -40,11 +47,20 @@ const HEARTBEAT_SECONDS = 10;
 const EXPIRE_SECONDS = 600;
 const DAY_SECONDS = 86_400;
 
-/** At most so many attempts at one webhook at a time, in all processes together. */
-export const MOST_PER_WEBHOOK = 20;
+/** At most so many attempts at one webhook at a time in each lane, in all processes together. */
+export const MOST_PER_WEBHOOK: Record<Lane, number> = { fast: 20, slow: 5 };
+
+const DAWDLING_RANK = 4;
+
+/** In the slow lane a webhook stands the further back the longer it fails, and one that only dawdles a little back. */
+export const slowRank = (failureCount: number): number => (failureCount === 0 ? DAWDLING_RANK : rankOf(failureCount));
+
+type WebhookName = { workspaceId: number; webhookId: number };
 
 /** One text for a webhook. */
-export const webhookKey = (workspaceId: number, webhookId: number): string => `${workspaceId}:${webhookId}`;
+export const webhookKey = ({ workspaceId, webhookId }: WebhookName): string => `${workspaceId}:${webhookId}`;
+
+const groupOf = (webhook: WebhookName, lane: Lane): string => `${webhookKey(webhook)}:${lane}`;
 
 export type DeliveryQueue = ReturnType<typeof openDeliveryQueue>;
 
@@ -70,11 +86,11 @@ export const openDeliveryQueue = (boss: PgBoss) => ({
     if (jobs.length === 0) return;
     await boss.insert(
       QUEUE,
-      jobs.map(({ id, workspaceId, webhookId, messageId, lane, delayMs }) => ({
+      jobs.map(({ id, workspaceId, webhookId, messageId, lane, rank, delayMs }) => ({
         id,
         data: { workspaceId, messageId } satisfies DeliveryJob,
-        priority: priorities[lane],
-        group: { id: webhookKey(workspaceId, webhookId) },
+        priority: top[lane] - rank,
+        group: { id: groupOf({ workspaceId, webhookId }, lane) },
         // An interval, so that it passes by the clock of the database, as the queue's own times do.
         startAfter: String(delayMs / 1000),
       })),
@@ -84,12 +100,12 @@ export const openDeliveryQueue = (boss: PgBoss) => ({
   },
 
   /** Takes at most `most` due jobs of a lane, leaving out those webhooks. */
-  claim(lane: Lane, most: number, without: readonly { workspaceId: number; webhookId: number }[]): Promise<Claim[]> {
+  claim(lane: Lane, most: number, without: readonly WebhookName[]): Promise<Claim[]> {
     return boss.fetch<DeliveryJob>(QUEUE, {
       ...bounds[lane],
       batchSize: most,
-      groupConcurrency: MOST_PER_WEBHOOK,
-      ignoreGroups: without.map(({ workspaceId, webhookId }) => webhookKey(workspaceId, webhookId)),
+      groupConcurrency: MOST_PER_WEBHOOK[lane],
+      ignoreGroups: without.map((webhook) => groupOf(webhook, lane)),
     });
   },
 
@@ -101,6 +117,14 @@ export const openDeliveryQueue = (boss: PgBoss) => ({
   /** Ends claims in the transaction that records what became of them. */
   async finish(tx: Tx, claims: readonly Claim[]): Promise<void> {
     if (claims.length > 0) await boss.deleteJob(QUEUE, [...claims], { db: fromPrisma(tx) });
+  },
+
+  /** The ids of the claims whose job has not been ended. */
+  async unfinished(tx: Tx, claims: readonly Claim[]): Promise<Set<string>> {
+    const ids = claims.map(({ id }) => id);
+    const rows = await tx.$queryRaw<{ id: string }[]>`
+      select id::text from pgboss.job where name = ${QUEUE} and id = any(${ids}::uuid[])`;
+    return new Set(rows.map(({ id }) => id));
   },
 });
 

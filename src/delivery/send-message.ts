@@ -4,9 +4,18 @@ import type { Clock } from '../core/time.ts';
 import { timestampOf } from './envelope.ts';
 import type { LoadedMessage } from './load-messages.ts';
 import type { Claim } from './queue.ts';
-import type { Attempt } from './record-attempts.ts';
 import type { Outcome, Sender } from './sender.ts';
 import { signedHeaders } from './signature.ts';
+
+/** One attempt, as it ended. */
+export type Attempt = {
+  claim: Claim;
+  message: LoadedMessage;
+  at: Date;
+  outcome: Outcome;
+  /** false: it failed on our side, before anything was sent. */
+  isMade: boolean;
+};
 
 export type SendingServices = { clock: Clock; log: Log; sealer: Sealer; sender: Sender };
 
@@ -38,9 +47,9 @@ export const sendMessage = async (
     const secrets = secretsOf(sealer, message, at);
     const timestamp = timestampOf(body);
     const headers = signedHeaders({ messageId, event, timestamp, attemptAt: at, body, secrets });
-    return { claim, message, at, outcome: await sender.send({ url, body, headers }) };
+    return { claim, message, at, outcome: await sender.send({ url, body, headers }), isMade: true };
   } catch (error) {
     log.error({ err: error, messageId }, 'An attempt could not be made');
-    return { claim, message, at, outcome: notMade };
+    return { claim, message, at, outcome: notMade, isMade: false };
   }
 };

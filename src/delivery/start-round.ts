@@ -23,17 +23,47 @@ export const startRounds = async (tx: Tx, at: Date, which: Prisma.Sql): Promise<
   return count;
 };
 
-/**
- * Gives up what a webhook still waits for: nothing more is sent, but an attempt that is under way. The caller holds the
- * webhook's row.
- */
-export const cancelWaiting = async (
-  tx: Tx,
-  at: Date,
-  { workspaceId, webhookId }: { workspaceId: number; webhookId: number },
-): Promise<number> => tx.$executeRaw`
+const MOST_CANCELLED = 1_000;
+
+type Webhook = { workspaceId: number; webhookId: number };
+
+/** Cancels so many that wait, and says how many they were. */
+const cancelSome = async (tx: Tx, at: Date, { workspaceId, webhookId }: Webhook): Promise<number> => tx.$executeRaw`
   update webhook_messages set status = 'cancelled', job_id = null, next_attempt_at = null, updated_at = ${at}
-  where workspace_id = ${workspaceId} and webhook_id = ${webhookId} and status = 'waiting'`;
+  where workspace_id = ${workspaceId} and id in
+    (select id from webhook_messages
+     where workspace_id = ${workspaceId} and webhook_id = ${webhookId} and status = 'waiting' limit ${MOST_CANCELLED})`;
+
+/**
+ * Gives up what a webhook that is being deactivated waits for: nothing more is sent, but an attempt that is under way. Where
+ * it is much, the relay cancels the rest, and nobody waits for that. The caller holds the webhook's row.
+ */
+export const cancelWaiting = async (tx: Tx, at: Date, webhook: Webhook): Promise<void> => {
+  const isMore = (await cancelSome(tx, at, webhook)) === MOST_CANCELLED;
+  if (!isMore) return;
+  const { workspaceId, webhookId } = webhook;
+  await tx.$executeRaw`
+    update webhooks set is_cancelling = true where workspace_id = ${workspaceId} and id = ${webhookId}`;
+  await wakeRelay(tx);
+};
+
+/** Cancels everything that is left from its deactivation. For one that is to be activated: nothing comes back by itself. */
+export const cancelRest = async (tx: Tx, at: Date, webhook: Webhook): Promise<void> => {
+  while ((await cancelSome(tx, at, webhook)) === MOST_CANCELLED);
+  const { workspaceId, webhookId } = webhook;
+  await tx.$executeRaw`
+    update webhooks set is_cancelling = false where workspace_id = ${workspaceId} and id = ${webhookId}`;
+};
+
+/** Goes on with cancelling for one webhook. Resolves with whether there was one. */
+export const cancelMore = async (tx: Tx, at: Date): Promise<boolean> => {
+  const [webhook] = await tx.$queryRaw<Webhook[]>`
+    select workspace_id as "workspaceId", id as "webhookId" from webhooks
+    where is_cancelling order by workspace_id, id limit 1 for no key update skip locked`;
+  if (!webhook) return false;
+  if ((await cancelSome(tx, at, webhook)) < MOST_CANCELLED) await cancelRest(tx, at, webhook);
+  return true;
+};
 
 /**
  * Gives up the messages that these jobs were for, where their webhook is inactive: as happens to an event that was being

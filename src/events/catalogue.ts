@@ -83,6 +83,12 @@ export const eventShapes = {
 
 export type EventType = keyof typeof eventShapes;
 
+// Of an object that has exactly these keys, which its type does not say.
+const namesOf = <Name extends string>(shapes: Record<Name, unknown>): readonly Name[] => Object.keys(shapes) as Name[];
+
+/** What webhooks may subscribe to, in the order of the catalogue. */
+export const eventTypes = namesOf(eventShapes);
+
 /** One event, as it is emitted. */
 export type NewEvent = {
   [Type in EventType]: { type: Type; workspaceId: number; data: z.input<(typeof eventShapes)[Type]> };
@@ -100,6 +106,19 @@ export const sentShapes = {
 } as const;
 
 export type SentEvent = keyof typeof sentShapes;
+
+/** All that receivers may get, in the order of the catalogue; `webhook.test` last. */
+export const sentEvents = namesOf(sentShapes);
+
+/** The body that a receiver gets. `event` tells which `data` it has. */
+export type WebhookBody = {
+  [Event in SentEvent]: {
+    event: Event;
+    /** When it happened, ISO 8601 in UTC. */
+    timestamp: string;
+    data: z.output<(typeof sentShapes)[Event]>;
+  };
+}[SentEvent];
 
 type Text<Type extends SentEvent> = { description: string; example: z.input<(typeof sentShapes)[Type]> };
 

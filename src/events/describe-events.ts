@@ -1,6 +1,6 @@
 /** The events as receivers get them, for those who write receivers. */
 import { z } from 'zod';
-import { eventTexts, type SentEvent, sentShapes } from './catalogue.ts';
+import { eventTexts, type SentEvent, sentEvents, sentShapes } from './catalogue.ts';
 
 export type EventDescription = {
   name: SentEvent;
@@ -33,8 +33,5 @@ const describeEvent = (name: SentEvent): EventDescription => {
   };
 };
 
-// Of an object that has exactly these keys, which its type does not say.
-const names = Object.keys(sentShapes) as SentEvent[];
-
 /** All of them, in the order of the catalogue; `webhook.test` last. */
-export const describedEvents: readonly EventDescription[] = names.map(describeEvent);
+export const describedEvents: readonly EventDescription[] = sentEvents.map(describeEvent);

@@ -216,7 +216,11 @@ describe('webhooks', () => {
       ['events', 'events is required'],
     ] as const)
       expectError(await app.http.post(path, scene.owner.token, { ...VALID, [field]: undefined }), 400, message);
-    expectError(await app.http.post(path, scene.owner.token, { ...VALID, events: [] }), 400, 'events is required');
+    expectError(
+      await app.http.post(path, scene.owner.token, { ...VALID, events: [] }),
+      400,
+      'events must name at least one event',
+    );
     expect((await app.http.get(path, scene.owner.token)).body.webhooks).toHaveLength(2);
   });
 

@@ -100,6 +100,8 @@ test('exactly these methods and paths are served', () => {
     'GET /api/workspaces/{id}/webhooks/{webhookId}/deliveries',
     'POST /api/workspaces/{id}/webhooks/{webhookId}/deliveries/{deliveryId}/resend',
     'POST /api/workspaces/{id}/webhooks/{webhookId}/resend',
+    'GET /api/workspaces/{id}/webhooks/{webhookId}/messages',
+    'POST /api/workspaces/{id}/webhooks/{webhookId}/messages/{messageId}/resend',
     'GET /api/workspaces/{id}/webhooks/{webhookId}/messages/{messageId}',
     'GET /api/workspaces/{workspaceId}/analytics',
   ]);

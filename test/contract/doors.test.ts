@@ -46,7 +46,7 @@ const ID_FORM = 'must be a positive 32-bit integer';
 const idForms: Partial<Record<Child, { noIds: readonly unknown[]; form: string }>> = {
   deliveryId: {
     noIds: [...NO_IDS.filter((id) => id !== 2_147_483_648), MOST_64 + 1],
-    form: `must be an integer from 1 to ${MOST_64}`,
+    form: `must be the id of a delivery, an integer from 1 to ${MOST_64}`,
   },
 };
 const NO_CREDENTIALS = [

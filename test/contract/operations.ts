@@ -115,16 +115,27 @@ const wrongWebhooks: readonly Refusal[] = [
     message: 'url must lead to a public address or to this machine',
     path: 'url',
   },
-  { input: { events: [] }, message: 'events is required', path: 'events' },
+  { input: { events: [] }, message: 'events must name at least one event', path: 'events' },
   { input: { events: 'room.left' }, message: 'events must be an array', path: 'events' },
   { input: { events: ['room.gone'] }, message: `events.0 must be one of ${EVENTS}`, path: 'events.0' },
 ];
 const INACTIVE = 'The webhook is inactive: activate it first';
-const wrongSince: readonly Refusal[] = [undefined, null, -1, 1.5, '1767225600', 253_402_300_800].map((since) => ({
-  input: { since },
-  message: 'since must be an integer from 0 to 253402300799',
-  path: 'since',
-}));
+const MILLISECONDS = 1_767_225_600_000;
+const wrongSince: readonly Refusal[] = [
+  ...[undefined, null].map((since) => ({ input: { since }, message: 'since is required', path: 'since' })),
+  ...[-1, 1.5, '1767225600', 253_402_300_800, MILLISECONDS, 1e300].map((since) => ({
+    input: { since },
+    message: 'since must be a Unix timestamp in seconds',
+    path: 'since',
+  })),
+];
+const wrongDeliveryIds: readonly Refusal[] = ['msg_019b76da9400704c93bd2d1f3c2a7a51', 0, 1.5, 2 ** 53].map(
+  (deliveryId) => ({
+    input: { deliveryId },
+    message: 'deliveryId must be the id of a delivery, an integer from 1 to 9007199254740991',
+    path: 'deliveryId',
+  }),
+);
 const alone = (world: World): Promise<Someone> => world.addSomeone('Solo');
 
 export const rows: Record<string, Row> = {
@@ -469,6 +480,12 @@ export const rows: Record<string, Row> = {
       ...wrongNames.slice(1),
       ...wrongWebhooks,
       ...['yes', 1, null].map((toggle) => ({ input: { toggle }, message: 'toggle must be a boolean', path: 'toggle' })),
+      ...[2, '1', null].map((is_active) => ({
+        input: { is_active },
+        message: 'is_active must be one of 0, 1, false, true',
+        path: 'is_active',
+      })),
+      { input: { is_active: 1 }, message: 'Send either toggle or is_active', path: 'is_active' },
     ],
   },
   'webhooks.delete': {
@@ -508,6 +525,7 @@ export const rows: Record<string, Row> = {
     input: (scene) => ({ ...webhook(scene), deliveryId: scene.deliveryId }),
     writes: true,
     children: { webhookId: 'Webhook not found', deliveryId: 'Delivery not found' },
+    wrong: wrongDeliveryIds,
     conflict: {
       input: (scene) => ({ ...idleWebhook(scene), deliveryId: scene.idle.deliveryId }),
       message: INACTIVE,
@@ -521,6 +539,32 @@ export const rows: Record<string, Row> = {
     children: { webhookId: 'Webhook not found' },
     wrong: wrongSince,
     conflict: { input: (scene) => ({ ...idleWebhook(scene), since: 0 }), message: INACTIVE },
+  },
+  'webhooks.messages': {
+    who: 'admin',
+    keys: true,
+    input: (scene) => ({ ...webhook(scene), status: 'cancelled', limit: 10, offset: 0 }),
+    writes: false,
+    children: { webhookId: 'Webhook not found' },
+    wrong: [
+      ...wrongPages,
+      {
+        input: { status: 'lost' },
+        message: 'status must be one of waiting, delivered, failed, cancelled',
+        path: 'status',
+      },
+    ],
+  },
+  'webhooks.resendMessage': {
+    who: 'admin',
+    keys: true,
+    input: (scene) => ({ ...webhook(scene), messageId: scene.messageId }),
+    writes: true,
+    children: { webhookId: 'Webhook not found', messageId: 'Message not found' },
+    conflict: {
+      input: (scene) => ({ ...idleWebhook(scene), messageId: scene.idle.messageId }),
+      message: INACTIVE,
+    },
   },
   'webhooks.message': {
     who: 'admin',

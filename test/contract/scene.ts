@@ -51,7 +51,7 @@ export type Scene = {
   deliveryId: number;
   messageId: string;
   /** The webhook that is inactive. */
-  idle: { webhookId: number; deliveryId: number };
+  idle: { webhookId: number; deliveryId: number; messageId: string };
   inviteToken: string;
   /** What another workspace has, whose owner is the outsider. */
   foreign: Children & { workspaceId: number };

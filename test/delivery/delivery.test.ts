@@ -1,5 +1,5 @@
 /** From a cause to the receiver: what is sent, what is recorded, and what comes after an attempt. */
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { transact } from '../../src/db/client.ts';
 import { pruneMessages, requeueLostMessages } from '../../src/delivery/keep-messages.ts';
@@ -299,11 +299,100 @@ test('what waits after a failure waits in the slow lane, and so does what comes 
   await attempts(hook, 1);
   const priorities = (): Promise<{ priority: number }[]> => app.services.db.$queryRaw`
     select j.priority from pgboss.job j join webhook_messages m on m.job_id = j.id where m.webhook_id = ${hook.id}`;
-  expect(await priorities()).toEqual([{ priority: -1 }]);
+  expect(await priorities()).toEqual([{ priority: -17 }]);
   await causeEvent();
   await attempts(hook, 2);
   expect(await app.services.db.webhook.findFirst({ where: { id: hook.id } })).toMatchObject({ isSlow: true });
-  expect(await priorities()).toEqual([{ priority: -1 }, { priority: -1 }]);
+  expect((await priorities()).every(({ priority }) => priority <= -17)).toBe(true);
+  await remove(hook);
+});
+
+test('what was queued for a webhook before it began to fail is moved out of the way of others', async () => {
+  const hook = await addHook();
+  const { db, clock } = app.services;
+  hook.receiver.respondWith((_request, response) => setTimeout(() => response.writeHead(500).end(), 200));
+  const data = { workspace_id: team.id, workspace_name: 'Team', user_id: 1, user_name: 'Ada', reason: 'left' as const };
+  const event = { type: 'member.left' as const, workspaceId: team.id, data };
+  await app.http.patch(hook.path, team.owner.token, { events: ['member.left'] });
+  await transact(db, (tx) =>
+    emitAll(
+      tx,
+      clock.now(),
+      Array.from({ length: 60 }, () => event),
+    ),
+  );
+  const other = await addHook();
+  await hook.receiver.waitFor(20);
+  await until(async () => (await hookOf(hook)).failure_count > 0);
+  await causeEvent();
+  await attempts(other, 1);
+  // All of them are tried, each once: a move loses none and doubles none.
+  await until(async () => (await db.webhookDelivery.count({ where: { webhookId: hook.id } })) === 60);
+  expect(new Set(hook.receiver.requests.map(({ headers }) => headers['webhook-id'])).size).toBe(60);
+  expect(hook.receiver.requests.length).toBe(60);
+  await remove(hook);
+  await remove(other);
+});
+
+test('a workspace that causes much stands behind one that causes little', async () => {
+  const flood = await addHook(['member.left']);
+  flood.receiver.respondWith((_request, response) => setTimeout(() => response.end(), 20));
+  const other = await addTeam(app, 'Other');
+  const receiver = await startReceiver();
+  await app.http.post(`${other.path}/webhooks`, other.owner.token, {
+    name: 'Quiet',
+    url: receiver.url,
+    events: ['member.left'],
+  });
+  const { db, clock } = app.services;
+  const data = { workspace_name: 'Team', user_id: 1, user_name: 'Ada', reason: 'left' as const };
+  const leave = (workspaceId: number) =>
+    ({ type: 'member.left', workspaceId, data: { ...data, workspace_id: workspaceId } }) as const;
+  await transact(db, (tx) =>
+    emitAll(
+      tx,
+      clock.now(),
+      Array.from({ length: 1_500 }, () => leave(team.id)),
+    ),
+  );
+  await transact(db, (tx) => emit(tx, clock.now(), leave(other.id)));
+  await receiver.waitFor(1);
+  expect(flood.receiver.requests.length).toBeLessThan(1_000);
+  await receiver.close();
+  await remove(flood);
+});
+
+test('what waits for a webhook is cancelled however much it is, and none of it comes back', async () => {
+  const hook = await addHook();
+  const { db, clock } = app.services;
+  const at = clock.now();
+  await db.webhookMessage.createMany({
+    data: Array.from({ length: 2_500 }, () => ({
+      ...{ workspaceId: team.id, id: createMessageId(at), webhookId: hook.id, event: 'room.created', payload: '{}' },
+      ...{ nextAttemptAt: new Date(at.getTime() + DAY), jobId: randomUUID(), createdAt: at, updatedAt: at },
+    })),
+  });
+  const waiting = () => db.webhookMessage.count({ where: { webhookId: hook.id, status: 'waiting' } });
+  await app.http.patch(hook.path, team.owner.token, { toggle: true });
+  await until(async () => (await waiting()) === 0);
+  expect(await db.webhookMessage.count({ where: { webhookId: hook.id, status: 'cancelled' } })).toBe(2_500);
+  await until(async () => (await db.webhook.count({ where: { isCancelling: true } })) === 0);
+  await remove(hook);
+});
+
+test('activating cancels first what is still left from the deactivation', async () => {
+  const hook = await addHook();
+  const { db, clock } = app.services;
+  const at = clock.now();
+  await app.http.patch(hook.path, team.owner.token, { toggle: true });
+  await db.webhookMessage.create({
+    data: {
+      ...{ workspaceId: team.id, id: createMessageId(at), webhookId: hook.id, event: 'room.created', payload: '{}' },
+      ...{ nextAttemptAt: new Date(at.getTime() + DAY), jobId: randomUUID(), createdAt: at, updatedAt: at },
+    },
+  });
+  await app.http.patch(hook.path, team.owner.token, { toggle: true });
+  expect(await db.webhookMessage.count({ where: { webhookId: hook.id, status: 'cancelled' } })).toBe(1);
   await remove(hook);
 });
 

@@ -1,6 +1,6 @@
 /** Who gets the places of a process. */
 import { expect, test } from 'vitest';
-import { createPlaces, MOST_PER_WORKSPACE } from '../../src/delivery/places.ts';
+import { createPlaces } from '../../src/delivery/places.ts';
 
 const take = (places: ReturnType<typeof createPlaces>, lane: 'fast' | 'slow', count: number, workspaceId = 1) => {
   for (let index = 0; index < count; index += 1) places.take(`${lane}-${workspaceId}-${index}`, lane, workspaceId);
@@ -32,9 +32,12 @@ test('a place is left once', () => {
   expect([places.free('fast'), places.free('slow')]).toEqual([3, 1]);
 });
 
-test('a workspace with too many attempts under way is full until one of them ends', () => {
-  const places = createPlaces(1_000);
-  take(places, 'fast', MOST_PER_WORKSPACE - 1);
+test.each([
+  [1_000, 125],
+  [80, 20],
+])('of %i places a workspace gets %i, and no more until some are left', (most, ofWorkspace) => {
+  const places = createPlaces(most);
+  take(places, 'fast', ofWorkspace - 1);
   take(places, 'fast', 3, 2);
   expect(places.fullWorkspaces()).toEqual([]);
   places.take('one more', 'slow', 1);

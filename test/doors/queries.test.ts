@@ -68,6 +68,8 @@ const STATEMENTS: Record<string, number> = {
   'webhooks.deliveries': 2,
   'webhooks.resend': 10,
   'webhooks.resendFailed': 9,
+  'webhooks.messages': 2,
+  'webhooks.resendMessage': 10,
   'webhooks.message': 3,
   'analytics.read': 2,
 };

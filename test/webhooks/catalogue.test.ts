@@ -1,7 +1,8 @@
 /** The catalogue of events: complete, true to what is sent, and the same in the OpenAPI document. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, expectTypeOf, test } from 'vitest';
+import type { Outputs, WebhookBody } from '../../src/client.ts';
 import { toBody } from '../../src/delivery/envelope.ts';
 import { eventShapes } from '../../src/events/catalogue.ts';
 import { createOpenApiDocument } from '../../src/http/openapi.ts';
@@ -89,4 +90,31 @@ test('the OpenAPI document has an entry for each, with the same schema and every
       'webhook-signature',
     ]);
   }
+});
+
+test('the OpenAPI document names the events wherever an answer has one', () => {
+  const { components } = createOpenApiDocument('/') as unknown as {
+    components: { schemas: Record<string, { properties: Record<string, unknown> }> };
+  };
+  const named = events.map(({ name }) => name);
+  for (const [schema, field] of [
+    ['WebhookDelivery', 'event'],
+    ['WebhookMessage', 'event'],
+    ['WebhookMessageWithAttempts', 'event'],
+    ['WebhookEventDescription', 'name'],
+  ] as const)
+    expect(components.schemas[schema]?.properties[field], schema).toEqual({ type: 'string', enum: named });
+});
+
+test('the client has a type for each body, told by its event', () => {
+  expectTypeOf<WebhookBody['event']>().toEqualTypeOf<Outputs['webhooks']['message']['message']['event']>();
+  type Left = Extract<WebhookBody, { event: 'room.left' }>['data'];
+  expectTypeOf<Left['left_at']>().toEqualTypeOf<number>();
+  const written: WebhookBody = {
+    event: 'member.left',
+    timestamp: '2026-01-01T00:00:00.000Z',
+    data: { workspace_id: 7, workspace_name: 'Design', user_id: 3, user_name: 'Mia', reason: 'removed' },
+  };
+  const body: WebhookBody = JSON.parse(JSON.stringify(written));
+  expect(body.event === 'member.left' ? body.data.reason : null).toBe('removed');
 });

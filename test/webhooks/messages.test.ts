@@ -1,6 +1,7 @@
 /** Messages: tests, reading them, sending them again, and what becomes of them when their webhook is switched off. */
+import { readFile } from 'node:fs/promises';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createMessageId, isMessageId } from '../../src/delivery/message-id.ts';
 import { doors, type Input } from '../contract/doors.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
@@ -148,6 +149,51 @@ describe('a test', () => {
 
 describe('sending again', () => {
   test.each([
+    ['failed', 1],
+    ['cancelled', 0],
+    ['delivered', 2],
+    ['waiting', 1],
+  ])('by its own id begins a new round too, for one that is %s after %i attempts', async (status, attempts) => {
+    const { id: webhookId, path } = await newHook();
+    const { id } = await addMessage(webhookId, { status, attempts, jobId: status === 'waiting' ? JOB : null });
+    const before = await messageOf(id);
+    const told = await notificationsOf(async () => {
+      const answer = await app.http.post(`${path}/messages/${id}/resend`, team.admin.token);
+      expect(answer).toMatchObject({
+        status: 200,
+        body: { message: { id, status: 'waiting', attempt_count: attempts } },
+      });
+    });
+    expect(told).toBe(1);
+    expect(await messageOf(id)).toEqual({ ...before, ...fresh() });
+    expect(await messagesOf(webhookId)).toHaveLength(1);
+  });
+
+  test('goes by the messages of this webhook only, and says so of what is no id of one', async () => {
+    const hook = await newHook();
+    const neighbour = await addMessage((await newHook()).id);
+    const foreign = await addMessage((await newHook(other)).id, {}, other);
+    const { token } = team.owner;
+    for (const { id } of [neighbour, foreign]) {
+      const before = await messageOf(id);
+      const answer = await app.http.post(`${hook.path}/messages/${id}/resend`, token);
+      expect(answer).toMatchObject({ status: 404, body: { message: 'Message not found' } });
+      expect(await messageOf(id)).toEqual(before);
+    }
+    for (const id of [`msg_${'0'.repeat(32)}`, 'x', '%00', '1'])
+      expect((await app.http.post(`${hook.path}/messages/${id}/resend`, token)).status).toBe(404);
+  });
+
+  test('by the id of a message in the place of a delivery says what is meant', async () => {
+    const { id: webhookId, path } = await newHook();
+    const { id } = await addMessage(webhookId);
+    expect(await app.http.post(`${path}/deliveries/${id}/resend`, team.owner.token)).toMatchObject({
+      status: 400,
+      body: { message: 'deliveryId must be the id of a delivery, an integer from 1 to 9007199254740991' },
+    });
+  });
+
+  test.each([
     ['failed', null],
     ['cancelled', null],
     ['delivered', null],
@@ -244,7 +290,10 @@ describe('sending again', () => {
 });
 
 describe('switching a webhook off', () => {
-  test('cancels what waits and nothing else; switching it on brings nothing back', async () => {
+  test.each([
+    ['toggle', false],
+    ['is_active', true],
+  ])('by %s cancels what waits and nothing else; switching it on brings nothing back', async (_, isSet) => {
     const { id: webhookId, path } = await newHook();
     const waiting = [
       await addMessage(webhookId, { status: 'waiting' }),
@@ -257,8 +306,12 @@ describe('switching a webhook off', () => {
     ];
     const before = await Promise.all(left.map(({ id }) => messageOf(id)));
     const cancelled = { status: 'cancelled', jobId: null, nextAttemptAt: null, updatedAt: app.clock.now() };
-    for (const is_active of [0, 1]) {
-      expect((await toggle(path)).body.webhook).toMatchObject({ is_active });
+    const set = () => app.http.patch(path, team.admin.token, { is_active: 0 });
+    for (const [change, is_active] of [
+      [isSet ? set : () => toggle(path), 0],
+      [() => toggle(path), 1],
+    ] as const) {
+      expect((await change()).body.webhook).toMatchObject({ is_active });
       for (const { id } of waiting) expect(await messageOf(id)).toMatchObject(cancelled);
       expect(await Promise.all(left.map(({ id }) => messageOf(id)))).toEqual(before);
     }
@@ -281,6 +334,7 @@ describe('switching a webhook off', () => {
     await toggle(path);
     const { token } = team.owner;
     for (const answer of [
+      await app.http.post(`${path}/messages/${id}/resend`, token),
       await app.http.post(`${path}/test`, token),
       await app.http.post(`${path}/deliveries/${deliveryId}/resend`, token),
       await app.http.post(`${path}/resend`, token, { since: 0 }),
@@ -334,6 +388,112 @@ describe('deleting a webhook', () => {
       expect(await messagesOf(webhookId)).toEqual([]);
     }
   });
+});
+
+describe('listing messages', () => {
+  const list = async (path: string, query = ''): Promise<{ id: string; status: string }[]> => {
+    const { status, body } = await app.http.get(`${path}/messages${query}`, team.admin.token);
+    expect(status).toBe(200);
+    return body.messages;
+  };
+
+  test('has those of this webhook, newest first, those of one instant by id, with the fields of one that is read', async () => {
+    const { id: webhookId, path } = await newHook();
+    await addMessage((await newHook()).id);
+    await addMessage((await newHook(other)).id, {}, other);
+    const statuses = ['failed', 'waiting', 'delivered', 'cancelled'];
+    const made: { id: string; status: string }[] = [];
+    for (let index = 0; index < 12; index += 1) {
+      const status = statuses[index % 4] ?? '';
+      // Four in each instant, not in the order in which they were added.
+      const createdAt = new Date(START + (index % 3) * 1_000);
+      made.push({ id: (await addMessage(webhookId, { status, createdAt, attempts: index % 2 })).id, status });
+    }
+    const byId = (one: { id: string }, another: { id: string }): number => (one.id < another.id ? 1 : -1);
+    const all = await list(path);
+    expect(all.map(({ id, status }) => ({ id, status }))).toEqual([...made].sort(byId));
+    for (const status of statuses)
+      expect(await list(path, `?status=${status}`)).toEqual(all.filter((message) => message.status === status));
+    const { attempts: _, ...read } = (await app.http.get(`${path}/messages/${all[0]?.id}`, team.admin.token)).body
+      .message;
+    expect(all[0]).toEqual(read);
+    expect(await list(path, '?limit=5&offset=4')).toEqual(all.slice(4, 9));
+    expect(await list(path, '?status=failed&limit=2&offset=1')).toEqual(
+      all.filter(({ status }) => status === 'failed').slice(1, 3),
+    );
+    expect(await list(path, '?offset=12')).toEqual([]);
+  });
+
+  test('has 50 unless told otherwise, and none of a webhook without any', async () => {
+    const { id: webhookId, path } = await newHook();
+    expect(await list(path)).toEqual([]);
+    const at = new Date(START);
+    const message = { workspaceId: team.id, webhookId, event: 'room.created', payload: '{}', status: 'delivered' };
+    await app.services.db.webhookMessage.createMany({
+      data: Array.from({ length: 101 }, () => ({ ...message, id: createMessageId(at), createdAt: at, updatedAt: at })),
+    });
+    expect(await list(path)).toHaveLength(50);
+    expect(await list(path, '?limit=100')).toHaveLength(100);
+  });
+
+  test('finds them by an index, however many others were sent', async () => {
+    const { id: webhookId, path } = await newHook();
+    const busy = await newHook();
+    await listener.query(
+      `insert into webhook_messages (workspace_id, id, webhook_id, event, payload, status, created_at, updated_at)
+       select $1, 'msg_' || md5(n::text), $2, 'room.created', '{}',
+         case when n % 2 = 0 then 'delivered' else 'failed' end, now(), now()
+       from generate_series(1, 20000) as n`,
+      [team.id, busy.id],
+    );
+    for (const status of ['delivered', 'failed']) await addMessage(webhookId, { status });
+    await listener.query('analyze webhook_messages');
+    // As the service's connections do: they plan a statement once, for whatever it is asked with.
+    const statements: string[] = [];
+    const spy = vi.spyOn(pg.Client.prototype, 'query');
+    for (const query of ['', '?status=delivered', '?status=failed']) await list(path, query);
+    for (const [first] of spy.mock.calls) {
+      const text = typeof first === 'string' ? first : ((first as { text?: string } | undefined)?.text ?? '');
+      if (text.includes('from webhook_messages')) statements.push(text);
+    }
+    spy.mockRestore();
+    const plans: string[] = [];
+    for (const statement of statements) {
+      const { rows } = await listener.query(`explain (generic_plan, costs off) ${statement}`);
+      plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
+    }
+    const [all = '', delivered = '', failed = ''] = plans;
+    expect(plans).toHaveLength(3);
+    for (const plan of [all, delivered]) {
+      expect(plan).toContain('using webhook_messages_workspace_id_webhook_id_id_idx');
+      expect(plan).toMatch(/Index Cond: .*workspace_id = .*webhook_id = /);
+      expect(plan).not.toMatch(/Sort/);
+    }
+    expect(failed).toContain('using webhook_messages_undelivered');
+    expect(failed).toMatch(/Index Cond: .*workspace_id = .*webhook_id = .*status = /);
+    // Of one instant only.
+    expect(failed).toContain('Presorted Key: created_at');
+  });
+});
+
+test('the query of the operating guide counts what waits', async () => {
+  const guide = await readFile(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+  const [, query = ''] = /```sql\n(.*?)```/s.exec(guide) ?? [];
+  const before = (await listener.query(query)).rows[0];
+  const { id: webhookId } = await newHook();
+  const nextAttemptAt = new Date('2020-01-01T00:00:00Z');
+  await addMessage(webhookId, { status: 'waiting', nextAttemptAt });
+  await addMessage(webhookId, { status: 'waiting', nextAttemptAt: new Date('2100-01-01T00:00:00Z') });
+  await addMessage(webhookId, { status: 'failed' });
+  const { rows } = await listener.query(query);
+  expect(rows).toEqual([
+    {
+      unrelayed_events: expect.any(String),
+      waiting: String(Number(before.waiting) + 2),
+      due: String(Number(before.due) + 1),
+      due_since: nextAttemptAt,
+    },
+  ]);
 });
 
 describe('reading a message', () => {
@@ -390,7 +550,7 @@ describe('reading a message', () => {
 describe.each(doors)('through %s', (_, door) => {
   test('who was removed or demoted while they waited for the lock changes nothing', async () => {
     const { id: webhookId } = await newHook(other);
-    const { deliveryId } = await addMessage(webhookId, {}, other);
+    const { deliveryId, id: messageId } = await addMessage(webhookId, {}, other);
     const name = 'New';
     const more: Record<string, Input> = {
       create: { name, url: 'https://example.com/', events: ['room.created'] },
@@ -399,6 +559,7 @@ describe.each(doors)('through %s', (_, door) => {
       test: { webhookId },
       resend: { webhookId, deliveryId },
       resendFailed: { webhookId, since: 0 },
+      resendMessage: { webhookId, messageId },
     };
     const rowsNow = async () => [
       await app.services.db.webhook.findMany({ where: { workspaceId: other.id } }),

@@ -180,7 +180,7 @@ const wrong: [string, object, string, string][] = [
   ['a url with a tab in its scheme', { url: 'ht\ttps://example.com/' }, 'url', `url ${UNPRINTABLE}`],
   ['no events', { events: undefined }, 'events', 'events is required'],
   ['events null', { events: null }, 'events', 'events is required'],
-  ['no event in events', { events: [] }, 'events', 'events is required'],
+  ['no event in events', { events: [] }, 'events', 'events must name at least one event'],
   ['events that are text', { events: 'room.created' }, 'events', 'events must be an array'],
   ['events that are JSON in text', { events: '["room.created"]' }, 'events', 'events must be an array'],
   ['events that are an object', { events: { 0: 'room.created' } }, 'events', 'events must be an array'],
@@ -262,21 +262,66 @@ describe('changing a webhook', () => {
     });
   });
 
-  test.each([[undefined], [{}], [{ toggle: false }], [{ secret: 'whsec_x', is_active: 0, id: 1, workspace_id: 1 }]])(
-    'with %j nothing changes, not even updated_at',
-    async (json) => {
-      const { secret, ...hook } = await newHook();
-      const before = await rowOf(hook.id);
-      app.clock.advance(5_000);
-      expect(await patch(hook.id, json)).toMatchObject({ status: 200, body: { webhook: hook } });
-      expect(await rowOf(hook.id)).toEqual(before);
-    },
-  );
+  test.each([
+    [undefined],
+    [{}],
+    [{ toggle: false }],
+    [{ is_active: 1 }],
+    [{ is_active: true }],
+    [{ secret: 'whsec_x', failure_count: 9, id: 1, workspace_id: 1 }],
+  ])('with %j nothing changes, not even updated_at', async (json) => {
+    const { secret, ...hook } = await newHook();
+    const before = await rowOf(hook.id);
+    app.clock.advance(5_000);
+    expect(await patch(hook.id, json)).toMatchObject({ status: 200, body: { webhook: hook } });
+    expect(await rowOf(hook.id)).toEqual(before);
+  });
 
   test('toggle true deactivates what is active and activates what is not', async () => {
     const { id } = await newHook();
     for (const is_active of [0, 1, 0])
       expect((await patch(id, { toggle: true })).body.webhook).toMatchObject({ is_active });
+  });
+
+  test('is_active sets, whatever was, and setting what is changes nothing', async () => {
+    const { id } = await newHook();
+    for (const [is_active, becomes] of [
+      [0, 0],
+      [false, 0],
+      [1, 1],
+      [true, 1],
+      [false, 0],
+    ] as const) {
+      const before = await rowOf(id);
+      app.clock.advance(5_000);
+      const { status, body } = await patch(id, { is_active });
+      expect([status, body.webhook.is_active]).toEqual([200, becomes]);
+      if (before.isActive === Boolean(becomes)) expect(await rowOf(id)).toEqual(before);
+    }
+    const answers = await concurrently(20, () => patch(id, { is_active: 1 }));
+    expect(countStatuses(answers)).toEqual({ 200: 20 });
+    expect((await rowOf(id)).isActive).toBe(true);
+  });
+
+  test.each([{ failureCount: 7 }, { failureCount: 0 }])('is_active 1 activates as toggle does: %j', async (failed) => {
+    const { id } = await newHook();
+    const reason = { disabledReason: 'The receiver answered 410 Gone', failingSince: new Date(), isSlow: true };
+    await app.services.db.webhook.updateMany({ where: { id }, data: { ...failed, ...reason, isActive: false } });
+    expect((await patch(id, { is_active: 1 })).body.webhook).toMatchObject({ is_active: 1, failure_count: 0 });
+    expect(await rowOf(id)).toMatchObject({ disabledReason: null, failingSince: null, isSlow: false });
+    await app.services.db.webhook.updateMany({ where: { id }, data: failed });
+    expect((await patch(id, { is_active: 1 })).body.webhook.failure_count).toBe(failed.failureCount);
+  });
+
+  test.each([true, false])('toggle %s beside is_active is refused, and changes nothing', async (flag) => {
+    const { id } = await newHook();
+    const before = await rowOf(id);
+    const message = 'Send either toggle or is_active';
+    expect(await patch(id, { toggle: flag, is_active: 0, name: 'Other' })).toMatchObject({
+      status: 400,
+      body: { message, issues: [{ path: 'is_active', message }] },
+    });
+    expect(await rowOf(id)).toEqual(before);
   });
 
   test('activating forgets failures and the reason; nothing else does', async () => {
@@ -304,6 +349,8 @@ describe('changing a webhook', () => {
     ['toggle 1', { toggle: 1 }, 'toggle', 'toggle must be a boolean'],
     ['toggle "true"', { toggle: 'true' }, 'toggle', 'toggle must be a boolean'],
     ['toggle null', { toggle: null }, 'toggle', 'toggle must be a boolean'],
+    ['is_active 2', { is_active: 2 }, 'is_active', 'is_active must be one of 0, 1, false, true'],
+    ['is_active null', { is_active: null }, 'is_active', 'is_active must be one of 0, 1, false, true'],
   ] as typeof wrong)('with %s is refused, and changes nothing', async (_, part, path, message) => {
     const { id } = await newHook();
     const before = await rowOf(id);
@@ -379,7 +426,18 @@ test('any member reads the seven events, in their order', async () => {
 });
 
 /** What is done with one webhook. */
-const OF_ONE = ['update', 'delete', 'rotateSecret', 'test', 'deliveries', 'resend', 'resendFailed', 'message'] as const;
+const OF_ONE = [
+  'update',
+  'delete',
+  'rotateSecret',
+  'test',
+  'deliveries',
+  'resend',
+  'resendFailed',
+  'messages',
+  'message',
+  'resendMessage',
+] as const;
 const OPERATIONS = ['list', 'events', 'catalogue', 'create', ...OF_ONE] as const;
 
 describe.each(doors)('through %s', (_, door) => {
@@ -403,6 +461,7 @@ describe.each(doors)('through %s', (_, door) => {
       rotateSecret: admins,
       test: admins,
       resendFailed: admins,
+      messages: admins,
     };
     for (const [operation, people] of Object.entries(may))
       for (const person of ['owner', 'admin', 'member', 'outsider'] as const) {

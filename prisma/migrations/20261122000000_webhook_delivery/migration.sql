@@ -9,6 +9,7 @@ ALTER TABLE "events" ADD COLUMN     "relayed_at" TIMESTAMPTZ(3);
 
 -- AlterTable
 ALTER TABLE "webhooks" ADD COLUMN     "failing_since" TIMESTAMPTZ(3),
+ADD COLUMN     "is_cancelling" BOOLEAN NOT NULL DEFAULT false,
 ADD COLUMN     "is_slow" BOOLEAN NOT NULL DEFAULT false,
 ADD COLUMN     "previous_sealed_secret" BYTEA,
 ADD COLUMN     "previous_secret_until" TIMESTAMPTZ(3);
@@ -40,6 +41,9 @@ CREATE TABLE "webhook_messages" (
 );
 
 -- CreateIndex
+CREATE INDEX "webhook_messages_workspace_id_webhook_id_id_idx" ON "webhook_messages"("workspace_id", "webhook_id", "id");
+
+-- CreateIndex
 CREATE UNIQUE INDEX "webhook_deliveries_workspace_id_message_id_attempt_key" ON "webhook_deliveries"("workspace_id", "message_id", "attempt");
 
 -- AddForeignKey
@@ -66,9 +70,11 @@ UPDATE "events" SET "relayed_at" = "created_at";
 CREATE INDEX "events_unrelayed" ON "events" ("id") WHERE "relayed_at" IS NULL;
 CREATE INDEX "webhook_messages_unqueued" ON "webhook_messages" ("next_attempt_at")
   WHERE "status" = 'waiting' AND "job_id" IS NULL;
--- What a webhook still waits for or never got: few beside what was delivered.
+-- What a webhook still waits for, and what it never got: few beside what was delivered.
+CREATE INDEX "webhook_messages_waiting" ON "webhook_messages" ("workspace_id", "webhook_id", "id") WHERE "status" = 'waiting';
 CREATE INDEX "webhook_messages_undelivered" ON "webhook_messages" ("workspace_id", "webhook_id", "status", "created_at")
-  WHERE "status" <> 'delivered';
+  WHERE "status" IN ('failed', 'cancelled');
+CREATE INDEX "webhooks_cancelling" ON "webhooks" ("workspace_id", "id") WHERE "is_cancelling";
 -- Messages come in the order of time: a block range index finds the old ones and costs an insert next to nothing.
 CREATE INDEX "webhook_messages_created_at" ON "webhook_messages" USING brin ("created_at");
 

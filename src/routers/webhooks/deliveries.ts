@@ -1,21 +1,24 @@
 /** What became of the messages that a webhook was sent, attempt by attempt. */
 import type { Actor } from '../../auth/identify.ts';
-import { notFound } from '../../core/errors.ts';
 import { toUnixSeconds } from '../../core/time.ts';
+import type { Prisma } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
-import type { ListDeliveriesInput, WebhookDelivery } from './schemas.ts';
+import { requireWebhook } from './lock-webhook.ts';
+import { type ListDeliveriesInput, SentEvent, type WebhookDelivery } from './schemas.ts';
 
-export type DeliveryRow = {
-  id: bigint;
-  webhookId: number;
-  messageId: string;
-  attempt: number;
-  responseStatus: number;
-  responseBody: string;
-  success: boolean;
-  durationMs: number;
-  createdAt: Date;
-};
+export const deliveryColumns = {
+  id: true,
+  webhookId: true,
+  messageId: true,
+  attempt: true,
+  responseStatus: true,
+  responseBody: true,
+  success: true,
+  durationMs: true,
+  createdAt: true,
+} as const satisfies Prisma.WebhookDeliverySelect;
+
+type DeliveryRow = Prisma.WebhookDeliveryGetPayload<{ select: typeof deliveryColumns }>;
 
 /** An attempt with what its message says. */
 export const toDelivery = (
@@ -26,7 +29,7 @@ export const toDelivery = (
   webhook_id: row.webhookId,
   delivery_id: row.messageId,
   attempt: row.attempt,
-  event,
+  event: SentEvent.parse(event),
   payload,
   response_status: row.responseStatus,
   response_body: row.responseBody,
@@ -56,7 +59,6 @@ export const listDeliveries = async (
     ) m
     order by d.created_at desc, d.id desc`;
   if (rows.length > 0) return rows.map((row) => toDelivery(row, row));
-  const webhook = await db.webhook.findFirst({ where: { workspaceId, id: webhookId }, select: { id: true } });
-  if (webhook === null) throw notFound('Webhook');
+  await requireWebhook(db, workspaceId, webhookId);
   return [];
 };

@@ -1,4 +1,4 @@
-/** What every change of one webhook, and everything that is to be sent to it, begins with. */
+/** What every change of one webhook, everything that is to be sent to it, and what is read of it, asks of it. */
 import type { Actor } from '../../auth/identify.ts';
 import { conflict, notFound } from '../../core/errors.ts';
 import type { Role } from '../../core/roles.ts';
@@ -22,6 +22,12 @@ export const lockWebhook = async (tx: Tx, actor: Actor, webhookId: number): Prom
     where workspace_id = ${actor.workspaceId} and id = ${webhookId} for no key update`;
   if (!webhook) throw notFound('Webhook');
   return webhook;
+};
+
+/** Throws 404 where there is no such webhook: for reads that found nothing. */
+export const requireWebhook = async (db: Tx, workspaceId: number, webhookId: number): Promise<void> => {
+  const webhook = await db.webhook.findFirst({ where: { workspaceId, id: webhookId }, select: { id: true } });
+  if (webhook === null) throw notFound('Webhook');
 };
 
 /** Throws 409 for a webhook to which nothing is sent. Behind its lock: switching it off cancels what waits. */

@@ -1,6 +1,7 @@
 /** What leaves of webhooks and messages. */
 import { toUnixSeconds } from '../../core/time.ts';
-import { type Webhook, WebhookMessage } from './schemas.ts';
+import type { Prisma } from '../../db/client.ts';
+import { MessageStatus, SentEvent, type Webhook, type WebhookMessage } from './schemas.ts';
 
 export const webhookColumns = {
   id: true,
@@ -16,23 +17,9 @@ export const webhookColumns = {
   failureCount: true,
   disabledReason: true,
   previousSecretUntil: true,
-} as const;
+} as const satisfies Prisma.WebhookSelect;
 
-type WebhookRow = {
-  id: number;
-  workspaceId: number;
-  name: string;
-  url: string;
-  events: string[];
-  isActive: boolean;
-  createdBy: number | null;
-  createdAt: Date;
-  updatedAt: Date;
-  lastDeliveryAt: Date | null;
-  failureCount: number;
-  disabledReason: string | null;
-  previousSecretUntil: Date | null;
-};
+type WebhookRow = Prisma.WebhookGetPayload<{ select: typeof webhookColumns }>;
 
 /** The public shape, as it is at `now`. */
 export const toWebhook = (row: WebhookRow, now: Date): Webhook => ({
@@ -61,25 +48,16 @@ export const messageColumns = {
   attempts: true,
   nextAttemptAt: true,
   createdAt: true,
-} as const;
+} as const satisfies Prisma.WebhookMessageSelect;
 
-type MessageRow = {
-  id: string;
-  webhookId: number;
-  event: string;
-  payload: string;
-  status: string;
-  attempts: number;
-  nextAttemptAt: Date | null;
-  createdAt: Date;
-};
+export type MessageRow = Prisma.WebhookMessageGetPayload<{ select: typeof messageColumns }>;
 
-/** The public shape. Its status is text with a check in the database; here it becomes one of the four again. */
+/** The public shape. Event and status are text in the database; here they become one of those that are known again. */
 export const toMessage = (row: MessageRow): WebhookMessage => ({
   id: row.id,
   webhook_id: row.webhookId,
-  event: row.event,
-  status: WebhookMessage.shape.status.parse(row.status),
+  event: SentEvent.parse(row.event),
+  status: MessageStatus.parse(row.status),
   payload: row.payload,
   attempt_count: row.attempts,
   created_at: toUnixSeconds(row.createdAt),

@@ -1,12 +1,13 @@
 /** Sending again what was sent, or should have been. */
 import type { Actor } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
-import { Prisma, transact } from '../../db/client.ts';
+import { Prisma, type Tx, transact } from '../../db/client.ts';
+import { isMessageId } from '../../delivery/message-id.ts';
 import { startRounds } from '../../delivery/start-round.ts';
 import type { Services } from '../../services.ts';
 import { lockWebhook, requireActive } from './lock-webhook.ts';
 import { messageColumns, toMessage } from './present.ts';
-import type { ResendFailedInput, ResendInput, WebhookMessage } from './schemas.ts';
+import type { MessageInput, ResendFailedInput, ResendInput, WebhookMessage } from './schemas.ts';
 
 type Needs = Pick<Services, 'db' | 'clock'>;
 
@@ -14,36 +15,62 @@ type Needs = Pick<Services, 'db' | 'clock'>;
 const CHUNK = 1_000;
 
 /**
- * Begins a new round for the message of an attempt, whatever became of it: the same message, under the same id. One that
- * waits for a retry is sent now instead; an attempt that is under way is recorded all the same. Throws 403, 404 for the
- * webhook and then for the attempt, and 409 while the webhook is inactive.
+ * Begins a new round for the message that `find` names in the transaction; null: there is no such `thing`. The rules of
+ * sending one message again, whichever way it is named.
  */
-export const resend = async (
+const resendOne = (
   { db, clock }: Needs,
   actor: Actor,
-  { webhookId, deliveryId }: ResendInput,
+  webhookId: number,
+  thing: 'Delivery' | 'Message',
+  find: (tx: Tx) => Promise<string | null>,
 ): Promise<WebhookMessage> =>
   transact(db, async (tx) => {
     const { workspaceId } = actor;
     const webhook = await lockWebhook(tx, actor, webhookId);
-    const delivery = await tx.webhookDelivery.findFirst({
-      where: { workspaceId, id: deliveryId, webhookId },
-      select: { messageId: true },
-    });
-    if (delivery === null) throw notFound('Delivery');
+    const messageId = await find(tx);
+    if (messageId === null) throw notFound(thing);
     requireActive(webhook);
-    const { messageId } = delivery;
     const which = Prisma.sql`workspace_id = ${workspaceId} and id = ${messageId}`;
     // Old messages are deleted by the clock, whoever holds the webhook.
-    if ((await startRounds(tx, clock.now(), which)) === 0) throw notFound('Delivery');
+    if ((await startRounds(tx, clock.now(), which)) === 0) throw notFound(thing);
     const where = { workspaceId_id: { workspaceId, id: messageId } };
     return toMessage(await tx.webhookMessage.findUniqueOrThrow({ where, select: messageColumns }));
+  });
+
+/**
+ * Begins a new round for a message, whatever became of it: the same message, under the same id. One that waits for a retry
+ * is sent now instead; an attempt that is under way is recorded all the same. Throws 403, 404 for the webhook and then for
+ * the message, and 409 while the webhook is inactive.
+ */
+export const resendMessage = (
+  services: Needs,
+  actor: Actor,
+  { webhookId, messageId }: MessageInput,
+): Promise<WebhookMessage> =>
+  resendOne(services, actor, webhookId, 'Message', async (tx) => {
+    if (!isMessageId(messageId)) return null;
+    const where = { workspaceId: actor.workspaceId, id: messageId, webhookId };
+    const message = await tx.webhookMessage.findFirst({ where, select: { id: true } });
+    return message?.id ?? null;
+  });
+
+/** The same for the message of an attempt. Throws as `resendMessage`, with 404 for the attempt. */
+export const resend = (
+  services: Needs,
+  actor: Actor,
+  { webhookId, deliveryId }: ResendInput,
+): Promise<WebhookMessage> =>
+  resendOne(services, actor, webhookId, 'Delivery', async (tx) => {
+    const where = { workspaceId: actor.workspaceId, id: deliveryId, webhookId };
+    const delivery = await tx.webhookDelivery.findFirst({ where, select: { messageId: true } });
+    return delivery?.messageId ?? null;
   });
 
 /** Where the next chunk goes on: behind the last message of this one. */
 type Place = { createdAt: Date; id: string };
 
-/** The number of messages, and the last of them where there may be more. Throws as `resend`. */
+/** The number of messages, and the last of them where there may be more. Throws 403, 404 and 409 as `resendFailed`. */
 const resendChunk = (
   { db, clock }: Needs,
   actor: Actor,

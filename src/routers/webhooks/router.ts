@@ -2,17 +2,19 @@ import { Ok } from '../../core/shapes.ts';
 import { describedEvents } from '../../events/describe-events.ts';
 import { inWorkspace, router } from '../../trpc.ts';
 import { listDeliveries } from './deliveries.ts';
-import { readMessage } from './messages.ts';
-import { resend, resendFailed } from './resend.ts';
+import { listMessages, readMessage } from './messages.ts';
+import { resend, resendFailed, resendMessage } from './resend.ts';
 import {
   CatalogueAnswer,
   CreateWebhookInput,
   DeliveriesAnswer,
   EventsAnswer,
   ListDeliveriesInput,
+  ListMessagesInput,
   listedEvents,
   MessageAnswer,
   MessageInput,
+  MessagesAnswer,
   MessageWithAttemptsAnswer,
   ResendFailedAnswer,
   ResendFailedInput,
@@ -95,7 +97,7 @@ export const webhooksRouter = router({
         tags,
         summary: 'Change, activate or deactivate a webhook',
         description:
-          'Owner or admin. Only sent fields change; `toggle: true` flips. Activating sets `failure_count` to 0 and `disabled_reason` to null; deactivating cancels every message that waits. What waits goes to a new `url` from its next attempt.',
+          'Owner or admin. Only sent fields change; `toggle: true` flips, `is_active` sets; both at once are refused. Activating sets `failure_count` to 0 and `disabled_reason` to null; deactivating cancels every message that waits. What waits goes to a new `url` from its next attempt.',
       },
     })
     .input(UpdateWebhookInput)
@@ -192,6 +194,36 @@ export const webhooksRouter = router({
     .input(ResendFailedInput)
     .output(ResendFailedAnswer)
     .mutation(async ({ ctx, input }) => ({ count: await resendFailed(ctx.services, ctx.actor, input) })),
+
+  messages: inWorkspace('admin')
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/api/workspaces/{id}/webhooks/{webhookId}/messages',
+        tags,
+        summary: 'List the messages of a webhook',
+        description: 'Owner or admin. One entry a message, newest first; all of them, or those of one `status`.',
+      },
+    })
+    .input(ListMessagesInput)
+    .output(MessagesAnswer)
+    .query(async ({ ctx, input }) => ({ messages: await listMessages(ctx.services, ctx.actor, input) })),
+
+  resendMessage: inWorkspace('admin')
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/api/workspaces/{id}/webhooks/{webhookId}/messages/{messageId}/resend',
+        tags,
+        summary: 'Send a message again',
+        description:
+          'Owner or admin. The same as by one of its deliveries, also for a message that was cancelled before its first attempt.',
+      },
+      refusals,
+    })
+    .input(MessageInput)
+    .output(MessageAnswer)
+    .mutation(async ({ ctx, input }) => ({ message: await resendMessage(ctx.services, ctx.actor, input) })),
 
   message: inWorkspace('admin')
     .meta({

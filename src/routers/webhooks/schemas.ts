@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { id, integerBetween, requiredLine, unixSeconds } from '../../core/validation.ts';
-import type { EventType } from '../../events/catalogue.ts';
+import { type EventType, eventTypes, sentEvents } from '../../events/catalogue.ts';
 import { isWebUrl, namesNoUser } from './url.ts';
 
 const MOST_NAME = 100;
@@ -20,11 +20,10 @@ export const listedEvents = [
 ] as const satisfies readonly EventType[];
 
 /** What a webhook may subscribe to. */
-export const webhookEvents = [
-  ...listedEvents,
-  'library_item.uploaded',
-  'library_item.deleted',
-] as const satisfies readonly EventType[];
+export const webhookEvents = eventTypes;
+
+/** What a message may be of. */
+export const SentEvent = z.enum(sentEvents);
 
 const flag = z.int().min(0).max(1);
 
@@ -43,7 +42,7 @@ export const Webhook = z
     created_at: unixSeconds,
     updated_at: unixSeconds,
     last_delivery_at: unixSeconds.nullable().describe('Time of the last attempt; null before the first'),
-    failure_count: z.int().describe('Failed attempts since the last success'),
+    failure_count: z.int().min(0).describe('Failed attempts since the last success'),
     disabled_reason: z.string().nullable().describe('Why the service deactivated the webhook; null where it did not'),
     previous_secret_expires_at: unixSeconds
       .nullable()
@@ -68,17 +67,20 @@ export const WebhookDelivery = z
     id: rowId,
     webhook_id: id,
     delivery_id: z.string().describe('Names the message, in the header `webhook-id`; the same on every attempt'),
-    attempt: z.int().describe('1, 2, ...'),
-    event: z.string(),
+    attempt: z.int().min(1).describe('1, 2, ...'),
+    event: SentEvent,
     payload: z.string().describe('The body that was sent, JSON as text'),
-    response_status: z.int().describe('HTTP status of the receiver; 0 where there was no answer'),
+    response_status: z.int().min(0).describe('HTTP status of the receiver; 0 where there was no answer'),
     response_body: z.string().describe('What the receiver answered, cut at 10 kB; without an answer, the reason'),
     success: flag.describe('1: the receiver answered 2xx'),
-    duration_ms: z.int().describe('How long the attempt took, in milliseconds'),
+    duration_ms: z.int().min(0).describe('How long the attempt took, in milliseconds'),
     created_at: unixSeconds,
   })
   .meta({ id: 'WebhookDelivery', description: 'One attempt to deliver one message' });
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
+
+export const MessageStatus = z.enum(['waiting', 'delivered', 'failed', 'cancelled']);
+export type MessageStatus = z.infer<typeof MessageStatus>;
 
 export const WebhookMessage = z
   .object({
@@ -87,14 +89,12 @@ export const WebhookMessage = z
       .describe('The header `webhook-id`, and `delivery_id` of its deliveries')
       .meta({ example: 'msg_019b76da9400704c93bd2d1f3c2a7a51' }),
     webhook_id: id,
-    event: z.string(),
-    status: z
-      .enum(['waiting', 'delivered', 'failed', 'cancelled'])
-      .describe(
-        'waiting: an attempt is to come; failed: the last attempt of the schedule failed; cancelled: the webhook was deactivated before',
-      ),
+    event: SentEvent,
+    status: MessageStatus.describe(
+      'waiting: an attempt is to come; failed: the last attempt of the schedule failed; cancelled: the webhook was deactivated before',
+    ),
     payload: z.string().describe('The body, JSON as text'),
-    attempt_count: z.int().describe('Attempts so far, of all rounds'),
+    attempt_count: z.int().min(0).describe('Attempts so far, of all rounds'),
     created_at: unixSeconds,
     next_attempt_at: unixSeconds.nullable().describe('When the next attempt is due; null unless waiting'),
   })
@@ -118,17 +118,15 @@ const webhookUrl = requiredLine(MOST_URL, 'url is required')
   )
   .meta({ example: 'https://example.com/hooks/lynxroom' });
 
-const EVENTS_REQUIRED = 'events is required';
-
 // Any entry passes at first, so that a body full of wrong ones is refused by its length, not entry by entry. The cast
 // tells clients what an entry is, which the shape that follows checks.
 const anyEvent = z.unknown() as z.ZodType<EventType, EventType>;
 
 const subscribedEvents = z
   .array(anyEvent, {
-    error: ({ input }) => (input === undefined || input === null ? EVENTS_REQUIRED : undefined),
+    error: ({ input }) => (input === undefined || input === null ? 'events is required' : undefined),
   })
-  .min(1, { error: EVENTS_REQUIRED, abort: true })
+  .min(1, { error: 'events must name at least one event', abort: true })
   .max(MOST_EVENTS, { abort: true })
   .pipe(z.array(z.enum(webhookEvents)))
   .transform((events) => [...new Set(events)])
@@ -143,21 +141,46 @@ export type WebhookInput = z.infer<typeof WebhookInput>;
 
 export const UpdateWebhookInput = WebhookInput.extend({
   toggle: z.boolean().describe('true: an active webhook becomes inactive, an inactive one active').optional(),
+  is_active: z.literal([0, 1, false, true]).describe('What the webhook becomes; not together with `toggle`').optional(),
   name: webhookName.optional(),
   url: webhookUrl.optional(),
   events: subscribedEvents.optional(),
+}).refine(({ toggle, is_active }) => toggle === undefined || is_active === undefined, {
+  path: ['is_active'],
+  error: 'Send either toggle or is_active',
 });
 export type UpdateWebhookInput = z.infer<typeof UpdateWebhookInput>;
 
-export const ListDeliveriesInput = WebhookInput.extend({
-  limit: integerBetween(1, 100).default(50).describe('Maximum number of attempts'),
-  offset: integerBetween(0, 2_147_483_647).default(0).describe('How many attempts to skip'),
+const pageOf = (things: string) => ({
+  limit: integerBetween(1, 100).default(50).describe(`Maximum number of ${things}`),
+  offset: integerBetween(0, 2_147_483_647).default(0).describe(`How many ${things} to skip`),
 });
+
+export const ListDeliveriesInput = WebhookInput.extend(pageOf('attempts'));
 export type ListDeliveriesInput = z.infer<typeof ListDeliveriesInput>;
 
-/** Rows of deliveries have 64-bit ids, of which JSON numbers carry these exactly. */
+export const ListMessagesInput = WebhookInput.extend({
+  status: MessageStatus.describe('Only messages that are so').optional(),
+  ...pageOf('messages'),
+});
+export type ListMessagesInput = z.infer<typeof ListMessagesInput>;
+
+/** An integer in a range, for which the range alone would say too little. */
+const integerThat = (least: number, most: number, error: (issue: z.core.$ZodRawIssue) => string) =>
+  z
+    .number({ error })
+    .refine((value) => Number.isInteger(value) && value >= least && value <= most, { error })
+    .meta({ type: 'integer', minimum: least, maximum: most });
+
+// Rows of deliveries have 64-bit ids, of which JSON numbers carry these exactly.
+const MOST_DELIVERY_ID = Number.MAX_SAFE_INTEGER;
+
 export const ResendInput = WebhookInput.extend({
-  deliveryId: integerBetween(1, Number.MAX_SAFE_INTEGER).describe('Delivery ID: `id` of the list of deliveries'),
+  deliveryId: integerThat(
+    1,
+    MOST_DELIVERY_ID,
+    () => `deliveryId must be the id of a delivery, an integer from 1 to ${MOST_DELIVERY_ID}`,
+  ).describe('Delivery ID: `id` of the list of deliveries, not `delivery_id`'),
 });
 export type ResendInput = z.infer<typeof ResendInput>;
 
@@ -165,7 +188,9 @@ export type ResendInput = z.infer<typeof ResendInput>;
 const LAST_SECOND = 253_402_300_799;
 
 export const ResendFailedInput = WebhookInput.extend({
-  since: integerBetween(0, LAST_SECOND)
+  since: integerThat(0, LAST_SECOND, ({ input }) =>
+    input === undefined || input === null ? 'since is required' : 'since must be a Unix timestamp in seconds',
+  )
     .describe('Messages that were made at this time or later; Unix timestamp in seconds')
     .meta({ example: 1767225600 }),
 });
@@ -178,19 +203,20 @@ export type MessageInput = z.infer<typeof MessageInput>;
 
 const EventDescription = z
   .object({
-    name: z.string(),
+    name: SentEvent,
     description: z.string(),
     schema: z.record(z.string(), z.unknown()).describe('JSON Schema (draft 2020-12) of the whole body'),
     example: z.record(z.string(), z.unknown()).describe('A body'),
   })
   .meta({ id: 'WebhookEventDescription' });
 
-export const EventsAnswer = z.object({ events: z.array(z.string()) });
+export const EventsAnswer = z.object({ events: z.array(z.enum(listedEvents)) });
 export const CatalogueAnswer = z.object({ events: z.array(EventDescription) });
 export const WebhooksAnswer = z.object({ webhooks: z.array(Webhook) });
 export const WebhookAnswer = z.object({ webhook: Webhook });
 export const WebhookWithSecretAnswer = z.object({ webhook: WebhookWithSecret });
 export const DeliveriesAnswer = z.object({ deliveries: z.array(WebhookDelivery) });
+export const MessagesAnswer = z.object({ messages: z.array(WebhookMessage) });
 export const MessageAnswer = z.object({ message: WebhookMessage });
 export const MessageWithAttemptsAnswer = z.object({ message: WebhookMessageWithAttempts });
-export const ResendFailedAnswer = z.object({ count: z.int().describe('How many messages are sent again') });
+export const ResendFailedAnswer = z.object({ count: z.int().min(0).describe('How many messages are sent again') });

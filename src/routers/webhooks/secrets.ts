@@ -12,7 +12,7 @@ import type { WebhookInput, WebhookWithSecret } from './schemas.ts';
 const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 24;
 /** How long the secret before the last rotation signs too: time enough to bring the new one to every receiver. */
-const OVERLAP_MS = DAY_MS;
+export const OVERLAP_MS = DAY_MS;
 
 /** A new secret, in the form of Standard Webhooks: `whsec_` and base64. */
 export const createSecret = (): string => SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');

@@ -2,7 +2,7 @@
 import type { Actor } from '../../auth/identify.ts';
 import { badField, notFound } from '../../core/errors.ts';
 import { transact } from '../../db/client.ts';
-import { cancelWaiting } from '../../delivery/start-round.ts';
+import { cancelRest, cancelWaiting } from '../../delivery/start-round.ts';
 import type { Services } from '../../services.ts';
 import { lockAs, lockWebhook } from './lock-webhook.ts';
 import { toWebhook, webhookColumns } from './present.ts';
@@ -67,14 +67,14 @@ export const createWebhook = async (
 const ACTIVATED = { failureCount: 0, disabledReason: null, failingSince: null, isSlow: false } as const;
 
 /**
- * Changes what is sent; `toggle: true` flips, however many do so at once. Activating forgets earlier failures and why the
+ * Changes what is sent; `toggle: true` flips, however many do so at once, and `is_active` sets. Activating forgets earlier failures and why the
  * service deactivated the webhook; deactivating cancels every message that waits. A new address is where the next attempt
  * goes, also of what waits already. Throws 404, and 400, 403 and 404 as `createWebhook`.
  */
 export const updateWebhook = async (
   services: Pick<Services, 'db' | 'clock' | 'addressGuard'>,
   actor: Actor,
-  { webhookId, toggle = false, name, url, events }: UpdateWebhookInput,
+  { webhookId, toggle = false, is_active, name, url, events }: UpdateWebhookInput,
 ): Promise<Webhook> => {
   const { db, clock } = services;
   const { workspaceId } = actor;
@@ -82,13 +82,16 @@ export const updateWebhook = async (
   return transact(db, async (tx) => {
     const { isActive } = await lockWebhook(tx, actor, webhookId);
     const now = clock.now();
-    if (toggle && isActive) await cancelWaiting(tx, now, { workspaceId, webhookId });
+    const wanted = is_active === undefined ? isActive !== toggle : Boolean(is_active);
+    const isSwitched = wanted !== isActive;
+    if (isSwitched) await (isActive ? cancelWaiting : cancelRest)(tx, now, { workspaceId, webhookId });
     const data = {
       ...(name !== undefined && { name }),
-      ...(url !== undefined && { url }),
+      // What the old address did says nothing of this one.
+      ...(url !== undefined && { url, failingSince: null, isSlow: false }),
       ...(events !== undefined && { events }),
-      ...(toggle && { isActive: !isActive }),
-      ...(toggle && !isActive && ACTIVATED),
+      ...(isSwitched && { isActive: wanted }),
+      ...(isSwitched && wanted && ACTIVATED),
     };
     const isChanged = Object.keys(data).length > 0;
     const row = await tx.webhook.update({

@@ -1,0 +1,79 @@
+/** What the guide and the OpenAPI document say of webhooks is what the code does: numbers, examples and names. */
+import { readFile } from 'node:fs/promises';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { describe, expect, test } from 'vitest';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { MOST_ANSWER_BYTES } from '../../src/delivery/answer-text.ts';
+import { DELAYS_MS, JITTER, LONGEST_RETRY_AFTER_MS } from '../../src/delivery/retry-schedule.ts';
+import { TIMEOUT_MS } from '../../src/delivery/sender.ts';
+import { MOST_FAILING_MS } from '../../src/delivery/settle-webhooks.ts';
+import { describedEvents } from '../../src/events/describe-events.ts';
+import { listOperations } from '../../src/http/rest.ts';
+import { webhookEntries } from '../../src/http/webhooks-document.ts';
+import { OVERLAP_MS } from '../../src/routers/webhooks/secrets.ts';
+
+const guide = await readFile(new URL('../../docs/api.md', import.meta.url), 'utf8');
+
+const onOneLine = (text: string): string => text.replace(/\s+/g, ' ');
+
+const texts: [string, string][] = [
+  ['the guide', onOneLine(guide)],
+  ...Object.entries(webhookEntries).map(([event, { post }]): [string, string] => [
+    `the entry of ${event}`,
+    onOneLine(JSON.stringify(post).replaceAll('\\n', ' ')),
+  ]),
+];
+
+/** `5 s`, `30 min`, `2 h`. */
+const inWords = (ms: number): string => {
+  if (ms % HOUR_MS === 0) return `${ms / HOUR_MS} h`;
+  return ms % MINUTE_MS === 0 ? `${ms / MINUTE_MS} min` : `${ms / SECOND_MS} s`;
+};
+
+describe.each(texts)('%s', (_, text) => {
+  test('says the schedule, its jitter and how far Retry-After reaches', () => {
+    const [first, ...others] = DELAYS_MS;
+    expect(first).toBe(0);
+    const words = others.map(inWords);
+    expect(text).toContain(
+      `again after ${words.slice(0, -1).join(', ')} and ${words.at(-1)}, each with up to ${JITTER * 100} %`,
+    );
+    expect(LONGEST_RETRY_AFTER_MS).toBe(HOUR_MS);
+    expect(text).toMatch(/`Retry-After`[^.]* up to an hour/);
+  });
+
+  test('says the time-out, and how long two secrets sign', () => {
+    expect(text).toContain(`within ${TIMEOUT_MS / SECOND_MS} seconds`);
+    expect(text).toMatch(new RegExp(`[Ff]or ${OVERLAP_MS / HOUR_MS} hours after a rotation`));
+  });
+});
+
+test('the guide says where answers are cut, and the days of failure as the code has them', () => {
+  expect(onOneLine(guide)).toContain(`cut at ${MOST_ANSWER_BYTES / 1_000} kB`);
+  expect(onOneLine(guide)).toContain(`fails ${MOST_FAILING_MS / DAY_MS} days or more after the first failure`);
+});
+
+test('every body in the guide is one by the catalogue', () => {
+  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true });
+  addFormats.default(ajv);
+  const blocks = [...guide.matchAll(/^```json\n(.*?)^```$/gms)].map(([, text]) => JSON.parse(text ?? ''));
+  const bodies = blocks.filter((block) => 'event' in block);
+  expect(bodies.length).toBeGreaterThan(0);
+  for (const body of bodies) {
+    const schema = describedEvents.find(({ name }) => name === body.event)?.schema;
+    expect(schema, body.event).toBeDefined();
+    expect(ajv.validate(schema ?? false, body), ajv.errorsText()).toBe(true);
+  }
+});
+
+test('the guide names what can be done with one webhook', () => {
+  const table = guide.slice(guide.indexOf('**Looking after it**'), guide.indexOf('## Retention'));
+  const base = '/api/workspaces/{id}/webhooks/{webhookId}';
+  const ofOne = listOperations().filter(({ path }) => path.startsWith(base));
+  expect(ofOne.length).toBeGreaterThan(8);
+  for (const { method, path } of ofOne) {
+    const rest = path.slice(base.length).replace(/\{(\w+)\}/g, ':$1');
+    expect(table).toMatch(new RegExp(`^\\| \`${method}${rest && ` ${rest}`}[\`?]`, 'm'));
+  }
+});
