@@ -20,6 +20,11 @@ export type Jobs = {
 };
 
 const POOL_SIZE = 4;
+/**
+ * A claim reads the head of an index that has its order. Where statistics lag behind, as they do in a queue, the planner
+ * would rather read and sort everything that waits: 10 ms a claim instead of 0.7 with some thousand jobs.
+ */
+const CLAIM_PLANS = '-c enable_bitmapscan=off -c enable_sort=off -c jit=off';
 const STOP_MS = 10_000;
 /** How often jobs are looked for whose worker was killed. */
 const SUPERVISE_SECONDS = 5;
@@ -40,6 +45,7 @@ export const startJobs = async (options: {
     connectionString,
     application_name: 'lynxroom jobs',
     max: POOL_SIZE,
+    options: CLAIM_PLANS,
     superviseIntervalSeconds: SUPERVISE_SECONDS,
     monitorIntervalSeconds: SUPERVISE_SECONDS,
   });

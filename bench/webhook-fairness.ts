@@ -1,0 +1,75 @@
+/**
+ * Whether receivers that fail slow down those that work: the time from commit to receiver for 98 healthy webhooks alone,
+ * and for the same beside one that never answers and one that answers after 9.5 s. Interleaved rounds, each on a new
+ * database:
+ *   taskset -c 1 node bench/webhook-fairness.ts [rounds=5] [seconds=30] [rate=40]
+ * `rate` is in events a second, each for the five webhooks of one of 20 workspaces. The worker runs on CPU 0; PostgreSQL,
+ * the receiver and this share CPU 1. Linux only; seven minutes.
+ */
+import { median, spread } from './upload-servers.ts';
+import { emitSteadily, latenciesOf, openWebhookWorld, quantile, roomCreated } from './webhook-world.ts';
+
+const options = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<
+  string,
+  string
+>;
+const rounds = Number(options.rounds ?? 5);
+const seconds = Number(options.seconds ?? 30);
+const rate = Number(options.rate ?? 40);
+
+const WORKSPACES = 20;
+const WEBHOOKS_EACH = 5;
+const WARM_UP_SECONDS = 5;
+const ILL = ['/dead', '/slow'];
+
+/** The first two workspaces have an ill webhook each, or one less. */
+const pathsOf = (way: 'healthy' | 'mixed'): string[][] =>
+  Array.from({ length: WORKSPACES }, (_, workspace) =>
+    Array.from({ length: WEBHOOKS_EACH }, (_, webhook) =>
+      webhook === 0 && workspace < ILL.length ? (ILL[workspace] ?? '') : `/${workspace}-${webhook}`,
+    ).filter((path) => way === 'mixed' || !ILL.includes(path)),
+  );
+
+const world = await openWebhookWorld();
+await using cleanup = new AsyncDisposableStack();
+cleanup.defer(() => world.close());
+const { receiver } = world;
+
+/** How long healthy receivers waited, and how many messages the dead one's webhook has waiting at the end. */
+const measure = async (way: 'healthy' | 'mixed'): Promise<{ latencies: number[]; backlog: number }> => {
+  const database = await world.createDatabase(pathsOf(way));
+  const worker = await world.startWorker(database);
+  await receiver.take();
+  const { workspaceIds } = database;
+  const events = Array.from({ length: (WARM_UP_SECONDS + seconds) * rate }, (_, index) =>
+    roomCreated(workspaceIds[index % WORKSPACES] ?? 0, index + 1),
+  );
+  const committedAt = await emitSteadily(database, rate, events);
+  const arrivals: Awaited<ReturnType<typeof receiver.take>> = [];
+  const healthy = (events.length / WORKSPACES) * (WORKSPACES * WEBHOOKS_EACH - ILL.length);
+  while (arrivals.length < healthy) {
+    await receiver.reached(1);
+    arrivals.push(...(await receiver.take()).filter(({ path }) => !ILL.includes(path)));
+  }
+  const backlog = await database.db.webhookMessage.count({ where: { status: 'waiting', webhook: { name: '/dead' } } });
+  await worker.stop('SIGKILL');
+  await database.close();
+  const measured = arrivals.filter(({ roomId }) => roomId > WARM_UP_SECONDS * rate);
+  return { latencies: latenciesOf(measured, committedAt), backlog };
+};
+
+const got = { healthy: [] as number[][], mixed: [] as number[][] };
+for (let round = 0; round < rounds; round += 1)
+  for (const way of round % 2 === 0 ? (['healthy', 'mixed'] as const) : (['mixed', 'healthy'] as const)) {
+    const { latencies, backlog } = await measure(way);
+    got[way].push(latencies);
+    if (way === 'mixed') console.log(`round ${round + 1}: ${backlog} messages wait for the dead receiver at its end`);
+  }
+
+console.log('\ncommit to receiver, ms | p50 | p99');
+for (const way of ['healthy', 'mixed'] as const) {
+  const [p50, p99] = [0.5, 0.99].map((share) => got[way].map((values) => quantile(values, share)));
+  console.log(`${way} | ${spread(p50 ?? [], 1)} | ${spread(p99 ?? [], 1)}`);
+}
+const ratios = got.mixed.map((values, round) => median(values) / median(got.healthy[round] ?? []));
+console.log(`mixed / healthy, medians by round | ${spread(ratios, 2)}`);

@@ -1,0 +1,86 @@
+/**
+ * What the webhook bench compares with, as a process of its own: posts bodies like ours, signed like ours, so many at a
+ * time, and does nothing else (WAY=bare), or also writes an attempt's row in batches (WAY=batch). Prints its figures.
+ */
+import pg from 'pg';
+import { Agent, request } from 'undici';
+import { toBody } from '../src/delivery/envelope.ts';
+import { createMessageId } from '../src/delivery/message-id.ts';
+import { signedHeaders } from '../src/delivery/signature.ts';
+import { roomCreated, type SenderFigures } from './webhook-world.ts';
+
+const BATCH = 64;
+const BATCH_MS = 5;
+const WARM_UP_SECONDS = 1;
+const { WAY = 'bare', RECEIVER_URL = '', DATABASE_URL = '' } = process.env;
+const seconds = Number(process.env.SECONDS);
+const concurrency = Number(process.env.CONCURRENCY);
+const secret = `whsec_${'k'.repeat(32)}`;
+
+const agent = new Agent({ connections: concurrency, pipelining: 1 });
+const pool = new pg.Pool({ connectionString: DATABASE_URL, max: 16 });
+
+type Row = [webhookId: number, event: string, payload: string, status: number, text: string];
+let rows: Row[] = [];
+let waiting: (() => void)[] = [];
+let timer: NodeJS.Timeout | undefined;
+
+const flush = async (): Promise<void> => {
+  clearTimeout(timer);
+  timer = undefined;
+  const taken = rows;
+  const told = waiting;
+  rows = [];
+  waiting = [];
+  if (taken.length === 0) return;
+  await pool.query({
+    name: 'batch',
+    text: `insert into bench_attempts (webhook_id, event, payload, response_status, response_body)
+      select * from unnest($1::int[], $2::text[], $3::text[], $4::int[], $5::text[])`,
+    values: [0, 1, 2, 3, 4].map((column) => taken.map((row) => row[column])),
+  });
+  for (const tell of told) tell();
+};
+
+const record = (row: Row): Promise<void> =>
+  new Promise((resolve, reject) => {
+    rows.push(row);
+    waiting.push(resolve);
+    if (rows.length >= BATCH) flush().catch(reject);
+    else timer ??= setTimeout(() => void flush().catch(reject), BATCH_MS);
+  });
+
+let sent = 0;
+
+const post = async (index: number): Promise<void> => {
+  const now = new Date();
+  const { type: event, data } = roomCreated(1, index);
+  const body = toBody({ event, timestamp: now, data });
+  const messageId = createMessageId(now);
+  const timestamp = now.toISOString();
+  const headers = signedHeaders({ messageId, event, timestamp, attemptAt: now, body, secrets: [secret] });
+  const answer = await request(RECEIVER_URL, { method: 'POST', headers, body, dispatcher: agent });
+  const text = await answer.body.text();
+  if (answer.statusCode !== 200) throw new Error(`The receiver answered ${answer.statusCode}`);
+  if (WAY === 'batch') await record([1, event, body, answer.statusCode, text]);
+  sent += 1;
+};
+
+const run = async (forSeconds: number): Promise<void> => {
+  const end = performance.now() + forSeconds * 1000;
+  const lane = async (): Promise<void> => {
+    while (performance.now() < end) await post(sent);
+  };
+  await Promise.all(Array.from({ length: concurrency }, lane));
+};
+
+await run(WARM_UP_SECONDS);
+sent = 0;
+const cpu = process.cpuUsage();
+const start = performance.now();
+await run(seconds);
+const took = (performance.now() - start) / 1000;
+const { user, system } = process.cpuUsage(cpu);
+const figures: SenderFigures = { perSecond: sent / took, cpuUs: (user + system) / sent };
+console.log(JSON.stringify(figures));
+process.exit(0);
