@@ -56,6 +56,13 @@ describe('no answer', () => {
     expect(receiver.requests).toEqual([]);
   });
 
+  test.each(['000', '099'])('that is HTTP, but for a status of %s', async (status) => {
+    const receiver = await closedLater(
+      startRawReceiver((socket) => void socket.once('data', () => socket.end(`HTTP/1.1 ${status} No\r\n\r\n`))),
+    );
+    expectNoAnswer(await attempt(receiver.url), 'The answer was not HTTP');
+  });
+
   test('where nothing listens', async () => {
     expectNoAnswer(await attempt(await closedUrl()), 'The connection was refused');
   });
@@ -131,10 +138,7 @@ describe('reasons', () => {
     expect(failureReason(new AddressRefused('The address may not be used: x'))).toBe('The address may not be used: x');
   });
 
-  test.each(['UND_ERR_INVALID_ARG', 'UND_ERR_DESTROYED', 'EMFILE', 'ERR_ASSERTION', ''])(
-    'there is none for "%s"',
-    (code) => {
-      expect(failureReason(withCode(code))).toBeNull();
-    },
-  );
+  test.each(['UND_ERR_INVALID_ARG', 'UND_ERR_DESTROYED', 'EMFILE', ''])('there is none for "%s"', (code) => {
+    expect(failureReason(withCode(code))).toBeNull();
+  });
 });
