@@ -55,6 +55,10 @@ test.each([
   ],
   [{ PUBLIC_URL: 'https://example.com/base' }, 'PUBLIC_URL must have no path'],
   [{ S3_FORCE_PATH_STYLE: 'yes' }, 'S3_FORCE_PATH_STYLE must be 0 or 1'],
+  [
+    { RUN_WORKER: '0' },
+    'RUN_WORKER may be 0 with DATABASE_URL only: on the embedded database the server does this work itself',
+  ],
   [{ RATE_LIMIT_PUBLIC: '-1' }, 'RATE_LIMIT_PUBLIC must be a whole number from 0 to 1000000000'],
 ])('%j is refused with its name and what it may be', (env, line) => {
   expect(problemsOf(env).split('\n').slice(1)).toEqual([`  ${line}`]);

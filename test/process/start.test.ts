@@ -1,7 +1,7 @@
 /** `npm start` as people meet it: the first start, the next ones, and every way in which a start can go wrong. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -105,6 +105,15 @@ test('a second server on the same data folder says so and ends; the first is unh
   expect(second.output().trim().split('\n')).toHaveLength(1);
   expect(second.output()).toContain('in use');
   expect((await fetch(`${url}/ready`)).status).toBe(200);
+});
+
+test('a key file that holds no key ends the start with one line that says what to do', async () => {
+  await writeFile(join(dataDir, 'encryption-key'), 'not a key\n');
+  const server = start();
+  expect(await server.ended).toBe(1);
+  expect(server.output()).toBe(
+    `${join(dataDir, 'encryption-key')} is no encryption key: restore it, or set ENCRYPTION_KEY\n`,
+  );
 });
 
 test('a busy port gives one clear line, and leaves no PostgreSQL behind', async () => {
