@@ -24,12 +24,15 @@ const POOL_WAIT_MS = 10_000;
 export const openDatabase = (options: {
   connectionString: string;
   poolSize: number;
+  /** How long a query waits for a connection, in milliseconds. */
+  poolWaitMs?: number;
   onError: (error: Error) => void;
 }): Database => {
+  const { poolWaitMs = POOL_WAIT_MS } = options;
   const pool = new pg.Pool({
     connectionString: options.connectionString,
     max: options.poolSize,
-    connectionTimeoutMillis: POOL_WAIT_MS,
+    connectionTimeoutMillis: poolWaitMs,
     options: '-c jit=off -c plan_cache_mode=force_generic_plan -c timezone=UTC',
   });
   // Without a listener an idle connection that the server closes would end the process.
@@ -41,7 +44,7 @@ export const openDatabase = (options: {
   return new PrismaClient({
     adapter,
     errorFormat: 'minimal',
-    transactionOptions: { maxWait: POOL_WAIT_MS, timeout: TRANSACTION_TIMEOUT_MS },
+    transactionOptions: { maxWait: poolWaitMs, timeout: TRANSACTION_TIMEOUT_MS },
   });
 };
 
@@ -62,7 +65,12 @@ const MOST_TRIES = 5;
 const RETRY_PAUSE_MS = 50;
 
 /** Whether an error says that no connection was free in time: more is asked of the database than it can do. */
-export const isOverload = (error: unknown): boolean => isPrismaError(error, 'P2024') || isPrismaError(error, 'P2028');
+export const isOverload = (error: unknown): boolean =>
+  isPrismaError(error, 'P2024') || isPrismaError(error, 'P2028') || isPoolTimeout(error);
+
+/** Prisma lets the pool's own error through for single statements, and that has a text and no code. */
+const isPoolTimeout = (error: unknown): boolean =>
+  error instanceof Error && error.message === 'timeout exceeded when trying to connect';
 
 /** Runs one statement, again when PostgreSQL chose it as the victim of a deadlock. */
 export const retryDeadlocks = async <Result>(work: () => Promise<Result>): Promise<Result> => {

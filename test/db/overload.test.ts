@@ -1,0 +1,45 @@
+/** A database of which more is asked than it can do says so, and is not taken for our bug. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Database, isOverload, openDatabase, transact } from '../../src/db/client.ts';
+import { fromUnexpected } from '../../src/trpc.ts';
+import { createDatabase } from '../support/test-app.ts';
+
+let database: Awaited<ReturnType<typeof createDatabase>>;
+let db: Database;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  db = openDatabase({ connectionString: database.url, poolSize: 1, poolWaitMs: 200, onError: () => {} });
+});
+afterAll(async () => {
+  await db.$disconnect();
+  await database.drop();
+});
+
+/** Runs `work` while a transaction holds the only connection. */
+const whileHeld = (work: () => Promise<unknown>): Promise<unknown> =>
+  transact(db, async (tx) => {
+    await tx.$queryRaw`select 1`;
+    return work().then(
+      () => 'done',
+      (error: unknown) => error,
+    );
+  });
+
+test.each<[string, () => Promise<unknown>]>([
+  ['a query', () => db.user.count()],
+  ['our own SQL', () => db.$queryRaw`select 1`],
+  ['a transaction', () => db.$transaction((tx) => tx.user.count())],
+])('%s that gets no connection in time is an overload, and answered with 503', async (_, work) => {
+  const error = await whileHeld(work);
+  expect(isOverload(error)).toBe(true);
+  expect(fromUnexpected(error)).toMatchObject({
+    code: 'SERVICE_UNAVAILABLE',
+    message: 'The service is busy: try again in a moment',
+  });
+});
+
+test('any other failure is none', async () => {
+  const error = await db.$queryRaw`select no_such_column`.catch((cause: unknown) => cause);
+  expect(isOverload(error)).toBe(false);
+});
