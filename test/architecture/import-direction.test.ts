@@ -33,6 +33,9 @@ const refused: [path: string, specifier: string][] = [
   ['src/events/probe.ts', '../trpc.ts'],
   ['src/auth/probe.ts', '../http/rest.ts'],
   ['src/delivery/probe.ts', '../routers/labels/labels.ts'],
+  ['src/providers/probe.ts', '../db/client.ts'],
+  ['src/providers/probe.ts', '../routers/ingest/apply-facts.ts'],
+  ['src/providers/probe.ts', 'undici'],
   ['src/routers/labels/probe.ts', '../../trpc.ts'],
   ['src/routers/labels/probe.ts', '@trpc/server'],
   ['src/routers/labels/probe.ts', './router.ts'],
@@ -50,6 +53,7 @@ test.each(refused)('%s may not import %s', (path, specifier) => {
 const allowed: [path: string, specifier: string][] = [
   ['src/db/probe.ts', '../core/log.ts'],
   ['src/storage/probe.ts', '../db/client.ts'],
+  ['src/providers/probe.ts', '../core/time.ts'],
   ['src/routers/labels/probe.ts', '../../auth/identify.ts'],
   ['src/routers/labels/router.ts', '../../trpc.ts'],
   ['src/routers/workspaces/probe.ts', '../members/present.ts'],

@@ -1,0 +1,60 @@
+/** What proves that a callback comes from the provider: digests, constant-time comparison, signed tokens. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
+import { UnverifiedCallback } from './errors.ts';
+import type { Callback } from './facts.ts';
+import { headerOf } from './read.ts';
+
+export const sha256 = (body: Buffer, encoding: 'hex' | 'base64'): string =>
+  createHash('sha256').update(body).digest(encoding);
+
+/** Compares two texts in a time that tells nothing of where they differ. */
+export const equalInConstantTime = (given: string, expected: string): boolean => {
+  const a = Buffer.from(given);
+  const b = Buffer.from(expected);
+  return a.length === b.length && timingSafeEqual(a, b);
+};
+
+/** What a token must hold besides its signature; `now` is the time at which it must hold. */
+export type TokenRules = Pick<JWTVerifyOptions, 'clockTolerance' | 'issuer' | 'maxTokenAge' | 'requiredClaims'> & {
+  now: Date;
+};
+
+/** HS256 and nothing else, or "none" and keys of another kind would be up to the sender (RFC 8725, section 3.1). */
+const ALGORITHMS = ['HS256'];
+
+const refusalOf = (error: errors.JOSEError): UnverifiedCallback =>
+  new UnverifiedCallback(
+    error instanceof errors.JWTExpired ? 'The signature has expired' : 'The signature is not valid',
+  );
+
+/**
+ * The claims of the JSON Web Token in the Authorization header, with or without "Bearer", if it is signed by HS256
+ * with one of the secrets. Throws UnverifiedCallback otherwise, and where a rule is broken.
+ */
+export const verifyToken = async (
+  callback: Callback,
+  secrets: readonly string[],
+  { now, ...rules }: TokenRules,
+): Promise<JWTPayload> => {
+  const token = headerOf(callback, 'authorization')?.replace(/^bearer +/i, '');
+  if (token === undefined) throw new UnverifiedCallback('The signature is missing');
+
+  for (const secret of secrets) {
+    try {
+      const options = { ...rules, algorithms: ALGORITHMS, currentDate: now };
+      return (await jwtVerify(token, new TextEncoder().encode(secret), options)).payload;
+    } catch (error) {
+      if (!(error instanceof errors.JOSEError)) throw error;
+      if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw refusalOf(error);
+    }
+  }
+  throw new UnverifiedCallback('The signature is not valid');
+};
+
+/** Throws UnverifiedCallback unless the claim is the given digest of the body. */
+export const assertBodyDigest = (claim: unknown, digest: string): void => {
+  if (typeof claim !== 'string' || !equalInConstantTime(claim, digest)) {
+    throw new UnverifiedCallback('The signature is of another body');
+  }
+};
