@@ -65,6 +65,9 @@ const settingsOf = (config: Config): Services['settings'] => {
     appUrl: config.APP_URL ?? null,
     trustedOrigins: [...appOrigin, ...corsOrigins],
     sessionDays: config.SESSION_DAYS,
+    participantTimeoutSeconds: config.PARTICIPANT_TIMEOUT_SECONDS,
+    mostRecordingBytes: config.RECORDING_MAX_BYTES,
+    recordingTimeoutHours: config.RECORDING_TIMEOUT_HOURS,
     webhookRetentionDays: config.WEBHOOK_RETENTION_DAYS,
   };
 };

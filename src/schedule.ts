@@ -3,6 +3,9 @@
 import { pruneMessages, requeueLostMessages } from './delivery/keep-messages.ts';
 import type { ScheduledJob } from './jobs/jobs.ts';
 import { removeEndedSessions } from './routers/auth/sessions.ts';
+import { applyUnapplied, pruneIngestEvents } from './routers/ingest/apply-events.ts';
+import { closeSilentParticipants } from './routers/participants/close-silent.ts';
+import { failStuckRecordings } from './routers/recordings/fail-stuck.ts';
 import { sweepRetention } from './routers/retention/sweep-retention.ts';
 import type { Services } from './services.ts';
 import { removeDiscardedObjects } from './storage/discarded-objects.ts';
@@ -11,8 +14,12 @@ import { sweepStorage } from './storage/sweep.ts';
 export const scheduleOf = (services: Services): ScheduledJob[] => [
   { name: 'storage.remove-discarded', cron: '* * * * *', run: () => removeDiscardedObjects(services) },
   { name: 'storage.sweep', cron: '17 * * * *', run: () => sweepStorage(services) },
+  { name: 'participants.close-silent', cron: '* * * * *', run: () => closeSilentParticipants(services) },
+  { name: 'recordings.fail-stuck', cron: '*/5 * * * *', run: () => failStuckRecordings(services) },
   { name: 'library.retention', cron: '7 2 * * *', atStart: true, run: () => sweepRetention(services) },
   { name: 'webhooks.requeue-lost', cron: '29 * * * *', run: () => requeueLostMessages(services) },
   { name: 'webhooks.prune', cron: '11 3 * * *', run: () => pruneMessages(services) },
+  { name: 'ingest.apply-unapplied', cron: '* * * * *', run: () => applyUnapplied(services) },
+  { name: 'ingest.prune', cron: '23 3 * * *', run: () => pruneIngestEvents(services) },
   { name: 'sessions.remove-ended', cron: '43 3 * * *', run: () => removeEndedSessions(services) },
 ];

@@ -15,6 +15,12 @@ export type Settings = {
   /** Origins besides our own that may use the session cookie for writes. */
   trustedOrigins: readonly string[];
   sessionDays: number;
+  /** How long a participant may be silent before they count as gone. */
+  participantTimeoutSeconds: number;
+  /** The largest recording that is taken, in bytes. */
+  mostRecordingBytes: number;
+  /** How long a recording may stay unfinished before it counts as failed. */
+  recordingTimeoutHours: number;
   /** How long messages of webhooks and their attempts are kept. */
   webhookRetentionDays: number;
 };

@@ -5,6 +5,7 @@ import type { Config } from './config.ts';
 import { startDelivery } from './delivery/delivery.ts';
 import { startJobs } from './jobs/jobs.ts';
 import { type OpenedServices, openServices } from './open-services.ts';
+import { startCopier } from './routers/ingest/copier.ts';
 import { scheduleOf } from './schedule.ts';
 import type { Services } from './services.ts';
 import { createUndo, type Undo } from './undo.ts';
@@ -32,13 +33,15 @@ const startAll = async <Running>(log: FastifyBaseLogger, start: (undo: Undo) => 
   }
 };
 
-/** What runs by the clock, and the sending of webhooks. */
+/** What runs by the clock, the sending of webhooks, and the copying of recordings. */
 const startBackgroundWork = async (config: Config, opened: OpenedServices, undo: Undo): Promise<void> => {
   const { services, connectionString } = opened;
   const jobs = await startJobs({ connectionString, schedule: scheduleOf(services), log: services.log });
   undo.push(jobs.stop);
   const delivery = await startDelivery({ boss: jobs.boss, services, mostInFlight: config.WEBHOOK_CONCURRENCY });
   undo.push(delivery.stop);
+  const copier = await startCopier({ boss: jobs.boss, services });
+  undo.push(copier.stop);
 };
 
 /** Starts the server, with the background work unless RUN_WORKER is 0. */

@@ -7,6 +7,7 @@ import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
 import type { OpenApiMeta } from 'trpc-to-openapi';
 import { ZodError, z } from 'zod';
 import type { Actor, Caller, Identity } from './auth/identify.ts';
+import { findParticipant } from './auth/participants.ts';
 import { networkOf } from './auth/rate-limits.ts';
 import { AppError, badField, type ErrorCode, forbidden, notFound, unauthorized } from './core/errors.ts';
 import { httpStatusOf, internalError, toProblem } from './core/problem.ts';
@@ -26,6 +27,8 @@ export type Context = {
   /** Where the caller reached us: scheme, host and port. */
   origin: string;
   identify(workspaceId: number | null): Promise<Identity>;
+  /** Whether the call has an Authorization header, whatever it says. */
+  hasAuthorization: boolean;
   /** Why the body could not be read; thrown once the caller is known to be allowed here. */
   unreadableBody: AppError | null;
   setHeader(name: string, value: string): void;
@@ -34,9 +37,14 @@ export type Context = {
 
 /**
  * What an operation says of itself besides its shapes. `successStatus`: the status of the REST answer where it is not
- * 200. `refusals`: statuses that only this operation refuses with, for the document.
+ * 200. For the document: `credential`, where the operation is not protected and yet knows who shows one; `refusals`,
+ * statuses that only this operation refuses with.
  */
-export type Meta = OpenApiMeta & { successStatus?: 201; refusals?: readonly (401 | 403 | 404 | 409)[] };
+export type Meta = OpenApiMeta & {
+  successStatus?: 201;
+  credential?: 'optional';
+  refusals?: readonly (401 | 403 | 404 | 409)[];
+};
 
 /** What each of tRPC's own refusals is called here. Those that are not listed are our bugs. */
 const trpcRefusals: Partial<Record<TRPCError['code'], [ErrorCode, string]>> = {
@@ -99,14 +107,16 @@ const refuseUnreadableBody = (ctx: Context): void => {
 const limitPublic = (ctx: Context): Promise<void> =>
   ctx.services.limits.consume('publicPerAddress', networkOf(ctx.address), ctx);
 
+const limitCaller = ({ services: { limits }, ...ctx }: Context, { credential: { kind, id } }: Caller): Promise<void> =>
+  limits.consume('perCredential', `${kind}:${id}`, ctx);
+
 /** Throws 401 (or 429, for who keeps trying) when there is no caller; else counts one call of theirs. */
 export const requireCaller = async (ctx: Context, { caller }: Identity): Promise<Caller> => {
   if (caller === null) {
     await limitPublic(ctx);
     throw unauthorized();
   }
-  const { kind, id } = caller.credential;
-  await ctx.services.limits.consume('perCredential', `${kind}:${id}`, ctx);
+  await limitCaller(ctx, caller);
   return caller;
 };
 
@@ -123,6 +133,43 @@ export const anyone = t.procedure.use(async ({ ctx, next }) => {
   refuseUnreadableBody(ctx);
   return next();
 });
+
+/**
+ * Anyone may call; who shows a valid credential is known as `caller`, who shows none is null. Throws 401 for an
+ * Authorization header that is none. A cookie alone is sent by the browser, unasked: one that is ended is none.
+ */
+export const anyoneOrSignedIn = t.procedure.use(async ({ ctx, next }) => {
+  const { caller } = await ctx.identify(null);
+  if (caller === null) await limitPublic(ctx);
+  // Not by the session or key: of these a stranger may have as many as they like.
+  else await ctx.services.limits.consume('perCredential', `user:${caller.userId}`, ctx);
+  if (caller === null && ctx.hasAuthorization) throw unauthorized();
+  refuseUnreadableBody(ctx);
+  return next({ ctx: { caller } });
+});
+
+/** A participant of the room `roomName`, by the `token` that joining it gave. Throws 404 "Participant not found". */
+export const inRoom = t.procedure
+  .use(({ ctx, next }) => {
+    refuseUnreadableBody(ctx);
+    return next();
+  })
+  .input(
+    z.object({
+      roomName: z.string().describe('Name of the room'),
+      token: z.string().describe('What joining the room gave'),
+    }),
+  )
+  .use(async ({ ctx, input, next }) => {
+    const participant = await findParticipant(ctx.services.db, input.roomName, input.token);
+    // Many participants may share an address, so that only strangers count by it.
+    if (participant === null) {
+      await limitPublic(ctx);
+      throw notFound('Participant');
+    }
+    await ctx.services.limits.consume('perCredential', `participant:${participant.id}`, ctx);
+    return next({ ctx: { participant } });
+  });
 
 /** Signing in: limited by network address here, and by email address in the procedure. */
 export const signingIn = t.procedure.use(async ({ ctx, next }) => {

@@ -5,7 +5,7 @@ import { type Role, toRole } from '../core/roles.ts';
 import { type Clock, MINUTE_MS } from '../core/time.ts';
 import type { Database } from '../db/client.ts';
 import { isApiKey } from './api-keys.ts';
-import { hashToken, isSessionToken } from './tokens.ts';
+import { hashToken, isToken } from './tokens.ts';
 
 /** What the caller showed. A key acts for its creator, in its one workspace only. */
 export type Credential = { kind: 'session'; id: number } | { kind: 'key'; id: number; workspaceId: number };
@@ -95,7 +95,7 @@ const byKey = async (needs: Needs, token: string, workspaceId: number | null): P
 /** Finds the caller behind a credential and, in the same query, what they are in `workspaceId`. */
 export const identify = async (needs: Needs, token: string | null, workspaceId: number | null): Promise<Identity> => {
   if (token === null) return nobody;
-  if (isSessionToken(token)) return bySession(needs, token, workspaceId);
+  if (isToken('lns_', token)) return bySession(needs, token, workspaceId);
   if (isApiKey(token)) return byKey(needs, token, workspaceId);
   return nobody;
 };

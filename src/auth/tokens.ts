@@ -1,15 +1,22 @@
-/** Tokens: opaque and random. Those of sessions are known to the database only by their SHA-256. */
+/** Tokens: opaque and random. All but those of links are known to the database only by their SHA-256. */
 import { createHash, randomBytes } from 'node:crypto';
 
-const SESSION_PREFIX = 'lns_';
+/**
+ * What a token opens: `lns_` a session; `lnp_` one participant of a room; `lnr_` one recording, for its recorder; `lnb_`
+ * one booking, to cancel it.
+ */
+export type TokenPrefix = 'lns_' | 'lnp_' | 'lnr_' | 'lnb_';
+
 const TOKEN_BYTES = 32;
 
-/** `lns_` and 256 random bits. */
-export const createSessionToken = (): string => SESSION_PREFIX + randomBytes(TOKEN_BYTES).toString('base64url');
+/** A prefix and 256 random bits. */
+export const createToken = (prefix: TokenPrefix): string => prefix + randomBytes(TOKEN_BYTES).toString('base64url');
 
-const SESSION_TOKEN = /^lns_[A-Za-z0-9_-]{43}$/;
+const TOKEN_REST = /^[A-Za-z0-9_-]{43}$/;
 
-export const isSessionToken = (token: string): boolean => SESSION_TOKEN.test(token);
+/** Whether a text can be such a token at all: what cannot is never asked of the database. */
+export const isToken = (prefix: TokenPrefix, text: string): boolean =>
+  text.startsWith(prefix) && TOKEN_REST.test(text.slice(prefix.length));
 
 export const hashToken = (token: string): Uint8Array<ArrayBuffer> =>
   new Uint8Array(createHash('sha256').update(token).digest());

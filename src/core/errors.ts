@@ -62,7 +62,12 @@ export type Thing =
   | 'API key'
   | 'Webhook'
   | 'Delivery'
-  | 'Message';
+  | 'Message'
+  | 'Participant'
+  | 'Contact'
+  | 'Booking page'
+  | 'Booking'
+  | 'Connection';
 
 /** The same 404 for what never existed, what is gone and what belongs to another workspace. */
 export const notFound = (thing: Thing): AppError => new AppError('NOT_FOUND', `${thing} not found`);

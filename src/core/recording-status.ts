@@ -4,7 +4,6 @@ export const recordingStatuses = ['started', 'uploaded', 'available', 'failed'] 
 
 export type RecordingStatus = (typeof recordingStatuses)[number];
 
-/** The last two are final: what can be downloaded stays so, and what failed is recorded anew. */
 const moves: Record<RecordingStatus, readonly RecordingStatus[]> = {
   started: ['uploaded', 'available', 'failed'],
   uploaded: ['available', 'failed'],
@@ -14,6 +13,12 @@ const moves: Record<RecordingStatus, readonly RecordingStatus[]> = {
 
 /** Whether a recording that is `from` may become `to`; not where it is that already. */
 export const mayMove = (from: RecordingStatus, to: RecordingStatus): boolean => moves[from].includes(to);
+
+/** Whether it stays so: what can be downloaded does, and what failed is recorded anew. */
+export const isFinal = (status: RecordingStatus): boolean => moves[status].length === 0;
+
+/** Those of a recording that still waits for its file. */
+export const unfinishedStatuses: RecordingStatus[] = recordingStatuses.filter((status) => !isFinal(status));
 
 /** The status column is text with a check; this is where it becomes a RecordingStatus again. */
 export const toRecordingStatus = (value: string): RecordingStatus => {

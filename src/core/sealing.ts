@@ -1,8 +1,10 @@
 /** Texts that the database must hold but not tell: AES-256-GCM under a key that is kept elsewhere. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
+export type SealPurpose = 'webhook secret' | 'meeting credentials' | 'recording link';
+
 /** What a sealed text belongs to. It opens only under the same context: moved elsewhere it is worthless. */
-export type SealContext = { workspaceId: number; purpose: 'webhook secret' };
+export type SealContext = { workspaceId: number; purpose: SealPurpose };
 
 export type Sealer = {
   /** Nonce, ciphertext and tag, in this order. The same text is sealed differently each time. */

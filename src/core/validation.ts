@@ -8,7 +8,8 @@ const article = (noun: string): string => (/^[aeiou]/.test(noun) ? `an ${noun}` 
 
 const nouns: Record<string, string> = { int: 'integer', record: 'object', map: 'object', nan: 'number' };
 
-const fieldOf = (issue: RawIssue): string => (issue.path ?? []).join('.') || 'Request body';
+/** What a sentence about an issue calls its field: the whole path, dotted. */
+export const fieldOf = (issue: RawIssue): string => (issue.path ?? []).join('.') || 'Request body';
 
 const rangeText = (issue: RawIssue): string | undefined => {
   if (issue.code !== 'too_big' && issue.code !== 'too_small') return undefined;
@@ -90,6 +91,20 @@ export const requiredLine = (most: number, otherwise: string) =>
     most,
   ).meta({ maxLength: most });
 
+export const MOST_EMAIL = 254;
+
+/**
+ * An email address, lower-cased, so that one person is one account and one contact however it is typed. Checked before
+ * that: lower-casing turns some characters into ASCII letters (the Kelvin sign into k), and so one address into another.
+ */
+export const email = z
+  .string()
+  .trim()
+  .max(MOST_EMAIL)
+  .pipe(z.email({ error: (issue) => `${fieldOf(issue)} must be a valid email address` }).toLowerCase())
+  .describe('Email address; upper and lower case are the same')
+  .meta({ example: 'ada@example.com' });
+
 /** The largest id: ids are 32-bit. */
 const MAX_ID = 2_147_483_647;
 
@@ -103,9 +118,10 @@ export const id = z
   })
   .meta({ type: 'integer', minimum: 1, maximum: MAX_ID });
 
-/** An integer in a range, refused with a sentence that names the range. */
+/** An integer in a range, refused with a sentence that names the range where it is there at all. */
 export const integerBetween = (least: number, most: number) => {
-  const error = (issue: RawIssue): string => `${fieldOf(issue)} must be an integer from ${least} to ${most}`;
+  const error = (issue: RawIssue): string =>
+    `${fieldOf(issue)} ${issue.input === undefined ? 'is required' : `must be an integer from ${least} to ${most}`}`;
   return z
     .number({ error })
     .refine((value) => Number.isInteger(value) && value >= least && value <= most, { error })

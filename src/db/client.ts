@@ -49,7 +49,11 @@ export const openDatabase = (options: {
 };
 
 /** Whether an error says that a unique key is already there. */
-export const isUniqueViolation = (error: unknown): boolean => isPrismaError(error, 'P2002');
+export const isUniqueViolation = (error: unknown): boolean =>
+  isPrismaError(error, 'P2002') || isRawError(error, /"originalCode":"23505"/);
+
+/** Whether our own SQL was refused because its row excludes one that is there. */
+export const isExclusionViolation = (error: unknown): boolean => isRawError(error, /\b23P01\b/);
 
 /** Whether an error says that a row referred to is not there (any more). */
 export const isForeignKeyViolation = (error: unknown): boolean => isPrismaError(error, 'P2003');
@@ -57,9 +61,12 @@ export const isForeignKeyViolation = (error: unknown): boolean => isPrismaError(
 const isPrismaError = (error: unknown, code: string): boolean =>
   error instanceof Prisma.PrismaClientKnownRequestError && error.code === code;
 
+/** What PostgreSQL refuses of our own SQL comes under one code, with its own (SQLSTATE) inside. */
+const isRawError = (error: unknown, sqlState: RegExp): boolean =>
+  isPrismaError(error, 'P2010') && sqlState.test(JSON.stringify((error as { meta?: unknown }).meta));
+
 const isDeadlock = (error: unknown): boolean =>
-  isPrismaError(error, 'P2034') ||
-  (isPrismaError(error, 'P2010') && /\b(?:40001|40P01)\b/.test(JSON.stringify((error as { meta?: unknown }).meta)));
+  isPrismaError(error, 'P2034') || isRawError(error, /\b(?:40001|40P01)\b/);
 
 const MOST_TRIES = 5;
 const RETRY_PAUSE_MS = 50;

@@ -1,6 +1,5 @@
 /**
- * Every event that the service knows, with the shape of its `data`, what it means and an example. Nothing causes those of
- * recordings and of visits to rooms yet: the functions that write them have no operation.
+ * Every event that the service knows, with the shape of its `data`, what it means and an example.
  */
 import { z } from 'zod';
 import { recordingStatuses } from '../core/recording-status.ts';

@@ -2,7 +2,7 @@
 import '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Identity, identify } from '../auth/identify.ts';
-import { isSessionToken } from '../auth/tokens.ts';
+import { isToken } from '../auth/tokens.ts';
 import { type AppError, forbidden } from '../core/errors.ts';
 import type { Services } from '../services.ts';
 import type { Context } from '../trpc.ts';
@@ -15,11 +15,11 @@ const BEARER = /^Bearer +([^\s]+)$/i;
  * The credential of a request. The Authorization header wins over the cookie, and is never joined with it; keys come by
  * the header only.
  */
-const credentialOf = (request: FastifyRequest): { token: string | null; fromCookie: boolean } => {
+export const credentialOf = (request: FastifyRequest): { token: string | null; fromCookie: boolean } => {
   const { authorization } = request.headers;
   if (authorization !== undefined) return { token: BEARER.exec(authorization)?.[1] ?? null, fromCookie: false };
   const cookie = request.cookies[SESSION_COOKIE];
-  return { token: cookie !== undefined && isSessionToken(cookie) ? cookie : null, fromCookie: true };
+  return { token: cookie !== undefined && isToken('lns_', cookie) ? cookie : null, fromCookie: true };
 };
 
 /** Scheme, host and port under which the caller reached us. */
@@ -62,6 +62,7 @@ export const createContext = (
   isDirect: request.headers['x-forwarded-for'] === undefined && request.headers.forwarded === undefined,
   origin: originOf(request, services),
   unreadableBody: known.unreadableBody ?? null,
+  hasAuthorization: request.headers.authorization !== undefined,
   identify: async (workspaceId) => known.identity ?? identifyRequest(services, request, workspaceId),
   setHeader(name, value) {
     reply.header(name, value);

@@ -1,14 +1,20 @@
 /** Time limits on what a client may take to send. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../core/errors.ts';
+import { CONTACTS_IMPORT_PATH } from './contacts-csv-document.ts';
 import { sendError } from './errors.ts';
-import { UPLOAD_PATH } from './upload-document.ts';
+import { routeOf } from './route-of.ts';
+import { LIBRARY_UPLOAD_PATH, RECORDING_UPLOAD_PATH } from './upload-document.ts';
 
-const uploadUrl = UPLOAD_PATH.replace('{id}', ':id');
+const uploadUrls: readonly (string | undefined)[] = [
+  LIBRARY_UPLOAD_PATH,
+  RECORDING_UPLOAD_PATH,
+  CONTACTS_IMPORT_PATH,
+].map(routeOf);
 
 /** Milliseconds. */
 export type BodyPatience = {
-  /** How long a JSON body may take to arrive; the upload has a rule of its own. */
+  /** How long a JSON body may take to arrive; the uploads have a rule of their own. */
   bodyMs: number;
   /** How long a client may go on sending a body whose answer it has. */
   lingerMs: number;
@@ -32,7 +38,7 @@ export const limitSlowBodies = (app: FastifyInstance, patience = defaultPatience
   });
   app.addHook('preParsing', (request, reply, _payload, done) => {
     const { method, raw, routeOptions } = request;
-    const isUpload = routeOptions.url === uploadUrl && method === 'POST';
+    const isUpload = uploadUrls.includes(routeOptions.url) && method === 'POST';
     if (method === 'GET' || method === 'HEAD' || raw.complete || isUpload) return done();
     const timer = setTimeout(() => {
       if (reply.sent) return;

@@ -3,7 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import busboy from 'busboy';
 import { badField, badRequest } from '../core/errors.ts';
-import type { IncomingUpload } from '../routers/library/upload.ts';
+import type { IncomingFile, IncomingUpload } from '../routers/library/receive-file.ts';
+import { pipeBody } from './streamed-body.ts';
 
 const MOST_FIELDS = 50;
 const MOST_FIELD_BYTES = 64 * 1024;
@@ -36,7 +37,7 @@ const createParser = (request: IncomingMessage): busboy.Busboy | null => {
  * are pulled only as fast as the file is read.
  */
 export const readMultipart = (request: IncomingMessage): MultipartUpload => {
-  const file = Promise.withResolvers<Awaited<IncomingUpload['file']>>();
+  const file = Promise.withResolvers<IncomingFile>();
   const fields = Promise.withResolvers<Record<string, string>>();
   const end = new AbortController();
   // Whoever reads the upload may have stopped at the first of the two.
@@ -88,19 +89,6 @@ export const readMultipart = (request: IncomingMessage): MultipartUpload => {
     fields.resolve(texts);
   });
 
-  const endEarly = (): void => {
-    if (!request.complete) {
-      stop(badRequest('The request was cut off'));
-      return;
-    }
-    // The client hung up after its last byte: its body is whole, and what we have not read yet is in the buffer.
-    request.unpipe(parser);
-    for (let rest = request.read(); rest !== null; rest = request.read()) parser.write(rest);
-    parser.end();
-  };
-  // An error comes after 'aborted', and says no more.
-  request.on('aborted', endEarly).on('error', () => {});
-  if (request.destroyed) endEarly();
-  else request.pipe(parser);
+  pipeBody(request, parser, stop);
   return upload;
 };

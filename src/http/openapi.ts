@@ -3,9 +3,24 @@ import { readFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { generateOpenApiDocument, type OpenAPIObject } from 'trpc-to-openapi';
 import { z } from 'zod';
+import { ImportAnswer } from '../routers/contacts/schemas.ts';
 import { appRouter } from '../routers/index.ts';
+import {
+  CONTACTS_EXPORT_PATH,
+  CONTACTS_IMPORT_PATH,
+  contactsExportOperation,
+  contactsImportOperation,
+  exportStatuses,
+  importStatuses,
+} from './contacts-csv-document.ts';
+import { INGEST_PATH, ingestOperation, meetingProviderScheme } from './ingest-document.ts';
 import { listOperations, type Operation } from './rest.ts';
-import { UPLOAD_PATH, uploadOperation } from './upload-document.ts';
+import {
+  LIBRARY_UPLOAD_PATH,
+  libraryUploadOperation,
+  RECORDING_UPLOAD_PATH,
+  recordingUploadOperation,
+} from './upload-document.ts';
 import { webhookEntries } from './webhooks-document.ts';
 
 const { version } = z
@@ -17,10 +32,14 @@ const tags = [
   ['Workspaces', 'What teams work in, and the links that invite to them.'],
   ['Members', 'Roles, removing and leaving.'],
   ['Rooms', 'Meeting rooms, known by a name that is unique in the whole service.'],
+  ['Participants', 'Entering and leaving rooms, and letting in who waits.'],
   ['Recordings', 'What was recorded in rooms.'],
   ['Labels', 'Colored tags of a workspace, for the items of its library.'],
   ['Media library', 'PDF and MP4 files of a workspace, up to 100 MB each.'],
   ['Retention', 'How long the items of a library are kept.'],
+  ['Contacts', 'Who joined rooms and booked meetings.'],
+  ['Booking', 'Pages on which anyone may book a meeting, and what was booked.'],
+  ['Meeting providers', 'Where providers of meetings tell what happens in rooms.'],
   ['Analytics', 'What happened in a workspace, in numbers.'],
   ['API keys', 'Credentials for programs, each for one workspace. Send a key as `Authorization: Bearer`.'],
   ['Webhooks', 'Where the service posts the events of a workspace, what became of it, and what is posted.'],
@@ -108,10 +127,10 @@ const statusesOf = (operation: Operation): number[] => {
   const writes = operation.method !== 'GET';
   return [
     ...(operation.kinds.size > 0 || operation.takesBody ? [400] : []),
-    ...(operation.isPublic ? [] : [401]),
+    ...(operation.credential === 'none' ? [] : [401]),
     ...(isInWorkspace ? [403, 404] : []),
     // A write with the session cookie from a foreign page, and a body where none is meant, are refused everywhere.
-    ...(writes && !operation.isPublic ? [403] : []),
+    ...(writes && operation.credential !== 'none' ? [403] : []),
     ...(writes ? [408, 413, 415] : []),
     ...operation.errorStatuses,
     429,
@@ -135,10 +154,19 @@ type OperationObject = {
   responses: Record<string, Answer | { $ref: string }>;
 };
 
+const credentials = [{ bearer: [] }, { cookie: [] }];
+
+/** Ours, since the generator takes any of the schemes for what is protected. An empty one is a call without. */
+const security: Record<Operation['credential'], readonly object[]> = {
+  required: credentials,
+  optional: [{}, ...credentials],
+  none: [],
+};
+
 const completeOperation = (operation: Operation, target: OperationObject): void => {
   // `labels.create` of the router is `labelsCreate` in generated clients.
   target.operationId = operation.name.replace(/\.(\w)/g, (_, letter: string) => letter.toUpperCase());
-  if (operation.isPublic) target.security = [];
+  target.security = security[operation.credential];
   if (target.requestBody) {
     const body = target.requestBody.content['application/json'];
     target.requestBody.required = (body?.schema.required?.length ?? 0) > 0;
@@ -156,11 +184,19 @@ export const createOpenApiDocument = (serverUrl: string): OpenAPIObject => {
     description,
     openApiVersion: '3.1.0',
     baseUrl: serverUrl,
+    // No procedure answers it.
+    defs: { ContactImport: ImportAnswer },
     license: { name: 'MIT', identifier: 'MIT' },
     contact: { name: 'The developers of Lynxroom' },
     securitySchemes: {
-      bearer: { type: 'http', scheme: 'bearer', description: 'A session token (`lns_...`) or an API key (`lnx_...`)' },
+      bearer: {
+        type: 'http',
+        scheme: 'bearer',
+        description:
+          'A session token (`lns_...`) or an API key (`lnx_...`); for uploading the file of a recording also its `upload_token` (`lnr_...`)',
+      },
       cookie: { type: 'apiKey', in: 'cookie', name: 'session', description: 'A session token, set by signing in' },
+      meetingProvider: meetingProviderScheme,
     },
   });
   document.tags = tags.map(([name, text]) => ({ name, description: text }));
@@ -185,12 +221,19 @@ export const createOpenApiDocument = (serverUrl: string): OpenAPIObject => {
   };
   // Plain JSON of the right shape; the generator's types are those of an object model with mutable arrays.
   document.components = components as unknown as NonNullable<OpenAPIObject['components']>;
-  const library = paths[UPLOAD_PATH];
-  if (!library) throw new Error('The document lacks the library');
-  paths[UPLOAD_PATH] = {
-    ...library,
-    post: uploadOperation(refusalsFor([400, 401, 403, 404, 408, 413, 429, 500, 503])),
-  } as typeof library;
+  const uploadRefusals = [400, 401, 403, 404, 408, 413, 429, 500, 503];
+  for (const [path, operation] of [
+    [LIBRARY_UPLOAD_PATH, libraryUploadOperation(refusalsFor(uploadRefusals))],
+    [RECORDING_UPLOAD_PATH, recordingUploadOperation(refusalsFor([...uploadRefusals, 409]))],
+    [INGEST_PATH, ingestOperation(refusalsFor([400, 401, 404, 408, 413, 429, 500, 503]))],
+  ] as const) {
+    paths[path] = { ...paths[path], post: operation } as (typeof paths)[string];
+  }
+  const csv = {
+    [CONTACTS_EXPORT_PATH]: { get: contactsExportOperation(refusalsFor(exportStatuses)) },
+    [CONTACTS_IMPORT_PATH]: { post: contactsImportOperation(refusalsFor(importStatuses)) },
+  };
+  Object.assign(paths, csv);
   // Plain JSON too.
   document.webhooks = webhookEntries as unknown as NonNullable<OpenAPIObject['webhooks']>;
   return document;

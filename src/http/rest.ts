@@ -13,6 +13,7 @@ import type { Services } from '../services.ts';
 import { createCallerFactory, fromTrpcError, type Meta, requireCaller } from '../trpc.ts';
 import { createContext, identifyRequest } from './context.ts';
 import { parseJsonBodies, refuseOtherBodies, UnreadableBody } from './json-body.ts';
+import { routeOf } from './route-of.ts';
 
 type Kind = 'integer' | 'number' | 'boolean' | 'string';
 
@@ -26,7 +27,8 @@ export type Operation = {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   /** `/api/workspaces/{id}`, as OpenAPI writes it. */
   path: string;
-  isPublic: boolean;
+  /** Whether a call needs a credential, may have one, or has no use for it. */
+  credential: 'required' | 'optional' | 'none';
   takesBody: boolean;
   /** Status of success. */
   status: number;
@@ -55,7 +57,7 @@ const procedures = appRouter._def.procedures as unknown as Record<string, AnyTRP
 export const listOperations = (): Operation[] =>
   Object.entries(procedures).flatMap(([name, { _def: definition }]) => {
     // The router's meta type, which tRPC does not carry into its flat record.
-    const { openapi, successStatus, refusals = [] } = (definition.meta ?? {}) as Meta;
+    const { openapi, successStatus, credential = 'none', refusals = [] } = (definition.meta ?? {}) as Meta;
     if (!openapi) return [];
     const { method, path, protect = true } = openapi;
     // Present on every procedure of a builder, though not in the public type; the document's generator reads it too.
@@ -65,7 +67,7 @@ export const listOperations = (): Operation[] =>
         name,
         method,
         path,
-        isPublic: !protect,
+        credential: protect ? 'required' : credential,
         takesBody: method !== 'GET' && method !== 'DELETE',
         status: successStatus ?? 200,
         errorStatuses: refusals,
@@ -115,13 +117,16 @@ const unreadable = (operation: Operation, body: unknown): AppError | null => {
 
 const identities = new WeakMap<FastifyRequest, Identity>();
 
-/** The workspace of a path such as `/api/workspaces/:id/labels` or `.../:workspaceId/analytics`; null where there is none, or no valid one. */
-export const workspaceIdOf = (request: FastifyRequest): number | null => {
-  if (!isRecord(request.params)) return null;
-  const { id: named, workspaceId = named } = request.params;
-  const given = id.safeParse(fromText(workspaceId, 'integer'));
+/** The first of these parameters that the path has, as an id; null where there is none, or no valid one. */
+export const idInPath = ({ params }: FastifyRequest, ...names: readonly string[]): number | null => {
+  if (!isRecord(params)) return null;
+  const name = names.find((one) => params[one] !== undefined);
+  const given = id.safeParse(name === undefined ? undefined : fromText(params[name], 'integer'));
   return given.success ? given.data : null;
 };
+
+/** The workspace of a path such as `/api/workspaces/:id/labels` or `.../:workspaceId/analytics`; null where there is none, or no valid one. */
+export const workspaceIdOf = (request: FastifyRequest): number | null => idInPath(request, 'workspaceId', 'id');
 
 const createCaller = createCallerFactory(appRouter);
 
@@ -138,10 +143,10 @@ export const serveRest = (app: FastifyInstance, services: Services): void => {
   for (const operation of listOperations()) {
     app.route({
       method: operation.method,
-      url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
+      url: routeOf(operation.path),
       // Before the body is read, so that strangers cannot make us read one; procedures find the answer ready.
       async onRequest(request, reply) {
-        if (operation.isPublic) return;
+        if (operation.credential !== 'required') return;
         const identity = await identifyRequest(services, request, workspaceIdOf(request));
         identities.set(request, identity);
         if (identity.caller === null) await requireCaller(createContext(services, request, reply), identity);

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { AppError } from '../core/errors.ts';
 import type { Clock } from '../core/time.ts';
 import { absentAs, listFolder } from './disk-listing.ts';
-import { FILE_MODE, FOLDER_MODE, onDisk, publishFile, stageFile } from './disk-upload.ts';
+import { FILE_MODE, FOLDER_MODE, onDisk, publishFile, stageCopy, stageFile } from './disk-upload.ts';
 import { assertObjectKey } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
 import { StorageUnavailableError } from './object-store.ts';
@@ -71,23 +71,39 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
     return join(objects, key);
   };
 
+  /** Has `stage` write a file into staging, and moves it to `target`. */
+  const publish = async (target: string, stage: (staged: string) => Promise<void>): Promise<void> => {
+    const staged = join(staging, randomUUID());
+    try {
+      await onDisk('take another file', requireSpace);
+      await stage(staged);
+      await onDisk('publish an upload', () => publishFile(staged, target, objects));
+    } catch (error) {
+      // Left-overs of a failing disk are removeStaleUploads' work; the first error is the one that explains.
+      await rm(staged, { force: true }).catch(() => undefined);
+      throw error;
+    }
+  };
+
   // Where a disk is not mounted every object looks absent, and believing that would delete records of files that exist.
   const assertMounted = () => stat(objects);
 
   return {
     async put(key, source, { signal }) {
       const target = pathOf(key);
-      const staged = join(staging, randomUUID());
       try {
-        await onDisk('take another file', requireSpace);
-        await stageFile(staged, source, signal);
-        signal?.throwIfAborted();
-        await onDisk('publish an upload', () => publishFile(staged, target, objects));
+        await publish(target, async (staged) => {
+          await stageFile(staged, source, signal);
+          signal?.throwIfAborted();
+        });
       } catch (error) {
-        // Left-overs of a failing disk are removeStaleUploads' work; the first error is the one that explains.
-        await rm(staged, { force: true }).catch(() => undefined);
         throw signal?.aborted ? signal.reason : error;
       }
+    },
+
+    async copy(from, to) {
+      const source = pathOf(from);
+      await publish(pathOf(to), (staged) => onDisk('copy an object', () => stageCopy(staged, source)));
     },
 
     async remove(key, { signal } = {}) {

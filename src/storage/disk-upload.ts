@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { constants, copyFile, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Writable } from 'node:stream';
@@ -67,6 +67,16 @@ async function writeAll(handle: FileHandle, buffers: Buffer[]): Promise<void> {
   const size = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
   // A disk that is nearly full takes a part; writing the rest then brings the error, or succeeds.
   if (bytesWritten < size) await handle.writeFile(Buffer.concat(buffers).subarray(bytesWritten));
+}
+
+/**
+ * Copies a file into a new one, which is on the disk when this resolves; where the file system can, the two share their
+ * blocks until one changes. Rejects with the file system's error.
+ */
+export async function stageCopy(path: string, source: string): Promise<void> {
+  await copyFile(source, path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  await using handle = await open(path, 'r+');
+  await handle.sync();
 }
 
 /**

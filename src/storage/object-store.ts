@@ -31,6 +31,13 @@ export type ObjectStore = {
    */
   put(key: string, source: Readable, options: { contentType: string; signal?: AbortSignal }): Promise<void>;
 
+  /**
+   * Makes a new object with the bytes and the type of another one, of at most 5 GB, inside the store: they do not pass
+   * through this process. When it resolves the object is durable and readable; when it rejects, as where there is no
+   * object under `from`, nothing is readable under `to`, but for a store that stops answering half-way.
+   */
+  copy(from: string, to: string): Promise<void>;
+
   /** Removes an object. Removing what is not there succeeds. */
   remove(key: string, options?: { signal?: AbortSignal }): Promise<void>;
 

@@ -14,7 +14,7 @@ import { attachmentDisposition } from './content-disposition.ts';
 import { assertObjectKey, isObjectKey } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
 import { StorageUnavailableError } from './object-store.ts';
-import { uploadStream } from './s3-upload.ts';
+import { copyObject, uploadStream } from './s3-upload.ts';
 
 export type S3StoreOptions = {
   bucket: string;
@@ -58,6 +58,10 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
   return {
     async put(key, source, { contentType, signal }) {
       await uploadStream(client, { ...locate(key), ContentType: contentType }, source, signal);
+    },
+
+    async copy(from, to) {
+      await copyObject(client, locate(from), locate(to));
     },
 
     async remove(key, { signal } = {}) {

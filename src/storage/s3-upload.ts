@@ -3,6 +3,7 @@ import type { CompletedPart, S3Client } from '@aws-sdk/client-s3';
 import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
+  CopyObjectCommand,
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
   PutObjectCommand,
@@ -14,7 +15,9 @@ const PART_BYTES = 8 * 1024 * 1024;
 const PARTS_AT_ONCE = 2;
 const CLEAN_UP_MS = 5000;
 
-type Target = { Bucket: string; Key: string; ContentType: string };
+type Place = { Bucket: string; Key: string };
+
+type Target = Place & { ContentType: string };
 
 /** `stop` ends every request of the upload and its source at the first failure; `signal` is that, or the caller's abort. */
 type Upload = { client: S3Client; target: Target; signal: AbortSignal; stop: AbortController };
@@ -186,8 +189,25 @@ async function completeMultipartUpload(
   }
 }
 
+/**
+ * Copies an object of at most 5 GB within the store, its content type included. On failure what may have been stored is
+ * removed.
+ */
+export async function copyObject(client: S3Client, from: Place, to: Place): Promise<void> {
+  // Of the parts of a path each is encoded, but not the slashes between them.
+  const CopySource = [from.Bucket, ...from.Key.split('/')].map(encodeURIComponent).join('/');
+  try {
+    const { CopyObjectResult } = await client.send(new CopyObjectCommand({ ...to, CopySource }));
+    // As for Complete: the answer starts before the outcome is known.
+    if (CopyObjectResult?.ETag === undefined) throw new Error('The answer to CopyObject has no ETag');
+  } catch (error) {
+    await removeObject(client, to);
+    throw unavailable(error, 'copy an object');
+  }
+}
+
 /** For an object that may or may not have become readable. Nothing more can be done when the store does not answer. */
-async function removeObject(client: S3Client, { Bucket, Key }: Target): Promise<void> {
+async function removeObject(client: S3Client, { Bucket, Key }: Place): Promise<void> {
   const abortSignal = AbortSignal.timeout(CLEAN_UP_MS);
   await quietly(client.send(new DeleteObjectCommand({ Bucket, Key }), { abortSignal }));
 }
@@ -197,6 +217,6 @@ async function quietly(work: Promise<unknown>): Promise<void> {
   await work.catch(() => undefined);
 }
 
-function unavailable(cause: unknown): StorageUnavailableError {
-  return new StorageUnavailableError('The object store could not store an upload', cause);
+function unavailable(cause: unknown, what = 'store an upload'): StorageUnavailableError {
+  return new StorageUnavailableError(`The object store could not ${what}`, cause);
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DAY_MS } from '../../src/core/time.ts';
 import { openDatabase, transact } from '../../src/db/client.ts';
 import { readAnalytics } from '../../src/routers/analytics/read-analytics.ts';
-import { recordContactEvent, upsertContact } from '../../src/routers/contacts/record-contact-event.ts';
+import { findOrAddContact, recordContactEvent } from '../../src/routers/contacts/record-contact-event.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
 import { addPage, addRecording, addRoom, addSubjects, makeHistory } from './history.ts';
@@ -46,7 +46,7 @@ const record = (
   });
 
 const addContact = (team: Team, email: string, at: Date | string = NOW) =>
-  upsertContact(app.services.db, { workspaceId: team.id, name: 'Kim', email, at: new Date(at) });
+  findOrAddContact(app.services.db, { workspaceId: team.id, name: 'Kim', email, at: new Date(at) });
 
 const empty = {
   kpis: { rooms: 0, recordings: 0, recordingDuration: 0, contacts: 0, bookings: 0 },
@@ -130,7 +130,7 @@ describe('days', () => {
     for (const at of ['2027-01-12T00:30:00Z', '2027-01-12T23:59:59.999Z', '2027-01-13T00:00:00Z'])
       await transact(db, async (tx) => {
         const event = { workspaceId: team.id, type: 'booking', contactId: null, roomId: null, bookingPageId: null };
-        await upsertContact(tx, { workspaceId: team.id, name: 'Kim', email: `${at}@example.com`, at: new Date(at) });
+        await findOrAddContact(tx, { workspaceId: team.id, name: 'Kim', email: `${at}@example.com`, at: new Date(at) });
         await recordContactEvent(tx, { ...event, at: new Date(at) });
       });
     expect(await readAnalytics({ db, clock }, { workspaceId: team.id })).toMatchObject({

@@ -1,7 +1,9 @@
 /** Rooms, pages, contacts and events of a workspace, made at random from a seed. */
+
 import { DAY_MS } from '../../src/core/time.ts';
 import { type Tx, transact } from '../../src/db/client.ts';
-import { recordContactEvent, upsertContact } from '../../src/routers/contacts/record-contact-event.ts';
+import { findOrAddContact, recordContactEvent } from '../../src/routers/contacts/record-contact-event.ts';
+import { pageRow } from '../support/booking-page.ts';
 import type { TestApp } from '../support/test-app.ts';
 import type { Team } from '../support/world.ts';
 
@@ -64,7 +66,7 @@ export const addRecording = async (app: TestApp, team: Team, roomId: number, dur
 
 export const addPage = async (app: TestApp, team: Team, title = 'Call'): Promise<number> => {
   const { id } = await app.services.db.bookingPage.create({
-    data: { workspaceId: team.id, title, slug: newName(), createdAt: app.clock.now() },
+    data: pageRow({ workspaceId: team.id, userId: team.owner.id, title, slug: newName(), createdAt: app.clock.now() }),
   });
   return id;
 };
@@ -96,7 +98,7 @@ export const recordAnyEvent = async (tx: Tx, team: Team, { rooms, pages }: Subje
 };
 
 export const upsertAnyContact = (tx: Tx, team: Team, random: Random, at: Date, people = 60): Promise<number | null> =>
-  upsertContact(tx, {
+  findOrAddContact(tx, {
     workspaceId: team.id,
     name: random.of(['Kim', 'Alex', 'Sam']),
     email: random.below(8) === 0 ? null : `${random.of(['P', 'p'])}erson${random.below(people)}@Example.com`,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DAY_MS } from '../../src/core/time.ts';
 import { transact } from '../../src/db/client.ts';
 import { readAnalytics } from '../../src/routers/analytics/read-analytics.ts';
-import { recordContactEvent, upsertContact } from '../../src/routers/contacts/record-contact-event.ts';
+import { findOrAddContact, recordContactEvent } from '../../src/routers/contacts/record-contact-event.ts';
 import { concurrently } from '../support/concurrently.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
@@ -102,7 +102,7 @@ test('sums equal counts while rooms, pages and contacts are deleted under the wr
 test('of 40 calls with one email address, in whatever case, one makes the contact', async () => {
   const team = await addTeam(app);
   const ids = await concurrently(40, (index) =>
-    upsertContact(app.services.db, {
+    findOrAddContact(app.services.db, {
       workspaceId: team.id,
       name: `Name ${index % 3}`,
       email: index % 2 === 0 ? ' Kim@Example.com' : 'kim@example.COM',
@@ -114,20 +114,20 @@ test('of 40 calls with one email address, in whatever case, one makes the contac
   expect(contacts).toMatchObject([{ id: ids[0], email: 'kim@example.com' }]);
 });
 
-test('a contact keeps its day and takes the last name; without an address there is none', async () => {
+test('a contact keeps its day and its name, whoever comes with its address; without an address there is none', async () => {
   const team = await addTeam(app);
   const { db } = app.services;
   const add = (name: string, email: string | null, at: string) =>
-    upsertContact(db, { workspaceId: team.id, name, email, at: new Date(at) });
+    findOrAddContact(db, { workspaceId: team.id, name, email, at: new Date(at) });
   const id = await add('Kim', 'kim@example.com', '2026-05-01T00:00:00Z');
   expect(await add('Kim Lee', 'KIM@example.com', '2026-06-01T00:00:00Z')).toBe(id);
   for (const nothing of [null, '', '  ']) expect(await add('Nobody', nothing, '2026-06-01T00:00:00Z')).toBeNull();
   const other = await addTeam(app);
   expect(
-    await upsertContact(db, { workspaceId: other.id, name: 'Kim', email: 'kim@example.com', at: new Date() }),
+    await findOrAddContact(db, { workspaceId: other.id, name: 'Kim', email: 'kim@example.com', at: new Date() }),
   ).not.toBe(id);
   const contacts = await db.contact.findMany({ where: { workspaceId: team.id } });
-  expect(contacts).toMatchObject([{ id, name: 'Kim Lee', createdAt: new Date('2026-05-01T00:00:00Z') }]);
+  expect(contacts).toMatchObject([{ id, name: 'Kim', createdAt: new Date('2026-05-01T00:00:00Z') }]);
 });
 
 test('events of a workspace that is deleted meanwhile go with it, or are refused', async () => {

@@ -1,6 +1,8 @@
 /** The tables of the contract for rooms, recordings and analytics, row by row. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { start } from '../recordings/recorder.ts';
+import { pageRow } from '../support/booking-page.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { expectError, fields, isUnixSeconds } from './expectations.ts';
 import { createWorld, type Scene, type World } from './scene.ts';
@@ -28,6 +30,7 @@ const ROOM = [
   'name',
   'recording_count',
   'scheduled_at',
+  'session_id',
   'user_id',
   'waiting_room_enabled',
   'waiting_room_message',
@@ -37,6 +40,8 @@ const RECORDING = [
   'archive_id',
   'created_at',
   'duration',
+  'ended_at',
+  'failure_reason',
   'id',
   'room_id',
   'room_name',
@@ -308,7 +313,13 @@ describe('analytics', () => {
     for (let index = 0; index < 6; index += 1) {
       const { body } = await app.http.post(ROOMS, scene.owner.token, { workspace_id: workspaceId });
       const page = await app.services.db.bookingPage.create({
-        data: { workspaceId, title: 'Page', slug: `top-${scene.number}-${index}`, createdAt: at(0) },
+        data: pageRow({
+          workspaceId,
+          userId: scene.owner.id,
+          title: 'Page',
+          slug: `top-${scene.number}-${index}`,
+          createdAt: at(0),
+        }),
       });
       await app.services.db.contactEvent.createMany({
         data: [

@@ -20,8 +20,9 @@ import {
   viaTrpc,
   withoutRandomness,
 } from './doors.ts';
-import { type Child, isNamedByText, type Row, rows, workspaceOf } from './operations.ts';
+import { rows } from './operations.ts';
 import { type Restorer, rememberRows } from './restore.ts';
+import { type Child, isNamedByText, type Row, workspaceOf } from './row.ts';
 import { createWorld, foreignChildren, type Scene, type Someone, type World } from './scene.ts';
 
 const HELD_AT = new Date('2026-06-15T12:00:00Z');
@@ -109,6 +110,7 @@ const people: readonly Role[] = ['owner', 'admin', 'member'];
 /** Who may call an operation, as people of the scene. */
 const allowed = (row: Row): readonly Role[] => {
   if (row.who === 'room owner') return ['owner'];
+  if (row.who === 'room host') return ['owner', 'admin'];
   const place = workspaceOf(row);
   return place === null ? ['member'] : people.filter((role) => isAtLeast(role, place.least));
 };
@@ -196,6 +198,14 @@ describe.each(Object.entries(rows))('%s', (name, row) => {
       const changes = noIds.map((id) => () => ({ input: { [field]: id } }));
       return refused(changes, 400, problemOf('BAD_REQUEST', message, [{ path: field, message }]));
     };
+
+    if (row.knowsCaller)
+      test('a credential that is none: 401', () =>
+        refused(
+          NO_CREDENTIALS.map((token) => () => ({ token })),
+          401,
+          problemOf('UNAUTHORIZED', 'Unauthorized'),
+        ));
 
     if (row.who !== 'anyone') {
       test('nobody, and a credential that is none: 401', () =>

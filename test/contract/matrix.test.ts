@@ -9,8 +9,9 @@ import { dumpTables } from '../support/dump.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { upload } from '../support/world.ts';
 import { type Door, doors, type Input, type Outcome, withoutRandomness } from './doors.ts';
-import { type Child, isNamedByText, type Row, rows, workspaceOf } from './operations.ts';
+import { rows } from './operations.ts';
 import { type Restorer, rememberRows } from './restore.ts';
+import { type Child, isNamedByText, type Row, workspaceOf } from './row.ts';
 import { addKey, createWorld, foreignChildren, type Scene, type Someone, type World } from './scene.ts';
 
 const UNKNOWN_ID = 2_147_483_647;
@@ -18,6 +19,8 @@ const UNKNOWN_ID = 2_147_483_647;
 /** What a kind of caller shows, and what it is worth. */
 type Credential = {
   kind: 'none' | 'session' | 'key';
+  /** Whether what it shows is good for nothing. */
+  isWrong?: true;
   /** The role in the workspace that the call is about. */
   role: Role | null;
   /** Whether it is the owner, who the room belongs to, and may act as them here. */
@@ -40,9 +43,9 @@ const callers = {
   'key of an admin': { kind: 'key', role: 'admin' },
   'key of the owner for another workspace': { kind: 'key', role: null },
   'key of an outsider': { kind: 'key', role: null },
-  'inactive key': { kind: 'none', role: null },
-  'key whose creator left': { kind: 'none', role: null },
-  'key that was deleted': { kind: 'none', role: null },
+  'inactive key': { kind: 'none', role: null, isWrong: true },
+  'key whose creator left': { kind: 'none', role: null, isWrong: true },
+  'key that was deleted': { kind: 'none', role: null, isWrong: true },
 } as const satisfies Record<string, Credential>;
 type CallerName = keyof typeof callers;
 const callerNames = Object.keys(callers) as CallerName[];
@@ -50,12 +53,14 @@ const callerNames = Object.keys(callers) as CallerName[];
 /** The one rule from a row and a caller to a status. */
 const expectedStatus = (name: string, row: Row, caller: Credential): number => {
   const success = row.status ?? 200;
-  if (row.who === 'anyone') return success;
+  if (row.who === 'anyone') return row.knowsCaller && caller.isWrong ? 401 : success;
   if (caller.kind === 'none') return 401;
   if (caller.kind === 'key' && !row.keys) return 403;
   if (caller.conflicts?.includes(name)) return 409;
   if (row.who === 'user') return success;
   if (row.who === 'room owner') return caller.ownsRoom ? success : 404;
+  if (row.who === 'room host')
+    return caller.ownsRoom || (caller.role !== null && isAtLeast(caller.role, 'admin')) ? success : 404;
   return caller.role !== null && isAtLeast(caller.role, row.who) ? success : 403;
 };
 
@@ -158,6 +163,31 @@ test('the upload, which has a door of its own, is for members and their keys', a
   for (const caller of ['owner', 'key of the owner'] as const) {
     const { status } = await upload(app, `/api/workspaces/${scene.foreign.workspaceId}`, shown[caller].token);
     expect(status, caller).toBe(403);
+  }
+  expect(await dumpTables(app)).toEqual(restorer.rows);
+});
+
+test('contacts as CSV, which have doors of their own, are for admins and their keys', async () => {
+  const path = (id: number): string => `/api/workspaces/${id}`;
+  const importCsv = (id: number, token: string | undefined) =>
+    app.http.call('POST', `${path(id)}/contacts/import`, {
+      token,
+      headers: { 'content-type': 'text/csv' },
+      body: 'email\nwanda@example.com\n',
+    });
+  const row: Row = { who: 'admin', keys: true, input: () => ({}), writes: true };
+  for (const caller of callerNames) {
+    const { token } = shown[caller];
+    const read = expectedStatus('contacts.csv', { ...row, writes: false }, callers[caller]);
+    expect((await app.http.get(`${path(scene.workspaceId)}/contacts.csv`, token)).status, caller).toBe(read);
+    const expected = expectedStatus('contacts/import', row, callers[caller]);
+    expect((await importCsv(scene.workspaceId, token)).status, caller).toBe(expected);
+    expect(await restorer.restore(), caller).toBe(expected === 200);
+  }
+  for (const caller of ['owner', 'key of the owner'] as const) {
+    const { token } = shown[caller];
+    expect((await importCsv(scene.foreign.workspaceId, token)).status, caller).toBe(403);
+    expect((await app.http.get(`${path(scene.foreign.workspaceId)}/contacts.csv`, token)).status, caller).toBe(403);
   }
   expect(await dumpTables(app)).toEqual(restorer.rows);
 });

@@ -2,61 +2,15 @@
  * Every operation of the router with what it takes, who may call it and how it refuses. The tests walk this table, so
  * that an operation without a row is seen.
  */
-import type { Role } from '../../src/core/roles.ts';
 import { PASSWORD } from '../support/world.ts';
 import type { Input } from './doors.ts';
+import { type Refusal, type Row, wrongColors, wrongNames, wrongPages } from './row.ts';
+import { bookingRows } from './rows/booking.ts';
+import { connectionRows } from './rows/connections.ts';
+import { contactRows } from './rows/contacts.ts';
+import { participantRows } from './rows/participants.ts';
+import { recordingRows } from './rows/recordings.ts';
 import type { Scene, Someone, World } from './scene.ts';
-
-type Refusal = { input: Input; message: string; path: string };
-
-export type Child =
-  | 'labelId'
-  | 'itemId'
-  | 'userId'
-  | 'name'
-  | 'recordingId'
-  | 'keyId'
-  | 'webhookId'
-  | 'deliveryId'
-  | 'messageId';
-
-/** Children that are named by text, of which any may be asked for. */
-export const isNamedByText = (child: Child): boolean => child === 'name' || child === 'messageId';
-
-export type Row = {
-  /**
-   * Who may at least call it. `anyone`: without a credential; `user`: any signed-in user; `room owner`: who the room of
-   * the scene belongs to, which is its owner (to everyone else there is no such room); a role: who has it at least in
-   * the workspace of the input.
-   */
-  who: 'anyone' | 'user' | 'room owner' | Role;
-  /** Whether a key may call it as its creator may. Where not, a key is refused with 403. */
-  keys: boolean;
-  /** Status of success through REST, where it is not 200. */
-  status?: 201;
-  /** What the input calls the workspace, where it is not `id`. */
-  workspace?: 'workspaceId' | 'workspace_id';
-  /** The text of 403, where it is not "Forbidden". */
-  forbidden?: string;
-  /** A valid input. `by` is who calls. */
-  input(scene: Scene, by: Someone): Input;
-  /** Whether a successful call changes rows. */
-  writes: boolean;
-  /** Fields of the answer that are random in this operation. */
-  random?: readonly string[];
-  /** Someone who can call it without harm to later calls, where that is not one of the scene. */
-  caller?(world: World): Promise<Someone>;
-  /** Parts of the input that name a child of the workspace, with the 404 text for one that is not there. */
-  children?: Partial<Record<Child, string>>;
-  /** Wrong input, laid over the valid one, with the first issue that names it. */
-  wrong?: readonly Refusal[];
-  /** An input that stands against what is there already. */
-  conflict?: { input(scene: Scene, by: Someone): Input; message: string };
-};
-
-/** Who is refused by role, and where: null for what is in no workspace. */
-export const workspaceOf = ({ who, workspace }: Row): { least: Role; parameter: string } | null =>
-  who === 'anyone' || who === 'user' || who === 'room owner' ? null : { least: who, parameter: workspace ?? 'id' };
 
 const id = ({ workspaceId }: Scene): Input => ({ id: workspaceId });
 const item = (scene: Scene): Input => ({ ...id(scene), itemId: scene.itemId });
@@ -65,25 +19,6 @@ const key = (scene: Scene): Input => ({ ...id(scene), keyId: scene.keyId });
 const webhook = (scene: Scene): Input => ({ ...id(scene), webhookId: scene.webhookId });
 const idleWebhook = (scene: Scene): Input => ({ ...id(scene), webhookId: scene.idle.webhookId });
 
-const nameRequired = (name: unknown): Refusal => ({ input: { name }, message: 'Name is required', path: 'name' });
-const wrongNames: readonly Refusal[] = [
-  nameRequired(undefined),
-  nameRequired(''),
-  nameRequired(' \t '),
-  nameRequired(null),
-  { input: { name: 5 }, message: 'name must be a string', path: 'name' },
-  { input: { name: ['a'] }, message: 'name must be a string', path: 'name' },
-];
-const wrongColors: readonly Refusal[] = ['#GGGGGG', 'red', '#12345', ''].map((color) => ({
-  input: { color },
-  message: 'color must be a hex color such as #6366f1',
-  path: 'color',
-}));
-const wrongPages: readonly Refusal[] = [
-  { input: { limit: 0 }, message: 'limit must be an integer from 1 to 100', path: 'limit' },
-  { input: { limit: 101 }, message: 'limit must be an integer from 1 to 100', path: 'limit' },
-  { input: { offset: -1 }, message: 'offset must be an integer from 0 to 2147483647', path: 'offset' },
-];
 const wrongRoomSettings: readonly Refusal[] = [
   { input: { scheduled_at: 'soon' }, message: 'scheduled_at must be a number', path: 'scheduled_at' },
   ...wrongColors.map(({ input }) => ({
@@ -102,6 +37,7 @@ const wrongRoomSettings: readonly Refusal[] = [
     path: 'waiting_room_message',
   },
   { input: { display_name: 5 }, message: 'display_name must be a string', path: 'display_name' },
+  { input: { session_id: 5 }, message: 'session_id must be a string', path: 'session_id' },
 ];
 const URL_FORM = 'url must be a URL that begins with http:// or https:// and names a host';
 const EVENTS =
@@ -389,6 +325,7 @@ export const rows: Record<string, Row> = {
     writes: false,
     wrong: wrongPages,
   },
+  'rooms.readPublic': { who: 'anyone', keys: true, input: ({ roomName }) => ({ roomName }), writes: false },
   'rooms.generateName': { who: 'anyone', keys: true, input: () => ({}), writes: false, random: ['name'] },
 
   'recordings.list': {
@@ -581,4 +518,9 @@ export const rows: Record<string, Row> = {
     input: ({ workspaceId }) => ({ workspaceId }),
     writes: false,
   },
+  ...participantRows,
+  ...recordingRows,
+  ...contactRows,
+  ...bookingRows,
+  ...connectionRows,
 };

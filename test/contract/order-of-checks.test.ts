@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isAtLeast, type Role } from '../../src/core/roles.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { doors, type Input, isQuery, operationOf, viaRest, viaTrpc } from './doors.ts';
-import { type Child, isNamedByText, rows, workspaceOf } from './operations.ts';
+import { rows } from './operations.ts';
+import { type Child, isNamedByText, workspaceOf } from './row.ts';
 import { createWorld, type Scene } from './scene.ts';
 
 let app: TestApp;

@@ -1,4 +1,6 @@
 /** Bringing the rows of every table back, so that many writes can be tried on one world. */
+import { cp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import pg from 'pg';
 import { type Dump, dumpTables } from '../support/dump.ts';
@@ -12,9 +14,11 @@ export type Restorer = {
   close(): Promise<void>;
 };
 
-/** Remembers every row of every table. Sequences go on; what the store holds stays as it is. */
+/** Remembers every row of every table and every stored file. Sequences go on; what was stored since stays. */
 export const rememberRows = async (app: TestApp): Promise<Restorer> => {
   const rows = await dumpTables(app);
+  const [files, remembered] = [join(app.filesDir, 'objects'), join(app.filesDir, 'remembered')];
+  await cp(files, remembered, { recursive: true });
   const client = new pg.Client({ connectionString: app.databaseUrl });
   await client.connect();
   // Neither foreign keys nor triggers: the rows fit together, and their sums are among them.
@@ -34,8 +38,12 @@ export const rememberRows = async (app: TestApp): Promise<Restorer> => {
         ]);
       }
       await client.query('commit');
+      await cp(remembered, files, { recursive: true, force: false });
       return true;
     },
-    close: () => client.end(),
+    async close() {
+      await client.end();
+      await rm(remembered, { recursive: true });
+    },
   };
 };

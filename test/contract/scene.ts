@@ -2,9 +2,14 @@
  * Equal worlds: two applications on which the same calls are made one after another have the same rows under the same
  * ids. So what one door answers and leaves behind can be compared with the other door, field by field.
  */
+
+import { createToken, hashToken } from '../../src/auth/tokens.ts';
+import { DAY_MS, MINUTE_MS } from '../../src/core/time.ts';
 import { transact } from '../../src/db/client.ts';
-import { recordContactEvent, upsertContact } from '../../src/routers/contacts/record-contact-event.ts';
+import { weekdays } from '../../src/routers/booking-pages/open-hours.ts';
+import { findOrAddContact, recordContactEvent } from '../../src/routers/contacts/record-contact-event.ts';
 import { advance, start, storeFile } from '../recordings/recorder.ts';
+import { pageRow } from '../support/booking-page.ts';
 import { makePdf } from '../support/media.ts';
 import type { TestApp } from '../support/test-app.ts';
 import { PASSWORD, upload } from '../support/world.ts';
@@ -22,11 +27,22 @@ export type Children = {
   webhookId: number;
   deliveryId: number;
   messageId: string;
+  connectionId: number;
+  /** Who waits before the room. */
+  participantId: number;
+  /** The token of who is in it. */
+  participantToken: string;
+  contactId: number;
+  /** Of a booking page, whose slug is the room's name. */
+  pageId: number;
+  /** Of one on which nothing is booked. */
+  quietPageId: number;
+  bookingId: number;
 };
 
 /**
  * A workspace with one person of each role, two labels and an item that carries the first; a room of the owner with a
- * recording that is available, a join and a booking, a key of the owner, a webhook with a message that was delivered and one
+ * recording that is available, a guest in it and one who waits, a join and a booking, a key of the owner, a webhook with a message that was delivered and one
  * that was cancelled, and a webhook that is inactive.
  */
 export type Scene = {
@@ -50,6 +66,21 @@ export type Scene = {
   /** Of the attempt to deliver the first message. */
   deliveryId: number;
   messageId: string;
+  /** Of a LiveKit account. */
+  connectionId: number;
+  /** Who waits before the room. */
+  participantId: number;
+  /** The token of who is in it. */
+  participantToken: string;
+  contactId: number;
+  /** Of a booking page that is open day and night, whose slug is the room's name. */
+  pageId: number;
+  /** Of one on which nothing is booked. */
+  quietPageId: number;
+  /** Of the meeting of the owner that is booked for the day after tomorrow, at 10:00. */
+  bookingId: number;
+  /** What cancels it. */
+  cancelToken: string;
   /** The webhook that is inactive. */
   idle: { webhookId: number; deliveryId: number; messageId: string };
   inviteToken: string;
@@ -66,6 +97,14 @@ export const foreignChildren = ({ foreign: { roomName, ...ids }, outsider }: Sce
   webhookId: ids.webhookId,
   deliveryId: ids.deliveryId,
   messageId: ids.messageId,
+  connectionId: ids.connectionId,
+  participantId: ids.participantId,
+  token: ids.participantToken,
+  contactId: ids.contactId,
+  pageId: ids.pageId,
+  bookingId: ids.bookingId,
+  slug: roomName,
+  roomName,
   userId: outsider.id,
   name: roomName,
 });
@@ -112,14 +151,36 @@ const addRecording = async (app: TestApp, workspaceId: number, roomId: number): 
   return id;
 };
 
-const addVisit = async ({ services: { db }, clock }: TestApp, workspaceId: number, roomId: number, slug: string) => {
+/** An hour of the day after tomorrow, in UTC. */
+export const dayAfterTomorrow = ({ clock }: TestApp, hour: number): Date => {
+  const day = new Date(clock.now().getTime() + 2 * DAY_MS);
+  day.setUTCHours(hour, 0, 0, 0);
+  return day;
+};
+
+const dayAndNight = weekdays.map((day) => ({ day, from: '00:00', to: '24:00' }));
+
+/** A contact who joined the room and booked a meeting in it, by a page that is open day and night. */
+const addVisit = async (app: TestApp, workspaceId: number, userId: number, roomId: number, slug: string) => {
+  const { services, clock } = app;
   const at = clock.now();
-  const page = await db.bookingPage.create({ data: { workspaceId, title: 'Intro call', slug, createdAt: at } });
-  await transact(db, async (tx) => {
-    const contactId = await upsertContact(tx, { workspaceId, name: 'Vera', email: 'vera@example.com', at });
+  const page = { ...pageRow({ workspaceId, userId, title: 'Intro call', slug, createdAt: at }), hours: dayAndNight };
+  const { id: pageId } = await services.db.bookingPage.create({ data: page });
+  const quiet = await services.db.bookingPage.create({ data: { ...page, title: 'Quiet', slug: `quiet-${slug}` } });
+  return transact(services.db, async (tx) => {
+    const vera = { name: 'Vera', email: 'vera@example.com' };
+    const contactId = await findOrAddContact(tx, { workspaceId, ...vera, at });
+    if (contactId === null) throw new Error('A contact without an address');
     const event = { workspaceId, contactId, roomId: null, bookingPageId: null, at };
     await recordContactEvent(tx, { ...event, type: 'room_join', roomId });
-    await recordContactEvent(tx, { ...event, type: 'booking', bookingPageId: page.id });
+    const startsAt = dayAfterTomorrow(app, 10);
+    const endsAt = new Date(startsAt.getTime() + page.duration * MINUTE_MS);
+    const cancelToken = createToken('lnb_');
+    const tokenHash = hashToken(cancelToken);
+    const meeting = { workspaceId, bookingPageId: pageId, contactId, roomId, ...vera, tokenHash, createdAt: at };
+    const { id: bookingId } = await tx.booking.create({ data: { ...meeting, startsAt, endsAt } });
+    await recordContactEvent(tx, { ...event, type: 'booking', bookingPageId: pageId });
+    return { contactId, pageId, quietPageId: quiet.id, bookingId, cancelToken };
   });
 };
 
@@ -176,13 +237,53 @@ const addIdleWebhook = async (app: TestApp, workspaceId: number, by: Someone) =>
   return idle;
 };
 
-/** A room with what happened in it, a key and a webhook. */
+/** A guest who is in the room and one who waits, both a minute silent. */
+const addParticipants = async ({ services: { db }, clock }: TestApp, workspaceId: number, roomId: number) => {
+  const at = new Date(clock.now().getTime() - 60_000);
+  const participantToken = createToken('lnp_');
+  const guest = { workspaceId, roomId, createdAt: at, lastSeenAt: at };
+  const tokenHash = hashToken(participantToken);
+  const gina = await db.participant.create({
+    data: { ...guest, name: 'Gina', status: 'joined', joinedAt: at, tokenHash },
+  });
+  // The recording of the room is hers: else it would not be there for her.
+  await db.recording.updateMany({ where: { workspaceId, roomId }, data: { startedBy: gina.id } });
+  const waiting = await db.participant.create({
+    data: {
+      ...guest,
+      name: 'Will',
+      email: 'will@example.com',
+      status: 'waiting',
+      tokenHash: hashToken(createToken('lnp_')),
+    },
+  });
+  return { participantId: waiting.id, participantToken };
+};
+
+const addConnection = async (app: TestApp, workspaceId: number, by: Someone): Promise<number> => {
+  const credentials = { api_key: 'APIscene', api_secret: 'a secret of the scene' };
+  const input = { name: 'Video', provider: 'livekit', credentials };
+  return must(await app.http.post(`/api/workspaces/${workspaceId}/connections`, by.token, input)).connection.id;
+};
+
+/** A room with what happened in it, a key, a connection to a meeting provider and a webhook. */
 const furnish = async (app: TestApp, workspaceId: number, owner: Someone, slug: string) => {
   const roomId = await addRoom(app, workspaceId, owner, slug);
   const recordingId = await addRecording(app, workspaceId, roomId);
-  await addVisit(app, workspaceId, roomId, slug);
+  const visit = await addVisit(app, workspaceId, owner.id, roomId, slug);
+  const participants = await addParticipants(app, workspaceId, roomId);
   const { id: keyId, key } = await addKey(app, workspaceId, owner);
-  return { roomName: slug, recordingId, keyId, key, ...(await addWebhook(app, workspaceId, owner)) };
+  const connectionId = await addConnection(app, workspaceId, owner);
+  return {
+    roomName: slug,
+    recordingId,
+    ...visit,
+    ...participants,
+    keyId,
+    key,
+    connectionId,
+    ...(await addWebhook(app, workspaceId, owner)),
+  };
 };
 
 /** Everything one after another: the order of the calls decides the ids. */

@@ -19,8 +19,9 @@ for (const { method, path } of listOperations()) {
   methodsOf.set(path, methods.add(method));
   if (method === 'GET') methods.add('HEAD');
 }
-// The upload is no procedure.
+// The uploads are no procedures.
 methodsOf.get('/api/workspaces/{id}/library')?.add('POST');
+methodsOf.set('/api/recordings/{recordingId}/file', new Set(['POST']));
 
 const problem = (code: string, message: string) => ({ error: message, message, code, request_id: expect.any(String) });
 

@@ -5,6 +5,8 @@ import { viaRest } from '../contract/doors.ts';
 import { rows } from '../contract/operations.ts';
 import { type Restorer, rememberRows } from '../contract/restore.ts';
 import { createWorld, type Scene, type World } from '../contract/scene.ts';
+import { bodyOf, livekitParticipant, signLivekit } from '../providers/callbacks.ts';
+import { uploadFile } from '../recordings/recorder.ts';
 import { startTestApp } from '../support/test-app.ts';
 import { upload } from '../support/world.ts';
 
@@ -28,7 +30,7 @@ const STATEMENTS: Record<string, number> = {
   'workspaces.revokeInvite': 2,
   'workspaces.join': 8,
   'members.changeRole': 8,
-  'members.remove': 11,
+  'members.remove': 12,
   'labels.list': 2,
   'labels.create': 2,
   'labels.update': 4,
@@ -45,12 +47,27 @@ const STATEMENTS: Record<string, number> = {
   'rooms.create': 9,
   'rooms.read': 2,
   'rooms.update': 9,
-  'rooms.delete': 9,
+  'rooms.delete': 11,
   'rooms.listInWorkspace': 2,
+  'rooms.readPublic': 1,
   'rooms.generateName': 1,
+  'participants.join': 12,
+  'participants.presence': 2,
+  'participants.leave': 7,
+  'participants.list': 3,
+  'participants.admit': 13,
+  'participants.refuse': 8,
   'recordings.list': 2,
   'recordings.listInRoom': 3,
   'recordings.download': 2,
+  'recordings.start': 11,
+  'recordings.startInRoom': 11,
+  'recordings.stop': 8,
+  'recordings.stopInRoom': 8,
+  'recordings.rename': 9,
+  'recordings.delete': 8,
+  'recordings.saveToLibrary': 8,
+  'upload of a recording': 14,
   'retention.read': 2,
   'retention.set': 2,
   'apiKeys.list': 3,
@@ -71,6 +88,24 @@ const STATEMENTS: Record<string, number> = {
   'webhooks.messages': 2,
   'webhooks.resendMessage': 10,
   'webhooks.message': 3,
+  'contacts.list': 2,
+  'contacts.read': 3,
+  'contacts.create': 6,
+  'contacts.update': 6,
+  'contacts.delete': 6,
+  'bookingPages.list': 2,
+  'bookingPages.create': 6,
+  'bookingPages.update': 6,
+  'bookingPages.delete': 7,
+  'bookings.times': 2,
+  'bookings.book': 14,
+  'bookings.cancel': 10,
+  'bookings.cancelByTeam': 11,
+  'bookings.list': 2,
+  'connections.list': 2,
+  'connections.create': 6,
+  'connections.rotate': 7,
+  'connections.delete': 6,
   'analytics.read': 2,
 };
 
@@ -104,6 +139,7 @@ const LOWEST = {
   anyone: 'member',
   user: 'member',
   'room owner': 'owner',
+  'room host': 'admin',
   member: 'member',
   admin: 'admin',
   owner: 'owner',
@@ -125,6 +161,32 @@ test('the upload', async () => {
   const { status } = await upload(world.app, `/api/workspaces/${scene.workspaceId}`, scene.member.token);
   expect(status).toBe(200);
   expect(statements.length, statements.join('\n')).toBe(STATEMENTS.upload);
+});
+
+test('the upload of a recording, with its token', async () => {
+  const { http } = world.app;
+  const { body } = await http.post(`/api/dashboard/rooms/${scene.roomName}/recordings`, scene.owner.token, {});
+  statements = [];
+  const { status } = await uploadFile(world.app, body.recording.id, body.upload_token);
+  expect(status).toBe(200);
+  expect(statements.length, statements.join('\n')).toBe(STATEMENTS['upload of a recording']);
+});
+
+test('a callback of a meeting provider: found, stored in one transaction, applied in another', async () => {
+  const { app } = world;
+  const where = { workspaceId_id: { workspaceId: scene.workspaceId, id: scene.connectionId } };
+  const { ingestId } = await app.services.db.meetingConnection.findUniqueOrThrow({ where });
+  const body = bodyOf(livekitParticipant('participant_joined', {}, { room: { name: scene.roomName } }));
+  const headers = await signLivekit(body, 'APIscene', 'a secret of the scene');
+  for (const [asked, sent] of [
+    [20, headers],
+    [5, headers],
+    [1, {}],
+  ] as const) {
+    statements = [];
+    await app.http.call('POST', `/api/ingest/${ingestId}`, { body: new Uint8Array(body), headers: sent });
+    expect(statements.length, statements.join('\n')).toBe(asked);
+  }
 });
 
 test('a request that is refused asks no more than who calls, and one without a credential asks nothing', async () => {

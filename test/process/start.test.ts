@@ -59,6 +59,8 @@ test('the lines that the first start prints do what they say, pasted into a shel
   expect(stdout).toContain('Uploaded Offer.pdf');
   expect(stdout).toContain('Downloaded 627 bytes');
   expect(stdout).toContain('Deleted\n');
+  expect(stdout).toContain('Uploaded the recording: available, 3 s, 3291 bytes');
+  expect(stdout).toContain('Cancelled it; its room is gone');
   expect(stdout.match(/received room\.created/g)?.length).toBe(2);
   expect(stdout).toContain('attempt 1: 500 broken');
   expect(stdout).toContain('attempt 2: 204');

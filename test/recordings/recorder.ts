@@ -1,20 +1,50 @@
 /** What the recorder would tell, told directly. */
 import { Readable } from 'node:stream';
+import { createToken, hashToken } from '../../src/auth/tokens.ts';
+import { notFound } from '../../src/core/errors.ts';
 import { transact } from '../../src/db/client.ts';
+import { lockWorkspace } from '../../src/routers/members/lock-workspace.ts';
 import {
+  addRecording,
   advanceRecording,
   type Progress,
   type RecordingKey,
-  startRecording,
-} from '../../src/routers/recordings/write-recordings.ts';
+} from '../../src/routers/recordings/recording-progress.ts';
 import { createObjectKey } from '../../src/storage/create-object-key.ts';
+import { makeMp4 } from '../support/media.ts';
 import type { TestApp } from '../support/test-app.ts';
 
-export const start = ({ services: { db }, clock }: TestApp, recording: RecordingKey & { title?: string | null }) =>
-  transact(db, (tx) => startRecording(tx, clock.now(), recording));
+/** Throws 404 where the room is gone. Of one that is known already nothing changes. Returns its id. */
+export const start = (
+  { services: { db }, clock }: TestApp,
+  { title = null, ...key }: RecordingKey & { title?: string | null },
+): Promise<number> =>
+  transact(db, async (tx) => {
+    const { workspaceId, roomId } = key;
+    await lockWorkspace(tx, workspaceId, 'Room');
+    if ((await tx.room.count({ where: { workspaceId, id: roomId } })) === 0) throw notFound('Room');
+    const added = await addRecording(tx, clock.now(), { ...key, title });
+    if (added !== null) return added;
+    const where = { workspaceId_roomId_archiveId: key };
+    return (await tx.recording.findUniqueOrThrow({ where, select: { id: true } })).id;
+  });
 
-export const advance = ({ services: { db }, clock }: TestApp, key: RecordingKey, progress: Progress) =>
-  transact(db, (tx) => advanceRecording(tx, clock.now(), key, progress));
+/** What a recorder tells, where the hash of the file does not matter. */
+export type Told = { status: Progress['status'] } & Partial<Record<'fileKey' | 'title', string>> &
+  Partial<Record<'duration' | 'size', number>>;
+
+const SHA256 = new Uint8Array(32).fill(7);
+
+const toProgress = ({ status, fileKey, ...rest }: Told): Progress =>
+  status === 'failed'
+    ? { ...rest, status }
+    : { ...rest, status, ...(fileKey !== undefined && { fileKey, sha256: SHA256 }) };
+
+export const advance = ({ services: { db }, clock }: TestApp, key: RecordingKey, told: Told) =>
+  transact(db, async (tx) => {
+    await lockWorkspace(tx, key.workspaceId, 'Recording');
+    return advanceRecording(tx, clock.now(), key, toProgress(told));
+  });
 
 /** A stored object of the workspace. */
 export const storeFile = async (
@@ -33,3 +63,32 @@ export const storedKeys = async ({ services: { store } }: TestApp): Promise<stri
   for await (const { key } of store.list('v1/')) keys.push(key);
   return keys;
 };
+
+/** A guest of a room, with the token that joining would have given. */
+export const addGuest = async (
+  { services: { db }, clock }: TestApp,
+  { workspaceId, roomId }: { workspaceId: number; roomId: number },
+  status: 'joined' | 'waiting' | 'refused' | 'left' = 'joined',
+): Promise<string> => {
+  const token = createToken('lnp_');
+  const at = clock.now();
+  const times = { createdAt: at, lastSeenAt: at, joinedAt: at, leftAt: status === 'left' ? at : null };
+  await db.participant.create({
+    data: { workspaceId, roomId, name: 'Gina', status, tokenHash: hashToken(token), ...times },
+  });
+  return token;
+};
+
+/** A multipart body with a video as the file. */
+export const videoForm = (
+  bytes: Uint8Array = makeMp4({ durationSeconds: 61.6, moov: 'front' }),
+  type = 'video/mp4',
+) => {
+  const body = new FormData();
+  body.append('file', new Blob([Uint8Array.from(bytes)], { type }), 'capture.mp4');
+  return body;
+};
+
+/** Uploads the file of a recording. */
+export const uploadFile = (app: TestApp, recordingId: number, token: string | undefined, body = videoForm()) =>
+  app.http.call('POST', `/api/recordings/${recordingId}/file`, { token, body });

@@ -1,6 +1,6 @@
 /** Recordings: what the lists answer, the download, and how a recording moves on. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { RecordingKey } from '../../src/routers/recordings/write-recordings.ts';
+import type { RecordingKey } from '../../src/routers/recordings/recording-progress.ts';
 import { addKey } from '../rooms/keys.ts';
 import type { Answer } from '../support/http.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -65,11 +65,19 @@ describe('lists', () => {
       duration: 0,
       size: 0,
       status: 'started',
+      failure_reason: null,
       created_at: expect.any(Number),
+      ended_at: null,
     };
     expect(await list()).toEqual([started]);
     await advance(app, key, { status: 'uploaded', duration: 61.4, size: 3_000_000_000 });
-    const uploaded = { ...started, status: 'uploaded', duration: 61, size: 3_000_000_000 };
+    const uploaded = {
+      ...started,
+      status: 'uploaded',
+      duration: 61,
+      size: 3_000_000_000,
+      ended_at: expect.any(Number),
+    };
     expect(await list()).toEqual([uploaded]);
     await advance(app, key, { status: 'available', fileKey: await storeFile(app, team.id, 'x') });
     expect(await list()).toEqual([{ ...uploaded, status: 'available', url: `${app.url}${RECORDINGS}/${id}/download` }]);

@@ -55,6 +55,7 @@ describe('creating', () => {
         accent_color: '#6366f1',
         waiting_room_enabled: 0,
         waiting_room_message: null,
+        session_id: null,
       },
     });
   });
@@ -66,6 +67,7 @@ describe('creating', () => {
       waiting_room_enabled: 1,
       waiting_room_message: 'One moment,\nplease',
       display_name: '  Stand-up ☕ ',
+      session_id: null,
     } as const;
     const { body } = await create(ada.token, { name: 'stand-up', ...settings });
     expect(body.room).toMatchObject({ ...settings, name: 'stand-up', display_name: 'Stand-up ☕' });
@@ -129,6 +131,9 @@ describe('creating', () => {
     [{ waiting_room_message: 'a\u0000' }, 'waiting_room_message must not contain control characters or broken Unicode'],
     [{ display_name: 'x'.repeat(101) }, 'display_name must have at most 100 characters'],
     [{ display_name: 7 }, 'display_name must be a string'],
+    [{ session_id: 7 }, 'session_id must be a string'],
+    [{ session_id: 'x'.repeat(201) }, 'session_id must have at most 200 characters'],
+    [{ session_id: 'a\u0000' }, 'session_id must not contain control characters or broken Unicode'],
     [{ workspace_id: '1' }, 'workspace_id must be a positive 32-bit integer'],
     [{ workspace_id: 0 }, 'workspace_id must be a positive 32-bit integer'],
   ])('%j is refused, on creation and change alike', async (json, message) => {

@@ -115,6 +115,13 @@ describe('disk store, on its disk', () => {
     expect(await readdir(join(root, 'staging'))).toEqual([]);
   });
 
+  test('a copy whose place is taken by a folder fails, and its staging file goes', async () => {
+    await store.put('copied/from', byteSource(10), PDF);
+    await mkdir(join(root, 'objects', 'occupied', 'inside'), { recursive: true });
+    await expect(store.copy('copied/from', 'occupied')).rejects.toThrow(StorageUnavailableError);
+    expect(await readdir(join(root, 'staging'))).toEqual([]);
+  });
+
   test('what a killed server left in staging is never listed, and goes when it is old', async () => {
     const staged = join(root, 'staging', 'left-over');
     await writeFile(staged, 'half');

@@ -5,7 +5,7 @@ import type { ObjectStore } from '../../src/storage/object-store.ts';
 import { createS3Store } from '../../src/storage/s3-store.ts';
 
 /** The operations of S3 that an upload uses, by the request that each of them is. */
-export type Operation = 'create' | 'part' | 'complete' | 'abort' | 'put' | 'delete' | 'get';
+export type Operation = 'create' | 'part' | 'complete' | 'abort' | 'put' | 'copy' | 'delete' | 'get';
 
 export type Call = { operation: Operation; part: number; response: ServerResponse };
 
@@ -72,6 +72,7 @@ function readOperation(request: IncomingMessage): { operation: Operation; part: 
   if (method === 'GET') return { operation: 'get', part };
   if (method === 'POST') return { operation: isUpload ? 'complete' : 'create', part };
   if (method === 'DELETE') return { operation: isUpload ? 'abort' : 'delete', part };
+  if (request.headers['x-amz-copy-source'] !== undefined) return { operation: 'copy', part };
   return { operation: isUpload ? 'part' : 'put', part };
 }
 
@@ -79,6 +80,7 @@ function succeed({ operation, response }: Call): void {
   response.setHeader('etag', '"0123456789abcdef"');
   if (operation === 'create') response.end(xml('InitiateMultipartUploadResult', '<UploadId>upload-1</UploadId>'));
   else if (operation === 'complete') response.end(xml('CompleteMultipartUploadResult', '<ETag>"abc-3"</ETag>'));
+  else if (operation === 'copy') response.end(xml('CopyObjectResult', '<ETag>"abc"</ETag>'));
   else if (operation === 'abort' || operation === 'delete') response.writeHead(204).end();
   else response.end();
 }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DownloadOptions, ObjectStore } from '../../src/storage/object-store.ts';
 import { StorageUnavailableError } from '../../src/storage/object-store.ts';
-import { byteSource, MIB, readAll } from './sources.ts';
+import { byteSource, hashOf, MIB, readAll } from './sources.ts';
 import type { Capabilities, UploadTools } from './upload.suite.ts';
 import { testUploads, testWhere } from './upload.suite.ts';
 
@@ -170,6 +170,30 @@ export function describeObjectStore(name: string, can: Capabilities, open: () =>
       await expectNothing(key);
     });
 
+    test('a copy has the bytes and stands alone', async () => {
+      for (const size of [0, 100_000, 9 * MIB]) {
+        const from = newKey('copy');
+        const to = newKey('copied');
+        await store.put(from, byteSource(size), PDF);
+        await store.copy(from, to);
+        await store.remove(from);
+        const body = (await get(to)).body;
+        expect(await hashOf(body ?? Readable.from([]))).toBe(await hashOf(byteSource(size)));
+        for await (const { key, modifiedAt } of store.list(to)) {
+          expect(key).toBe(to);
+          expect(Math.abs(modifiedAt.getTime() - Date.now())).toBeLessThan(60_000);
+        }
+      }
+    });
+
+    test('a copy of what is not there fails and leaves nothing', async () => {
+      const to = newKey('copied');
+      const staged = await countStaged();
+      await expect(store.copy(newKey('copy'), to)).rejects.toThrow(StorageUnavailableError);
+      await expectNothing(to);
+      expect(await countStaged()).toBe(staged);
+    });
+
     test('a listing shows size and time, below its prefix only', async () => {
       const base = `${run}/plain`;
       const names = ['a/1', 'a/2', 'a/b/1', 'a0', 'b/1'];
@@ -223,6 +247,8 @@ export function describeObjectStore(name: string, can: Capabilities, open: () =>
       ]) {
         await expect(store.put(key, byteSource(1), PDF), key).rejects.toThrow('Not an object key');
         await expect(store.remove(key), key).rejects.toThrow('Not an object key');
+        await expect(store.copy(key, 'a'), key).rejects.toThrow('Not an object key');
+        await expect(store.copy('a', key), key).rejects.toThrow('Not an object key');
         await expect(sign(key), key).rejects.toThrow('Not an object key');
       }
       expect(await readAll(store.list('../'))).toEqual([]);
@@ -236,6 +262,7 @@ export function describeObjectStore(name: string, can: Capabilities, open: () =>
         const attempts = {
           put: broken.put(key, byteSource(1000), PDF),
           putLarge: broken.put(key, byteSource(20 * MIB), PDF),
+          copy: broken.copy(key, newKey('broken')),
           remove: broken.remove(key),
           list: readAll(broken.list('')),
           checkReady: broken.checkReady(),

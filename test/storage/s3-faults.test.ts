@@ -63,6 +63,31 @@ describe('S3 store on a server with faults', () => {
     });
   }
 
+  test('a copy is one request that names its source, and no bytes', async () => {
+    let source: unknown;
+    const fake = await open({
+      answer: only('copy', ({ response }) => {
+        source = response.req.headers['x-amz-copy-source'];
+        return false;
+      }),
+    });
+    await fake.store.copy('a/b', 'c');
+    expect([fake.calls, fake.received, source]).toEqual([['copy'], 0, 'bucket/installation/a/b']);
+  });
+
+  for (const [what, answer] of [
+    ['refuses', (call: Call) => refuse(call.response, 403, 'AccessDenied')],
+    ['answers 200 with an error', ({ response }: Call) => !!response.end(xml('Error', '<Code>InternalError</Code>'))],
+    ['answers 200 with nothing', ({ response }: Call) => !!response.end('')],
+    ['never answers', () => true],
+  ] as const) {
+    test(`a copy that the server ${what} is a failure, and what it may have made is removed`, async () => {
+      const fake = await open({ idleTimeoutMs: 200, answer: only('copy', answer) });
+      await expect(fake.store.copy('a', 'b')).rejects.toThrow(StorageUnavailableError);
+      expect(fake.calls.at(-1)).toBe('delete');
+    });
+  }
+
   test('a failed single request removes what it may have stored', async () => {
     const fake = await open({ answer: only('put', ({ response }) => refuse(response, 500, 'InternalError')) });
     await expect(fake.store.put('a', byteSource(10), PDF)).rejects.toThrow(StorageUnavailableError);

@@ -36,14 +36,36 @@ const RANDOM_COLUMNS = [
   'token_hash',
   'invite_token',
   'file_key',
+  'upload_token_hash',
   'key_prefix',
   'key_hash',
   'sealed_secret',
   'previous_sealed_secret',
+  'sealed_credentials',
+  'ingest_id',
 ];
 
-/** Ids of messages are random where a request made them; those of a scene end in their number. */
-const isRandomId = (value: unknown): boolean => typeof value === 'string' && /^msg_[0-9a-f]{32}$/.test(value);
+/** Ids of messages and archives are random where a request made them; those of a scene end in their number. */
+const isRandomId = (value: unknown): boolean => typeof value === 'string' && /^(?:msg|rec)_[0-9a-f]{32}$/.test(value);
+
+/** The same in a value of JSON, as the data of events is. */
+const hideRandomIds = (value: unknown): unknown => {
+  if (isRandomId(value)) return 'random';
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, hideRandomIds(field)]));
+};
+
+/** Two words: a name that a room got without asking for one. Scenes give their rooms names of other forms. */
+const isSuggestedName = (value: unknown): boolean => typeof value === 'string' && /^[a-z]+-[a-z]+$/.test(value);
+
+const withoutRoomName = (table: string, row: Record<string, unknown>): Record<string, unknown> => {
+  if (table === 'rooms' && isSuggestedName(row.name)) return { ...row, name: 'random' };
+  const { data } = row;
+  if (table !== 'events' || typeof data !== 'object' || data === null) return row;
+  return 'room_name' in data && isSuggestedName(data.room_name)
+    ? { ...row, data: { ...data, room_name: 'random' } }
+    : row;
+};
 
 /** The dump without what is random: what two equal worlds must share. */
 export const withoutRandomness = (dump: Dump): Dump =>
@@ -52,9 +74,9 @@ export const withoutRandomness = (dump: Dump): Dump =>
       table,
       rows.map((row) =>
         Object.fromEntries(
-          Object.entries(row).map(([column, value]) => [
+          Object.entries(withoutRoomName(table, row)).map(([column, value]) => [
             column,
-            (RANDOM_COLUMNS.includes(column) && value !== null) || isRandomId(value) ? 'random' : value,
+            RANDOM_COLUMNS.includes(column) && value !== null ? 'random' : hideRandomIds(value),
           ]),
         ),
       ),

@@ -47,7 +47,8 @@ const validatorOf = (operation: Operation, status: number): ValidateFunction => 
   const listed = operation.responses[status];
   if (!listed) throw new Error(`The document does not list ${name}`);
   const response = listed.$ref ? document.components.responses[listed.$ref.split('/').at(-1) ?? ''] : listed;
-  const schema = response?.content?.['application/json']?.schema;
+  const { content = {} } = response ?? {};
+  const schema = (content['application/json'] ?? content['text/csv'])?.schema;
   if (!schema) throw new Error(`The document has no schema for ${name}`);
   const text = JSON.stringify(close(schema)).replaceAll('"#/components', '"doc#/components');
   const validate = ajv.compile(JSON.parse(text));

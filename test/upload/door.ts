@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import cookie from '@fastify/cookie';
 import Fastify from 'fastify';
 import { answerErrors } from '../../src/http/errors.ts';
+import { defaultPatience, type Patience } from '../../src/http/streamed-body.ts';
 import { serveUpload } from '../../src/http/upload.ts';
-import { defaultPatience, type Patience } from '../../src/http/upload-guard.ts';
 import type { TestApp } from '../support/test-app.ts';
 
 export const openDoor = async (app: TestApp, patience: Partial<Patience>) => {

@@ -108,7 +108,7 @@ describe('a client that sends too slowly', () => {
   ] as const) {
     test(`${where} gets 408, is cut off and leaves nothing`, async () => {
       const { status, body } = await drip(start);
-      expect([status, body.error, body.code]).toEqual([408, 'The upload is too slow', 'REQUEST_TIMEOUT']);
+      expect([status, body.error, body.code]).toEqual([408, 'The request body is too slow', 'REQUEST_TIMEOUT']);
       await expectNoTrace(app, team.id);
     });
   }
@@ -162,7 +162,7 @@ describe('a client that sends too slowly', () => {
       }
     };
     const answer = await send(`${door.url}${team.path}/library`, endless(), { token: team.member.token });
-    expect([answer.status, answer.body.error]).toEqual([408, 'The upload is too slow']);
+    expect([answer.status, answer.body.error]).toEqual([408, 'The request body is too slow']);
     await door.close();
     await expectNoTrace(app, team.id);
   });

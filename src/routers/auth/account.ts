@@ -5,6 +5,7 @@ import { badField, conflict, unauthorized } from '../../core/errors.ts';
 import { isForeignKeyViolation, isUniqueViolation, transact } from '../../db/client.ts';
 import { emit } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
+import { passPagesOn } from '../booking-pages/pass-pages-on.ts';
 import { passRoomsOn } from '../rooms/pass-rooms-on.ts';
 import { createWorkspaceRow } from '../workspaces/create-workspace.ts';
 import type { RegisterInput, SignedIn, UpdateMeInput, User } from './schemas.ts';
@@ -58,8 +59,8 @@ export const updateMe = async (
 
 /**
  * Deletes the user with their Personal workspace and every workspace that has no other members. What they made
- * elsewhere stays, without an author; their rooms there pass to the owners. Throws 409 while they own a workspace with
- * other members.
+ * elsewhere stays, without an author; their rooms and booking pages there pass to the owners. Throws 409 while they own
+ * a workspace with other members.
  */
 export const deleteMe = async ({ db, clock }: Services, caller: Caller): Promise<{ ok: true }> => {
   const refusal = conflict('Transfer or delete the workspaces that you own with other members first');
@@ -78,6 +79,7 @@ export const deleteMe = async ({ db, clock }: Services, caller: Caller): Promise
         // Removed from it while this waited for its row.
         if (count === 0) continue;
         await passRoomsOn(tx, workspace.id, caller.userId, workspace.owner_id);
+        await passPagesOn(tx, workspace.id, caller.userId, workspace.owner_id);
         await emit(tx, clock.now(), {
           type: 'member.left',
           workspaceId: workspace.id,

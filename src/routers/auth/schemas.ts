@@ -1,24 +1,11 @@
 import { z } from 'zod';
-import { id, requiredLine, unixSeconds } from '../../core/validation.ts';
+import { email, id, requiredLine, unixSeconds } from '../../core/validation.ts';
 
 const MOST_NAME = 100;
-const MOST_EMAIL = 254;
 const LEAST_PASSWORD = 8;
 const MOST_PASSWORD = 200;
 
 const userName = requiredLine(MOST_NAME, 'Name is required').describe('Display name').meta({ example: 'Ada Lovelace' });
-
-/**
- * Lower-cased, so that one person is one account however the address is typed. Checked before that: lower-casing turns
- * some characters into ASCII letters (the Kelvin sign into k), and so one address into another.
- */
-const email = z
-  .string()
-  .trim()
-  .max(MOST_EMAIL, { error: `email must have at most ${MOST_EMAIL} characters` })
-  .pipe(z.email({ error: 'email must be a valid email address' }).toLowerCase())
-  .describe('Email address; upper and lower case are the same')
-  .meta({ example: 'ada@example.com' });
 
 const newPassword = z
   .string()

@@ -1,6 +1,6 @@
 /** Signing in and out. */
 import { isPassword } from '../../auth/passwords.ts';
-import { createSessionToken, hashToken } from '../../auth/tokens.ts';
+import { createToken, hashToken } from '../../auth/tokens.ts';
 import { AppError } from '../../core/errors.ts';
 import { DAY_MS, toUnixSeconds } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
@@ -27,7 +27,7 @@ export const startSession = async (
   tx: Tx,
   user: UserRow & { passwordHash: string },
 ): Promise<SignedIn> => {
-  const token = createSessionToken();
+  const token = createToken('lns_');
   const createdAt = clock.now();
   const expiresAt = new Date(createdAt.getTime() + settings.sessionDays * DAY_MS);
   const started = await tx.$executeRaw`

@@ -4,6 +4,7 @@ import { notFound } from '../../core/errors.ts';
 import { creatorName } from '../../core/people.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { type Database, Prisma, type Tx } from '../../db/client.ts';
+import { containing } from '../../db/containing.ts';
 import type { Services } from '../../services.ts';
 import type { ItemInput, ItemLabel, ItemsAnswer, LibraryItem, ListItemsInput, MediaType } from './schemas.ts';
 
@@ -52,8 +53,6 @@ const orderBy = {
   name: { asc: Prisma.sql`lower(name), id`, desc: Prisma.sql`lower(name) desc, id desc` },
   size: { asc: Prisma.sql`size, id`, desc: Prisma.sql`size desc, id desc` },
 } as const;
-
-const containing = (search: string): string => `%${search.replace(/[\\%_]/g, '\\$&')}%`;
 
 /**
  * A page of the workspace's items and the number of all that match.

@@ -8,6 +8,7 @@ import { mayChangeRole, mayRemove, type Role, toRole } from '../../core/roles.ts
 import { type Tx, transact } from '../../db/client.ts';
 import { emit } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
+import { passPagesOn } from '../booking-pages/pass-pages-on.ts';
 import { passRoomsOn } from '../rooms/pass-rooms-on.ts';
 import { lockWorkspace } from './lock-workspace.ts';
 import { memberColumns, toMember } from './present.ts';
@@ -63,7 +64,7 @@ export const changeRole = async (
   });
 
 /**
- * Removes a member, or lets the actor leave. Their rooms here pass to the owner. Emits `member.left`.
+ * Removes a member, or lets the actor leave. Their rooms and booking pages here pass to the owner. Emits `member.left`.
  * Throws 400 for the owner who would leave, 403 for a role too low, 404 "Member not found".
  */
 export const removeMember = async (
@@ -83,6 +84,7 @@ export const removeMember = async (
       select: { user: { select: { name: true } } },
     });
     await passRoomsOn(tx, workspace.id, userId, workspace.owner_id);
+    await passPagesOn(tx, workspace.id, userId, workspace.owner_id);
     // Their keys stop working by the membership alone; switched off, they do not come back with their creator.
     await tx.apiKey.updateMany({ where: { workspaceId: workspace.id, createdBy: userId }, data: { isActive: false } });
     await emit(tx, clock.now(), {

@@ -1,9 +1,9 @@
 /** Reading recordings: those of a user's rooms, those of one room, and the file of one. */
 import type { Caller } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
-import { toRecordingStatus } from '../../core/recording-status.ts';
+import { type RecordingStatus, toRecordingStatus } from '../../core/recording-status.ts';
 import { toUnixSeconds } from '../../core/time.ts';
-import { Prisma } from '../../db/client.ts';
+import { type Database, Prisma, type Tx } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
 import { signDownload } from '../../storage/sign-download.ts';
 import type { Download } from '../library/schemas.ts';
@@ -22,7 +22,9 @@ type RecordingRow = {
   duration: bigint;
   size: bigint;
   status: string;
+  failure_reason: string | null;
   created_at: Date;
+  ended_at: Date | null;
 };
 
 const toRecording = (row: RecordingRow, origin: string): Recording => ({
@@ -35,12 +37,19 @@ const toRecording = (row: RecordingRow, origin: string): Recording => ({
   duration: Number(row.duration),
   size: Number(row.size),
   status: toRecordingStatus(row.status),
+  failure_reason: row.failure_reason,
   created_at: toUnixSeconds(row.created_at),
+  ended_at: row.ended_at && toUnixSeconds(row.ended_at),
 });
+
+/** The public fields of the recordings in `c`, whose room is in `r`. */
+const recordingColumns = Prisma.sql`
+  c.id, c.room_id, r.name as room_name, c.archive_id, c.title, c.duration, c.size, c.status, c.failure_reason,
+  c.created_at, c.ended_at`;
 
 const list = async ({ db }: Db, condition: Prisma.Sql, page: ListPageInput, origin: string): Promise<Recording[]> => {
   const rows = await db.$queryRaw<RecordingRow[]>`
-    select c.id, c.room_id, r.name as room_name, c.archive_id, c.title, c.duration, c.size, c.status, c.created_at
+    select ${recordingColumns}
     from rooms r join recordings c on c.workspace_id = r.workspace_id and c.room_id = r.id
     where ${condition} order by c.created_at desc, c.id desc ${pageOf(page)}`;
   return rows.map((row) => toRecording(row, origin));
@@ -65,6 +74,53 @@ export const listRoomRecordings = async (
   return list(services, Prisma.sql`r.workspace_id = ${room.workspace_id} and r.id = ${room.id}`, page, origin);
 };
 
+/** One recording of a workspace, whoever asks. Throws 404. */
+export const readRecording = async (
+  db: Database | Tx,
+  { workspaceId, recordingId }: { workspaceId: number; recordingId: number },
+  origin: string,
+): Promise<Recording> => {
+  const [row] = await db.$queryRaw<RecordingRow[]>`
+    select ${recordingColumns}
+    from recordings c join rooms r on r.workspace_id = c.workspace_id and r.id = c.room_id
+    where c.workspace_id = ${workspaceId} and c.id = ${recordingId}`;
+  if (!row) throw notFound('Recording');
+  return toRecording(row, origin);
+};
+
+/** A recording with what never leaves. `size` in bytes, `duration` in seconds. */
+export type OwnRecording = {
+  id: number;
+  workspaceId: number;
+  roomId: number;
+  archiveId: string;
+  /** Its title, else its room. */
+  name: string;
+  status: RecordingStatus;
+  fileKey: string | null;
+  sha256: Uint8Array<ArrayBuffer> | null;
+  size: bigint;
+  duration: bigint;
+};
+
+/** A recording of one of the caller's rooms. Throws the same 404 for what is none and for one of another user's room. */
+export const findOwnRecording = async (
+  db: Database | Tx,
+  caller: Caller,
+  { recordingId }: RecordingInput,
+): Promise<OwnRecording> => {
+  // By way of the memberships: every step is a look into a primary key, which begins with the workspace.
+  const [recording] = await db.$queryRaw<(Omit<OwnRecording, 'status'> & { status: string })[]>`
+    select c.id, c.workspace_id as "workspaceId", c.room_id as "roomId", c.archive_id as "archiveId", coalesce(nullif(c.title, ''), r.name) as name, c.status,
+      c.file_key as "fileKey", c.sha256, c.size, c.duration
+    from members m
+    join recordings c on c.workspace_id = m.workspace_id and c.id = ${recordingId}
+    join rooms r on r.workspace_id = c.workspace_id and r.id = c.room_id
+    where m.user_id = ${caller.userId} and ${isOwn(caller)}`;
+  if (!recording) throw notFound('Recording');
+  return { ...recording, status: toRecordingStatus(recording.status) };
+};
+
 /**
  * A URL that serves the recording for 15 minutes. `origin` is where this service is reached. Throws the same 404 for
  * what is no recording, one of another user's room, and one that is not available yet.
@@ -72,17 +128,10 @@ export const listRoomRecordings = async (
 export const createDownload = async (
   { db, store, clock }: Pick<Services, 'db' | 'store' | 'clock'>,
   caller: Caller,
-  { recordingId }: RecordingInput,
+  input: RecordingInput,
   origin: string,
 ): Promise<Download> => {
-  // By way of the memberships: every step is a look into a primary key, which begins with the workspace.
-  const [recording] = await db.$queryRaw<{ name: string; file_key: string }[]>`
-    select coalesce(nullif(c.title, ''), r.name) as name, c.file_key
-    from members m
-    join recordings c on c.workspace_id = m.workspace_id and c.id = ${recordingId}
-    join rooms r on r.workspace_id = c.workspace_id and r.id = c.room_id
-    where m.user_id = ${caller.userId} and ${isOwn(caller)} and c.status = 'available'`;
-  if (!recording) throw notFound('Recording');
-  const presented = { filename: recording.name, contentType: 'video/mp4', origin };
-  return signDownload({ store, clock }, recording.file_key, presented);
+  const { status, fileKey, name } = await findOwnRecording(db, caller, input);
+  if (status !== 'available' || fileKey === null) throw notFound('Recording');
+  return signDownload({ store, clock }, fileKey, { filename: name, contentType: 'video/mp4', origin });
 };

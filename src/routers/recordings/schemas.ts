@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { recordingStatuses } from '../../core/recording-status.ts';
-import { id, unixSeconds } from '../../core/validation.ts';
+import { id, lineOfText, unixSeconds } from '../../core/validation.ts';
+import { UploadFields } from '../library/schemas.ts';
+import { RoomInput } from '../rooms/schemas.ts';
+
+const MOST_TITLE = 200;
+const MOST_ARCHIVE_ID = 200;
 
 export const Recording = z
   .object({
@@ -13,7 +18,9 @@ export const Recording = z
     duration: z.int().describe('Seconds; 0 until known'),
     size: z.int().describe('Bytes; 0 until known'),
     status: z.enum(recordingStatuses),
+    failure_reason: z.string().nullable().describe('Why it failed, in words; null unless it has'),
     created_at: unixSeconds,
+    ended_at: unixSeconds.nullable().describe('When the capture ended, Unix timestamp in seconds; null until it has'),
   })
   .meta({ id: 'Recording', description: 'What was recorded in a room' });
 export type Recording = z.infer<typeof Recording>;
@@ -21,4 +28,36 @@ export type Recording = z.infer<typeof Recording>;
 export const RecordingInput = z.object({ recordingId: id.describe('Recording ID') });
 export type RecordingInput = z.infer<typeof RecordingInput>;
 
+const title = lineOfText(MOST_TITLE).nullable().describe(`At most ${MOST_TITLE} characters; null or blank: none`);
+
+/** What a participant says of a recording that begins. */
+export const NewRecordingInput = z.object({ title: title.optional() });
+export type NewRecordingInput = z.infer<typeof NewRecordingInput>;
+
+export const StartRecordingInput = RoomInput.extend({
+  title: title.optional(),
+  archive_id: lineOfText(MOST_ARCHIVE_ID)
+    .min(1, { error: 'archive_id cannot be empty' })
+    .describe('What a meeting provider calls the recording, where one makes it; generated when omitted')
+    .optional(),
+});
+export type StartRecordingInput = z.infer<typeof StartRecordingInput>;
+
+export const RoomRecordingInput = RoomInput.extend(RecordingInput.shape);
+export type RoomRecordingInput = z.infer<typeof RoomRecordingInput>;
+
+export const RenameRecordingInput = RecordingInput.extend({ title });
+export type RenameRecordingInput = z.infer<typeof RenameRecordingInput>;
+
+export const SaveToLibraryInput = RecordingInput.extend(UploadFields.shape);
+export type SaveToLibraryInput = z.infer<typeof SaveToLibraryInput>;
+
 export const RecordingsAnswer = z.object({ recordings: z.array(Recording) });
+export const RecordingAnswer = z.object({ recording: Recording });
+
+export const StartedRecording = RecordingAnswer.extend({
+  upload_token: z
+    .string()
+    .describe('`Authorization: Bearer <upload_token>` uploads the file of this recording, once. It is shown only here'),
+});
+export type StartedRecording = z.infer<typeof StartedRecording>;

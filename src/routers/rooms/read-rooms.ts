@@ -4,8 +4,16 @@ import { notFound } from '../../core/errors.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { type Database, Prisma, type Tx } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
+import { lockWorkspace } from '../members/lock-workspace.ts';
 import { isRoomName } from './room-name.ts';
-import { type ListPageInput, MOST_LISTED, type Room, type RoomInput } from './schemas.ts';
+import {
+  type ListPageInput,
+  MOST_LISTED,
+  type PublicRoom,
+  type PublicRoomInput,
+  type Room,
+  type RoomInput,
+} from './schemas.ts';
 
 type Db = Pick<Services, 'db'>;
 
@@ -22,6 +30,7 @@ type RoomRow = {
   accent_color: string;
   waiting_room_enabled: boolean;
   waiting_room_message: string | null;
+  session_id: string | null;
 };
 
 const toRoom = (row: RoomRow): Room => ({
@@ -37,12 +46,13 @@ const toRoom = (row: RoomRow): Room => ({
   accent_color: row.accent_color,
   waiting_room_enabled: row.waiting_room_enabled ? 1 : 0,
   waiting_room_message: row.waiting_room_message,
+  session_id: row.session_id,
 });
 
 /** The public fields of the rooms in `r`. */
 const roomColumns = Prisma.sql`
   r.id, r.workspace_id, r.name, r.user_id, r.display_name, r.created_at, r.last_used_at, r.scheduled_at,
-  r.accent_color, r.waiting_room_enabled, r.waiting_room_message,
+  r.accent_color, r.waiting_room_enabled, r.waiting_room_message, r.session_id,
   (select count(*)::int from recordings c where c.workspace_id = r.workspace_id and c.room_id = r.id) as recording_count`;
 
 /** The condition that the room in `r` is the caller's, and for a key, in its one workspace. */
@@ -76,4 +86,30 @@ export const readRoom = async (db: Database | Tx, caller: Caller, { name }: Room
     select ${roomColumns} from rooms r where r.name = ${name} and ${isOwn(caller)}`;
   if (!row) throw notFound('Room');
   return toRoom(row);
+};
+
+/** The same, behind the lock of its workspace. */
+export const lockOwnRoom = async (tx: Tx, caller: Caller, input: RoomInput): Promise<Room> => {
+  const { workspace_id } = await readRoom(tx, caller, input);
+  await lockWorkspace(tx, workspace_id, 'Room');
+  // Again: it may have been deleted, or passed on, before the lock was had.
+  return readRoom(tx, caller, input);
+};
+
+/** What a room shows of itself to anyone. Throws 404. */
+export const readPublicRoom = async ({ db }: Db, { roomName }: PublicRoomInput): Promise<PublicRoom> => {
+  if (!isRoomName(roomName)) throw notFound('Room');
+  // In SQL, since Prisma rounds numbers to 16 digits.
+  const [row] = await db.$queryRaw<
+    Pick<RoomRow, 'name' | 'display_name' | 'accent_color' | 'waiting_room_enabled' | 'scheduled_at'>[]
+  >`
+    select name, display_name, accent_color, waiting_room_enabled, scheduled_at from rooms where name = ${roomName}`;
+  if (!row) throw notFound('Room');
+  return {
+    name: row.name,
+    display_name: row.display_name,
+    accent_color: row.accent_color,
+    waiting_room_enabled: row.waiting_room_enabled ? 1 : 0,
+    scheduled_at: row.scheduled_at,
+  };
 };

@@ -1,11 +1,13 @@
 import { Ok } from '../../core/shapes.ts';
 import { anyone, inWorkspace, router, signedIn } from '../../trpc.ts';
-import { listOwnRooms, listWorkspaceRooms, readRoom } from './read-rooms.ts';
+import { listOwnRooms, listWorkspaceRooms, readPublicRoom, readRoom } from './read-rooms.ts';
 import { suggestRoomName } from './room-name.ts';
 import { createRoom, deleteRoom, updateRoom } from './rooms.ts';
 import {
   CreateRoomInput,
   ListPageInput,
+  PublicRoomAnswer,
+  PublicRoomInput,
   RoomAnswer,
   RoomInput,
   RoomName,
@@ -40,7 +42,7 @@ export const roomsRouter = router({
         tags,
         summary: 'Create a room',
         description:
-          'Needs owner or admin in the workspace (everyone is the owner of their Personal). 400 "Invalid room name", 409 when the name is taken. Emits `room.created`.',
+          'Needs owner or admin in the workspace (everyone is the owner of their Personal). 400 "Invalid room name", 409 when the name is taken, or another room has the session. Emits `room.created`.',
       },
     })
     .input(CreateRoomInput)
@@ -64,13 +66,14 @@ export const roomsRouter = router({
 
   update: signedIn
     .meta({
-      refusals: [403, 404],
+      refusals: [403, 404, 409],
       openapi: {
         method: 'PATCH',
         path: '/api/dashboard/rooms/{name}',
         tags,
         summary: 'Change a room',
-        description: 'Needs owner or admin in its workspace. Only sent fields change; the name stays.',
+        description:
+          'Needs owner or admin in its workspace. Only sent fields change; the name stays. 409 when another room of the workspace has the session.',
       },
     })
     .input(UpdateRoomInput)
@@ -85,7 +88,8 @@ export const roomsRouter = router({
         path: '/api/dashboard/rooms/{name}',
         tags,
         summary: 'Delete a room',
-        description: 'Needs owner or admin in its workspace. All its recordings and their files go with it.',
+        description:
+          'Needs owner or admin in its workspace. All its recordings and their files go with it. Emits `room.left` for everyone who is in it.',
       },
     })
     .input(RoomInput)
@@ -105,6 +109,23 @@ export const roomsRouter = router({
     .input(ListPageInput)
     .output(RoomsAnswer)
     .query(async ({ ctx, input }) => ({ rooms: await listWorkspaceRooms(ctx.services, ctx.actor, input) })),
+
+  readPublic: anyone
+    .meta({
+      refusals: [404],
+      openapi: {
+        method: 'GET',
+        path: '/api/rooms/{roomName}',
+        tags,
+        protect: false,
+        summary: 'Read what a room shows to anyone',
+        description:
+          'For a page that lets people join: its display name, its color, and whether there is a waiting room.',
+      },
+    })
+    .input(PublicRoomInput)
+    .output(PublicRoomAnswer)
+    .query(async ({ ctx, input }) => ({ room: await readPublicRoom(ctx.services, input) })),
 
   generateName: anyone
     .meta({

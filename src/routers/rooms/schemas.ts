@@ -4,6 +4,7 @@ import { isRoomName, roomNameFormat } from './room-name.ts';
 
 const MOST_DISPLAY_NAME = 100;
 const MOST_MESSAGE = 1000;
+const MOST_SESSION = 200;
 export const DEFAULT_COLOR = '#6366f1';
 /** What a list holds at most when no limit is sent. */
 export const MOST_LISTED = 10_000;
@@ -22,9 +23,20 @@ export const Room = z
     accent_color: z.string().describe('Hex color for branding').meta({ example: DEFAULT_COLOR }),
     waiting_room_enabled: z.int().min(0).max(1).describe('1 enabled, 0 disabled'),
     waiting_room_message: z.string().nullable().describe('Shown to waiting participants'),
+    session_id: z.string().nullable().describe('What a meeting provider calls the room; null: its name'),
   })
   .meta({ id: 'Room', description: 'A meeting room' });
 export type Room = z.infer<typeof Room>;
+
+/** What a room shows of itself to whoever has its name. */
+export const PublicRoom = Room.pick({
+  name: true,
+  display_name: true,
+  accent_color: true,
+  waiting_room_enabled: true,
+  scheduled_at: true,
+}).meta({ id: 'PublicRoom', description: 'A room as it is before one joins' });
+export type PublicRoom = z.infer<typeof PublicRoom>;
 
 /** Lists answer everything unless a page of it is asked for. */
 export const ListPageInput = z.object({
@@ -58,6 +70,12 @@ const settings = {
     .nullable()
     .describe(`What people call the room; at most ${MOST_DISPLAY_NAME} characters; null or blank clears it`)
     .optional(),
+  session_id: lineOfText(MOST_SESSION)
+    .nullable()
+    .describe(
+      `What a meeting provider calls the room, where that is not its name; at most ${MOST_SESSION} characters, unique in the workspace; null or blank clears it`,
+    )
+    .optional(),
 };
 export type RoomSettings = z.infer<z.ZodObject<typeof settings>>;
 
@@ -80,5 +98,9 @@ export type UpdateRoomInput = z.infer<typeof UpdateRoomInput>;
 
 export const RoomsAnswer = z.object({ rooms: z.array(Room) });
 export const RoomAnswer = z.object({ room: Room });
+export const PublicRoomInput = z.object({ roomName: z.string().describe('Name of the room') });
+export type PublicRoomInput = z.infer<typeof PublicRoomInput>;
+
+export const PublicRoomAnswer = z.object({ room: PublicRoom });
 export const RoomName = z.object({ name: z.string().meta({ example: 'amber-falcon' }) });
 export type RoomName = z.infer<typeof RoomName>;

@@ -1,17 +1,10 @@
 /** What every change of one webhook, everything that is to be sent to it, and what is read of it, asks of it. */
 import type { Actor } from '../../auth/identify.ts';
 import { conflict, notFound } from '../../core/errors.ts';
-import type { Role } from '../../core/roles.ts';
 import type { Tx } from '../../db/client.ts';
-import { lockWorkspace, requireRoleNow } from '../members/lock-workspace.ts';
+import { lockAs } from '../members/lock-workspace.ts';
 
 export type LockedWebhook = { name: string; isActive: boolean; sealedSecret: Uint8Array<ArrayBuffer> };
-
-/** Takes the workspace's row; throws 404 where it is gone, and 403 for who is not at least `least` there any more. */
-export const lockAs = async (tx: Tx, actor: Actor, least: Role): Promise<void> => {
-  await lockWorkspace(tx, actor.workspaceId);
-  await requireRoleNow(tx, actor, least);
-};
 
 /** Takes the workspace's row and the webhook's until the transaction ends, for an admin. Throws 403 and 404. */
 export const lockWebhook = async (tx: Tx, actor: Actor, webhookId: number): Promise<LockedWebhook> => {

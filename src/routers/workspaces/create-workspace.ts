@@ -9,15 +9,15 @@ import type { Workspace, WorkspaceNameInput } from './schemas.ts';
 
 const MOST_SLUG = 60;
 
-/** Lower-case ASCII letters and digits with single hyphens between; `workspace` where nothing is left of the name. */
-export const toSlug = (name: string): string => {
+/** Lower-case ASCII letters and digits with single hyphens between; `otherwise` where nothing is left of the name. */
+export const toSlug = (name: string, otherwise = 'workspace', most = MOST_SLUG): string => {
   const words = name
     .normalize('NFKD')
     .replace(/\p{Mark}/gu, '')
     .toLowerCase()
     .split(/[^a-z0-9]+/)
     .filter(Boolean);
-  return words.join('-').slice(0, MOST_SLUG).replace(/-$/, '') || 'workspace';
+  return words.join('-').slice(0, most).replace(/-$/, '') || otherwise;
 };
 
 type NewWorkspace = { name: string; ownerId: number; isPersonal: boolean; createdAt: Date };
@@ -34,16 +34,19 @@ const nextSuffix = async (tx: Tx, slug: string): Promise<number> => {
 /** So many numbers are tried: who takes them in advance must not keep others from the name. */
 const NUMBERED_TRIES = 3;
 
-/** `slug`, then `slug-2` and so on from the counter, then `slug-` and something that nobody can guess. */
-const candidates = async function* (tx: Tx, base: string): AsyncGenerator<string> {
+/**
+ * `base`, then `base-2` and so on from the counter named `counter`, then `base-` and eight characters that nobody can
+ * guess.
+ */
+export const slugCandidates = async function* (tx: Tx, base: string, counter = base): AsyncGenerator<string> {
   yield base;
-  for (let tries = 0; tries < NUMBERED_TRIES; tries += 1) yield `${base}-${await nextSuffix(tx, base)}`;
+  for (let tries = 0; tries < NUMBERED_TRIES; tries += 1) yield `${base}-${await nextSuffix(tx, counter)}`;
   for (;;) yield `${base}-${randomUUID().slice(0, 8)}`;
 };
 
 /** Inserts a workspace and its owner's membership, under the first slug that is free. */
 export const createWorkspaceRow = async (tx: Tx, workspace: NewWorkspace): Promise<WorkspaceRow> => {
-  for await (const slug of candidates(tx, toSlug(workspace.name))) {
+  for await (const slug of slugCandidates(tx, toSlug(workspace.name))) {
     const [row] = await tx.workspace.createManyAndReturn({
       data: { ...workspace, slug },
       select: workspaceColumns,

@@ -1,5 +1,6 @@
 import { Ok } from '../../core/shapes.ts';
-import { type Context, inWorkspace, router, signedIn, signedInBySession } from '../../trpc.ts';
+import { inWorkspace, router, signedIn, signedInBySession } from '../../trpc.ts';
+import { appUrlOf } from './app-url.ts';
 import { createWorkspace } from './create-workspace.ts';
 import { getInvite, joinWorkspace, revokeInvite } from './invites.ts';
 import {
@@ -13,9 +14,6 @@ import {
 import { deleteWorkspace, listWorkspaces, readWorkspace, renameWorkspace } from './workspaces.ts';
 
 const tags = ['Workspaces'];
-
-const appUrlOf = ({ services: { settings }, origin }: Context): string =>
-  settings.appUrl ?? settings.publicUrl ?? origin;
 
 export const workspacesRouter = router({
   list: signedIn

@@ -1,0 +1,123 @@
+/** Contacts as CSV, out and in: operations that are no procedures, because their bodies stream. */
+import type { IncomingMessage } from 'node:http';
+import { PassThrough, Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Actor } from '../auth/identify.ts';
+import { AppError, badField } from '../core/errors.ts';
+import { MINUTE_MS } from '../core/time.ts';
+import { exportContacts } from '../routers/contacts/export-contacts.ts';
+import { importContacts } from '../routers/contacts/import-contacts.ts';
+import { createImportSlots } from '../routers/contacts/import-slots.ts';
+import type { ImportAnswer } from '../routers/contacts/schemas.ts';
+import type { Services } from '../services.ts';
+import { attachmentDisposition } from '../storage/content-disposition.ts';
+import { requireCaller, requireRole } from '../trpc.ts';
+import { CONTACTS_EXPORT_PATH, CONTACTS_IMPORT_PATH } from './contacts-csv-document.ts';
+import { createContext, identifyRequest } from './context.ts';
+import { createHandover } from './handover.ts';
+import { workspaceIdOf } from './rest.ts';
+import { routeOf } from './route-of.ts';
+import { defaultPatience, guardBody, leaveBodiesUnread, type Patience, pipeBody } from './streamed-body.ts';
+
+const MOST_CSV_BYTES = 10 * 1024 * 1024;
+
+/** Who sends slowly keeps others from importing. */
+const patienceOfImports: Patience = { ...defaultPatience, wholeMs: 5 * MINUTE_MS };
+
+/** Seconds after which an import that was refused for others may be tried again. */
+const RETRY_AFTER = 10;
+
+const CSV = /^text\/csv *(?:;|$)/i;
+
+const tooLarge = (): AppError => new AppError('PAYLOAD_TOO_LARGE', 'File is larger than 10 MiB');
+
+const actors = createHandover<Actor>();
+
+/** A body being read. `stop` ends it: whoever reads on hears `reason`, unless another one came before. */
+type CsvBody = { bytes: Readable; stop(reason: AppError): void };
+
+/** Apart from the request itself, which must stay open for the answer when nobody reads on. */
+const readBody = (request: IncomingMessage): CsvBody => {
+  const bytes = new PassThrough();
+  let total = 0;
+  const stop = (reason: AppError): void => {
+    request.unpipe(bytes);
+    bytes.destroy(reason);
+  };
+  const count = (chunk: Buffer): void => {
+    total += chunk.length;
+    if (total > MOST_CSV_BYTES) stop(tooLarge());
+  };
+  // It may be destroyed when nobody reads it any more; an error after that concerns nobody.
+  bytes.on('error', () => {});
+  request.on('data', count);
+  pipeBody(request, bytes, stop);
+  return { bytes, stop };
+};
+
+/** Registers both. They need a plugin context of their own, because here a body of any type is left unread. */
+export const serveContactsCsv = (app: FastifyInstance, services: Services, patience = patienceOfImports): void => {
+  leaveBodiesUnread(app, patience);
+  const slots = createImportSlots();
+
+  /** Of one of the imports that run at a time. Returns how to give it back. Throws 409 and 503. */
+  const claimSlot = (reply: FastifyReply, { workspaceId }: Actor): (() => void) => {
+    try {
+      return slots.claim(workspaceId);
+    } catch (error) {
+      reply.header('retry-after', RETRY_AFTER);
+      throw error;
+    }
+  };
+
+  /** Before the body is read, so that strangers cannot make us read one. */
+  const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const workspaceId = workspaceIdOf(request);
+    const identity = await identifyRequest(services, request, workspaceId);
+    const caller = await requireCaller(createContext(services, request, reply), identity);
+    if (workspaceId === null) throw badField('id', 'id must be a positive 32-bit integer');
+    actors.give(request, requireRole(caller, identity, 'admin'));
+  };
+
+  app.route({
+    method: 'GET',
+    url: routeOf(CONTACTS_EXPORT_PATH),
+    onRequest: admit,
+    handler: (request, reply) =>
+      reply
+        .header('content-type', 'text/csv; charset=utf-8')
+        .header('content-disposition', attachmentDisposition('contacts.csv'))
+        .send(Readable.from(exportContacts(services, actors.take(request)))),
+  });
+
+  const receive = async (request: IncomingMessage, actor: Actor): Promise<ImportAnswer> => {
+    const { bytes, stop } = readBody(request);
+    const endWatch = guardBody(request, { ...patience, mostBytes: MOST_CSV_BYTES }, stop);
+    try {
+      return await importContacts(services, actor, bytes);
+    } finally {
+      endWatch();
+      bytes.destroy();
+    }
+  };
+
+  app.route({
+    method: 'POST',
+    url: routeOf(CONTACTS_IMPORT_PATH),
+    async onRequest(request, reply) {
+      await admit(request, reply);
+      const { 'content-type': type = '', 'content-length': length } = request.headers;
+      if (!CSV.test(type)) throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Content type must be text/csv');
+      if (Number(length) > MOST_CSV_BYTES) throw tooLarge();
+    },
+    async handler(request, reply) {
+      const actor = actors.take(request);
+      const release = claimSlot(reply, actor);
+      try {
+        return await receive(request.raw, actor);
+      } finally {
+        release();
+      }
+    },
+  });
+};

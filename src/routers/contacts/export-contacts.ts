@@ -1,0 +1,29 @@
+import type { Actor } from '../../auth/identify.ts';
+import { toUnixSeconds } from '../../core/time.ts';
+import type { Services } from '../../services.ts';
+import { type CsvRow, writeContactsCsv } from './write-contacts-csv.ts';
+
+const BATCH = 500;
+
+/** Each batch is a short statement of its own: a slow reader holds no connection to the database. */
+async function* allContacts({ db }: Pick<Services, 'db'>, workspaceId: number): AsyncGenerator<CsvRow> {
+  let after = 0;
+  for (;;) {
+    const rows = await db.contact.findMany({
+      where: { workspaceId, id: { gt: after } },
+      select: { id: true, name: true, email: true, createdAt: true },
+      orderBy: { id: 'asc' },
+      take: BATCH,
+    });
+    for (const { createdAt, ...row } of rows) yield { ...row, created_at: toUnixSeconds(createdAt) };
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < BATCH) return;
+    after = last.id;
+  }
+}
+
+/** All contacts of the workspace as CSV, oldest id first, read as fast as they are taken. */
+export const exportContacts = (
+  services: Pick<Services, 'db'>,
+  { workspaceId }: Actor,
+): AsyncGenerator<Buffer, void, undefined> => writeContactsCsv(allContacts(services, workspaceId));

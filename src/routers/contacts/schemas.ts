@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { email as emailAddress, id, integerBetween, requiredLine, unixSeconds } from '../../core/validation.ts';
+
+const MOST_NAME = 100;
+const MOST_SEARCH = 200;
+/** What reading a contact shows of what they did. */
+export const MOST_EVENTS = 100;
+
+const contactName = requiredLine(MOST_NAME, 'Name is required')
+  .describe('At most 100 characters')
+  .meta({ example: 'Vera Novak' });
+
+/** The same as for an account: a contact who registers is recognised by it. */
+const email = emailAddress
+  .describe('Unique in the workspace; upper and lower case are the same')
+  .meta({ example: 'vera@example.com' });
+
+export const Contact = z
+  .object({
+    id,
+    workspace_id: id,
+    name: z.string(),
+    email: z.string().describe('Lower-cased'),
+    created_at: unixSeconds,
+  })
+  .meta({ id: 'Contact', description: 'Somebody who joined a room, booked a meeting, or was entered by hand' });
+export type Contact = z.infer<typeof Contact>;
+
+export const ContactEvent = z
+  .object({
+    id: z.int(),
+    type: z.string().describe('`room_join`, `booking`, `booking_cancelled` or another').meta({ example: 'room_join' }),
+    room_id: id.nullable(),
+    room_name: z.string().nullable().describe('null: no room, or one that was deleted'),
+    booking_page_id: id.nullable(),
+    booking_page_title: z.string().nullable().describe('null: no page, or one that was deleted'),
+    created_at: unixSeconds,
+  })
+  .meta({ id: 'ContactEvent', description: 'What a contact did' });
+export type ContactEvent = z.infer<typeof ContactEvent>;
+
+export const ListContactsInput = z.object({
+  search: z
+    .string()
+    .max(MOST_SEARCH, { error: `search must have at most ${MOST_SEARCH} characters` })
+    .refine((value) => value.isWellFormed() && !value.includes('\u0000'), {
+      error: 'search must not contain NUL or broken Unicode',
+    })
+    .describe('Case-insensitive part of the name or the email address')
+    .optional(),
+  limit: integerBetween(1, 100).default(50).describe('Maximum number of contacts'),
+  offset: integerBetween(0, 2_147_483_647).default(0).describe('How many contacts to skip'),
+});
+export type ListContactsInput = z.infer<typeof ListContactsInput>;
+
+export const CreateContactInput = z.object({ name: contactName, email });
+export type CreateContactInput = z.infer<typeof CreateContactInput>;
+
+export const ContactInput = z.object({ contactId: id.describe('Contact ID') });
+export type ContactInput = z.infer<typeof ContactInput>;
+
+export const UpdateContactInput = ContactInput.extend({ name: contactName.optional(), email: email.optional() });
+export type UpdateContactInput = z.infer<typeof UpdateContactInput>;
+
+export const ContactsAnswer = z.object({
+  contacts: z.array(Contact),
+  total: z.int().min(0).describe('How many there are in all, or match the search'),
+});
+export type ContactsAnswer = z.infer<typeof ContactsAnswer>;
+export const ContactAnswer = z.object({ contact: Contact });
+export const ContactReadAnswer = z.object({
+  contact: Contact,
+  events: z.array(ContactEvent).describe(`What they did, newest first, at most ${MOST_EVENTS}`),
+});
+export type ContactReadAnswer = z.infer<typeof ContactReadAnswer>;
+
+/** Of a file of contacts, without the header and without blank rows. */
+export const MOST_ROWS = 100_000;
+/** With more rows that are no contact it is not a file of contacts. */
+export const MOST_BAD_ROWS = 1_000;
+/** So many rows that are no contact are named. */
+export const MOST_NAMED_PROBLEMS = 100;
+
+export const ImportAnswer = z
+  .object({
+    created: z.int().min(0).describe('Rows that made a contact'),
+    updated: z.int().min(0).describe('Rows whose address the workspace had: the contact has the name of the last one'),
+    skipped: z
+      .array(
+        z.object({
+          line: z.int().min(1).describe('Line of the file in which the row begins; the first one is 1'),
+          problem: z.string().meta({ example: 'email must be a valid email address' }),
+        }),
+      )
+      .max(MOST_NAMED_PROBLEMS)
+      .describe(`Rows that are no contact, the first ${MOST_NAMED_PROBLEMS}`),
+    skipped_count: z.int().min(0).max(MOST_BAD_ROWS).describe('How many rows are no contact'),
+  })
+  .meta({ id: 'ContactImport', description: 'What became of the rows of a CSV file of contacts' });
+export type ImportAnswer = z.infer<typeof ImportAnswer>;

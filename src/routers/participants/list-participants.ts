@@ -1,0 +1,27 @@
+import type { Caller } from '../../auth/identify.ts';
+import { Prisma } from '../../db/client.ts';
+import type { Services } from '../../services.ts';
+import { pageOf } from '../rooms/read-rooms.ts';
+import { toParticipant } from './present.ts';
+import { findHostAccess } from './room-access.ts';
+import type { ListParticipantsInput, Participant } from './schemas.ts';
+import { toVisit, type VisitRow, visitColumns, visitTables } from './visit.ts';
+
+/**
+ * The participants of a room, who came last first: those who are there or wait, or those of one status. Throws 404
+ * "Room not found", also for who may not let people in.
+ */
+export const listParticipants = async (
+  { db }: Pick<Services, 'db'>,
+  caller: Caller,
+  { name, status, ...page }: ListParticipantsInput,
+): Promise<Participant[]> => {
+  const { workspaceId, roomId } = await findHostAccess(db, caller, name);
+  const isAsked =
+    status === undefined ? Prisma.sql`p.status in ('waiting', 'joined')` : Prisma.sql`p.status = ${status}`;
+  const rows = await db.$queryRaw<VisitRow[]>`
+    select ${visitColumns} from ${visitTables}
+    where p.workspace_id = ${workspaceId} and p.room_id = ${roomId} and ${isAsked}
+    order by p.created_at desc, p.id desc ${pageOf(page)}`;
+  return rows.map((row) => toParticipant(toVisit(row)));
+};

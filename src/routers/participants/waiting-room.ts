@@ -1,0 +1,60 @@
+/** Letting people in who wait, or not. Each looks behind the workspace's lock whether the caller may. */
+import type { Caller } from '../../auth/identify.ts';
+import { conflict } from '../../core/errors.ts';
+import { type Tx, transact } from '../../db/client.ts';
+import type { Services } from '../../services.ts';
+import { enterRoom } from './enter-room.ts';
+import { toParticipant } from './present.ts';
+import { findHostAccess, lockRoomAccess } from './room-access.ts';
+import type { Participant, ParticipantInput } from './schemas.ts';
+import type { ParticipantStatus } from './status.ts';
+import { lockVisit, type Visit, type VisitKey } from './visit.ts';
+
+const whatStandsAgainst: Record<Exclude<ParticipantStatus, 'waiting'>, string> = {
+  joined: 'The participant has joined already',
+  refused: 'The participant was refused already',
+  left: 'The participant has left already',
+};
+
+const requireStatus = (visit: Visit, wanted: 'joined' | 'refused'): Participant => {
+  if (visit.status !== wanted && visit.status !== 'waiting') throw conflict(whatStandsAgainst[visit.status]);
+  return toParticipant(visit);
+};
+
+type Needs = Pick<Services, 'db' | 'clock'>;
+
+/** The participant whom `decide` lets in or not, with everything locked that it needs. */
+const asHost = (
+  { db }: Needs,
+  caller: Caller,
+  { name, participantId }: ParticipantInput,
+  decide: (tx: Tx, key: VisitKey) => Promise<Participant>,
+): Promise<Participant> =>
+  transact(db, async (tx) => {
+    const { workspaceId, roomId } = await lockRoomAccess(tx, () => findHostAccess(tx, caller, name));
+    return decide(tx, { workspaceId, roomId, id: participantId });
+  });
+
+/**
+ * Lets somebody in who waits, and emits `room.joined`; who is in already stays so. Throws 404 "Room not found" and
+ * "Participant not found", and 409 for who was refused or left.
+ */
+export const admit = (services: Needs, caller: Caller, input: ParticipantInput): Promise<Participant> =>
+  asHost(services, caller, input, async (tx, key) =>
+    requireStatus(await enterRoom(tx, services.clock.now(), key), 'joined'),
+  );
+
+const refuseIfWaiting = async (tx: Tx, key: VisitKey): Promise<Visit> => {
+  const visit = await lockVisit(tx, key);
+  if (visit.status !== 'waiting') return visit;
+  await tx.$executeRaw`
+    update participants set status = 'refused' where workspace_id = ${key.workspaceId} and id = ${key.id}`;
+  return { ...visit, status: 'refused' };
+};
+
+/**
+ * Refuses somebody who waits; who was refused already stays so. Throws 404 "Room not found" and "Participant not
+ * found", and 409 for who joined or left.
+ */
+export const refuse = (services: Needs, caller: Caller, input: ParticipantInput): Promise<Participant> =>
+  asHost(services, caller, input, async (tx, key) => requireStatus(await refuseIfWaiting(tx, key), 'refused'));

@@ -1,0 +1,176 @@
+/** Booking pages: their links, what changes, and whose they are. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { concurrently, countStatuses } from '../support/concurrently.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addTeam, type Team } from '../support/world.ts';
+import { at, book, cancel, createPage, officeHours } from './pages.ts';
+
+let app: TestApp;
+let team: Team;
+beforeAll(async () => {
+  app = await startTestApp({
+    heldAt: new Date('2026-06-15T12:00:00Z'),
+    settings: { appUrl: 'https://app.example.com' },
+  });
+  team = await addTeam(app);
+});
+afterAll(() => app.close());
+
+test('a page is what was sent, of who made it, and is changed by what is sent', async () => {
+  const { status, body } = await app.http.post(`${team.path}/booking-pages`, team.admin.token, officeHours);
+  const { id } = body.bookingPage;
+  const page = {
+    id,
+    workspace_id: team.id,
+    user_id: team.admin.id,
+    ...officeHours,
+    slug: 'intro-call',
+    url: 'https://app.example.com/book/intro-call',
+    created_at: 1781524800,
+    updated_at: 1781524800,
+  };
+  expect([status, body]).toEqual([200, { bookingPage: page }]);
+  app.clock.advance(5_000);
+  const path = `${team.path}/booking-pages/${id}`;
+  expect((await app.http.patch(path, team.owner.token, {})).body.bookingPage).toEqual(page);
+  const change = { title: 'Demo', slug: 'demo', duration_minutes: 60, time_zone: 'Asia/Tokyo', hours: [] };
+  const changed = { ...page, ...change, url: 'https://app.example.com/book/demo', updated_at: 1781524805 };
+  expect((await app.http.patch(path, team.owner.token, change)).body.bookingPage).toEqual(changed);
+  expect(await team.member.client.bookingPages.list.query({ id: team.id })).toEqual({ bookingPages: [changed] });
+  expect((await app.http.get('/api/book/intro-call')).body.message).toBe('Booking page not found');
+  expect((await app.http.delete(path, team.admin.token)).body).toEqual({ ok: true });
+  expect((await app.http.get(`${team.path}/booking-pages`, team.member.token)).body).toEqual({ bookingPages: [] });
+});
+
+describe('a slug', () => {
+  test.each([
+    ['Ümläut & Söhne', 'umlaut-sohne'],
+    ['会议', 'meeting'],
+    ['A', 'meeting-a'],
+    ['x'.repeat(100), 'x'.repeat(50)],
+  ])('is made from the title %s', async (title, slug) => {
+    expect((await createPage(app, team, { title })).slug).toBe(slug);
+  });
+
+  test('gets a number where it is taken, in the whole service', async () => {
+    const other = await addTeam(app);
+    const slugs = [];
+    for (const one of [team, other, team]) slugs.push((await createPage(app, one, { title: 'Numbered' })).slug);
+    expect(slugs).toEqual(['numbered', 'numbered-2', 'numbered-3']);
+  });
+
+  test('of 20 pages with one title at once, in two workspaces, each has its own', async () => {
+    const other = await addTeam(app);
+    const pages = await concurrently(20, (index) => createPage(app, index % 2 ? team : other, { title: 'Popular' }));
+    expect(new Set(pages.map(({ slug }) => slug)).size).toBe(20);
+  });
+
+  test('that is asked for at once is given once', async () => {
+    const other = await addTeam(app);
+    const answers = await concurrently(20, (index) => {
+      const { path, owner } = index % 2 ? team : other;
+      return app.http.post(`${path}/booking-pages`, owner.token, { ...officeHours, slug: 'wanted' });
+    });
+    expect(countStatuses(answers)).toEqual({ 200: 1, 409: 19 });
+    expect(answers.find(({ status }) => status === 409)?.body.message).toBe('Slug is already taken');
+  });
+
+  test('that two pages change to at once is given to one', async () => {
+    const pages = await concurrently(6, () => createPage(app, team, { title: 'Rival' }));
+    const answers = await Promise.all(
+      pages.map(({ id }) => app.http.patch(`${team.path}/booking-pages/${id}`, team.owner.token, { slug: 'prize' })),
+    );
+    expect(countStatuses(answers)).toEqual({ 200: 1, 409: 5 });
+  });
+});
+
+describe('the pages of who leaves pass to the owner, who is booked from then on', () => {
+  const userOf = async (id: number): Promise<number> =>
+    (await app.services.db.bookingPage.findFirstOrThrow({ where: { id } })).userId;
+
+  test('by leaving, by being removed, and by deleting the account', async () => {
+    for (const leave of [
+      (left: Team) => app.http.delete(`${left.path}/members/${left.admin.id}`, left.admin.token),
+      (left: Team) => app.http.delete(`${left.path}/members/${left.admin.id}`, left.owner.token),
+      (left: Team) => app.http.delete('/api/auth/me', left.admin.token),
+    ]) {
+      const left = await addTeam(app);
+      const page = await createPage(app, left);
+      expect(await userOf(page.id)).toBe(left.admin.id);
+      expect((await leave(left)).status).toBe(200);
+      expect(await userOf(page.id)).toBe(left.owner.id);
+      const { body } = await book(app, page.slug, at('2026-06-16T09:00:00Z'));
+      const rooms = await app.http.get('/api/dashboard/rooms', left.owner.token);
+      expect(rooms.body.rooms).toMatchObject([{ name: body.booking.room_name, user_id: left.owner.id }]);
+    }
+  });
+
+  test('also one that is being made, and rooms that are being booked, meanwhile', async () => {
+    const left = await addTeam(app);
+    const page = await createPage(app, left);
+    const times = (await app.http.get(`/api/book/${page.slug}`)).body.times;
+    const work = Promise.all([
+      ...times.slice(0, 8).map((time: number, index: number) => book(app, page.slug, time, `Guest ${index}`)),
+      ...Array.from({ length: 4 }, () =>
+        app.http.post(`${left.path}/booking-pages`, left.admin.token, { ...officeHours, title: 'Meanwhile' }),
+      ),
+    ]);
+    const [gone, answers] = await Promise.all([app.http.delete('/api/auth/me', left.admin.token), work]);
+    expect(gone.status).toBe(200);
+    for (const { status } of answers) expect([200, 401, 403]).toContain(status);
+    const owners = await app.services.db.bookingPage.findMany({ where: { workspaceId: left.id } });
+    expect(new Set(owners.map(({ userId }) => userId))).toEqual(new Set([left.owner.id]));
+  });
+});
+
+test('a page with bookings to come stays; without them it goes, with the past ones', async () => {
+  const one = await addTeam(app);
+  const { id, slug } = await createPage(app, one);
+  const times = (await app.http.get(`/api/book/${slug}`)).body.times;
+  const tokens = [];
+  for (const time of [times[0], times[20]]) tokens.push((await book(app, slug, time)).body.booking.cancel_token);
+  const remove = () => app.http.delete(`${one.path}/booking-pages/${id}`, one.admin.token);
+  const refused = await remove();
+  expect([refused.status, refused.body.message]).toEqual([409, 'The page has bookings to come: cancel them first']);
+  expect(await app.services.db.booking.count({ where: { workspaceId: one.id } })).toBe(2);
+  expect((await cancel(app, slug, tokens[1])).status).toBe(200);
+  expect((await remove()).status).toBe(409);
+  const before = app.clock.now().getTime();
+  app.clock.advance(times[0] * 1_000 - before);
+  try {
+    expect((await remove()).body).toEqual({ ok: true });
+  } finally {
+    app.clock.advance(before - app.clock.now().getTime());
+  }
+  expect(await app.services.db.booking.count({ where: { workspaceId: one.id } })).toBe(0);
+  expect((await cancel(app, slug, tokens[0])).body.message).toBe('Booking not found');
+});
+
+test('a page that is deleted while it is booked is booked by nobody, or stays', async () => {
+  const one = await addTeam(app);
+  for (let round = 0; round < 5; round += 1) {
+    const { id, slug } = await createPage(app, one, { title: `Round ${round}` });
+    const [time] = (await app.http.get(`/api/book/${slug}`)).body.times;
+    const [deleted, booked] = await Promise.all([
+      app.http.delete(`${one.path}/booking-pages/${id}`, one.admin.token),
+      book(app, slug, time),
+    ]);
+    expect([deleted.status, booked.status]).toEqual(deleted.status === 200 ? [200, 404] : [409, 200]);
+  }
+});
+
+test('a workspace that is deleted while its page is booked takes everything along', async () => {
+  const { owner } = await addTeam(app);
+  const { workspace } = await owner.client.workspaces.create.mutate({ name: 'Short-lived' });
+  const short = { ...team, id: workspace.id, path: `/api/workspaces/${workspace.id}`, owner };
+  const { slug } = await createPage(app, short, {}, owner);
+  const times = (await app.http.get(`/api/book/${slug}`)).body.times;
+  const [deleted, ...answers] = await Promise.all([
+    app.http.delete(short.path, owner.token),
+    ...times.slice(0, 8).map((time: number, index: number) => book(app, slug, time, `Guest ${index}`)),
+  ]);
+  expect(deleted.status).toBe(200);
+  for (const { status, body } of answers)
+    expect([200, 'Booking page not found']).toContain(status === 200 ? 200 : body.message);
+  expect(await app.services.db.booking.count({ where: { workspaceId: workspace.id } })).toBe(0);
+});

@@ -1,0 +1,559 @@
+/** Booking and cancelling meetings, as the public does it and as the workspace sees it. */
+import { createHash } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { HOUR_MS } from '../../src/core/time.ts';
+import { concurrently, countStatuses } from '../support/concurrently.ts';
+import { eventsOf } from '../support/events.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addTeam, type Team } from '../support/world.ts';
+import { at, book, cancel, createPage, officeHours } from './pages.ts';
+
+let app: TestApp;
+let team: Team;
+beforeAll(async () => {
+  app = await startTestApp({
+    heldAt: new Date('2026-06-15T12:00:00Z'),
+    settings: { appUrl: 'https://app.example.com' },
+  });
+});
+afterAll(() => app.close());
+
+const NINE = at('2026-06-16T09:00:00Z');
+const HALF_AN_HOUR = 1_800;
+
+const freshPage = async (input = {}): Promise<string> => {
+  team = await addTeam(app);
+  return (await createPage(app, team, input)).slug;
+};
+
+const inTurn = async <Result>(times: number, work: (index: number) => Promise<Result>): Promise<Result[]> => {
+  const results: Result[] = [];
+  for (let index = 0; index < times; index += 1) results.push(await work(index));
+  return results;
+};
+
+const timesOf = async (slug: string, query = ''): Promise<number[]> => {
+  const { status, body } = await app.http.get(`/api/book/${slug}${query}`);
+  expect(status).toBe(200);
+  return body.times;
+};
+
+describe('the times', () => {
+  test('are those of two weeks from now on, or of the range, on which the page is open and free', async () => {
+    const slug = await freshPage();
+    const { body } = await app.http.get(`/api/book/${slug}`);
+    expect(body.page).toEqual({ title: 'Intro call', slug, duration_minutes: 30, time_zone: 'UTC' });
+    expect([body.times.length, body.times[0], body.times.at(-1)]).toEqual([
+      14 * 16,
+      at('2026-06-15T12:00:00Z'),
+      at('2026-06-29T11:30:00Z'),
+    ]);
+    const day = `?from=${NINE}&to=${NINE + 3_600}`;
+    expect(await timesOf(slug, day)).toEqual([NINE, NINE + HALF_AN_HOUR]);
+    await book(app, slug, NINE);
+    expect(await timesOf(slug, day)).toEqual([NINE + HALF_AN_HOUR]);
+  });
+
+  test.each([
+    [`?from=${NINE}&to=${NINE}`],
+    [`?from=${NINE}&to=${NINE - 1}`],
+    [`?from=${NINE}&to=${NINE + 62 * 86_400 + 1}`],
+    ['?to=1781524800'],
+  ])('of the range %s: 400', async (query) => {
+    const slug = await freshPage();
+    const { status, body } = await app.http.get(`/api/book/${slug}${query}`);
+    const message = 'to must be after from, by at most 62 days';
+    expect([status, body.message, body.issues]).toEqual([400, message, [{ path: 'to', message }]]);
+    expect(await timesOf(slug, `?from=${NINE}&to=${NINE + 62 * 86_400}`)).toHaveLength(62 * 16);
+  });
+
+  test('end 365 days from now, and none beyond them can be booked', async () => {
+    const slug = await freshPage();
+    const horizon = at('2027-06-15T12:00:00Z');
+    expect(await timesOf(slug, `?from=${horizon - 3_600}&to=${horizon + 86_400}`)).toEqual([
+      horizon - 2 * HALF_AN_HOUR,
+      horizon - HALF_AN_HOUR,
+      horizon,
+    ]);
+    const lastSecond = 253_402_300_799;
+    for (const from of [horizon + 1, horizon + 10 * 86_400, lastSecond - 86_400])
+      expect(await timesOf(slug, `?from=${from}&to=${from + 86_400}`)).toEqual([]);
+    for (const time of [horizon + HALF_AN_HOUR, lastSecond + 1 - 7 * 3_600 - HALF_AN_HOUR, lastSecond]) {
+      const { status, body } = await book(app, slug, time);
+      expect([status, body.message]).toEqual([409, 'This time is not available']);
+    }
+    expect((await book(app, slug, horizon)).status).toBe(200);
+    const listed = await app.http.get(`${team.path}/bookings`, team.member.token);
+    expect(listed.body.bookings).toMatchObject([{ starts_at: horizon }]);
+  });
+
+  test.each(['no-such-page', 'A', '%00', 'x'.repeat(200), '%F0%9F%98%80'])(
+    'of the unknown page %s: 404',
+    async (slug) => {
+      const read = await app.http.get(`/api/book/${slug}`);
+      expect([read.status, read.body.message]).toEqual([404, 'Booking page not found']);
+      const booked = await book(app, slug, NINE);
+      expect([booked.status, booked.body.message]).toEqual([404, 'Booking page not found']);
+    },
+  );
+
+  test('follow the clocks of the zone through the summer, over both changes', async () => {
+    const slug = await freshPage({
+      time_zone: 'Europe/Berlin',
+      duration_minutes: 60,
+      hours: [{ day: 'sunday', from: '01:00', to: '04:00' }],
+    });
+    const starts = async (day: string): Promise<string[]> => {
+      const from = at(`${day}T00:00:00Z`) - 43_200;
+      return (await timesOf(slug, `?from=${from}&to=${from + 2 * 86_400}`)).map((time) =>
+        new Date(time * 1_000).toISOString().slice(11, 16),
+      );
+    };
+    // Two is three in the last night of March, and three is two again in the last one of October.
+    expect(await starts('2026-10-18')).toEqual(['23:00', '00:00', '01:00']);
+    expect(await starts('2026-10-25')).toEqual(['23:00', '00:00', '01:00', '02:00']);
+    expect(await starts('2027-03-28')).toEqual(['00:00', '01:00']);
+    const { status, body } = await book(app, slug, at('2026-10-25T01:00:00Z'));
+    expect([status, body.booking.ends_at]).toEqual([200, at('2026-10-25T02:00:00Z')]);
+    expect(await starts('2026-10-25')).toEqual(['23:00', '00:00', '02:00']);
+    expect((await book(app, slug, at('2027-03-28T02:00:00Z'))).status).toBe(409);
+  });
+});
+
+describe('a booking', () => {
+  test('makes a scheduled room of who is booked, a contact, and what analytics counts', async () => {
+    const slug = await freshPage();
+    const { status, body } = await app.http.post(`/api/book/${slug}`, undefined, {
+      name: ' Vera Novak ',
+      email: ' Vera@Example.com ',
+      starts_at: NINE,
+    });
+    const { id, room_name, cancel_token, cancel_url } = body.booking;
+    expect([status, body.booking]).toEqual([
+      200,
+      {
+        id,
+        title: 'Intro call',
+        starts_at: NINE,
+        ends_at: NINE + HALF_AN_HOUR,
+        name: 'Vera Novak',
+        room_name,
+        cancel_token,
+        cancel_url,
+      },
+    ]);
+    expect(cancel_url).toBe(`https://app.example.com/book/${slug}/cancel?token=${cancel_token}`);
+    expect(cancel_token).toMatch(/^lnb_[A-Za-z0-9_-]{43}$/);
+    const { rooms } = (await app.http.get('/api/dashboard/rooms', team.admin.token)).body;
+    const room = {
+      name: room_name,
+      user_id: team.admin.id,
+      display_name: 'Intro call: Vera Novak',
+      scheduled_at: NINE,
+      waiting_room_enabled: 1,
+    };
+    expect(rooms).toMatchObject([{ ...room, workspace_id: team.id }]);
+    expect(await eventsOf(app, team.id, 'room.created')).toMatchObject([
+      { data: { room_name, created_by: 'Adam Admin', created_by_id: team.admin.id, scheduled_at: NINE } },
+    ]);
+    const { contacts } = (await app.http.get(`${team.path}/contacts`, team.member.token)).body;
+    expect(contacts).toMatchObject([{ name: 'Vera Novak', email: 'vera@example.com' }]);
+    const read = await app.http.get(`${team.path}/contacts/${contacts[0].id}`, team.member.token);
+    expect(read.body.events).toMatchObject([{ type: 'booking', booking_page_title: 'Intro call', room_id: null }]);
+    const { kpis, topBookingPages } = (await app.http.get(`${team.path}/analytics`, team.member.token)).body;
+    expect([kpis.bookings, kpis.contacts, kpis.rooms]).toEqual([1, 1, 1]);
+    expect(topBookingPages).toMatchObject([{ slug, count: 1 }]);
+    const listed = await team.member.client.bookings.list.query({ id: team.id });
+    expect(listed.bookings).toMatchObject([
+      { id, title: 'Intro call', contact_id: contacts[0].id, email: 'vera@example.com', room_name, cancelled_at: null },
+    ]);
+  });
+
+  test('is refused for what is taken, not offered, not on a step, or past', async () => {
+    const slug = await freshPage();
+    await book(app, slug, NINE);
+    for (const time of [NINE, NINE - HALF_AN_HOUR, NINE + 60, at('2026-06-15T11:30:00Z'), 0]) {
+      const { status, body } = await book(app, slug, time);
+      expect([status, body.message]).toEqual([409, 'This time is not available']);
+    }
+    app.clock.advance(24 * HOUR_MS);
+    try {
+      expect((await book(app, slug, NINE + HALF_AN_HOUR)).status).toBe(409);
+    } finally {
+      app.clock.advance(-24 * HOUR_MS);
+    }
+    expect(await app.services.db.room.count({ where: { workspaceId: team.id } })).toBe(1);
+    expect(await app.services.db.contact.count({ where: { workspaceId: team.id } })).toBe(1);
+  });
+
+  test('of 50 at once for one time exactly one is made, with one room and one contact', async () => {
+    const slug = await freshPage();
+    const answers = await concurrently(50, (index) => book(app, slug, NINE, `Guest ${index}`));
+    expect(countStatuses(answers)).toEqual({ 200: 1, 409: 49 });
+    const where = { workspaceId: team.id };
+    const { db } = app.services;
+    expect([
+      await db.booking.count({ where }),
+      await db.room.count({ where }),
+      await db.contact.count({ where }),
+    ]).toEqual([1, 1, 1]);
+    expect(await db.contactEvent.count({ where })).toBe(1);
+  });
+
+  test('of 40 at once for eight times, with cancelling beside them, each time is had once', async () => {
+    const slug = await freshPage();
+    const answers = await concurrently(40, async (index) => {
+      const answer = await book(app, slug, NINE + (index % 8) * HALF_AN_HOUR, `Guest ${index}`);
+      if (answer.status === 200 && index % 2)
+        expect((await cancel(app, slug, answer.body.booking.cancel_token)).status).toBe(200);
+      return answer;
+    });
+    expect(Object.keys(countStatuses(answers)).sort()).toEqual(['200', '409']);
+    const standing = await app.services.db.booking.findMany({ where: { workspaceId: team.id, cancelledAt: null } });
+    expect(new Set(standing.map(({ startsAt }) => startsAt.getTime())).size).toBe(standing.length);
+    expect(await app.services.db.room.count({ where: { workspaceId: team.id } })).toBe(standing.length);
+  });
+
+  test('is refused by the database itself where another transaction was faster', async () => {
+    const slug = await freshPage();
+    const page = await app.services.db.bookingPage.findUniqueOrThrow({ where: { slug } });
+    const client = new pg.Client({ connectionString: app.databaseUrl });
+    await client.connect();
+    try {
+      await client.query('begin');
+      await client.query(
+        `insert into bookings (workspace_id, booking_page_id, name, email, token_hash, starts_at, ends_at, created_at)
+         values ($1, $2, 'Fast', 'fast@example.com', '', to_timestamp($3 + 600), to_timestamp($3 + 2400), now())`,
+        [team.id, page.id, NINE],
+      );
+      const waiting = book(app, slug, NINE);
+      await expect
+        .poll(
+          async () => (await app.services.db.$queryRaw<unknown[]>`select 1 from pg_locks where not granted`).length,
+          { timeout: 5_000 },
+        )
+        .toBeGreaterThan(0);
+      await client.query('commit');
+      const { status, body } = await waiting;
+      expect([status, body.message]).toEqual([409, 'This time is not available']);
+    } finally {
+      await client.end();
+    }
+    expect(await app.services.db.room.count({ where: { workspaceId: team.id } })).toBe(0);
+  });
+
+  test('of one address is had three times on a page, until one is cancelled or has begun', async () => {
+    const slug = await freshPage();
+    const answers = await concurrently(12, (index) => book(app, slug, NINE + index * HALF_AN_HOUR));
+    expect(countStatuses(answers)).toEqual({ 200: 3, 409: 9 });
+    for (const { status, body } of answers)
+      if (status === 409) expect(body.message).toBe('This address has bookings to come already');
+    const { db } = app.services;
+    expect(await db.room.count({ where: { workspaceId: team.id } })).toBe(3);
+    const evening = NINE + 13 * HALF_AN_HOUR;
+    expect((await book(app, slug, evening, 'VERA')).status).toBe(409);
+    expect((await book(app, slug, evening, 'Walt')).status).toBe(200);
+    const other = await createPage(app, team, { title: 'Other' });
+    expect((await book(app, other.slug, evening)).status).toBe(200);
+    const booked = answers.filter(({ status }) => status === 200).map(({ body }) => body.booking);
+    await cancel(app, slug, booked[0].cancel_token);
+    expect((await book(app, slug, evening + HALF_AN_HOUR)).status).toBe(200);
+    // All but the last one have begun.
+    app.clock.advance(27.5 * HOUR_MS);
+    try {
+      expect((await book(app, slug, NINE + 24 * 3_600)).status).toBe(200);
+    } finally {
+      app.clock.advance(-27.5 * HOUR_MS);
+    }
+  });
+
+  test('is no way into its room for who guesses the name: they wait until somebody lets them in', async () => {
+    const slug = await freshPage();
+    const { room_name } = (await book(app, slug, NINE)).body.booking;
+    const stranger = await app.http.post(`/api/rooms/${room_name}/join`, undefined, { name: 'Vera' });
+    expect([stranger.status, stranger.body.participant.status]).toEqual([200, 'waiting']);
+    const host = await app.http.post(`/api/rooms/${room_name}/join`, team.admin.token, {});
+    expect([host.status, host.body.participant.status]).toEqual([200, 'joined']);
+  });
+
+  test('is refused by the database where it would end in a year that cannot be told', async () => {
+    const slug = await freshPage();
+    const page = await app.services.db.bookingPage.findUniqueOrThrow({ where: { slug } });
+    const inserting = app.services.db.$executeRaw`
+      insert into bookings (workspace_id, booking_page_id, name, email, token_hash, starts_at, ends_at, created_at)
+      values (${team.id}, ${page.id}, 'Far', 'far@example.com', '', '9998-12-31T23:30:00Z', '9999-01-01T00:00:00Z', now())`;
+    await expect(inserting).rejects.toThrow('bookings_end_check');
+  });
+
+  test('keeps names of any length out of the room', async () => {
+    const slug = await freshPage({ title: '𝒯'.repeat(100) });
+    const { status, body } = await app.http.post(`/api/book/${slug}`, undefined, {
+      name: 'n'.repeat(100),
+      email: 'long@example.com',
+      starts_at: NINE,
+    });
+    expect(status).toBe(200);
+    const room = await app.http.get(`/api/dashboard/rooms/${body.booking.room_name}`, team.admin.token);
+    expect([...room.body.room.display_name]).toHaveLength(100);
+  });
+});
+
+describe('cancelling', () => {
+  test('frees the time, takes the room along, is counted, and does nothing the second time', async () => {
+    const slug = await freshPage();
+    const { booking } = (await book(app, slug, NINE)).body;
+    expect((await timesOf(slug, `?from=${NINE}&to=${NINE + 1}`)).length).toBe(0);
+    const answers = await concurrently(10, () => cancel(app, slug, booking.cancel_token));
+    expect(countStatuses(answers)).toEqual({ 200: 10 });
+    expect(answers[0]?.body).toEqual({ ok: true });
+    expect(await timesOf(slug, `?from=${NINE}&to=${NINE + 1}`)).toEqual([NINE]);
+    expect((await app.http.get(`/api/dashboard/rooms/${booking.room_name}`, team.admin.token)).status).toBe(404);
+    const events = await app.services.db.contactEvent.findMany({
+      where: { workspaceId: team.id },
+      orderBy: { id: 'asc' },
+    });
+    expect(events.map(({ type }) => type)).toEqual(['booking', 'booking_cancelled']);
+    const { bookings } = (await app.http.get(`${team.path}/bookings`, team.member.token)).body;
+    expect(bookings).toMatchObject([{ id: booking.id, room_name: null, cancelled_at: 1781524800 }]);
+    expect((await book(app, slug, NINE)).status).toBe(200);
+  });
+
+  test('leaves a room in which somebody has been, and takes the date off it', async () => {
+    const slug = await freshPage();
+    const { room_name, cancel_token } = (await book(app, slug, NINE)).body.booking;
+    const joined = await app.http.post(`/api/rooms/${room_name}/join`, undefined, { name: 'Early' });
+    expect(joined.status).toBe(200);
+    await cancel(app, slug, cancel_token);
+    const { body } = await app.http.get(`/api/dashboard/rooms/${room_name}`, team.admin.token);
+    expect([body.room.name, body.room.scheduled_at]).toEqual([room_name, null]);
+  });
+
+  test('while somebody is entering the room, who is then in it, or finds none', async () => {
+    const slug = await freshPage();
+    await concurrently(8, async (index) => {
+      const { room_name, cancel_token } = (await book(app, slug, NINE + index * HALF_AN_HOUR, `Guest ${index}`)).body
+        .booking;
+      const [cancelled, joined] = await Promise.all([
+        cancel(app, slug, cancel_token),
+        app.http.post(`/api/rooms/${room_name}/join`, undefined, { name: 'Early' }),
+      ]);
+      expect(cancelled.status).toBe(200);
+      const room = await app.http.get(`/api/dashboard/rooms/${room_name}`, team.admin.token);
+      expect([joined.status, room.status]).toEqual(joined.status === 200 ? [200, 200] : [404, 404]);
+    });
+  });
+
+  test('is too late once the meeting has begun', async () => {
+    const slug = await freshPage();
+    const { cancel_token } = (await book(app, slug, NINE)).body.booking;
+    app.clock.advance(21 * HOUR_MS);
+    try {
+      const { status, body } = await cancel(app, slug, cancel_token);
+      expect([status, body.message]).toEqual([409, 'The meeting has begun']);
+      app.clock.advance(-1);
+      expect((await cancel(app, slug, cancel_token)).status).toBe(200);
+      app.clock.advance(1);
+      // It was cancelled in time.
+      expect((await cancel(app, slug, cancel_token)).status).toBe(200);
+    } finally {
+      app.clock.advance(-21 * HOUR_MS);
+    }
+  });
+
+  test('takes only a token as it was given, of which the database knows no more than the hash', async () => {
+    const slug = await freshPage();
+    const { cancel_token: token, id } = (await book(app, slug, NINE)).body.booking;
+    const { tokenHash } = await app.services.db.booking.findFirstOrThrow({ where: { workspaceId: team.id, id } });
+    expect(Buffer.from(tokenHash)).toEqual(createHash('sha256').update(token).digest());
+    const flipped = (token[20] === 'A' ? 'B' : 'A') + token.slice(21);
+    for (const forged of [
+      token.slice(0, 20) + flipped,
+      `${token}A`,
+      token.slice(1),
+      token.replace('lnb_', 'lnp_'),
+      `lnb_${Buffer.from(tokenHash).toString('base64url')}`,
+      String(id),
+      '',
+      '\u0000',
+    ]) {
+      const { status, body } = await cancel(app, slug, forged);
+      expect([forged, status, body.message]).toEqual([forged, 404, 'Booking not found']);
+    }
+    expect((await cancel(app, slug, token)).status).toBe(200);
+  });
+
+  test('works after the slug has changed, under the old one and the new one', async () => {
+    team = await addTeam(app);
+    const { id, slug } = await createPage(app, team);
+    const tokens = [];
+    for (const step of [0, 1, 2])
+      tokens.push((await book(app, slug, NINE + step * HALF_AN_HOUR, `Guest ${step}`)).body.booking.cancel_token);
+    const renamed = `renamed-${team.id}`;
+    await app.http.patch(`${team.path}/booking-pages/${id}`, team.admin.token, { slug: renamed });
+    for (const [index, under] of [slug, renamed, 'no-such-page'].entries())
+      expect((await cancel(app, under, tokens[index])).body).toEqual({ ok: true });
+    expect(await timesOf(renamed, `?from=${NINE}&to=${NINE + 3 * HALF_AN_HOUR}`)).toHaveLength(3);
+  });
+});
+
+describe('cancelling by the workspace', () => {
+  const pathOf = (id: number): string => `${team.path}/bookings/${id}/cancel`;
+
+  test('is for owners and admins, and for who is booked; with the effects of the link', async () => {
+    const slug = await freshPage();
+    const meetings = [];
+    for (const step of [0, 1, 2])
+      meetings.push((await book(app, slug, NINE + step * HALF_AN_HOUR, `Guest ${step}`)).body.booking);
+    const [first, second, third] = meetings;
+    const refused = await app.http.post(pathOf(first.id), team.member.token);
+    expect([refused.status, refused.body.message]).toEqual([403, 'Forbidden']);
+    expect((await app.http.post(pathOf(first.id), team.owner.token)).body).toEqual({ ok: true });
+    expect((await app.http.post(pathOf(first.id), team.owner.token)).body).toEqual({ ok: true });
+    expect(await team.admin.client.bookings.cancelByTeam.mutate({ id: team.id, bookingId: second.id })).toEqual({
+      ok: true,
+    });
+    // Still booked on the page, but no more than a member.
+    await app.http.patch(`${team.path}/members/${team.admin.id}`, team.owner.token, { role: 'member' });
+    expect((await app.http.post(pathOf(third.id), team.admin.token)).body).toEqual({ ok: true });
+    expect((await cancel(app, slug, first.cancel_token)).body).toEqual({ ok: true });
+    expect(await timesOf(slug, `?from=${NINE}&to=${NINE + 3 * HALF_AN_HOUR}`)).toHaveLength(3);
+    const { db } = app.services;
+    expect(await db.room.count({ where: { workspaceId: team.id } })).toBe(0);
+    expect(await db.contactEvent.count({ where: { workspaceId: team.id, type: 'booking_cancelled' } })).toBe(3);
+  });
+
+  test('of an unknown booking: 404; of a meeting that has begun: 409', async () => {
+    const slug = await freshPage();
+    const { id } = (await book(app, slug, NINE)).body.booking;
+    const unknown = await app.http.post(pathOf(2_147_483_647), team.admin.token);
+    expect([unknown.status, unknown.body.message]).toEqual([404, 'Booking not found']);
+    app.clock.advance(21 * HOUR_MS);
+    try {
+      const { status, body } = await app.http.post(pathOf(id), team.admin.token);
+      expect([status, body.message]).toEqual([409, 'The meeting has begun']);
+    } finally {
+      app.clock.advance(-21 * HOUR_MS);
+    }
+  });
+
+  test('and by the link at once, cancels once', async () => {
+    const slug = await freshPage();
+    const { id, cancel_token } = (await book(app, slug, NINE)).body.booking;
+    const answers = await concurrently(12, (index) =>
+      index % 2 ? cancel(app, slug, cancel_token) : app.http.post(pathOf(id), team.admin.token),
+    );
+    expect(countStatuses(answers)).toEqual({ 200: 12 });
+    const where = { workspaceId: team.id, type: 'booking_cancelled' };
+    expect(await app.services.db.contactEvent.count({ where })).toBe(1);
+  });
+
+  test('is refused to an admin who is demoted meanwhile', async () => {
+    const slug = await freshPage();
+    const { id } = (await book(app, slug, NINE)).body.booking;
+    // Booked on the page is the admin; after this it is the owner.
+    const { db } = app.services;
+    await db.bookingPage.updateMany({ where: { workspaceId: team.id }, data: { userId: team.owner.id } });
+    const client = new pg.Client({ connectionString: app.databaseUrl });
+    await client.connect();
+    try {
+      await client.query('begin');
+      await client.query('select from workspaces where id = $1 for update', [team.id]);
+      const waiting = app.http.post(pathOf(id), team.admin.token);
+      await expect
+        .poll(async () => (await db.$queryRaw<unknown[]>`select 1 from pg_locks where not granted`).length)
+        .toBeGreaterThan(0);
+      await client.query(`update members set role = 'member' where workspace_id = $1 and user_id = $2`, [
+        team.id,
+        team.admin.id,
+      ]);
+      await client.query('commit');
+      expect((await waiting).status).toBe(403);
+    } finally {
+      await client.end();
+    }
+    expect(await db.booking.count({ where: { workspaceId: team.id, cancelledAt: null } })).toBe(1);
+  });
+});
+
+test('the list is what begins in the range, what begins first first, a page at a time', async () => {
+  const slug = await freshPage();
+  for (const step of [3, 0, 2, 1]) await book(app, slug, NINE + step * HALF_AN_HOUR, `Guest ${step}`);
+  const names = async (query: string): Promise<string[]> =>
+    (await app.http.get(`${team.path}/bookings?${query}`, team.member.token)).body.bookings.map(
+      ({ name }: { name: string }) => name,
+    );
+  expect(await names('')).toEqual(['Guest 0', 'Guest 1', 'Guest 2', 'Guest 3']);
+  expect(await names('limit=2&offset=1')).toEqual(['Guest 1', 'Guest 2']);
+  expect(await names(`from=${NINE + HALF_AN_HOUR}&to=${NINE + 3 * HALF_AN_HOUR}`)).toEqual(['Guest 1', 'Guest 2']);
+  const [first] = (await app.http.get(`${team.path}/bookings`, team.member.token)).body.bookings;
+  await app.http.delete(`${team.path}/contacts/${first.contact_id}`, team.admin.token);
+  await app.http.delete(`/api/dashboard/rooms/${first.room_name}`, team.admin.token);
+  const [left] = (await app.http.get(`${team.path}/bookings`, team.member.token)).body.bookings;
+  expect(left).toEqual({ ...first, contact_id: null, room_name: null });
+});
+
+test('the list without from is what has not ended, however long ago the first meeting was', async () => {
+  const slug = await freshPage();
+  for (const step of [0, 1, 2]) await book(app, slug, NINE + step * HALF_AN_HOUR, `Guest ${step}`);
+  const names = async (query = ''): Promise<string[]> =>
+    (await app.http.get(`${team.path}/bookings${query}`, team.member.token)).body.bookings.map(
+      ({ name }: { name: string }) => name,
+    );
+  const half = 21.5 * HOUR_MS;
+  app.clock.advance(half - 1);
+  try {
+    expect(await names()).toEqual(['Guest 0', 'Guest 1', 'Guest 2']);
+    app.clock.advance(1);
+    expect(await names()).toEqual(['Guest 1', 'Guest 2']);
+    expect(await names('?from=0')).toEqual(['Guest 0', 'Guest 1', 'Guest 2']);
+    expect(await names(`?from=0&to=${NINE + 1}`)).toEqual(['Guest 0']);
+    app.clock.advance(1);
+    expect(await names(`?to=${NINE + 2 * HALF_AN_HOUR}`)).toEqual(['Guest 1']);
+    app.clock.advance(-1);
+  } finally {
+    app.clock.advance(-half);
+  }
+  for (const query of [`?from=${NINE}&to=${NINE}`, `?from=${NINE}&to=${NINE - 1}`, '?to=0']) {
+    const { status, body } = await app.http.get(`${team.path}/bookings${query}`, team.member.token);
+    const message = 'to must be after from, which is now where it is left out';
+    expect([status, body.message, body.issues]).toEqual([400, message, [{ path: 'to', message }]]);
+  }
+});
+
+test('bookings on one page, joins and imports at once all succeed, and the sums are right', async () => {
+  const slug = await freshPage();
+  await app.http.post('/api/dashboard/rooms', team.admin.token, { name: `busy-${team.id}`, workspace_id: team.id });
+  const bookings = concurrently(12, (index) => book(app, slug, NINE + index * HALF_AN_HOUR, `Guest ${index % 4}`));
+  const joins = concurrently(12, (index) =>
+    app.http.post(`/api/rooms/busy-${team.id}/join`, undefined, {
+      name: `Guest ${index % 4}`,
+      email: `guest.${index % 4}@example.com`,
+    }),
+  );
+  // One after the other: a workspace has one at a time.
+  const imports = inTurn(4, (index) =>
+    app.http.call('POST', `${team.path}/contacts/import`, {
+      token: team.admin.token,
+      headers: { 'content-type': 'text/csv' },
+      body: `email,name\n${['3', '0', '2', '1'].map((one) => `guest.${one}@example.com,Import ${index}\n`).join('')}`,
+    }),
+  );
+  for (const { status } of [...(await bookings), ...(await joins), ...(await imports)]) expect(status).toBe(200);
+  const { kpis, eventTypeBreakdown } = (await app.http.get(`${team.path}/analytics`, team.member.token)).body;
+  expect([kpis.contacts, kpis.bookings]).toEqual([4, 12]);
+  expect(eventTypeBreakdown).toContainEqual({ type: 'room_join', count: 12 });
+});
+
+test('strangers are limited by their address', async () => {
+  const limited = await startTestApp({ limits: { publicPerAddress: 3 } });
+  try {
+    const one = await addTeam(limited);
+    const { slug } = await createPage(limited, one, officeHours);
+    const statuses = [];
+    for (let call = 0; call < 4; call += 1) statuses.push((await limited.http.get(`/api/book/${slug}`)).status);
+    expect(statuses).toEqual([200, 200, 200, 429]);
+  } finally {
+    await limited.close();
+  }
+});

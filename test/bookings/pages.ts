@@ -1,0 +1,39 @@
+/** Booking pages and what is booked on them, as tests make them. */
+import type { Answer } from '../support/http.ts';
+import type { TestApp } from '../support/test-app.ts';
+import type { Team } from '../support/world.ts';
+
+type Page = { id: number; slug: string; url: string };
+
+export type PageInput = Record<string, unknown>;
+
+/** Open on every day from nine to five in UTC, for meetings of half an hour. */
+export const officeHours: PageInput = {
+  title: 'Intro call',
+  duration_minutes: 30,
+  time_zone: 'UTC',
+  hours: ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'].map((day) => ({
+    day,
+    from: '09:00',
+    to: '17:00',
+  })),
+};
+
+export const createPage = async (app: TestApp, team: Team, input: PageInput = {}, by = team.admin): Promise<Page> => {
+  const { status, body } = await app.http.post(`${team.path}/booking-pages`, by.token, { ...officeHours, ...input });
+  if (status !== 200) throw new Error(`Could not create a page: ${JSON.stringify(body)}`);
+  return body.bookingPage;
+};
+
+/** Unix seconds of a time such as `2026-06-16T09:00:00Z`. */
+export const at = (time: string): number => Date.parse(time) / 1000;
+
+export const book = (app: TestApp, slug: string, startsAt: number, name = 'Vera'): Promise<Answer> =>
+  app.http.post(`/api/book/${slug}`, undefined, {
+    name,
+    email: `${name.toLowerCase().replaceAll(' ', '.')}@example.com`,
+    starts_at: startsAt,
+  });
+
+export const cancel = (app: TestApp, slug: string, token: string): Promise<Answer> =>
+  app.http.post(`/api/book/${slug}/cancel`, undefined, { token });

@@ -1,0 +1,82 @@
+import type { Input } from '../doors.ts';
+import { type Refusal, type Row, wrongNames } from '../row.ts';
+import type { Scene } from '../scene.ts';
+
+const livekit = { api_key: 'APIabc', api_secret: 'a secret of LiveKit' };
+
+const inWorkspace = ({ workspaceId }: Scene): Input => ({ id: workspaceId });
+const connection = (scene: Scene): Input => ({ ...inWorkspace(scene), connectionId: scene.connectionId });
+
+const wrongCredentials: readonly Refusal[] = [
+  { input: { credentials: 'secret' }, message: 'credentials must be an object', path: 'credentials' },
+  { input: { credentials: [] }, message: 'credentials must be an object', path: 'credentials' },
+  { input: { credentials: undefined }, message: 'credentials is required', path: 'credentials' },
+  {
+    input: { credentials: { api_key: 'APIabc' } },
+    message: 'credentials.api_secret is required',
+    path: 'credentials.api_secret',
+  },
+  {
+    input: { credentials: { ...livekit, api_secret: 'short' } },
+    message: 'credentials.api_secret must have at least 8 characters',
+    path: 'credentials.api_secret',
+  },
+  {
+    input: { credentials: { ...livekit, api_key: 5 } },
+    message: 'credentials.api_key must be a string',
+    path: 'credentials.api_key',
+  },
+];
+
+export const connectionRows: Record<string, Row> = {
+  'connections.list': { who: 'owner', keys: true, input: inWorkspace, writes: false, random: ['ingest_url'] },
+  'connections.create': {
+    who: 'owner',
+    keys: true,
+    input: (scene) => ({ ...inWorkspace(scene), name: 'Video', provider: 'livekit', credentials: livekit }),
+    writes: true,
+    random: ['ingest_url'],
+    wrong: [
+      ...wrongNames,
+      { input: { name: 'x'.repeat(101) }, message: 'name must have at most 100 characters', path: 'name' },
+      {
+        input: { name: 'a\u0000' },
+        message: 'name must not contain control characters or broken Unicode',
+        path: 'name',
+      },
+      { input: { provider: undefined }, message: 'provider is required', path: 'provider' },
+      ...['zoom', 5, null].map((provider) => ({
+        input: { provider },
+        message: 'provider must be one of vonage, livekit, generic',
+        path: 'provider',
+      })),
+      ...wrongCredentials,
+      {
+        input: { provider: 'generic' },
+        message: 'credentials must be left out for generic: its secret is made here',
+        path: 'credentials',
+      },
+      {
+        input: { provider: 'vonage' },
+        message: 'credentials.signature_secret is required',
+        path: 'credentials.signature_secret',
+      },
+    ],
+  },
+  'connections.rotate': {
+    who: 'owner',
+    keys: true,
+    input: (scene) => ({ ...connection(scene), credentials: { ...livekit, api_secret: 'another secret' } }),
+    writes: true,
+    random: ['ingest_url'],
+    children: { connectionId: 'Connection not found' },
+    wrong: wrongCredentials,
+  },
+  'connections.delete': {
+    who: 'owner',
+    keys: true,
+    input: connection,
+    writes: true,
+    children: { connectionId: 'Connection not found' },
+  },
+};

@@ -1,0 +1,66 @@
+import type { Input } from '../doors.ts';
+import { type Refusal, type Row, wrongNames, wrongPages } from '../row.ts';
+import type { Scene } from '../scene.ts';
+
+const id = ({ workspaceId }: Scene): Input => ({ id: workspaceId });
+const contact = (scene: Scene): Input => ({ ...id(scene), contactId: scene.contactId });
+
+const children = { contactId: 'Contact not found' };
+
+const wrongEmails: readonly Refusal[] = [
+  { input: { email: 'nobody' }, message: 'email must be a valid email address', path: 'email' },
+  { input: { email: 5 }, message: 'email must be a string', path: 'email' },
+  {
+    input: { email: `${'x'.repeat(250)}@example.com` },
+    message: 'email must have at most 254 characters',
+    path: 'email',
+  },
+];
+const wrongNameTexts: readonly Refusal[] = [
+  { input: { name: 'x'.repeat(101) }, message: 'name must have at most 100 characters', path: 'name' },
+  ...['a\u0000', 'a\nb', '\ud800'].map((name) => ({
+    input: { name },
+    message: 'name must not contain control characters or broken Unicode',
+    path: 'name',
+  })),
+];
+
+export const contactRows: Record<string, Row> = {
+  'contacts.list': {
+    who: 'member',
+    keys: true,
+    input: (scene) => ({ ...id(scene), search: 'VERA', limit: 10, offset: 0 }),
+    writes: false,
+    wrong: [
+      ...wrongPages,
+      { input: { search: 'x'.repeat(201) }, message: 'search must have at most 200 characters', path: 'search' },
+      { input: { search: 'a\u0000' }, message: 'search must not contain NUL or broken Unicode', path: 'search' },
+    ],
+  },
+  'contacts.read': { who: 'member', keys: true, input: contact, writes: false, children },
+  'contacts.create': {
+    who: 'admin',
+    keys: true,
+    input: (scene) => ({ ...id(scene), name: ' Wanda ', email: ' Wanda@Example.com ' }),
+    writes: true,
+    wrong: [
+      ...wrongNames,
+      ...wrongNameTexts,
+      ...wrongEmails,
+      { input: { email: undefined }, message: 'email is required', path: 'email' },
+    ],
+    conflict: {
+      input: (scene) => ({ ...id(scene), name: 'Vera II', email: 'VERA@example.com' }),
+      message: 'A contact with this email already exists',
+    },
+  },
+  'contacts.update': {
+    who: 'admin',
+    keys: true,
+    input: (scene) => ({ ...contact(scene), name: 'Vera Novak', email: 'novak@example.com' }),
+    writes: true,
+    children,
+    wrong: [...wrongNames.slice(1), ...wrongNameTexts, ...wrongEmails],
+  },
+  'contacts.delete': { who: 'admin', keys: true, input: contact, writes: true, children },
+};

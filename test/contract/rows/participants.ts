@@ -1,0 +1,71 @@
+import type { Input } from '../doors.ts';
+import { type Row, wrongPages } from '../row.ts';
+import type { Scene } from '../scene.ts';
+
+const inRoom = ({ roomName, participantToken }: Scene): Input => ({ roomName, token: participantToken });
+const waiting = ({ roomName, participantId }: Scene): Input => ({ name: roomName, participantId });
+
+const byToken: Pick<Row, 'who' | 'keys' | 'input' | 'writes' | 'children' | 'wrong'> = {
+  who: 'anyone',
+  keys: true,
+  input: inRoom,
+  writes: true,
+  children: { roomName: 'Participant not found', token: 'Participant not found' },
+  wrong: [
+    { input: { token: undefined }, message: 'token is required', path: 'token' },
+    { input: { token: 5 }, message: 'token must be a string', path: 'token' },
+    { input: { token: null }, message: 'token must be a string', path: 'token' },
+  ],
+};
+
+const byHost: Pick<Row, 'who' | 'keys' | 'children'> = {
+  who: 'room host',
+  keys: true,
+  children: { name: 'Room not found', participantId: 'Participant not found' },
+};
+
+export const participantRows: Record<string, Row> = {
+  'participants.join': {
+    who: 'anyone',
+    knowsCaller: true,
+    keys: true,
+    input: ({ roomName }) => ({ roomName, name: ' Vera Novak ', email: 'Vera@Example.com' }),
+    writes: true,
+    wrong: [
+      ...[undefined, null, '', ' \t '].map((name) => ({
+        input: { name },
+        message: 'name is required',
+        path: 'name',
+      })),
+      { input: { name: 5 }, message: 'name must be a string', path: 'name' },
+      { input: { name: 'x'.repeat(101) }, message: 'name must have at most 100 characters', path: 'name' },
+      {
+        input: { name: 'a\u0000' },
+        message: 'name must not contain control characters or broken Unicode',
+        path: 'name',
+      },
+      { input: { email: 'nobody' }, message: 'email must be a valid email address', path: 'email' },
+      { input: { email: 5 }, message: 'email must be a string', path: 'email' },
+      {
+        input: { email: `${'x'.repeat(250)}@example.com` },
+        message: 'email must have at most 254 characters',
+        path: 'email',
+      },
+    ],
+  },
+  'participants.presence': byToken,
+  'participants.leave': byToken,
+  'participants.list': {
+    who: 'room host',
+    keys: true,
+    input: ({ roomName }) => ({ name: roomName, status: 'waiting', limit: 10, offset: 0 }),
+    writes: false,
+    children: { name: 'Room not found' },
+    wrong: [
+      ...wrongPages,
+      { input: { status: 'here' }, message: 'status must be one of waiting, joined, refused, left', path: 'status' },
+    ],
+  },
+  'participants.admit': { ...byHost, input: waiting, writes: true },
+  'participants.refuse': { ...byHost, input: waiting, writes: true },
+};

@@ -1,0 +1,198 @@
+/** Letting in who waits, or not, and who may. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addKey } from '../rooms/keys.ts';
+import { dumpTables } from '../support/dump.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addTeam, type Team } from '../support/world.ts';
+import {
+  addGuest,
+  addRoom,
+  addWaitingRoom,
+  decide,
+  expectError,
+  HELD_AT,
+  HELD_SECONDS,
+  leave,
+  list,
+  presence,
+  roomEvents,
+} from './rooms.ts';
+
+let app: TestApp;
+let team: Team;
+beforeAll(async () => {
+  app = await startTestApp({ heldAt: HELD_AT });
+  team = await addTeam(app);
+});
+afterAll(() => app.close());
+
+describe('admitting', () => {
+  test('lets in: the same that entering does, by the time of the admission', async () => {
+    const room = await addWaitingRoom(app, team, team.owner);
+    const will = await addGuest(app, room.name, { name: 'Will', email: 'will@example.com' });
+    app.clock.advance(30_000);
+    const { status, body } = await decide(app, 'admit', room.name, will.id, team.admin.token);
+    app.clock.advance(-30_000);
+    expect(status).toBe(200);
+    const contact = await app.services.db.contact.findFirstOrThrow({ where: { email: 'will@example.com' } });
+    const at = HELD_SECONDS + 30;
+    expect(body).toEqual({
+      participant: {
+        id: will.id,
+        name: 'Will',
+        email: 'will@example.com',
+        user_id: null,
+        contact_id: contact.id,
+        status: 'joined',
+        created_at: HELD_SECONDS,
+        joined_at: at,
+        left_at: null,
+      },
+    });
+    expect(await roomEvents(app, team.id, room.id, 'room.joined')).toMatchObject([
+      { participant_id: will.id, contact_id: contact.id, joined_at: at },
+    ]);
+    expect(await app.services.db.contactEvent.count({ where: { roomId: room.id, contactId: contact.id } })).toBe(1);
+    const read = await app.http.get(`/api/dashboard/rooms/${room.name}`, team.owner.token);
+    expect(read.body.room.last_used_at).toBe(at);
+    expect((await presence(app, room.name, will.token)).body.participant).toMatchObject({
+      status: 'joined',
+      joined_at: at,
+      waiting_room_message: null,
+    });
+  });
+
+  test('twice is no change; who was refused or left: 409', async () => {
+    const room = await addWaitingRoom(app, team, team.owner);
+    const [once, refused, gone] = [
+      await addGuest(app, room.name),
+      await addGuest(app, room.name),
+      await addGuest(app, room.name),
+    ];
+    await decide(app, 'admit', room.name, once.id, team.owner.token);
+    await decide(app, 'refuse', room.name, refused.id, team.owner.token);
+    await leave(app, room.name, gone.token);
+    const before = await dumpTables(app);
+    const again = await decide(app, 'admit', room.name, once.id, team.owner.token);
+    expect(again).toMatchObject({ status: 200, body: { participant: { status: 'joined' } } });
+    expectError(
+      await decide(app, 'admit', room.name, refused.id, team.owner.token),
+      409,
+      'The participant was refused already',
+    );
+    expectError(
+      await decide(app, 'admit', room.name, gone.id, team.owner.token),
+      409,
+      'The participant has left already',
+    );
+    expect(await dumpTables(app)).toEqual(before);
+  });
+});
+
+describe('refusing', () => {
+  test('shuts out for good, without an event; twice is no change', async () => {
+    const room = await addWaitingRoom(app, team, team.owner);
+    const will = await addGuest(app, room.name, { name: 'Will', email: 'refused@example.com' });
+    for (let time = 0; time < 2; time += 1) {
+      const { status, body } = await decide(app, 'refuse', room.name, will.id, team.admin.token);
+      expect([status, body.participant]).toMatchObject([200, { status: 'refused', joined_at: null, left_at: null }]);
+    }
+    expect((await presence(app, room.name, will.token)).body.participant).toMatchObject({
+      status: 'refused',
+      waiting_room_message: null,
+    });
+    expect((await leave(app, room.name, will.token)).body).toEqual({ ok: true });
+    expect((await presence(app, room.name, will.token)).body.participant.status).toBe('refused');
+    for (const type of ['room.joined', 'room.left']) expect(await roomEvents(app, team.id, room.id, type)).toEqual([]);
+    expect(await app.services.db.contact.count({ where: { email: 'refused@example.com' } })).toBe(0);
+  });
+
+  test('who joined or left: 409', async () => {
+    const room = await addRoom(app, team, team.owner);
+    const [inside, gone] = [await addGuest(app, room.name), await addGuest(app, room.name)];
+    await leave(app, room.name, gone.token);
+    const before = await dumpTables(app);
+    expectError(
+      await decide(app, 'refuse', room.name, inside.id, team.owner.token),
+      409,
+      'The participant has joined already',
+    );
+    expectError(
+      await decide(app, 'refuse', room.name, gone.id, team.owner.token),
+      409,
+      'The participant has left already',
+    );
+    expect(await dumpTables(app)).toEqual(before);
+  });
+});
+
+test('only the hosts of the room list and decide; to others there is no such room', async () => {
+  const room = await addWaitingRoom(app, team, team.admin);
+  const other = await addRoom(app, team, team.owner);
+  const foreign = await addTeam(app);
+  const foreignRoom = await addWaitingRoom(app, foreign, foreign.owner);
+  const will = await addGuest(app, room.name);
+  const foreignWill = await addGuest(app, foreignRoom.name);
+  const elsewhere = await addKey(app, foreign.id, foreign.owner);
+  // A key notes its first use.
+  expect((await app.http.get('/api/workspaces', elsewhere)).status).toBe(200);
+  const before = await dumpTables(app);
+  for (const token of [team.member.token, team.outsider.token, foreign.owner.token, elsewhere]) {
+    expectError(await list(app, room.name, token), 404, 'Room not found');
+    for (const decision of ['admit', 'refuse'] as const)
+      expectError(await decide(app, decision, room.name, will.id, token), 404, 'Room not found');
+  }
+  expectError(await list(app, room.name, undefined), 401, 'Unauthorized');
+  expectError(await decide(app, 'admit', room.name, will.id, will.token), 401, 'Unauthorized');
+  for (const [name, id] of [
+    [other.name, will.id],
+    [room.name, foreignWill.id],
+    [room.name, 2_147_483_647],
+  ] as const)
+    expectError(await decide(app, 'admit', name, id, team.owner.token), 404, 'Participant not found');
+  expectError(
+    await decide(app, 'admit', room.name, 'x', team.owner.token),
+    400,
+    'participantId must be a positive 32-bit integer',
+  );
+  expect(await dumpTables(app)).toEqual(before);
+  const key = await addKey(app, team.id, team.owner);
+  expect((await list(app, room.name, key)).status).toBe(200);
+  expect((await decide(app, 'admit', room.name, will.id, key)).status).toBe(200);
+});
+
+test('who is demoted or removed is a host no longer, from the next call', async () => {
+  const other = await addTeam(app);
+  const room = await addWaitingRoom(app, other, other.owner);
+  const will = await addGuest(app, room.name);
+  const me = `${other.path}/members/${other.admin.id}`;
+  await app.http.patch(me, other.owner.token, { role: 'member' });
+  expectError(await decide(app, 'admit', room.name, will.id, other.admin.token), 404, 'Room not found');
+  await app.http.patch(me, other.owner.token, { role: 'admin' });
+  expect((await list(app, room.name, other.admin.token)).status).toBe(200);
+  await app.http.delete(me, other.owner.token);
+  expectError(await list(app, room.name, other.admin.token), 404, 'Room not found');
+});
+
+test('the list: newest first, those present, or those of one status, in pages; the same by the typed client', async () => {
+  const room = await addWaitingRoom(app, team, team.owner);
+  const guests = [];
+  for (const name of ['A', 'B', 'C', 'D']) guests.push(await addGuest(app, room.name, { name }));
+  const [a, b, c, d] = guests;
+  await decide(app, 'admit', room.name, a?.id, team.owner.token);
+  await decide(app, 'refuse', room.name, b?.id, team.owner.token);
+  await leave(app, room.name, c?.token ?? '');
+  const ids = async (query: string): Promise<number[]> =>
+    (await list(app, room.name, team.owner.token, query)).body.participants.map(({ id }: { id: number }) => id);
+  expect(await ids('')).toEqual([d?.id, a?.id]);
+  expect(await ids('?status=waiting')).toEqual([d?.id]);
+  expect(await ids('?status=joined')).toEqual([a?.id]);
+  expect(await ids('?status=refused')).toEqual([b?.id]);
+  expect(await ids('?status=left')).toEqual([c?.id]);
+  expect(await ids('?limit=1')).toEqual([d?.id]);
+  expect(await ids('?limit=1&offset=1')).toEqual([a?.id]);
+  const { body } = await list(app, room.name, team.owner.token, '?status=left');
+  expect(await team.owner.client.participants.list.query({ name: room.name, status: 'left' })).toEqual(body);
+  expect(body.participants[0]).toMatchObject({ joined_at: null, left_at: HELD_SECONDS });
+  expect(JSON.stringify(body)).not.toMatch(/token|hash/);
+});

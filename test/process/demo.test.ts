@@ -1,0 +1,50 @@
+/** `npm run demo`: a month of a workspace, once, whether the server runs or not. */
+import { execFile } from 'node:child_process';
+import { rm } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startServer, stopServer } from '../support/server-process.ts';
+import { makeTempDir } from '../support/temp-dir.ts';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+let dataDir: string;
+beforeEach(async () => {
+  dataDir = await makeTempDir();
+});
+afterEach(() => rm(dataDir, { recursive: true, force: true }));
+
+const demo = async (): Promise<string> =>
+  (await run(process.execPath, ['scripts/demo/demo.ts'], { cwd: root, env: { ...process.env, DATA_DIR: dataDir } }))
+    .stdout;
+
+test('fills a workspace once, and the server shows it', { timeout: 120_000 }, async () => {
+  expect(await demo()).toMatch(
+    /^Filled workspace \d+, Acme Studio, with 30 days: 4 rooms, \d+ visits, \d+ recordings, \d+ bookings and \d+ files\n/,
+  );
+  const server = startServer({ DATA_DIR: dataDir });
+  try {
+    await server.ready;
+    expect(await demo()).toMatch(/^Workspace \d+, Acme Studio, is there already\n/);
+    const shell = `. ${dataDir}/demo-month.env && lynx /analytics && lynx '/library?limit=1'`;
+    // The port of the server is any free one here, and the file was written before it was known.
+    const lines = (
+      await run('bash', ['-euc', `${shell.replace('&& lynx', `&& LYNXROOM_URL=${await server.ready} && lynx`)}`], {
+        cwd: root,
+      })
+    ).stdout;
+    const [analytics, library] = lines
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(analytics.kpis.recordings).toBeGreaterThan(5);
+    expect(analytics.kpis.recordingDuration).toBeGreaterThan(3_600);
+    expect(analytics.activityTimeline.length).toBeGreaterThan(15);
+    expect(analytics.topRooms.map((room: { display_name: string }) => room.display_name)).toContain('Stand-up');
+    expect(library.total).toBeGreaterThan(5);
+  } finally {
+    await stopServer(server);
+  }
+});

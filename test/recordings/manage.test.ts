@@ -1,0 +1,211 @@
+/** Renaming, deleting, and saving to the library. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { concurrently, countStatuses } from '../support/concurrently.ts';
+import { eventsOf } from '../support/events.ts';
+import type { Answer } from '../support/http.ts';
+import { makeMp4 } from '../support/media.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addTeam, type Team } from '../support/world.ts';
+import { createFaultyStore, storeIsDown } from '../upload/faults.ts';
+import { advance, start, storedKeys, uploadFile, videoForm } from './recorder.ts';
+
+const ROOMS = '/api/dashboard/rooms';
+const RECORDINGS = '/api/dashboard/recordings';
+
+const { faults, wrapStore, real } = createFaultyStore();
+
+let app: TestApp;
+let team: Team;
+let room: { id: number; name: string };
+let recordingId: number;
+beforeAll(async () => {
+  app = await startTestApp({ wrapStore });
+});
+beforeEach(async () => {
+  team = await addTeam(app);
+  room = (await app.http.post(ROOMS, team.admin.token, { workspace_id: team.id })).body.room;
+  recordingId = await newRecording();
+});
+afterEach(() => {
+  for (const name of Object.keys(faults)) Reflect.deleteProperty(faults, name);
+});
+afterAll(() => app.close());
+
+const VIDEO = makeMp4({ durationSeconds: 61.6, moov: 'back', mdatBytes: 200_000 });
+
+/** An available recording of the admin's room. */
+const newRecording = async (title: string | null = null): Promise<number> => {
+  const { body } = await app.http.post(`${ROOMS}/${room.name}/recordings`, team.admin.token, { title });
+  const { status } = await uploadFile(app, body.recording.id, body.upload_token, videoForm(VIDEO));
+  expect(status).toBe(200);
+  return body.recording.id;
+};
+
+const keysOf = async (): Promise<string[]> =>
+  (await storedKeys(app)).filter((key) => key.startsWith(`v1/workspaces/${team.id}/`));
+
+const expectError = (answer: Answer, status: number, message: string): void => {
+  expect([answer.status, answer.body.message]).toEqual([status, message]);
+};
+
+const rename = (title: unknown, token = team.admin.token) =>
+  app.http.patch(`${RECORDINGS}/${recordingId}`, token, { title });
+const remove = (token = team.admin.token) => app.http.delete(`${RECORDINGS}/${recordingId}`, token);
+const save = (json?: object, token = team.admin.token, id = recordingId) =>
+  app.http.post(`${RECORDINGS}/${id}/save-to-library`, token, json);
+
+const demote = () => app.http.patch(`${team.path}/members/${team.admin.id}`, team.owner.token, { role: 'member' });
+
+describe('rename', () => {
+  test('changes the title, or takes it away', async () => {
+    for (const [title, kept] of [
+      [' Weekly ', 'Weekly'],
+      ['x'.repeat(200), 'x'.repeat(200)],
+      ['', null],
+      [null, null],
+    ]) {
+      const { status, body } = await rename(title);
+      expect([status, body.recording.id, body.recording.title]).toEqual([200, recordingId, kept]);
+    }
+    const { recording } = await team.admin.client.recordings.rename.mutate({ recordingId, title: 'Typed' });
+    expect(recording.title).toBe('Typed');
+  });
+
+  test("is for the room's user, while they may change rooms there", async () => {
+    for (const { token } of [team.owner, team.member, team.outsider])
+      expectError(await rename('Mine', token), 404, 'Recording not found');
+    await demote();
+    expectError(await rename('Mine'), 403, 'Forbidden');
+    expectError(await remove(), 403, 'Forbidden');
+    expect((await app.http.get(RECORDINGS, team.admin.token)).body.recordings[0].title).toBeNull();
+  });
+});
+
+describe('delete', () => {
+  test('takes the row, its place in the totals and its file', async () => {
+    expect(await keysOf()).toHaveLength(1);
+    expect(await remove()).toMatchObject({ status: 200, body: { ok: true } });
+    expect(await keysOf()).toEqual([]);
+    expectError(await remove(), 404, 'Recording not found');
+    const workspace = await app.services.db.workspace.findUnique({ where: { id: team.id } });
+    expect([workspace?.recordingCount, workspace?.recordingSeconds]).toEqual([0, 0n]);
+  });
+
+  test('of others: 404, and nothing goes', async () => {
+    for (const { token } of [team.owner, team.member, team.outsider])
+      expectError(await remove(token), 404, 'Recording not found');
+    expect(await keysOf()).toHaveLength(1);
+  });
+
+  test('while the store is down it answers all the same, and the file goes later', async () => {
+    faults.remove = storeIsDown;
+    expect((await remove()).status).toBe(200);
+    expect(await app.services.db.discardedObject.count()).toBe(1);
+    await app.services.db.discardedObject.deleteMany();
+  });
+
+  test('ten at once: one succeeds', async () => {
+    expect(countStatuses(await concurrently(10, () => remove()))).toEqual({ 200: 1, 404: 9 });
+  });
+});
+
+describe('save to the library', () => {
+  test('a copy with all that is known, which stands alone, and one event', async () => {
+    const { status, body } = await save({ name: 'Kick-off.mp4', description: 'Day one' });
+    expect(status).toBe(200);
+    expect(body.item).toMatchObject({
+      workspace_id: team.id,
+      uploaded_by: team.admin.id,
+      uploaded_by_name: team.admin.name,
+      name: 'Kick-off.mp4',
+      description: 'Day one',
+      mime_type: 'video/mp4',
+      size: VIDEO.length,
+      duration: 62,
+      labels: [],
+    });
+    expect(await app.http.get(`${team.path}/library/${body.item.id}`, team.member.token)).toMatchObject({ body });
+    expect(await eventsOf(app, team.id, 'library_item.uploaded')).toHaveLength(1);
+    const recording = await app.services.db.recording.findFirst({ where: { id: recordingId } });
+    const item = await app.services.db.libraryItem.findFirst({ where: { id: body.item.id } });
+    expect(item?.sha256).toEqual(recording?.sha256);
+    await remove();
+    const { url } = (await app.http.get(`${team.path}/library/${body.item.id}/download`, team.member.token)).body;
+    expect(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(VIDEO)).toBe(true);
+  });
+
+  test('the name is the title, else the room, as a video is named', async () => {
+    expect((await save()).body.item.name).toBe(`${room.name}.mp4`);
+    for (const [title, name] of [
+      ['Weekly', 'Weekly.mp4'],
+      ['Weekly.MP4', 'Weekly.MP4'],
+    ]) {
+      await rename(title);
+      expect((await save({})).body.item.name).toBe(name);
+    }
+    expect(await keysOf()).toHaveLength(4);
+  });
+
+  test('of others: 404; what is not available: 409', async () => {
+    for (const { token } of [team.owner, team.member, team.outsider])
+      expectError(await save({}, token), 404, 'Recording not found');
+    const key = { workspaceId: team.id, roomId: room.id, archiveId: 'unfinished' };
+    const unfinished = await start(app, key);
+    expectError(await save({}, team.admin.token, unfinished), 409, 'The recording is not available yet');
+    await advance(app, key, { status: 'uploaded' });
+    expectError(await save({}, team.admin.token, unfinished), 409, 'The recording is not available yet');
+    await advance(app, key, { status: 'failed' });
+    expectError(await save({}, team.admin.token, unfinished), 409, 'The recording has failed');
+    expect(await keysOf()).toHaveLength(1);
+  });
+
+  test('exactly 100 MB pass, and one byte more is refused before anything is copied', async () => {
+    const resize = (size: number) =>
+      app.services.db.recording.updateMany({ where: { id: recordingId }, data: { size: BigInt(size) } });
+    await resize(104_857_601);
+    const answer = await save();
+    expectError(answer, 400, 'File is larger than 100 MB');
+    expect(answer.body.issues).toEqual([{ path: 'recordingId', message: 'File is larger than 100 MB' }]);
+    expect(await keysOf()).toHaveLength(1);
+    await resize(104_857_600);
+    expect((await save()).status).toBe(200);
+  });
+
+  test('a store that is down: 500, and nothing is left', async () => {
+    faults.copy = storeIsDown;
+    const answer = await save();
+    expectError(answer, 500, 'Upload failed: storage service unavailable');
+    expect(answer.body.code).toBe('STORAGE_UNAVAILABLE');
+    expect(await keysOf()).toHaveLength(1);
+    expect(await app.services.db.libraryItem.count({ where: { workspaceId: team.id } })).toBe(0);
+  });
+
+  test('a recording that is deleted before it is copied: 404', async () => {
+    faults.copy = async (from, to) => {
+      await remove();
+      await real().copy(from, to);
+    };
+    expectError(await save(), 404, 'Recording not found');
+    expect(await keysOf()).toEqual([]);
+  });
+
+  test('who is removed while it is copied: 403, and the copy goes', async () => {
+    faults.copy = async (from, to) => {
+      await real().copy(from, to);
+      expect(await keysOf()).toHaveLength(2);
+      await app.http.delete(`${team.path}/members/${team.admin.id}`, team.owner.token);
+    };
+    expectError(await save(), 403, 'Forbidden');
+    expect(await keysOf()).toHaveLength(1);
+    expect(await eventsOf(app, team.id, 'library_item.uploaded')).toEqual([]);
+  });
+
+  test('a workspace that is deleted while it is copied: 404, and the copy goes', async () => {
+    faults.copy = async (from, to) => {
+      await real().copy(from, to);
+      await app.http.delete(team.path, team.owner.token);
+    };
+    expectError(await save(), 404, 'Workspace not found');
+    await expect.poll(keysOf).toEqual([]);
+  });
+});

@@ -1,0 +1,350 @@
+/** Starting and stopping: who may, what is told of it, and one at a time. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { hashToken } from '../../src/auth/tokens.ts';
+import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { addKey } from '../rooms/keys.ts';
+import { concurrently, countStatuses } from '../support/concurrently.ts';
+import { eventsOf } from '../support/events.ts';
+import type { Answer } from '../support/http.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addTeam, type Person, type Team } from '../support/world.ts';
+import { addGuest, advance, start as startAtProvider, uploadFile } from './recorder.ts';
+
+const ROOMS = '/api/dashboard/rooms';
+
+let app: TestApp;
+let team: Team;
+let room: { id: number; name: string };
+beforeAll(async () => {
+  app = await startTestApp();
+});
+beforeEach(async () => {
+  team = await addTeam(app);
+  room = (await app.http.post(ROOMS, team.admin.token, { workspace_id: team.id })).body.room;
+});
+afterAll(() => app.close());
+
+const place = () => ({ workspaceId: team.id, roomId: room.id });
+const start = (token: string | undefined, json: object = {}) =>
+  app.http.post(`${ROOMS}/${room.name}/recordings`, token, json);
+const stop = (token: string | undefined, id: number) =>
+  app.http.post(`${ROOMS}/${room.name}/recordings/${id}/stop`, token);
+const startInRoom = (token: string, json: object = {}) =>
+  app.http.post(`/api/rooms/${room.name}/recordings`, undefined, { token, ...json });
+const stopInRoom = (token: string, id: number) =>
+  app.http.post(`/api/rooms/${room.name}/recordings/${id}/stop`, undefined, { token });
+
+const expectError = (answer: Answer, status: number, message: string): void => {
+  expect([answer.status, answer.body.message]).toEqual([status, message]);
+};
+const RUNNING = 'A recording is already running in this room';
+
+describe('start', () => {
+  test('answers the recording and its token once; the database has the hash alone, and one event says so', async () => {
+    const { status, body } = await start(team.admin.token, { title: ' Kick-off ' });
+    expect(status).toBe(200);
+    const { recording, upload_token: token } = body;
+    expect(recording).toEqual({
+      id: expect.any(Number),
+      room_id: room.id,
+      room_name: room.name,
+      archive_id: expect.stringMatching(/^rec_[0-9a-f]{32}$/),
+      title: 'Kick-off',
+      url: null,
+      duration: 0,
+      size: 0,
+      status: 'started',
+      failure_reason: null,
+      created_at: expect.any(Number),
+      ended_at: null,
+    });
+    expect(token).toMatch(/^lnr_[\w-]{43}$/);
+    const row = await app.services.db.recording.findFirst({ where: place() });
+    expect(row?.uploadTokenHash).toEqual(hashToken(token));
+    const listed = await app.http.get(`${ROOMS}/${room.name}/recordings`, team.admin.token);
+    expect(listed.body.recordings).toEqual([recording]);
+    expect(JSON.stringify(listed.body)).not.toContain('lnr_');
+    const { created_at, title, archive_id } = recording;
+    const data = { workspace_id: team.id, room_id: room.id, room_name: room.name, recording_id: recording.id };
+    const rest = { archive_id, title, duration: 0, size: 0, status: 'started', created_at };
+    expect(await eventsOf(app, team.id, 'recording.started')).toEqual([
+      { type: 'recording.started', data: { ...data, ...rest } },
+    ]);
+  });
+
+  test('is for the user of the room; to others there is no such room', async () => {
+    const [ownKey, keyElsewhere] = [await addKey(app, team.id, team.admin), await addKey(app, team.id, team.owner)];
+    for (const token of [team.admin.token, ownKey]) {
+      const { status, body } = await start(token);
+      expect(status).toBe(200);
+      expect((await stop(token, body.recording.id)).status).toBe(200);
+    }
+    const other = await addTeam(app);
+    const foreignKey = await addKey(app, other.id, other.owner);
+    for (const token of [team.owner.token, keyElsewhere, team.member.token, team.outsider.token, foreignKey])
+      expectError(await start(token), 404, 'Room not found');
+    expectError(await start(undefined), 401, 'Unauthorized');
+    for (const name of ['no-such-room', 'A', '%00'])
+      expectError(await app.http.post(`${ROOMS}/${name}/recordings`, team.admin.token), 404, 'Room not found');
+  });
+
+  test('the typed client starts and stops', async () => {
+    const { recording } = await team.admin.client.recordings.start.mutate({ name: room.name, title: null });
+    const input = { name: room.name, recordingId: recording.id };
+    const stopped = await team.admin.client.recordings.stop.mutate(input);
+    expect(stopped.recording.ended_at).toEqual(expect.any(Number));
+  });
+
+  test('under the id of a provider, which then tells of the same recording', async () => {
+    const { body } = await start(team.admin.token, { archive_id: ' archive-7 ', title: '  ' });
+    expect(body.recording).toMatchObject({ archive_id: 'archive-7', title: null });
+    expect(await startAtProvider(app, { ...place(), archiveId: 'archive-7' })).toBe(body.recording.id);
+    expect(await eventsOf(app, team.id, 'recording.started')).toHaveLength(1);
+    await stop(team.admin.token, body.recording.id);
+    expectError(
+      await start(team.admin.token, { archive_id: 'archive-7' }),
+      409,
+      'A recording with this archive_id is there already',
+    );
+  });
+
+  test('one at a time, until it is stopped or has its file; what a provider records alone does not count', async () => {
+    await startAtProvider(app, { ...place(), archiveId: 'elsewhere' });
+    const first = (await start(team.admin.token)).body;
+    expectError(await start(team.admin.token), 409, RUNNING);
+    await stop(team.admin.token, first.recording.id);
+    const second = (await start(team.admin.token)).body;
+    expect((await uploadFile(app, second.recording.id, second.upload_token)).status).toBe(200);
+    expect((await start(team.admin.token)).status).toBe(200);
+  });
+
+  test('twenty at once: one runs, with one event', async () => {
+    const guest = await addGuest(app, place());
+    const answers = await concurrently(20, (index) => (index % 2 ? start(team.admin.token) : startInRoom(guest)));
+    expect(countStatuses(answers)).toEqual({ 200: 1, 409: 19 });
+    expect(await eventsOf(app, team.id, 'recording.started')).toHaveLength(1);
+    for (const answer of answers.filter(({ status }) => status === 409)) expectError(answer, 409, RUNNING);
+  });
+
+  test('the database itself keeps a second one out', async () => {
+    const now = app.clock.now();
+    const row = { ...place(), status: 'started', createdAt: now, updatedAt: now };
+    const rowOf = (name: string) => ({ ...row, archiveId: name, uploadTokenHash: hashToken(name) });
+    await app.services.db.recording.create({ data: rowOf('one') });
+    await expect(app.services.db.recording.create({ data: rowOf('two') })).rejects.toMatchObject({ code: 'P2002' });
+  });
+
+  test('while the room is deleted: it was started and is gone, or there was no room', async () => {
+    const [deleted, ...answers] = await Promise.all([
+      app.http.delete(`${ROOMS}/${room.name}`, team.admin.token),
+      ...Array.from({ length: 6 }, () => start(team.admin.token)),
+    ]);
+    expect(deleted.status).toBe(200);
+    expect(Object.keys(countStatuses(answers)).filter((status) => !['200', '404', '409'].includes(status))).toEqual([]);
+    expect(await app.services.db.recording.count({ where: place() })).toBe(0);
+  });
+});
+
+describe('in the room', () => {
+  test('who has joined starts and stops', async () => {
+    const guest = await addGuest(app, place());
+    const { status, body } = await startInRoom(guest, { title: 'From inside' });
+    expect([status, body.recording.title, body.recording.status]).toEqual([200, 'From inside', 'started']);
+    const stopped = await stopInRoom(guest, body.recording.id);
+    expect([stopped.status, stopped.body.recording.ended_at]).toEqual([200, expect.any(Number)]);
+    expect((await uploadFile(app, body.recording.id, body.upload_token)).status).toBe(200);
+  });
+
+  test.each(['waiting', 'refused', 'left'] as const)('who is %s may not', async (status) => {
+    const { recording } = (await start(team.admin.token)).body;
+    const guest = await addGuest(app, place(), status);
+    const message = 'Only participants who have joined can record';
+    expectError(await startInRoom(guest), 403, message);
+    expectError(await stopInRoom(guest, recording.id), 403, message);
+    expect((await app.services.db.recording.findFirst({ where: place() }))?.endedAt).toBeNull();
+  });
+
+  test('who is nobody, or of another room: 404', async () => {
+    const { body } = await app.http.post(ROOMS, team.admin.token, { workspace_id: team.id });
+    const elsewhere = await addGuest(app, { workspaceId: team.id, roomId: body.room.id });
+    for (const token of [elsewhere, `lnp_${'A'.repeat(43)}`, 'x', team.admin.token])
+      expectError(await startInRoom(token), 404, 'Participant not found');
+  });
+});
+
+/** A recording by a participant that is over; it waits for its file, or has it. */
+const recordInRoom = async (token: string, hasFile: boolean) => {
+  const { status, body } = await startInRoom(token);
+  expect(status).toBe(200);
+  expect((await stopInRoom(token, body.recording.id)).status).toBe(200);
+  if (hasFile) expect((await uploadFile(app, body.recording.id, body.upload_token)).status).toBe(200);
+  return body as { recording: { id: number }; upload_token: string };
+};
+
+describe('what participants start is bounded', () => {
+  const WAITING = 'Recordings of this room wait for their files: upload or delete them first';
+  const TOO_MANY = 'Too many recordings in this room: try again later';
+  const startedByParticipants = () =>
+    app.services.db.recording.count({ where: { ...place(), startedBy: { not: null } } });
+
+  test('none while 3 wait for their files, whoever of them started those; one more once one has it or is deleted', async () => {
+    const [guest, another] = [await addGuest(app, place()), await addGuest(app, place())];
+    const first = await recordInRoom(guest, false);
+    const second = await recordInRoom(another, false);
+    await recordInRoom(guest, false);
+    for (const token of [guest, another]) expectError(await startInRoom(token), 409, WAITING);
+    expect(await startedByParticipants()).toBe(3);
+    expect((await uploadFile(app, first.recording.id, first.upload_token)).status).toBe(200);
+    await recordInRoom(another, false);
+    expectError(await startInRoom(another), 409, WAITING);
+    await app.http.delete(`/api/dashboard/recordings/${second.recording.id}`, team.admin.token);
+    await recordInRoom(guest, false);
+    expectError(await startInRoom(guest), 409, WAITING);
+  });
+
+  test('10 an hour, with Retry-After until the first of them is an hour old', async () => {
+    const guest = await addGuest(app, place());
+    await recordInRoom(guest, true);
+    app.clock.advance(20 * MINUTE_MS);
+    for (let index = 1; index < 10; index += 1) await recordInRoom(guest, true);
+    const refused = await startInRoom(await addGuest(app, place()));
+    expectError(refused, 429, TOO_MANY);
+    expect(refused.body.code).toBe('TOO_MANY_REQUESTS');
+    const seconds = Number(refused.headers.get('retry-after'));
+    expect(seconds).toBeGreaterThan(39 * 60);
+    expect(seconds).toBeLessThanOrEqual(40 * 60);
+    app.clock.advance(seconds * SECOND_MS);
+    await recordInRoom(guest, true);
+    expectError(await startInRoom(guest), 429, TOO_MANY);
+  });
+
+  test('what the user of the room, a provider, or who is in another room starts does not count', async () => {
+    const guest = await addGuest(app, place());
+    for (let index = 0; index < 12; index += 1) {
+      const { body } = await start(team.admin.token);
+      expect((await stop(team.admin.token, body.recording.id)).status).toBe(200);
+      await startAtProvider(app, { ...place(), archiveId: `provider-${index}` });
+    }
+    for (let index = 0; index < 3; index += 1) await recordInRoom(guest, false);
+    expectError(await startInRoom(guest), 409, WAITING);
+    expect((await start(team.admin.token)).status).toBe(200);
+    const other = (await app.http.post(ROOMS, team.admin.token, { workspace_id: team.id })).body.room;
+    const elsewhere = await addGuest(app, { workspaceId: team.id, roomId: other.id });
+    expect((await app.http.post(`/api/rooms/${other.name}/recordings`, undefined, { token: elsewhere })).status).toBe(
+      200,
+    );
+  });
+
+  /** Three participants who each try ten times at once, and stop what they have started. */
+  const insist = async (guests: readonly string[], round: number) => {
+    const answers = await concurrently(10, (index) => startInRoom(guests[(index + round) % guests.length] ?? ''));
+    for (const { status, body } of answers)
+      if (status === 200) expect((await stopInRoom(guests[0] ?? '', body.recording.id)).status).toBe(200);
+    return countStatuses(answers);
+  };
+
+  test('10 starts at once by 3 participants keep the bound of those that wait', async () => {
+    const guests = await concurrently(3, () => addGuest(app, place()));
+    for (let round = 0; round < 3; round += 1) expect(await insist(guests, round)).toEqual({ 200: 1, 409: 9 });
+    expect(await insist(guests, 3)).toEqual({ 409: 10 });
+    expect(await startedByParticipants()).toBe(3);
+  });
+
+  test('and starts, stops and starts between each other too', async () => {
+    const guests = await concurrently(3, () => addGuest(app, place()));
+    for (let round = 0; round < 2; round += 1) {
+      await concurrently(30, async (index) => {
+        const { status, body } = await startInRoom(guests[index % 3] ?? '');
+        if (status === 200) await stopInRoom(guests[(index + 1) % 3] ?? '', body.recording.id);
+      });
+      expect(await startedByParticipants()).toBeLessThanOrEqual(3);
+    }
+  });
+
+  test('10 starts at once by 3 participants keep the bound of an hour', async () => {
+    const guests = await concurrently(3, () => addGuest(app, place()));
+    for (const index of Array.from({ length: 9 }).keys()) await recordInRoom(guests[index % 3] ?? '', true);
+    const first = await insist(guests, 0);
+    expect(first[200]).toBe(1);
+    expect(await insist(guests, 1)).toEqual({ 429: 10 });
+    expect(await startedByParticipants()).toBe(10);
+  });
+});
+
+describe('what a participant finds by stopping', () => {
+  test('one that runs, whoever started it', async () => {
+    const guest = await addGuest(app, place());
+    const own = (await start(team.admin.token)).body.recording;
+    expect((await stopInRoom(guest, own.id)).body.recording).toMatchObject({
+      id: own.id,
+      ended_at: expect.any(Number),
+    });
+    const atProvider = await startAtProvider(app, { ...place(), archiveId: 'elsewhere' });
+    expect((await stopInRoom(guest, atProvider)).status).toBe(200);
+  });
+
+  test('not what has ended, unless they started it: 404, whatever became of it', async () => {
+    const [guest, another] = [await addGuest(app, place()), await addGuest(app, place())];
+    const { recording } = (await start(team.admin.token, { title: 'Secret' })).body;
+    await stop(team.admin.token, recording.id);
+    const waiting = await recordInRoom(another, false);
+    const available = await recordInRoom(another, true);
+    const failed = await startAtProvider(app, { ...place(), archiveId: 'failed' });
+    await advance(app, { ...place(), archiveId: 'failed' }, { status: 'failed' });
+    const before = await app.services.db.recording.findMany({ where: place(), orderBy: { id: 'asc' } });
+    for (const id of [recording.id, waiting.recording.id, available.recording.id, failed])
+      expectError(await stopInRoom(guest, id), 404, 'Recording not found');
+    expect(await app.services.db.recording.findMany({ where: place(), orderBy: { id: 'asc' } })).toEqual(before);
+  });
+
+  test('their own again, and nothing changes', async () => {
+    const guest = await addGuest(app, place());
+    const { recording } = (await startInRoom(guest)).body;
+    const first = await stopInRoom(guest, recording.id);
+    app.clock.advance(60_000);
+    const again = await stopInRoom(guest, recording.id);
+    expect([again.status, again.body]).toEqual([200, first.body]);
+  });
+});
+
+describe('stop', () => {
+  test('the first end stays, and nothing else changes', async () => {
+    const { recording } = (await start(team.admin.token)).body;
+    const first = await stop(team.admin.token, recording.id);
+    expect(first.body.recording).toEqual({ ...recording, ended_at: expect.any(Number) });
+    app.clock.advance(60_000);
+    expect((await stop(team.admin.token, recording.id)).body).toEqual(first.body);
+    expect(await eventsOf(app, team.id, 'recording.completed')).toEqual([]);
+  });
+
+  test('unknown, and of another room, alike: 404', async () => {
+    const other = (await app.http.post(ROOMS, team.admin.token, { workspace_id: team.id })).body.room;
+    const elsewhere = await startAtProvider(app, { workspaceId: team.id, roomId: other.id, archiveId: 'x' });
+    const guest = await addGuest(app, place());
+    for (const id of [elsewhere, 2_147_483_647]) {
+      expectError(await stop(team.admin.token, id), 404, 'Recording not found');
+      expectError(await stopInRoom(guest, id), 404, 'Recording not found');
+    }
+    const where = { workspaceId: team.id, id: elsewhere };
+    expect((await app.services.db.recording.findFirst({ where }))?.endedAt).toBeNull();
+  });
+
+  test('of what is over nothing changes', async () => {
+    for (const status of ['available', 'failed'] as const) {
+      const { recording } = (await start(team.admin.token, { archive_id: status })).body;
+      const fileKey = 'v1/x';
+      await advance(app, { ...place(), archiveId: status }, status === 'failed' ? { status } : { status, fileKey });
+      const before = await app.services.db.recording.findFirst({ where: { ...place(), id: recording.id } });
+      app.clock.advance(60_000);
+      expect((await stop(team.admin.token, recording.id)).status).toBe(200);
+      expect(await app.services.db.recording.findFirst({ where: { ...place(), id: recording.id } })).toEqual(before);
+    }
+  });
+
+  test('is for the user of the room', async () => {
+    const { recording } = (await start(team.admin.token)).body;
+    const strangers: Person[] = [team.owner, team.member, team.outsider];
+    for (const { token } of strangers) expectError(await stop(token, recording.id), 404, 'Room not found');
+    expectError(await stop(undefined, recording.id), 401, 'Unauthorized');
+  });
+});
