@@ -11,7 +11,7 @@ import { createPlaces } from './places.ts';
 import type { Claim, DeliveryQueue, Lane } from './queue.ts';
 import { recordAttempts } from './record-attempts.ts';
 import { type Attempt, type SendingServices, sendMessage } from './send-message.ts';
-import { cancelOfInactive } from './start-round.ts';
+import { cancelOfInactive } from './waiting-messages.ts';
 
 export type AttemptLoopOptions = SendingServices & {
   db: Database;

@@ -10,7 +10,7 @@ import { startAttemptLoop } from './attempt-loop.ts';
 import { createDeliveryQueue, DELIVERY_CHANNEL, openDeliveryQueue } from './queue.ts';
 import { createRelay } from './relay.ts';
 import { createSender } from './sender.ts';
-import { RELAY_CHANNEL } from './start-round.ts';
+import { RELAY_CHANNEL } from './waiting-messages.ts';
 
 export type DeliveryOptions = {
   boss: PgBoss;

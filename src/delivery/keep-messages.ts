@@ -3,7 +3,7 @@ import type { Clock } from '../core/time.ts';
 import { DAY_MS, HOUR_MS } from '../core/time.ts';
 import { type Database, Prisma, retryDeadlocks } from '../db/client.ts';
 import { isQueued } from './queue.ts';
-import { wakeRelay } from './start-round.ts';
+import { wakeRelay } from './waiting-messages.ts';
 
 const MOST_AT_ONCE = 1_000;
 

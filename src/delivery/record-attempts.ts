@@ -5,7 +5,7 @@ import { type DeliveryQueue, type NewJob, slowRank, webhookKey } from './queue.t
 import { nextDelayMs } from './retry-schedule.ts';
 import type { Attempt } from './send-message.ts';
 import { holdWebhooks, isSuccess, settleWebhook, type WebhookChange, writeWebhooks } from './settle-webhooks.ts';
-import { cancelWaiting } from './start-round.ts';
+import { cancelWaiting } from './waiting-messages.ts';
 
 type Next = { jobId: string; delayMs: number; at: Date };
 

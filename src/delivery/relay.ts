@@ -8,7 +8,7 @@ import { type Database, type Tx, transact } from '../db/client.ts';
 import { toBody } from './envelope.ts';
 import { createMessageId } from './message-id.ts';
 import { type DeliveryQueue, type NewJob, rankOf, slowRank } from './queue.ts';
-import { cancelMore } from './start-round.ts';
+import { cancelMore } from './waiting-messages.ts';
 
 const MOST_EVENTS = 500;
 const MOST_MESSAGES = 1_000;
@@ -157,7 +157,7 @@ const markRelayed = (tx: Tx, now: Date, batch: readonly Addressed[]) => tx.$exec
 type Relaying = { db: Database; clock: Clock; queue: DeliveryQueue };
 
 /** Relays one batch of at most `most` events. Resolves with whether there may be more. */
-export const relayOnce = async ({ db, clock, queue }: Relaying, most = MOST_EVENTS): Promise<boolean> => {
+const relayOnce = async ({ db, clock, queue }: Relaying, most = MOST_EVENTS): Promise<boolean> => {
   const isMore = await transact(db, async (tx) => {
     const now = clock.now();
     const events = await takeEvents(tx, most);

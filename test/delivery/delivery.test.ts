@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { transact } from '../../src/db/client.ts';
 import { pruneMessages, requeueLostMessages } from '../../src/delivery/keep-messages.ts';
 import { createMessageId } from '../../src/delivery/message-id.ts';
-import { wakeRelay } from '../../src/delivery/start-round.ts';
+import { wakeRelay } from '../../src/delivery/waiting-messages.ts';
 import { emit, emitAll } from '../../src/events/emit.ts';
 import { startTestDelivery, type TestDelivery } from '../support/delivery.ts';
 import { answer, type Receiver, startReceiver } from '../support/receiver.ts';

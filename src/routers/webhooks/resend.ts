@@ -3,7 +3,7 @@ import type { Actor } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
 import { Prisma, type Tx, transact } from '../../db/client.ts';
 import { isMessageId } from '../../delivery/message-id.ts';
-import { startRounds } from '../../delivery/start-round.ts';
+import { startRounds } from '../../delivery/waiting-messages.ts';
 import type { Services } from '../../services.ts';
 import { lockWebhook, requireActive } from './lock-webhook.ts';
 import { messageColumns, toMessage } from './present.ts';

@@ -4,7 +4,7 @@ import type { Actor } from '../../auth/identify.ts';
 import { transact } from '../../db/client.ts';
 import { toBody } from '../../delivery/envelope.ts';
 import { createMessageId } from '../../delivery/message-id.ts';
-import { wakeRelay } from '../../delivery/start-round.ts';
+import { wakeRelay } from '../../delivery/waiting-messages.ts';
 import type { SentEvent, sentShapes } from '../../events/catalogue.ts';
 import type { Services } from '../../services.ts';
 import { lockWebhook, requireActive } from './lock-webhook.ts';

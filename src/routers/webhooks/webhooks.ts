@@ -2,7 +2,7 @@
 import type { Actor } from '../../auth/identify.ts';
 import { badField, notFound } from '../../core/errors.ts';
 import { transact } from '../../db/client.ts';
-import { cancelRest, cancelWaiting } from '../../delivery/start-round.ts';
+import { cancelRest, cancelWaiting } from '../../delivery/waiting-messages.ts';
 import type { Services } from '../../services.ts';
 import { lockAs } from '../members/lock-workspace.ts';
 import { lockWebhook } from './lock-webhook.ts';

@@ -1,4 +1,4 @@
-/** How a message comes to be sent: it waits, without a job, and the relay is told. */
+/** Messages that wait: how they come to be sent, without a job until the relay has queued them, and how that is given up. */
 import { Prisma, type Tx } from '../db/client.ts';
 
 /** What wakes the relay; the trigger on `events` says it too. */
