@@ -27,7 +27,8 @@ export type AttemptLoop = {
   stop(): Promise<void>;
 };
 
-const MOST_CLAIMS = 100;
+/** Few at a time, since who has more than their share of the places is seen between two claims only. */
+const MOST_CLAIMS = 20;
 const MOST_RECORDS = 200;
 /** Retries become due by time alone. */
 const LOOK_EVERY_MS = 500;
