@@ -95,13 +95,21 @@ export const openServices = async (config: Config, log: Log, undo: Undo): Promis
     connectionString = postgres.url;
   }
   await applyMigrations({ connectionString, log });
+  let isClosing = false;
   const db = openDatabase({
     connectionString,
     poolSize: config.DATABASE_POOL_SIZE,
-    // The message alone: the error carries the whole connection, with a key to it.
-    onError: ({ message }) => log.error({ reason: message }, 'A database connection broke'),
+    onError: ({ message }) => {
+      // The pool says that it has ended before its connections are closed, and the embedded PostgreSQL then ends the rest.
+      if (isClosing) return;
+      // The message alone: the error carries the whole connection, with a key to it.
+      log.error({ reason: message }, 'A database connection broke');
+    },
   });
-  undo.push(() => db.$disconnect());
+  undo.push(() => {
+    isClosing = true;
+    return db.$disconnect();
+  });
   const { store, files } = await createObjectStore(await storageOf(config), systemClock);
   const limits = createRateLimits({
     signInPerEmail: config.RATE_LIMIT_SIGN_IN_PER_EMAIL,
