@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { Tx } from '../src/db/client.ts';
 import { startEmbeddedPostgres } from '../src/db/embedded.ts';
-import { readAnalytics } from '../src/routers/analytics/read-analytics.ts';
+import { readAnalytics } from '../src/features/analytics/read-analytics.ts';
 import { cpuMs, median, spread, startScript } from './upload-servers.ts';
 
 const options = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<

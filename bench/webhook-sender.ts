@@ -4,9 +4,9 @@
  */
 import pg from 'pg';
 import { Agent, request } from 'undici';
-import { toBody } from '../src/delivery/envelope.ts';
-import { createMessageId } from '../src/delivery/message-id.ts';
-import { signedHeaders } from '../src/delivery/signature.ts';
+import { toBody } from '../src/webhook-delivery/envelope.ts';
+import { createMessageId } from '../src/webhook-delivery/message-id.ts';
+import { signedHeaders } from '../src/webhook-delivery/signature.ts';
 import { roomCreated, type SenderFigures } from './webhook-world.ts';
 
 const BATCH = 64;

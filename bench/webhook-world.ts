@@ -13,7 +13,7 @@ import { type Database, openDatabase, transact } from '../src/db/client.ts';
 import { startEmbeddedPostgres } from '../src/db/embedded.ts';
 import { applyMigrations } from '../src/db/migrate.ts';
 import { emitAll } from '../src/events/emit.ts';
-import { createSecret, sealSecret } from '../src/routers/webhooks/secrets.ts';
+import { createSecret, sealSecret } from '../src/features/webhooks/secrets.ts';
 
 /** Milliseconds of a clock that all processes of this machine share. */
 export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;

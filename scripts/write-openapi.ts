@@ -1,6 +1,6 @@
 /** Writes the OpenAPI document to the file that is named, or to standard output. */
 import { writeFileSync } from 'node:fs';
-import { createOpenApiDocument } from '../src/http/openapi.ts';
+import { createOpenApiDocument } from '../src/openapi/document.ts';
 
 const text = `${JSON.stringify(createOpenApiDocument('http://127.0.0.1:3000'), null, 2)}\n`;
 const [path] = process.argv.slice(2);

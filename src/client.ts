@@ -6,10 +6,10 @@
 import { createTRPCClient, httpBatchLink, type TRPCClient, TRPCClientError } from '@trpc/client';
 import type { inferRouterInputs, inferRouterOutputs } from '@trpc/server';
 import type { WebhookBody } from './events/catalogue.ts';
-import type { ImportAnswer } from './routers/contacts/schemas.ts';
+import type { ImportAnswer } from './features/contacts/schemas.ts';
+import type { LibraryItem } from './features/library/schemas.ts';
+import type { Recording } from './features/recordings/schemas.ts';
 import type { AppRouter } from './routers/index.ts';
-import type { LibraryItem } from './routers/library/schemas.ts';
-import type { Recording } from './routers/recordings/schemas.ts';
 
 export type { AppRouter, ImportAnswer, LibraryItem, Recording, WebhookBody };
 export type Inputs = inferRouterInputs<AppRouter>;

@@ -1,9 +1,9 @@
 /** The server's process. */
 import { relative } from 'node:path';
-import type { Config } from './config.ts';
-import { demoLines, prepareDemo } from './demo.ts';
-import { runProcess } from './run-process.ts';
-import { type RunningService, startService } from './start.ts';
+import type { Config } from './runtime/config.ts';
+import { demoLines, prepareDemo } from './runtime/demo-account.ts';
+import { runProcess } from './runtime/process.ts';
+import { type RunningService, startService } from './runtime/start.ts';
 
 const say = (text: string): void => {
   process.stdout.write(`${text}\n`);

@@ -4,7 +4,7 @@ import type { Log } from './core/log.ts';
 import type { Sealer } from './core/sealing.ts';
 import type { Clock } from './core/time.ts';
 import type { Database } from './db/client.ts';
-import type { AddressGuard } from './delivery/addresses.ts';
+import type { AddressGuard } from './egress/address-guard.ts';
 import type { ObjectStore } from './storage/object-store.ts';
 
 export type Settings = {

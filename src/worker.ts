@@ -1,6 +1,6 @@
 /** The process of the background work alone: sends webhooks, and does what runs by the clock. */
-import { endWith, runProcess } from './run-process.ts';
-import { startWorkerAlone } from './start.ts';
+import { endWith, runProcess } from './runtime/process.ts';
+import { startWorkerAlone } from './runtime/start.ts';
 
 await runProcess(
   (config, logger) =>

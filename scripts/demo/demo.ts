@@ -4,18 +4,18 @@
  */
 import { join, relative } from 'node:path';
 import pino from 'pino';
-import { buildApp } from '../../src/app.ts';
 import { createRateLimits } from '../../src/auth/rate-limits.ts';
 import { createClient } from '../../src/client.ts';
-import { readConfig } from '../../src/config.ts';
 import { logSerializers } from '../../src/core/log.ts';
 import { DAY_MS } from '../../src/core/time.ts';
 import { findRunningPostgres } from '../../src/db/embedded/running.ts';
-import { demoEmail, prepareDemo, readShellUrl, writeShellEnv } from '../../src/demo.ts';
-import { type OpenedServices, openServices } from '../../src/open-services.ts';
-import { startSession } from '../../src/routers/auth/sessions.ts';
+import { startSession } from '../../src/features/auth/sessions.ts';
+import { buildApp } from '../../src/runtime/app.ts';
+import { createUndo, type Undo } from '../../src/runtime/cleanup.ts';
+import { readConfig } from '../../src/runtime/config.ts';
+import { type OpenedServices, openServices } from '../../src/runtime/create-services.ts';
+import { demoEmail, prepareDemo, readShellUrl, writeShellEnv } from '../../src/runtime/demo-account.ts';
 import type { Services } from '../../src/services.ts';
-import { createUndo, type Undo } from '../../src/undo.ts';
 import { liveAMonth } from './month.ts';
 
 const NAME = 'Acme Studio';

@@ -5,19 +5,19 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '../auth/identify.ts';
 import { AppError, badField } from '../core/errors.ts';
 import { MINUTE_MS } from '../core/time.ts';
-import { exportContacts } from '../routers/contacts/export-contacts.ts';
-import { importContacts } from '../routers/contacts/import-contacts.ts';
-import { createImportSlots } from '../routers/contacts/import-slots.ts';
-import type { ImportAnswer } from '../routers/contacts/schemas.ts';
+import { exportContacts } from '../features/contacts/export-contacts.ts';
+import { importContacts } from '../features/contacts/import-contacts.ts';
+import { createImportSlots } from '../features/contacts/import-slots.ts';
+import type { ImportAnswer } from '../features/contacts/schemas.ts';
 import type { Services } from '../services.ts';
 import { attachmentDisposition } from '../storage/content-disposition.ts';
-import { requireCaller, requireRole } from '../trpc.ts';
+import { requireCaller, requireRole } from '../trpc/trpc.ts';
 import { CONTACTS_EXPORT_PATH, CONTACTS_IMPORT_PATH } from './contacts-csv-document.ts';
 import { createContext, identifyRequest } from './context.ts';
+import { routeOf } from './fastify-path.ts';
 import { createHandover } from './handover.ts';
 import { workspaceIdOf } from './rest.ts';
-import { routeOf } from './route-of.ts';
-import { defaultPatience, guardBody, leaveBodiesUnread, type Patience, pipeBody } from './streamed-body.ts';
+import { defaultPatience, guardBody, leaveBodiesUnread, type Patience, pipeBody } from './streaming-body.ts';
 
 const MOST_CSV_BYTES = 10 * 1024 * 1024;
 

@@ -5,7 +5,7 @@ import { type Identity, identify } from '../auth/identify.ts';
 import { isToken } from '../auth/tokens.ts';
 import { type AppError, forbidden } from '../core/errors.ts';
 import type { Services } from '../services.ts';
-import type { Context } from '../trpc.ts';
+import type { Context } from '../trpc/trpc.ts';
 
 const SESSION_COOKIE = 'session';
 

@@ -3,7 +3,7 @@ import { TRPCError } from '@trpc/server';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, type ErrorCode } from '../core/errors.ts';
 import { httpStatusOf, toProblem } from '../core/problem.ts';
-import { fromTrpcError, fromUnexpected } from '../trpc.ts';
+import { fromTrpcError, fromUnexpected } from '../trpc/trpc.ts';
 
 /** What each of Fastify's own refusals is called here. Those that are not listed are our bugs. */
 const fastifyRefusals: Record<string, [ErrorCode, string]> = {

@@ -1,6 +1,6 @@
 /** The way in of meeting providers in the OpenAPI document: no procedure describes it, since signatures are of bytes. */
 import { z } from 'zod';
-import { GenericEvent } from '../providers/generic.ts';
+import { GenericEvent } from '../features/meeting-providers/adapters/generic.ts';
 
 export const INGEST_PATH = '/api/ingest/{connectionId}';
 

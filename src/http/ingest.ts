@@ -2,14 +2,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { networkOf } from '../auth/rate-limits.ts';
 import { AppError, notFound } from '../core/errors.ts';
-import { UnverifiedCallback } from '../providers/errors.ts';
-import { type FoundConnection, findConnection } from '../routers/ingest/find-connection.ts';
-import { receiveCallback } from '../routers/ingest/receive-callback.ts';
+import { UnverifiedCallback } from '../features/meeting-providers/adapters/errors.ts';
+import { type FoundConnection, findConnection } from '../features/meeting-providers/ingest/find-connection.ts';
+import { receiveCallback } from '../features/meeting-providers/ingest/receive-callback.ts';
 import type { Services } from '../services.ts';
 import { createContext } from './context.ts';
+import { routeOf } from './fastify-path.ts';
 import { createHandover } from './handover.ts';
 import { INGEST_PATH } from './ingest-document.ts';
-import { routeOf } from './route-of.ts';
 
 const MOST_CALLBACK_BYTES = 1024 * 1024;
 /** A full line is worked off in less. */

@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import busboy from 'busboy';
 import { badField, badRequest } from '../core/errors.ts';
-import type { IncomingFile, IncomingUpload } from '../routers/library/receive-file.ts';
-import { pipeBody } from './streamed-body.ts';
+import type { IncomingFile, IncomingUpload } from '../media/receive-file.ts';
+import { pipeBody } from './streaming-body.ts';
 
 const MOST_FIELDS = 50;
 const MOST_FIELD_BYTES = 64 * 1024;

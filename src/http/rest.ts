@@ -10,10 +10,10 @@ import { AppError } from '../core/errors.ts';
 import { id } from '../core/validation.ts';
 import { appRouter } from '../routers/index.ts';
 import type { Services } from '../services.ts';
-import { createCallerFactory, fromTrpcError, type Meta, requireCaller } from '../trpc.ts';
+import { createCallerFactory, fromTrpcError, type Meta, requireCaller } from '../trpc/trpc.ts';
 import { createContext, identifyRequest } from './context.ts';
+import { routeOf } from './fastify-path.ts';
 import { parseJsonBodies, refuseOtherBodies, UnreadableBody } from './json-body.ts';
-import { routeOf } from './route-of.ts';
 
 type Kind = 'integer' | 'number' | 'boolean' | 'string';
 

@@ -5,7 +5,7 @@ import { AppError } from '../core/errors.ts';
 import { httpStatusOf } from '../core/problem.ts';
 import { type AppRouter, appRouter } from '../routers/index.ts';
 import type { Services } from '../services.ts';
-import { fromTrpcError } from '../trpc.ts';
+import { fromTrpcError } from '../trpc/trpc.ts';
 import { createContext } from './context.ts';
 
 /** A batch of more calls than this is refused, so that one request is not a thousand. */

@@ -1,6 +1,6 @@
 /** The uploads in the OpenAPI document: the operations that no procedure describes. */
 import { z } from 'zod';
-import { UploadFields } from '../routers/library/schemas.ts';
+import { UploadFields } from '../features/library/schemas.ts';
 
 export const LIBRARY_UPLOAD_PATH = '/api/workspaces/{id}/library';
 export const RECORDING_UPLOAD_PATH = '/api/recordings/{recordingId}/file';

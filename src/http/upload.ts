@@ -2,17 +2,17 @@
 import type { FastifyInstance } from 'fastify';
 import type { Actor } from '../auth/identify.ts';
 import { badField } from '../core/errors.ts';
-import { MOST_ITEM_BYTES, uploadItem } from '../routers/library/upload.ts';
-import { findRecorder, findUploader, type Uploader, uploadRecording } from '../routers/recordings/upload.ts';
-import { createUploadClaims } from '../routers/recordings/upload-claims.ts';
+import { MOST_ITEM_BYTES, uploadItem } from '../features/library/upload.ts';
+import { findRecorder, findUploader, type Uploader, uploadRecording } from '../features/recordings/upload.ts';
+import { createUploadClaims } from '../features/recordings/upload-claims.ts';
 import type { Services } from '../services.ts';
-import { requireCaller, requireRole } from '../trpc.ts';
+import { requireCaller, requireRole } from '../trpc/trpc.ts';
 import { createContext, credentialOf, identifyRequest } from './context.ts';
+import { routeOf } from './fastify-path.ts';
 import { idInPath, workspaceIdOf } from './rest.ts';
-import { routeOf } from './route-of.ts';
-import { defaultPatience, leaveBodiesUnread } from './streamed-body.ts';
+import { defaultPatience, leaveBodiesUnread } from './streaming-body.ts';
 import { LIBRARY_UPLOAD_PATH, RECORDING_UPLOAD_PATH } from './upload-document.ts';
-import { addUpload, type Upload } from './upload-door.ts';
+import { addUpload, type Upload } from './upload-route.ts';
 
 const noId = (name: string) => badField(name, `${name} must be a positive 32-bit integer`);
 

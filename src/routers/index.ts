@@ -1,21 +1,21 @@
 /** The table of rooms: every operation but uploads, CSV and callbacks is a procedure of one of these. */
-import { router } from '../trpc.ts';
-import { analyticsRouter } from './analytics/router.ts';
-import { apiKeysRouter } from './api-keys/router.ts';
-import { authRouter } from './auth/router.ts';
-import { bookingPagesRouter } from './booking-pages/router.ts';
-import { bookingsRouter } from './bookings/router.ts';
-import { connectionsRouter } from './connections/router.ts';
-import { contactsRouter } from './contacts/router.ts';
-import { labelsRouter } from './labels/router.ts';
-import { libraryRouter } from './library/router.ts';
-import { membersRouter } from './members/router.ts';
-import { participantsRouter } from './participants/router.ts';
-import { recordingsRouter } from './recordings/router.ts';
-import { retentionRouter } from './retention/router.ts';
-import { roomsRouter } from './rooms/router.ts';
-import { webhooksRouter } from './webhooks/router.ts';
-import { workspacesRouter } from './workspaces/router.ts';
+import { router } from '../trpc/trpc.ts';
+import { analyticsRouter } from './analytics.ts';
+import { apiKeysRouter } from './api-keys.ts';
+import { authRouter } from './auth.ts';
+import { bookingPagesRouter } from './booking-pages.ts';
+import { bookingsRouter } from './bookings.ts';
+import { contactsRouter } from './contacts.ts';
+import { labelsRouter } from './labels.ts';
+import { libraryRouter } from './library.ts';
+import { connectionsRouter } from './meeting-providers.ts';
+import { membersRouter } from './members.ts';
+import { participantsRouter } from './participants.ts';
+import { recordingsRouter } from './recordings.ts';
+import { retentionRouter } from './retention.ts';
+import { roomsRouter } from './rooms.ts';
+import { webhooksRouter } from './webhooks.ts';
+import { workspacesRouter } from './workspaces.ts';
 
 export const appRouter = router({
   auth: authRouter,

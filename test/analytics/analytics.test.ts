@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DAY_MS } from '../../src/core/time.ts';
 import { openDatabase, transact } from '../../src/db/client.ts';
-import { readAnalytics } from '../../src/routers/analytics/read-analytics.ts';
-import { findOrAddContact, recordContactEvent } from '../../src/routers/contacts/record-contact-event.ts';
+import { readAnalytics } from '../../src/features/analytics/read-analytics.ts';
+import { findOrAddContact, recordContactEvent } from '../../src/features/contacts/record-contact-event.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
 import { addPage, addRecording, addRoom, addSubjects, makeHistory } from './history.ts';

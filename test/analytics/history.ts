@@ -2,7 +2,7 @@
 
 import { DAY_MS } from '../../src/core/time.ts';
 import { type Tx, transact } from '../../src/db/client.ts';
-import { findOrAddContact, recordContactEvent } from '../../src/routers/contacts/record-contact-event.ts';
+import { findOrAddContact, recordContactEvent } from '../../src/features/contacts/record-contact-event.ts';
 import { pageRow } from '../support/booking-page.ts';
 import type { TestApp } from '../support/test-app.ts';
 import type { Team } from '../support/world.ts';

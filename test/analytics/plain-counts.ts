@@ -1,7 +1,7 @@
 /** The analytics of a workspace counted row by row, from the tables that the sums are sums of. */
 import { DAY_MS } from '../../src/core/time.ts';
 import type { Tx } from '../../src/db/client.ts';
-import type { Analytics } from '../../src/routers/analytics/schemas.ts';
+import type { Analytics } from '../../src/features/analytics/schemas.ts';
 
 const dayOf = (date: Date): string => date.toISOString().slice(0, 10);
 

@@ -8,8 +8,8 @@ import {
   freeTimes,
   isBookable,
   type TakenTime,
-} from '../../src/routers/booking-pages/free-times.ts';
-import { minutesOfDay, OpenHours, type OpenInterval, weekdays } from '../../src/routers/booking-pages/open-hours.ts';
+} from '../../src/features/booking-pages/free-times.ts';
+import { minutesOfDay, OpenHours, type OpenInterval, weekdays } from '../../src/features/booking-pages/open-hours.ts';
 
 const week = (from: string, to: string): OpenInterval[] => weekdays.map((day) => ({ day, from, to }));
 

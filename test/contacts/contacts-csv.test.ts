@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { AppError } from '../../src/core/errors.ts';
-import { type ParsedRow, parseContactsCsv } from '../../src/routers/contacts/parse-contacts-csv.ts';
-import { type CsvRow, writeContactsCsv } from '../../src/routers/contacts/write-contacts-csv.ts';
+import { type ParsedRow, parseContactsCsv } from '../../src/features/contacts/parse-contacts-csv.ts';
+import { type CsvRow, writeContactsCsv } from '../../src/features/contacts/write-contacts-csv.ts';
 
 const MEBIBYTE = 1024 * 1024;
 

@@ -1,7 +1,7 @@
 /** The contacts of a workspace: who may, what is answered, what stays. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { transact } from '../../src/db/client.ts';
-import { recordContactEvent } from '../../src/routers/contacts/record-contact-event.ts';
+import { recordContactEvent } from '../../src/features/contacts/record-contact-event.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';

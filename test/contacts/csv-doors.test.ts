@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Actor } from '../../src/auth/identify.ts';
-import { importContacts } from '../../src/routers/contacts/import-contacts.ts';
+import { importContacts } from '../../src/features/contacts/import-contacts.ts';
 import { concurrently } from '../support/concurrently.ts';
 import type { Answer } from '../support/http.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';

@@ -8,7 +8,7 @@ import Fastify from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { serveContactsCsv } from '../../src/http/contacts-csv.ts';
 import { answerErrors } from '../../src/http/errors.ts';
-import { defaultPatience } from '../../src/http/streamed-body.ts';
+import { defaultPatience } from '../../src/http/streaming-body.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
 

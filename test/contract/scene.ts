@@ -6,8 +6,8 @@
 import { createToken, hashToken } from '../../src/auth/tokens.ts';
 import { DAY_MS, MINUTE_MS } from '../../src/core/time.ts';
 import { transact } from '../../src/db/client.ts';
-import { weekdays } from '../../src/routers/booking-pages/open-hours.ts';
-import { findOrAddContact, recordContactEvent } from '../../src/routers/contacts/record-contact-event.ts';
+import { weekdays } from '../../src/features/booking-pages/open-hours.ts';
+import { findOrAddContact, recordContactEvent } from '../../src/features/contacts/record-contact-event.ts';
 import { advance, start, storeFile } from '../recordings/recorder.ts';
 import { pageRow } from '../support/booking-page.ts';
 import { makePdf } from '../support/media.ts';

@@ -1,7 +1,7 @@
 /** What participants tell of themselves, and when they count as gone without a word. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { closeSilentParticipants } from '../../src/routers/participants/close-silent.ts';
-import { scheduleOf } from '../../src/schedule.ts';
+import { closeSilentParticipants } from '../../src/features/participants/expire-participants.ts';
+import { scheduleOf } from '../../src/runtime/schedule.ts';
 import { concurrently } from '../support/concurrently.ts';
 import { dumpTables } from '../support/dump.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';

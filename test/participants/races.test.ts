@@ -1,10 +1,10 @@
 /** Participants when many act at once; and none of it is a deadlock, which would be tried again unseen. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { lockWorkspace } from '../../src/auth/workspace-lock.ts';
 import { type Database, type Tx, transact } from '../../src/db/client.ts';
-import { lockWorkspace } from '../../src/routers/members/lock-workspace.ts';
-import { closeSilentParticipants } from '../../src/routers/participants/close-silent.ts';
-import { addParticipant, enterRoom, leaveRoom } from '../../src/routers/participants/enter-room.ts';
-import { sweepRetention } from '../../src/routers/retention/sweep-retention.ts';
+import { addParticipant, enterRoom, leaveRoom } from '../../src/features/participants/enter-room.ts';
+import { closeSilentParticipants } from '../../src/features/participants/expire-participants.ts';
+import { sweepRetention } from '../../src/features/retention/sweep-retention.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addPerson, addTeam, type Team, upload } from '../support/world.ts';

@@ -1,12 +1,12 @@
 /** Renaming, deleting, and saving to the library. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createFaultyStore, storeIsDown } from '../library/upload/faults.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { eventsOf } from '../support/events.ts';
 import type { Answer } from '../support/http.ts';
 import { makeMp4 } from '../support/media.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
-import { createFaultyStore, storeIsDown } from '../upload/faults.ts';
 import { advance, start, storedKeys, uploadFile, videoForm } from './recorder.ts';
 
 const ROOMS = '/api/dashboard/rooms';

@@ -1,7 +1,7 @@
 /** Recordings when many act at once, and the totals of their workspace. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AppError } from '../../src/core/errors.ts';
-import type { Progress, RecordingKey } from '../../src/routers/recordings/recording-progress.ts';
+import type { Progress, RecordingKey } from '../../src/features/recordings/recording-progress.ts';
 import { concurrently } from '../support/concurrently.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';

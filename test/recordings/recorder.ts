@@ -1,15 +1,15 @@
 /** What the recorder would tell, told directly. */
 import { Readable } from 'node:stream';
 import { createToken, hashToken } from '../../src/auth/tokens.ts';
+import { lockWorkspace } from '../../src/auth/workspace-lock.ts';
 import { notFound } from '../../src/core/errors.ts';
 import { transact } from '../../src/db/client.ts';
-import { lockWorkspace } from '../../src/routers/members/lock-workspace.ts';
 import {
   addRecording,
   advanceRecording,
   type Progress,
   type RecordingKey,
-} from '../../src/routers/recordings/recording-progress.ts';
+} from '../../src/features/recordings/recording-progress.ts';
 import { createObjectKey } from '../../src/storage/create-object-key.ts';
 import { makeMp4 } from '../support/media.ts';
 import type { TestApp } from '../support/test-app.ts';

@@ -1,6 +1,6 @@
 /** Recordings: what the lists answer, the download, and how a recording moves on. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { RecordingKey } from '../../src/routers/recordings/recording-progress.ts';
+import type { RecordingKey } from '../../src/features/recordings/recording-progress.ts';
 import { addKey } from '../rooms/keys.ts';
 import type { Answer } from '../support/http.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';

@@ -4,18 +4,11 @@ import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { HOUR_MS } from '../../src/core/time.ts';
-import { failStuckRecordings } from '../../src/routers/recordings/fail-stuck.ts';
-import { findRecorder, findUploader, uploadRecording } from '../../src/routers/recordings/upload.ts';
-import { addKey } from '../rooms/keys.ts';
-import { until } from '../storage/sources.ts';
-import { concurrently, countStatuses } from '../support/concurrently.ts';
-import { eventsOf } from '../support/events.ts';
-import { makeMp4, makePdf } from '../support/media.ts';
-import { startTestApp, type TestApp } from '../support/test-app.ts';
-import { addTeam, type Team, upload } from '../support/world.ts';
-import { openDoor } from '../upload/door.ts';
-import { createFaultyStore, storeIsDown } from '../upload/faults.ts';
-import { objectsOf, stagedIn } from '../upload/traces.ts';
+import { failStuckRecordings } from '../../src/features/recordings/fail-stale.ts';
+import { findRecorder, findUploader, uploadRecording } from '../../src/features/recordings/upload.ts';
+import { openDoor } from '../library/upload/door.ts';
+import { createFaultyStore, storeIsDown } from '../library/upload/faults.ts';
+import { objectsOf, stagedIn } from '../library/upload/traces.ts';
 import {
   type Answer,
   fieldPart,
@@ -27,7 +20,14 @@ import {
   partHead,
   send,
   writeAll,
-} from '../upload/wire.ts';
+} from '../library/upload/wire.ts';
+import { addKey } from '../rooms/keys.ts';
+import { until } from '../storage/sources.ts';
+import { concurrently, countStatuses } from '../support/concurrently.ts';
+import { eventsOf } from '../support/events.ts';
+import { makeMp4, makePdf } from '../support/media.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addTeam, type Team, upload } from '../support/world.ts';
 import { advance, uploadFile, videoForm } from './recorder.ts';
 
 const ROOMS = '/api/dashboard/rooms';

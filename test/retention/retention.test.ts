@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DAY_MS, SECOND_MS } from '../../src/core/time.ts';
-import { sweepRetention } from '../../src/routers/retention/sweep-retention.ts';
+import { sweepRetention } from '../../src/features/retention/sweep-retention.ts';
 import { removeDiscardedObjects } from '../../src/storage/discarded-objects.ts';
 import { StorageUnavailableError } from '../../src/storage/object-store.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';

@@ -1,7 +1,7 @@
 /** The sending of webhooks, started beside a test's application as production starts it. */
 import type { PgBoss } from 'pg-boss';
-import { startDelivery } from '../../src/delivery/delivery.ts';
 import { startJobs } from '../../src/jobs/jobs.ts';
+import { startDelivery } from '../../src/webhook-delivery/start.ts';
 import type { TestApp } from './test-app.ts';
 
 export type TestDelivery = {

@@ -1,6 +1,6 @@
 /** Holds every answer against the OpenAPI document: documented status, and exactly the documented fields. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { createOpenApiDocument } from '../../src/http/openapi.ts';
+import { createOpenApiDocument } from '../../src/openapi/document.ts';
 
 type Operation = { path: string; pattern: RegExp; method: string; responses: Record<string, Response> };
 type Response = { $ref?: string; content?: Record<string, { schema: object }> };

@@ -3,9 +3,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { afterAll, beforeAll, expect, expectTypeOf, test } from 'vitest';
 import type { Outputs, WebhookBody } from '../../src/client.ts';
-import { toBody } from '../../src/delivery/envelope.ts';
 import { eventShapes } from '../../src/events/catalogue.ts';
-import { createOpenApiDocument } from '../../src/http/openapi.ts';
+import { createOpenApiDocument } from '../../src/openapi/document.ts';
+import { toBody } from '../../src/webhook-delivery/envelope.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team, upload } from '../support/world.ts';
 

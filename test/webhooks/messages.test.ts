@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createMessageId, isMessageId } from '../../src/delivery/message-id.ts';
+import { createMessageId, isMessageId } from '../../src/webhook-delivery/message-id.ts';
 import { doors, type Input } from '../contract/doors.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';

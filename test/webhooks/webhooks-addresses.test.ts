@@ -1,6 +1,6 @@
 /** Where a webhook may lead when it is saved: what is private is refused, however it is written. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ResolveHost } from '../../src/delivery/addresses.ts';
+import type { ResolveHost } from '../../src/egress/address-guard.ts';
 import { doors } from '../contract/doors.ts';
 import { dumpTables } from '../support/dump.ts';
 import { resolveTestHost, startTestApp, type TestApp } from '../support/test-app.ts';

@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { toBody } from '../../src/delivery/envelope.ts';
-import { createMessageId } from '../../src/delivery/message-id.ts';
-import { signedHeaders } from '../../src/delivery/signature.ts';
+import { toBody } from '../../src/webhook-delivery/envelope.ts';
+import { createMessageId } from '../../src/webhook-delivery/message-id.ts';
+import { signedHeaders } from '../../src/webhook-delivery/signature.ts';
 
 const guide = await readFile(new URL('../../docs/api.md', import.meta.url), 'utf8');
 

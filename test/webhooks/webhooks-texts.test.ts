@@ -4,14 +4,14 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
-import { MOST_ANSWER_BYTES } from '../../src/delivery/answer-text.ts';
-import { DELAYS_MS, JITTER, LONGEST_RETRY_AFTER_MS } from '../../src/delivery/retry-schedule.ts';
-import { TIMEOUT_MS } from '../../src/delivery/sender.ts';
-import { MOST_FAILING_MS } from '../../src/delivery/settle-webhooks.ts';
 import { describedEvents } from '../../src/events/describe-events.ts';
+import { OVERLAP_MS } from '../../src/features/webhooks/secrets.ts';
 import { listOperations } from '../../src/http/rest.ts';
-import { webhookEntries } from '../../src/http/webhooks-document.ts';
-import { OVERLAP_MS } from '../../src/routers/webhooks/secrets.ts';
+import { webhookEntries } from '../../src/openapi/webhooks.ts';
+import { TIMEOUT_MS } from '../../src/webhook-delivery/http-sender.ts';
+import { MOST_ANSWER_BYTES } from '../../src/webhook-delivery/response-body.ts';
+import { DELAYS_MS, JITTER, LONGEST_RETRY_AFTER_MS } from '../../src/webhook-delivery/retry-schedule.ts';
+import { MOST_FAILING_MS } from '../../src/webhook-delivery/webhook-health.ts';
 
 const guide = await readFile(new URL('../../docs/api.md', import.meta.url), 'utf8');
 

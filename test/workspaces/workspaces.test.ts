@@ -1,7 +1,7 @@
 /** Workspaces: names and slugs, Personal, who sees them, and what goes with them. */
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { toSlug } from '../../src/routers/workspaces/create-workspace.ts';
+import { toSlug } from '../../src/features/workspaces/create-workspace.ts';
 import { dumpTables } from '../support/dump.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addPerson, addTeam, upload } from '../support/world.ts';

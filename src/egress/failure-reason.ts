@@ -1,0 +1,75 @@
+/** Why a receiver gave no answer, in words for the owner of the webhook. */
+import { errors } from 'undici';
+import { AddressRefused, HostUnresolved } from './address-guard.ts';
+
+const CLOSED = 'The connection was closed before an answer came';
+const UNREACHABLE = 'The host cannot be reached';
+const NO_CHAIN = 'TLS: the certificate is not signed by a trusted authority, or the chain is incomplete';
+const BAD_HANDSHAKE = 'TLS: the handshake failed';
+const FAILED = 'The connection failed';
+const NOT_HTTP = 'The answer was not HTTP';
+
+/** By the codes of errors: the system's, OpenSSL's (https://docs.openssl.org/3.5/man1/openssl-verification-options), undici's. */
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ['ECONNREFUSED', 'The connection was refused'],
+  ['ECONNRESET', CLOSED],
+  ['EPIPE', CLOSED],
+  ['UND_ERR_SOCKET', CLOSED],
+  ['EHOSTUNREACH', UNREACHABLE],
+  ['ENETUNREACH', UNREACHABLE],
+  ['EADDRNOTAVAIL', UNREACHABLE],
+  ['EACCES', UNREACHABLE],
+  ['ETIMEDOUT', 'No connection in time'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'No connection in time'],
+  ['UND_ERR_HEADERS_OVERFLOW', "The answer's headers are too large"],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'TLS: the certificate is self-signed'],
+  ['SELF_SIGNED_CERT_IN_CHAIN', 'TLS: the chain of certificates ends in one that is self-signed'],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', NO_CHAIN],
+  ['UNABLE_TO_GET_ISSUER_CERT', NO_CHAIN],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', NO_CHAIN],
+  ['CERT_UNTRUSTED', NO_CHAIN],
+  ['CERT_HAS_EXPIRED', 'TLS: the certificate has expired'],
+  ['CERT_NOT_YET_VALID', 'TLS: the certificate is not valid yet'],
+  ['CERT_REVOKED', 'TLS: the certificate was revoked'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'TLS: the certificate is for another host'],
+  ['EPROTO', BAD_HANDSHAKE],
+  // What undici's parser asserts of an answer, such as a status below 100.
+  ['ERR_ASSERTION', NOT_HTTP],
+]);
+
+/** Families of codes, by how they begin. */
+const FAMILIES: readonly (readonly [prefix: string, reason: string])[] = [
+  ['ERR_SSL_', BAD_HANDSHAKE],
+  ['ERR_TLS_', BAD_HANDSHAKE],
+  ['ERR_STREAM_', CLOSED],
+  ['ERR_SOCKET_', CLOSED],
+];
+
+/** Calls that we get wrong, and what this machine has run out of. */
+const OURS: ReadonlySet<string> = new Set([
+  'UND_ERR_INVALID_ARG',
+  'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
+  'UND_ERR_DESTROYED',
+  'UND_ERR_CLOSED',
+  'EMFILE',
+  'ENFILE',
+  'ENOBUFS',
+  'ENOMEM',
+]);
+
+const codeOf = (error: Error): string => ('code' in error && typeof error.code === 'string' ? error.code : '');
+
+/** Errors of Node's own have such codes, but for what a family above holds. */
+const isOurs = (code: string): boolean => code === '' || OURS.has(code) || code.startsWith('ERR_');
+
+/**
+ * A short sentence without addresses, ports and stacks; null for an error that no receiver can cause, which is ours. Where
+ * several addresses were dialled, `error` is the AggregateError of node:net, whose code is that of the first.
+ */
+export const failureReason = (error: Error): string | null => {
+  if (error instanceof AddressRefused || error instanceof HostUnresolved) return error.message;
+  if (error instanceof errors.HTTPParserError) return NOT_HTTP;
+  const code = codeOf(error);
+  const reason = REASONS.get(code) ?? FAMILIES.find(([prefix]) => code.startsWith(prefix))?.[1];
+  return reason ?? (isOurs(code) ? null : FAILED);
+};

@@ -1,0 +1,65 @@
+/**
+ * Creating, changing and deleting contacts. Each takes the workspace's row first and looks at the actor's role behind
+ * that lock.
+ */
+import type { Actor } from '../../auth/identify.ts';
+import { lockAs } from '../../auth/workspace-lock.ts';
+import { conflict, notFound } from '../../core/errors.ts';
+import { isUniqueViolation, type Tx, transact } from '../../db/client.ts';
+import type { Services } from '../../services.ts';
+import { contactColumns, toContact } from './present.ts';
+import type { Contact, ContactInput, CreateContactInput, UpdateContactInput } from './schemas.ts';
+
+type Db = Pick<Services, 'db'>;
+
+/** Runs `work` in a transaction behind the workspace's lock. Throws 404, 403, and 409 for an address that is taken. */
+const write = async <Result>({ db }: Db, actor: Actor, work: (tx: Tx) => Promise<Result>): Promise<Result> => {
+  try {
+    return await transact(db, async (tx) => {
+      await lockAs(tx, actor, 'admin');
+      return work(tx);
+    });
+  } catch (error) {
+    // The only unique key here.
+    if (isUniqueViolation(error)) throw conflict('A contact with this email already exists');
+    throw error;
+  }
+};
+
+/** Creates a contact. Throws 409 for an address that the workspace has. */
+export const createContact = (
+  services: Pick<Services, 'db' | 'clock'>,
+  actor: Actor,
+  { name, email }: CreateContactInput,
+): Promise<Contact> =>
+  write(services, actor, async (tx) => {
+    const data = { workspaceId: actor.workspaceId, name, email, createdAt: services.clock.now() };
+    const [row] = await tx.contact.createManyAndReturn({ data, select: contactColumns });
+    if (!row) throw new Error('An insert returned no row');
+    return toContact(row);
+  });
+
+/** Changes what is sent. Throws 404, and 409 for an address that another contact has. */
+export const updateContact = (
+  services: Db,
+  actor: Actor,
+  { contactId, name, email }: UpdateContactInput,
+): Promise<Contact> =>
+  write(services, actor, async (tx) => {
+    const data = { ...(name !== undefined && { name }), ...(email !== undefined && { email }) };
+    const where = { workspaceId: actor.workspaceId, id: contactId };
+    const [row] =
+      name === undefined && email === undefined
+        ? await tx.contact.findMany({ where, select: contactColumns })
+        : await tx.contact.updateManyAndReturn({ where, data, select: contactColumns });
+    if (!row) throw notFound('Contact');
+    return toContact(row);
+  });
+
+/** Deletes a contact; what they did stays counted, and bookings keep their name and address. Throws 404. */
+export const deleteContact = (services: Db, actor: Actor, { contactId }: ContactInput): Promise<{ ok: true }> =>
+  write(services, actor, async (tx) => {
+    const { count } = await tx.contact.deleteMany({ where: { workspaceId: actor.workspaceId, id: contactId } });
+    if (count === 0) throw notFound('Contact');
+    return { ok: true };
+  });

@@ -1,0 +1,64 @@
+/** Adding an item to the library, once its file is in the store. */
+import type { Actor } from '../../auth/identify.ts';
+import { lockWorkspace, requireRoleNow } from '../../auth/workspace-lock.ts';
+import { toUnixSeconds } from '../../core/time.ts';
+import { transact } from '../../db/client.ts';
+import { emit } from '../../events/emit.ts';
+import type { StoredFile } from '../../media/receive-file.ts';
+import type { Services } from '../../services.ts';
+import { type LibraryItem, MOST_NAME, type UploadFields } from './schemas.ts';
+
+/** A text from elsewhere as a display name: one line without control characters, cut to what a name may have. */
+export const toItemName = (text: string): string => {
+  const line = text
+    .toWellFormed()
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .trim();
+  const characters = [...line];
+  if (characters.length <= MOST_NAME) return line || 'Untitled';
+  const extension = /\.[a-z0-9]{1,8}$/i.exec(line)?.[0] ?? '';
+  return characters.slice(0, MOST_NAME - extension.length).join('') + extension;
+};
+
+/**
+ * Writes the row and its event, `library_item.uploaded`, in one transaction. Throws 403 and 404 where the membership or
+ * the workspace has ended.
+ */
+export const addItem = (
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  actor: Pick<Actor, 'userId' | 'name' | 'workspaceId'>,
+  item: UploadFields & StoredFile,
+): Promise<LibraryItem> =>
+  transact(db, async (tx) => {
+    // Storing the file may have taken minutes: is the uploader still a member?
+    await lockWorkspace(tx, actor.workspaceId);
+    await requireRoleNow(tx, actor, 'member');
+    const now = clock.now();
+    const { name, description, size, duration } = item;
+    const { id } = await tx.libraryItem.create({
+      data: {
+        workspaceId: actor.workspaceId,
+        uploadedBy: actor.userId,
+        name,
+        description,
+        fileKey: item.fileKey,
+        mimeType: item.type,
+        size,
+        sha256: item.sha256,
+        duration,
+        createdAt: now,
+        updatedAt: now,
+      },
+      select: { id: true },
+    });
+    const created_at = toUnixSeconds(now);
+    const common = { name, description, mime_type: item.type, size, duration, created_at };
+    const uploader = { uploaded_by: actor.userId, uploaded_by_name: actor.name };
+    await emit(tx, now, {
+      type: 'library_item.uploaded',
+      workspaceId: actor.workspaceId,
+      data: { workspace_id: actor.workspaceId, item_id: id, ...common, ...uploader },
+    });
+    const { workspaceId: workspace_id } = actor;
+    return { id, workspace_id, ...common, ...uploader, file_url: null, labels: [], updated_at: created_at };
+  });

@@ -1,0 +1,75 @@
+/** Changing, deleting and downloading an item. */
+import type { Actor } from '../../auth/identify.ts';
+import { lockWorkspace } from '../../auth/workspace-lock.ts';
+import { notFound } from '../../core/errors.ts';
+import { transact } from '../../db/client.ts';
+import { emit } from '../../events/emit.ts';
+import type { Services } from '../../services.ts';
+import { removeDiscardedObject } from '../../storage/discarded-objects.ts';
+import { signDownload } from '../../storage/sign-download.ts';
+import { readItem } from './read-items.ts';
+import type { Download, ItemInput, LibraryItem, UpdateItemInput } from './schemas.ts';
+
+/** Changes what is sent. Throws 404. */
+export const updateItem = async (
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  actor: Actor,
+  { itemId, name, description }: UpdateItemInput,
+): Promise<LibraryItem> => {
+  const data = { ...(name !== undefined && { name }), ...(description !== undefined && { description }) };
+  if (Object.keys(data).length > 0)
+    await db.libraryItem.updateMany({
+      where: { workspaceId: actor.workspaceId, id: itemId },
+      data: { ...data, updatedAt: clock.now() },
+    });
+  return readItem(db, actor, { itemId });
+};
+
+type DeletedRow = { name: string; mime_type: string; size: bigint; file_key: string };
+
+/**
+ * Deletes an item with its file, and emits `library_item.deleted`. The file is removed before this resolves; where the
+ * store is down it goes later. Throws 404.
+ */
+export const deleteItem = async (services: Services, actor: Actor, { itemId }: ItemInput): Promise<{ ok: true }> => {
+  const { workspaceId } = actor;
+  const fileKey = await transact(services.db, async (tx) => {
+    // The workspace first, then the item: the trigger that counts takes it in any case.
+    await lockWorkspace(tx, workspaceId, 'Item');
+    const [row] = await tx.$queryRaw<DeletedRow[]>`
+      delete from library_items where workspace_id = ${workspaceId} and id = ${itemId}
+      returning name, mime_type, size, file_key`;
+    if (!row) throw notFound('Item');
+    await emit(tx, services.clock.now(), {
+      type: 'library_item.deleted',
+      workspaceId,
+      data: {
+        workspace_id: workspaceId,
+        item_id: itemId,
+        name: row.name,
+        mime_type: row.mime_type,
+        size: Number(row.size),
+        deleted_by: actor.userId,
+        deleted_by_name: actor.name,
+      },
+    });
+    return row.file_key;
+  });
+  await removeDiscardedObject(services, fileKey);
+  return { ok: true };
+};
+
+/** A URL that serves the file for 15 minutes. `origin` is where this service is reached. Throws 404. */
+export const createDownload = async (
+  { db, store, clock }: Pick<Services, 'db' | 'store' | 'clock'>,
+  { workspaceId }: Actor,
+  { itemId }: ItemInput,
+  origin: string,
+): Promise<Download> => {
+  const item = await db.libraryItem.findFirst({
+    where: { workspaceId, id: itemId },
+    select: { name: true, mimeType: true, fileKey: true },
+  });
+  if (item === null) throw notFound('Item');
+  return signDownload({ store, clock }, item.fileKey, { filename: item.name, contentType: item.mimeType, origin });
+};

@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { id, integerBetween, lineOfText, textOf, unixSeconds } from '../../core/validation.ts';
+import { mediaTypes } from '../../media/file-type.ts';
+
+export const MOST_NAME = 255;
+const MOST_DESCRIPTION = 5000;
+const MOST_SEARCH = 200;
+
+export const ItemLabel = z
+  .object({ id, name: z.string(), color: z.string().meta({ example: '#6366f1' }) })
+  .meta({ id: 'ItemLabel', description: 'A label as it shows on an item' });
+export type ItemLabel = z.infer<typeof ItemLabel>;
+
+export const LibraryItem = z
+  .object({
+    id,
+    workspace_id: id,
+    uploaded_by: id.nullable().describe('User ID of the uploader; null if that user was deleted'),
+    uploaded_by_name: z.string(),
+    name: z.string().describe('Display name').meta({ example: 'Contract 2026.pdf' }),
+    description: z.string(),
+    file_url: z.null().describe('Always null: use the download operation'),
+    mime_type: z.enum(mediaTypes),
+    size: z.int().describe('Bytes'),
+    duration: z.int().nullable().describe('Seconds, for videos; null where unknown'),
+    labels: z.array(ItemLabel).describe('In the order in which the labels were created'),
+    created_at: unixSeconds,
+    updated_at: unixSeconds,
+  })
+  .meta({ id: 'LibraryItem', description: 'A file of the media library' });
+export type LibraryItem = z.infer<typeof LibraryItem>;
+
+export const ListItemsInput = z.object({
+  search: z
+    .string()
+    .max(MOST_SEARCH, { error: `search must have at most ${MOST_SEARCH} characters` })
+    .refine((value) => value.isWellFormed() && !value.includes('\u0000'), {
+      error: 'search must not contain NUL or broken Unicode',
+    })
+    .describe('Case-insensitive part of the name')
+    .optional(),
+  label: id.describe('Only items with this label (label ID)').optional(),
+  sort: z.enum(['date', 'name', 'size']).default('date').describe('What to sort by; names without regard to case'),
+  order: z.enum(['asc', 'desc']).default('desc'),
+  limit: integerBetween(1, 100).default(50).describe('Maximum number of items'),
+  offset: integerBetween(0, 2_147_483_647).default(0).describe('How many items to skip'),
+});
+export type ListItemsInput = z.infer<typeof ListItemsInput>;
+
+export const ItemInput = z.object({ itemId: id.describe('Library item ID') });
+export type ItemInput = z.infer<typeof ItemInput>;
+
+const NAME_EMPTY = 'Name cannot be empty';
+
+export const UpdateItemInput = ItemInput.extend({
+  name: lineOfText(MOST_NAME).min(1, { error: NAME_EMPTY }).describe('Display name; cannot be empty').optional(),
+  description: textOf(MOST_DESCRIPTION).optional(),
+});
+export type UpdateItemInput = z.infer<typeof UpdateItemInput>;
+
+/** The text fields that may come with an upload. A blank name means the original filename. */
+export const UploadFields = z.object({
+  name: lineOfText(MOST_NAME).default(''),
+  description: textOf(MOST_DESCRIPTION).default(''),
+});
+export type UploadFields = z.infer<typeof UploadFields>;
+
+export const AssignLabelInput = ItemInput.extend({ labelId: id.describe('Label ID') });
+export type AssignLabelInput = z.infer<typeof AssignLabelInput>;
+
+export const Download = z.object({
+  url: z.string().describe('Serves the file as an attachment; ranges work. No credential is needed'),
+  expires_at: unixSeconds.describe('When the URL ends, 15 minutes from now, Unix timestamp in seconds'),
+});
+export type Download = z.infer<typeof Download>;
+
+export const ItemsAnswer = z.object({
+  items: z.array(LibraryItem),
+  total: z.int().describe('How many items match, whatever limit and offset are'),
+});
+export type ItemsAnswer = z.infer<typeof ItemsAnswer>;
+export const ItemAnswer = z.object({ item: LibraryItem });
+export const ItemLabelsAnswer = z.object({ labels: z.array(ItemLabel) });

@@ -1,0 +1,33 @@
+/** Receiving a file into the library. */
+import type { Actor } from '../../auth/identify.ts';
+import { parseInput } from '../../core/validation.ts';
+import { mediaTypes } from '../../media/file-type.ts';
+import { type FileRules, type IncomingUpload, receiveFile } from '../../media/receive-file.ts';
+import type { Services } from '../../services.ts';
+import { addItem, toItemName } from './add-item.ts';
+import { type LibraryItem, UploadFields } from './schemas.ts';
+
+/** 100 MiB: exactly this passes. */
+export const MOST_ITEM_BYTES = 104_857_600;
+
+const rules: FileRules = {
+  folder: 'library',
+  kinds: mediaTypes,
+  unsupported: 'Only PDF and MP4 files are supported',
+  mostBytes: MOST_ITEM_BYTES,
+};
+
+/**
+ * Stores the file of an upload and adds it to the library. Emits `library_item.uploaded`.
+ * Once the body is whole the item is committed, whether anyone still waits for the answer or not.
+ *
+ * Throws what `receiveFile` and `addItem` throw, and 400 for a field.
+ */
+export const uploadItem = async (services: Services, actor: Actor, upload: IncomingUpload): Promise<LibraryItem> => {
+  const file = await upload.file;
+  const { workspaceId } = actor;
+  return receiveFile(services, { workspaceId, file, rules, signal: upload.signal }, async (stored) => {
+    const fields = parseInput(UploadFields, await upload.fields);
+    return addItem(services, actor, { ...fields, ...stored, name: fields.name || toItemName(file.filename) });
+  });
+};

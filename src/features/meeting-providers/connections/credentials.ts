@@ -1,0 +1,73 @@
+/** What verifies the callbacks of a connection: how it is given, made, kept and replaced. */
+import { z } from 'zod';
+import { badField } from '../../../core/errors.ts';
+import type { Sealer } from '../../../core/sealing.ts';
+import { DAY_MS } from '../../../core/time.ts';
+import { parseInput } from '../../../core/validation.ts';
+import type { ProviderCredentials } from '../adapters/facts.ts';
+import { createGenericSecret } from '../adapters/generic.ts';
+import { credentialsShape, type ProviderKind, providerKinds } from '../adapters/index.ts';
+
+/** How long the credentials before the last rotation are good too: time enough to bring the new ones to the provider. */
+const OVERLAP_MS = DAY_MS;
+
+const Credentials = z.record(z.string(), z.string().optional());
+
+const KeptCredentials = z.object({
+  current: Credentials,
+  /** `until` in milliseconds since 1970. */
+  previous: z.object({ credentials: Credentials, until: z.number() }).nullable(),
+});
+/** The credentials of a connection, as they are sealed. */
+export type KeptCredentials = z.infer<typeof KeptCredentials>;
+
+/** The provider column is text with a check; this is where it becomes a ProviderKind again. */
+export const toProviderKind = (value: string): ProviderKind => {
+  const kind = providerKinds.find((known) => known === value);
+  if (kind === undefined) throw new Error(`Unknown meeting provider in the database: ${value}`);
+  return kind;
+};
+
+/** New credentials; `secret` is what the caller must be told, null where they brought it. */
+export type NewCredentials = { credentials: ProviderCredentials; secret: string | null };
+
+/** The credentials that were `given`, or for generic new ones. Throws 400 that names each wrong field. */
+export const acceptCredentials = (provider: ProviderKind, given: unknown): NewCredentials => {
+  if (provider !== 'generic') {
+    const shape = z.object({ credentials: credentialsShape[provider] });
+    return { credentials: parseInput(shape, { credentials: given }).credentials, secret: null };
+  }
+  // A secret of the caller's own that was passed over in silence would have them sign with the wrong one.
+  if (given !== undefined)
+    throw badField('credentials', 'credentials must be left out for generic: its secret is made here');
+  const secret = createGenericSecret();
+  return { credentials: { secret }, secret };
+};
+
+export const keepNew = (credentials: ProviderCredentials): KeptCredentials => ({
+  current: credentials,
+  previous: null,
+});
+
+/** Puts new credentials in place; the present ones are good for 24 hours more, and earlier ones no longer. */
+export const replaceCurrent = (
+  { current }: KeptCredentials,
+  credentials: ProviderCredentials,
+  now: Date,
+): KeptCredentials => ({
+  current: credentials,
+  previous: { credentials: current, until: now.getTime() + OVERLAP_MS },
+});
+
+/** Those that are good at `now`, the present ones first. */
+export const goodCredentials = ({ current, previous }: KeptCredentials, now: Date): ProviderCredentials[] =>
+  previous !== null && previous.until > now.getTime() ? [current, previous.credentials] : [current];
+
+export const sealCredentials = (
+  sealer: Sealer,
+  workspaceId: number,
+  credentials: KeptCredentials,
+): Uint8Array<ArrayBuffer> => sealer.seal(JSON.stringify(credentials), { workspaceId, purpose: 'meeting credentials' });
+
+export const openCredentials = (sealer: Sealer, workspaceId: number, sealed: Uint8Array): KeptCredentials =>
+  KeptCredentials.parse(JSON.parse(sealer.open(sealed, { workspaceId, purpose: 'meeting credentials' })));

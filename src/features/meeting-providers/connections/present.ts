@@ -1,0 +1,41 @@
+/** What leaves of connections. */
+import { toUnixSeconds } from '../../../core/time.ts';
+import { toProviderKind } from './credentials.ts';
+import type { MeetingConnection } from './schemas.ts';
+
+export const connectionColumns = {
+  id: true,
+  workspaceId: true,
+  ingestId: true,
+  name: true,
+  provider: true,
+  createdBy: true,
+  createdAt: true,
+  updatedAt: true,
+  lastEventAt: true,
+} as const;
+
+type ConnectionRow = {
+  id: number;
+  workspaceId: number;
+  ingestId: string;
+  name: string;
+  provider: string;
+  createdBy: number | null;
+  createdAt: Date;
+  updatedAt: Date;
+  lastEventAt: Date | null;
+};
+
+/** The public shape. `origin` is where this service is reached. */
+export const toConnection = (row: ConnectionRow, origin: string): MeetingConnection => ({
+  id: row.id,
+  workspace_id: row.workspaceId,
+  name: row.name,
+  provider: toProviderKind(row.provider),
+  ingest_url: `${origin}/api/ingest/${row.ingestId}`,
+  created_by: row.createdBy,
+  created_at: toUnixSeconds(row.createdAt),
+  updated_at: toUnixSeconds(row.updatedAt),
+  last_event_at: row.lastEventAt && toUnixSeconds(row.lastEventAt),
+});

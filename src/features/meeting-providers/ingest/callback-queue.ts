@@ -1,0 +1,35 @@
+/** The line that verified callbacks of one workspace stand in, in the memory of this process. */
+import { AppError } from '../../../core/errors.ts';
+
+/** Less than half of the database connections that a process has unless its installation sets another number. */
+const MOST_AT_ONCE = 4;
+/** More would wait for longer than providers do. */
+const MOST_WAITING = 100;
+
+type Line = { running: number; waiting: (() => void)[] };
+
+const lines = new Map<number, Line>();
+
+/**
+ * Runs `work` when at most three others of the workspace run, in the order of the calls: whatever one workspace is told,
+ * the others have database connections left. Of the workspace and not of the connection, since a workspace may have any
+ * number of these, and what they tell is applied one after the other anyway. Throws SERVICE_UNAVAILABLE (503) where 100
+ * wait already.
+ */
+export const inLine = async <Result>(workspaceId: number, work: () => Promise<Result>): Promise<Result> => {
+  const line = lines.get(workspaceId) ?? { running: 0, waiting: [] };
+  if (line.waiting.length >= MOST_WAITING)
+    throw new AppError('SERVICE_UNAVAILABLE', 'Too many callbacks at once: try again in a moment');
+  lines.set(workspaceId, line);
+  if (line.running >= MOST_AT_ONCE) await new Promise<void>((resolve) => line.waiting.push(resolve));
+  else line.running += 1;
+  try {
+    return await work();
+  } finally {
+    // Whoever waits takes the place over.
+    const next = line.waiting.shift();
+    if (next) next();
+    else line.running -= 1;
+    if (line.running === 0) lines.delete(workspaceId);
+  }
+};

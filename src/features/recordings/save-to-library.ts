@@ -1,0 +1,61 @@
+/** Copying the file of a recording into the library of its workspace. */
+import type { Caller } from '../../auth/identify.ts';
+import { badField, conflict, storageUnavailable } from '../../core/errors.ts';
+import { sizeInWords } from '../../media/format-bytes.ts';
+import { commitFile } from '../../media/receive-file.ts';
+import type { Services } from '../../services.ts';
+import { createObjectKey } from '../../storage/create-object-key.ts';
+import { StorageUnavailableError } from '../../storage/object-store.ts';
+import { addItem, toItemName } from '../library/add-item.ts';
+import type { LibraryItem } from '../library/schemas.ts';
+import { MOST_ITEM_BYTES } from '../library/upload.ts';
+import { findOwnRecording } from './read-recordings.ts';
+import type { RecordingInput, SaveToLibraryInput } from './schemas.ts';
+
+/** The longest duration that an item can have, in seconds. */
+const MOST_SECONDS = 2 ** 31 - 1;
+
+const toVideoName = (name: string): string => toItemName(/\.mp4$/i.test(name) ? name : `${name}.mp4`);
+
+/** The file of one's own recording, that fits into the library. */
+const findFile = async (services: Services, caller: Caller, input: RecordingInput) => {
+  const { workspaceId, name, status, fileKey, sha256, size, duration } = await findOwnRecording(
+    services.db,
+    caller,
+    input,
+  );
+  if (status === 'failed') throw conflict('The recording has failed');
+  if (status !== 'available' || fileKey === null) throw conflict('The recording is not available yet');
+  if (size > MOST_ITEM_BYTES) throw badField('recordingId', `File is larger than ${sizeInWords(MOST_ITEM_BYTES)}`);
+  if (sha256 === null) throw new Error('A recording with a file, and without its hash');
+  // 0 is what a recording has whose duration nobody knows.
+  const seconds = duration > 0 && duration <= MOST_SECONDS ? Number(duration) : null;
+  return { workspaceId, name, fileKey, sha256, size: Number(size), duration: seconds };
+};
+
+/**
+ * Copies a recording of one of the caller's rooms into the library of its workspace, inside the store, and emits
+ * `library_item.uploaded`. The name is the recording's title or else its room's name, where none is given. What fails
+ * leaves no object.
+ *
+ * Throws 404 "Recording not found", also where it is deleted meanwhile, 409 "The recording is not available yet", 400
+ * "File is larger than 100 MB", and 500 "Upload failed: storage service unavailable".
+ */
+export const saveToLibrary = async (
+  services: Services,
+  caller: Caller,
+  { recordingId, name, description }: SaveToLibraryInput,
+): Promise<LibraryItem> => {
+  const { workspaceId, name: ownName, fileKey: from, ...facts } = await findFile(services, caller, { recordingId });
+  const fileKey = createObjectKey(workspaceId, 'library');
+  await services.store.copy(from, fileKey).catch(async (error: unknown) => {
+    if (!(error instanceof StorageUnavailableError)) throw error;
+    // No store copies what was deleted meanwhile, which is no failure of the store.
+    await findFile(services, caller, { recordingId });
+    throw storageUnavailable('Upload failed: storage service unavailable', error);
+  });
+  const actor = { userId: caller.userId, name: caller.name, workspaceId };
+  return commitFile(services, { workspaceId, fileKey }, () =>
+    addItem(services, actor, { ...facts, name: name || toVideoName(ownName), description, fileKey, type: 'video/mp4' }),
+  );
+};

@@ -1,0 +1,51 @@
+/** A message that nothing has happened for: to see whether a receiver works. */
+import type { z } from 'zod';
+import type { Actor } from '../../auth/identify.ts';
+import { transact } from '../../db/client.ts';
+import type { SentEvent, sentShapes } from '../../events/catalogue.ts';
+import type { Services } from '../../services.ts';
+import { toBody } from '../../webhook-delivery/envelope.ts';
+import { createMessageId } from '../../webhook-delivery/message-id.ts';
+import { wakeRelay } from '../../webhook-delivery/pending-messages.ts';
+import { lockWebhook, requireActive } from './lock-webhook.ts';
+import { messageColumns, toMessage } from './present.ts';
+import type { WebhookInput, WebhookMessage } from './schemas.ts';
+
+const EVENT = 'webhook.test' satisfies SentEvent;
+
+/**
+ * Sends `webhook.test` to this webhook alone, whatever it subscribes to; it is signed, retried and recorded as any other
+ * message. Throws 403 and 404, and 409 while the webhook is inactive.
+ */
+export const sendTest = async (
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  actor: Actor,
+  { webhookId }: WebhookInput,
+): Promise<WebhookMessage> =>
+  transact(db, async (tx) => {
+    const webhook = await lockWebhook(tx, actor, webhookId);
+    requireActive(webhook);
+    const { workspaceId, name } = actor;
+    const now = clock.now();
+    const data: z.input<(typeof sentShapes)[typeof EVENT]> = {
+      workspace_id: workspaceId,
+      webhook_id: webhookId,
+      webhook_name: webhook.name,
+      sent_by: name,
+    };
+    const row = await tx.webhookMessage.create({
+      data: {
+        workspaceId,
+        id: createMessageId(now),
+        webhookId,
+        event: EVENT,
+        payload: toBody({ event: EVENT, timestamp: now, data }),
+        nextAttemptAt: now,
+        createdAt: now,
+        updatedAt: now,
+      },
+      select: messageColumns,
+    });
+    await wakeRelay(tx);
+    return toMessage(row);
+  });

@@ -1,0 +1,123 @@
+import { Ok } from '../core/shapes.ts';
+import { toUnixSeconds } from '../core/time.ts';
+import { deleteMe, register, updateMe } from '../features/auth/account.ts';
+import { LoginInput, RegisterInput, SignedIn, UpdateMeInput, UserAnswer } from '../features/auth/schemas.ts';
+import { login, logout } from '../features/auth/sessions.ts';
+import { type Context, router, signedInBySession, signingIn } from '../trpc/trpc.ts';
+
+const tags = ['Signing in'];
+
+/** A new session also comes as a cookie, for browsers. */
+const withCookie = (ctx: Context, signed: SignedIn): SignedIn => {
+  ctx.setSessionCookie({ token: signed.token, expiresAt: new Date(signed.expires_at * 1000) });
+  return signed;
+};
+
+export const authRouter = router({
+  register: signingIn
+    .meta({
+      refusals: [409],
+      openapi: {
+        method: 'POST',
+        path: '/api/auth/register',
+        tags,
+        protect: false,
+        summary: 'Create an account',
+        description:
+          'Creates a user with a workspace named Personal, and signs them in. 409 when the address is taken.',
+      },
+    })
+    .input(RegisterInput)
+    .output(SignedIn)
+    .mutation(async ({ ctx, input }) => withCookie(ctx, await register(ctx.services, input))),
+
+  login: signingIn
+    .meta({
+      refusals: [401],
+      openapi: {
+        method: 'POST',
+        path: '/api/auth/login',
+        tags,
+        protect: false,
+        summary: 'Sign in',
+        description:
+          'Answers a session token, and sets it as the cookie `session`. 401 for a wrong address or password.',
+      },
+    })
+    .input(LoginInput)
+    .output(SignedIn)
+    .mutation(async ({ ctx, input }) => {
+      await ctx.services.limits.consume('signInPerEmail', input.email, ctx);
+      return withCookie(ctx, await login(ctx.services, input));
+    }),
+
+  logout: signedInBySession
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/api/auth/logout',
+        tags,
+        summary: 'Sign out',
+        description: 'Ends the session of this call, and clears its cookie.',
+      },
+    })
+    .output(Ok)
+    .mutation(async ({ ctx }) => {
+      const answer = await logout(ctx.services, ctx.sessionId);
+      ctx.setSessionCookie(null);
+      return answer;
+    }),
+
+  me: signedInBySession
+    .meta({
+      refusals: [403],
+      openapi: {
+        method: 'GET',
+        path: '/api/auth/me',
+        tags,
+        summary: 'Who am I',
+        description: 'The user that the call is made for.',
+      },
+    })
+    .output(UserAnswer)
+    .query(({ ctx: { caller } }) => ({
+      user: { id: caller.userId, name: caller.name, email: caller.email, created_at: toUnixSeconds(caller.createdAt) },
+    })),
+
+  updateMe: signedInBySession
+    .meta({
+      openapi: {
+        method: 'PATCH',
+        path: '/api/auth/me',
+        tags,
+        summary: 'Change my name or password',
+        description: 'Only sent fields change. A new password needs `current_password`, and ends all other sessions.',
+      },
+    })
+    .input(UpdateMeInput)
+    .output(UserAnswer)
+    .mutation(async ({ ctx, input }) => {
+      // Whoever has a session must not guess the password by it.
+      if (input.password !== undefined) await ctx.services.limits.consume('signInPerEmail', ctx.caller.email, ctx);
+      return { user: await updateMe(ctx.services, ctx.caller, ctx.sessionId, input) };
+    }),
+
+  deleteMe: signedInBySession
+    .meta({
+      refusals: [409],
+      openapi: {
+        method: 'DELETE',
+        path: '/api/auth/me',
+        tags,
+        summary: 'Delete my account',
+        description:
+          'Deletes the user, their Personal workspace, and the workspaces in which they are alone. What they made elsewhere stays, without an author. 409 while they own a workspace with other members.',
+      },
+    })
+    .output(Ok)
+    .mutation(async ({ ctx }) => {
+      const answer = await deleteMe(ctx.services, ctx.caller);
+      ctx.setSessionCookie(null);
+      return answer;
+    }),
+});

@@ -1,0 +1,71 @@
+import { Ok } from '../core/shapes.ts';
+import { createLabel, deleteLabel, listLabels, updateLabel } from '../features/labels/labels.ts';
+import {
+  CreateLabelInput,
+  LabelAnswer,
+  LabelInput,
+  LabelsAnswer,
+  UpdateLabelInput,
+} from '../features/labels/schemas.ts';
+import { inWorkspace, router } from '../trpc/trpc.ts';
+
+const tags = ['Labels'];
+
+export const labelsRouter = router({
+  list: inWorkspace('member')
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/api/workspaces/{id}/labels',
+        tags,
+        summary: 'List labels',
+        description: 'All labels of the workspace, oldest first.',
+      },
+    })
+    .output(LabelsAnswer)
+    .query(async ({ ctx }) => ({ labels: await listLabels(ctx.services, ctx.actor) })),
+
+  create: inWorkspace('admin', 'Only owners and admins can create labels')
+    .meta({
+      refusals: [409],
+      openapi: {
+        method: 'POST',
+        path: '/api/workspaces/{id}/labels',
+        tags,
+        summary: 'Create a label',
+        description: 'Owner or admin. 409 when the workspace has a label with this name.',
+      },
+    })
+    .input(CreateLabelInput)
+    .output(LabelAnswer)
+    .mutation(async ({ ctx, input }) => ({ label: await createLabel(ctx.services, ctx.actor, input) })),
+
+  update: inWorkspace('admin', 'Only owners and admins can update labels')
+    .meta({
+      refusals: [409],
+      openapi: {
+        method: 'PATCH',
+        path: '/api/workspaces/{id}/labels/{labelId}',
+        tags,
+        summary: 'Change a label',
+        description: 'Owner or admin. Only sent fields change. 409 when another label has the name.',
+      },
+    })
+    .input(UpdateLabelInput)
+    .output(LabelAnswer)
+    .mutation(async ({ ctx, input }) => ({ label: await updateLabel(ctx.services, ctx.actor, input) })),
+
+  delete: inWorkspace('admin', 'Only owners and admins can delete labels')
+    .meta({
+      openapi: {
+        method: 'DELETE',
+        path: '/api/workspaces/{id}/labels/{labelId}',
+        tags,
+        summary: 'Delete a label',
+        description: 'Owner or admin. The label is taken off every item.',
+      },
+    })
+    .input(LabelInput)
+    .output(Ok)
+    .mutation(({ ctx, input }) => deleteLabel(ctx.services, ctx.actor, input)),
+});

@@ -1,0 +1,38 @@
+import { Ok } from '../core/shapes.ts';
+import { changeRole, removeMember } from '../features/members/members.ts';
+import { ChangeRoleInput, MemberAnswer, MemberInput } from '../features/members/schemas.ts';
+import { inWorkspace, router } from '../trpc/trpc.ts';
+
+const tags = ['Members'];
+
+export const membersRouter = router({
+  changeRole: inWorkspace('admin')
+    .meta({
+      openapi: {
+        method: 'PATCH',
+        path: '/api/workspaces/{id}/members/{userId}',
+        tags,
+        summary: 'Change the role of a member',
+        description:
+          'Owners give any role to anyone; giving `owner` transfers the workspace, and the old owner becomes an admin (not in Personal: 400). Admins turn members into admins.',
+      },
+    })
+    .input(ChangeRoleInput)
+    .output(MemberAnswer)
+    .mutation(async ({ ctx, input }) => ({ member: await changeRole(ctx.services, ctx.actor, input) })),
+
+  remove: inWorkspace('member')
+    .meta({
+      openapi: {
+        method: 'DELETE',
+        path: '/api/workspaces/{id}/members/{userId}',
+        tags,
+        summary: 'Remove a member, or leave',
+        description:
+          'Everyone but the owner may leave. The owner removes anyone else; admins remove members. Emits `member.left`.',
+      },
+    })
+    .input(MemberInput)
+    .output(Ok)
+    .mutation(({ ctx, input }) => removeMember(ctx.services, ctx.actor, input)),
+});

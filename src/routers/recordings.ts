@@ -1,0 +1,196 @@
+import { Ok } from '../core/shapes.ts';
+import { Download, ItemAnswer } from '../features/library/schemas.ts';
+import { deleteRecording, renameRecording } from '../features/recordings/manage-recordings.ts';
+import { createDownload, listOwnRecordings, listRoomRecordings } from '../features/recordings/read-recordings.ts';
+import { saveToLibrary } from '../features/recordings/save-to-library.ts';
+import {
+  NewRecordingInput,
+  RecordingAnswer,
+  RecordingInput,
+  RecordingsAnswer,
+  RenameRecordingInput,
+  RoomRecordingInput,
+  SaveToLibraryInput,
+  StartedRecording,
+  StartRecordingInput,
+} from '../features/recordings/schemas.ts';
+import {
+  startRecordingByParticipant,
+  startRecordingByUser,
+  stopRecordingByParticipant,
+  stopRecordingByUser,
+} from '../features/recordings/start-stop.ts';
+import { ListPageInput, RoomInput } from '../features/rooms/schemas.ts';
+import { inRoom, router, signedIn } from '../trpc/trpc.ts';
+
+const tags = ['Recordings'];
+
+// The upload, POST /api/recordings/{recordingId}/file, is the one operation that is not here: it streams (src/http/upload.ts).
+export const recordingsRouter = router({
+  list: signedIn
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/api/dashboard/recordings',
+        tags,
+        summary: 'List my recordings',
+        description: 'The recordings of all rooms of the caller, newest first; with a key, of those in its workspace.',
+      },
+    })
+    .input(ListPageInput.default({}))
+    .output(RecordingsAnswer)
+    .query(async ({ ctx, input }) => ({
+      recordings: await listOwnRecordings(ctx.services, ctx.caller, input, ctx.origin),
+    })),
+
+  listInRoom: signedIn
+    .meta({
+      refusals: [404],
+      openapi: {
+        method: 'GET',
+        path: '/api/dashboard/rooms/{name}/recordings',
+        tags,
+        summary: 'List the recordings of a room',
+        description: 'The recordings of one room of the caller, newest first.',
+      },
+    })
+    .input(RoomInput.extend(ListPageInput.shape))
+    .output(RecordingsAnswer)
+    .query(async ({ ctx, input }) => ({
+      recordings: await listRoomRecordings(ctx.services, ctx.caller, input, ctx.origin),
+    })),
+
+  start: signedIn
+    .meta({
+      refusals: [404, 409],
+      openapi: {
+        method: 'POST',
+        path: '/api/dashboard/rooms/{name}/recordings',
+        tags,
+        summary: 'Start a recording',
+        description:
+          'In a room of the caller, whatever their role in its workspace. One recording runs in a room at a time: else 409. Its file is uploaded with `upload_token`. Emits `recording.started`.',
+      },
+    })
+    .input(StartRecordingInput)
+    .output(StartedRecording)
+    .mutation(({ ctx, input }) => startRecordingByUser(ctx.services, ctx.caller, input, ctx.origin)),
+
+  startInRoom: inRoom
+    .meta({
+      refusals: [403, 404, 409],
+      openapi: {
+        method: 'POST',
+        path: '/api/rooms/{roomName}/recordings',
+        protect: false,
+        tags,
+        summary: 'Start a recording from within the room',
+        description:
+          'For participants who have joined, by their `token`; 403 "Only participants who have joined can record". 409 while 3 recordings that participants started in the room wait for their files, 429 with `Retry-After` after 10 in an hour. Else as from the dashboard.',
+      },
+    })
+    .input(NewRecordingInput)
+    .output(StartedRecording)
+    .mutation(({ ctx, input }) => startRecordingByParticipant(ctx.services, ctx.participant, input, ctx)),
+
+  stop: signedIn
+    .meta({
+      refusals: [404],
+      openapi: {
+        method: 'POST',
+        path: '/api/dashboard/rooms/{name}/recordings/{recordingId}/stop',
+        tags,
+        summary: 'Stop a recording',
+        description:
+          'In a room of the caller, whatever their role in its workspace. Sets `ended_at`; the file is to come. Stopping twice changes nothing.',
+      },
+    })
+    .input(RoomRecordingInput)
+    .output(RecordingAnswer)
+    .mutation(async ({ ctx, input }) => ({
+      recording: await stopRecordingByUser(ctx.services, ctx.caller, input, ctx.origin),
+    })),
+
+  stopInRoom: inRoom
+    .meta({
+      refusals: [403, 404],
+      openapi: {
+        method: 'POST',
+        path: '/api/rooms/{roomName}/recordings/{recordingId}/stop',
+        protect: false,
+        tags,
+        summary: 'Stop a recording from within the room',
+        description:
+          'For participants who have joined, by their `token`. Any recording that runs in the room; of those that do not, only what they started themselves is found, and stopping it again changes nothing.',
+      },
+    })
+    .input(RecordingInput)
+    .output(RecordingAnswer)
+    .mutation(async ({ ctx, input }) => ({
+      recording: await stopRecordingByParticipant(ctx.services, ctx.participant, input, ctx.origin),
+    })),
+
+  download: signedIn
+    .meta({
+      refusals: [404],
+      openapi: {
+        method: 'GET',
+        path: '/api/dashboard/recordings/{recordingId}/download',
+        tags,
+        summary: 'Get a download URL of a recording',
+        description:
+          'Of a room of the caller: a URL that serves the file as an attachment for 15 minutes, to whoever has it. A recording that is not available yet answers 404 "Recording not found" too.',
+      },
+    })
+    .input(RecordingInput)
+    .output(Download)
+    .query(({ ctx, input }) => createDownload(ctx.services, ctx.caller, input, ctx.origin)),
+
+  rename: signedIn
+    .meta({
+      refusals: [404],
+      openapi: {
+        method: 'PATCH',
+        path: '/api/dashboard/recordings/{recordingId}',
+        tags,
+        summary: 'Rename a recording',
+        description: 'Of a room of the caller. Needs owner or admin in its workspace.',
+      },
+    })
+    .input(RenameRecordingInput)
+    .output(RecordingAnswer)
+    .mutation(async ({ ctx, input }) => ({
+      recording: await renameRecording(ctx.services, ctx.caller, input, ctx.origin),
+    })),
+
+  delete: signedIn
+    .meta({
+      refusals: [404],
+      openapi: {
+        method: 'DELETE',
+        path: '/api/dashboard/recordings/{recordingId}',
+        tags,
+        summary: 'Delete a recording',
+        description: 'With its file, of a room of the caller. Needs owner or admin in its workspace.',
+      },
+    })
+    .input(RecordingInput)
+    .output(Ok)
+    .mutation(({ ctx, input }) => deleteRecording(ctx.services, ctx.caller, input)),
+
+  saveToLibrary: signedIn
+    .meta({
+      refusals: [404, 409],
+      openapi: {
+        method: 'POST',
+        path: '/api/dashboard/recordings/{recordingId}/save-to-library',
+        tags,
+        summary: 'Save a recording to the library',
+        description:
+          'Copies the file of a recording of a room of the caller, of at most 100 MB, into the library of its workspace, of which they must be a member; the recording stays. 409 until it is available. Emits `library_item.uploaded`.',
+      },
+    })
+    .input(SaveToLibraryInput)
+    .output(ItemAnswer)
+    .mutation(async ({ ctx, input }) => ({ item: await saveToLibrary(ctx.services, ctx.caller, input) })),
+});

@@ -1,0 +1,35 @@
+import { readRetention, setRetention } from '../features/retention/retention.ts';
+import { Retention } from '../features/retention/schemas.ts';
+import { inWorkspace, router } from '../trpc/trpc.ts';
+
+const tags = ['Retention'];
+
+export const retentionRouter = router({
+  read: inWorkspace('owner')
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/api/workspaces/{id}/retention',
+        tags,
+        summary: 'Read the retention policy',
+        description: 'Owner only. null: items are kept indefinitely.',
+      },
+    })
+    .output(Retention)
+    .query(({ ctx }) => readRetention(ctx.services, ctx.actor)),
+
+  set: inWorkspace('owner')
+    .meta({
+      openapi: {
+        method: 'PATCH',
+        path: '/api/workspaces/{id}/retention',
+        tags,
+        summary: 'Set the retention policy',
+        description:
+          'Owner only. Items older than the policy are deleted with their files when the service starts and once a day; each emits `library_item.deleted`.',
+      },
+    })
+    .input(Retention)
+    .output(Retention)
+    .mutation(({ ctx, input }) => setRetention(ctx.services, ctx.actor, input)),
+});

@@ -1,0 +1,143 @@
+import { Ok } from '../core/shapes.ts';
+import { listOwnRooms, listWorkspaceRooms, readPublicRoom, readRoom } from '../features/rooms/read-rooms.ts';
+import { suggestRoomName } from '../features/rooms/room-name.ts';
+import { createRoom, deleteRoom, updateRoom } from '../features/rooms/rooms.ts';
+import {
+  CreateRoomInput,
+  ListPageInput,
+  PublicRoomAnswer,
+  PublicRoomInput,
+  RoomAnswer,
+  RoomInput,
+  RoomName,
+  RoomsAnswer,
+  UpdateRoomInput,
+} from '../features/rooms/schemas.ts';
+import { anyone, inWorkspace, router, signedIn } from '../trpc/trpc.ts';
+
+const tags = ['Rooms'];
+
+export const roomsRouter = router({
+  list: signedIn
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/api/dashboard/rooms',
+        tags,
+        summary: 'List my rooms',
+        description: 'The rooms of the caller, newest first; with a key, those in its workspace.',
+      },
+    })
+    .input(ListPageInput.default({}))
+    .output(RoomsAnswer)
+    .query(async ({ ctx, input }) => ({ rooms: await listOwnRooms(ctx.services, ctx.caller, input) })),
+
+  create: signedIn
+    .meta({
+      successStatus: 201,
+      refusals: [403, 404, 409],
+      openapi: {
+        method: 'POST',
+        path: '/api/dashboard/rooms',
+        tags,
+        summary: 'Create a room',
+        description:
+          'Needs owner or admin in the workspace (everyone is the owner of their Personal). 400 "Invalid room name", 409 when the name is taken, or another room has the session. Emits `room.created`.',
+      },
+    })
+    .input(CreateRoomInput)
+    .output(RoomAnswer)
+    .mutation(async ({ ctx, input }) => ({ room: await createRoom(ctx.services, ctx.caller, input) })),
+
+  read: signedIn
+    .meta({
+      refusals: [404],
+      openapi: {
+        method: 'GET',
+        path: '/api/dashboard/rooms/{name}',
+        tags,
+        summary: 'Read a room',
+        description: 'One room of the caller.',
+      },
+    })
+    .input(RoomInput)
+    .output(RoomAnswer)
+    .query(async ({ ctx, input }) => ({ room: await readRoom(ctx.services.db, ctx.caller, input) })),
+
+  update: signedIn
+    .meta({
+      refusals: [403, 404, 409],
+      openapi: {
+        method: 'PATCH',
+        path: '/api/dashboard/rooms/{name}',
+        tags,
+        summary: 'Change a room',
+        description:
+          'Needs owner or admin in its workspace. Only sent fields change; the name stays. 409 when another room of the workspace has the session.',
+      },
+    })
+    .input(UpdateRoomInput)
+    .output(RoomAnswer)
+    .mutation(async ({ ctx, input }) => ({ room: await updateRoom(ctx.services, ctx.caller, input) })),
+
+  delete: signedIn
+    .meta({
+      refusals: [403, 404],
+      openapi: {
+        method: 'DELETE',
+        path: '/api/dashboard/rooms/{name}',
+        tags,
+        summary: 'Delete a room',
+        description:
+          'Needs owner or admin in its workspace. All its recordings and their files go with it. Emits `room.left` for everyone who is in it.',
+      },
+    })
+    .input(RoomInput)
+    .output(Ok)
+    .mutation(({ ctx, input }) => deleteRoom(ctx.services, ctx.caller, input)),
+
+  listInWorkspace: inWorkspace('member')
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/api/workspaces/{id}/rooms',
+        tags,
+        summary: 'List the rooms of a workspace',
+        description: 'All rooms of the workspace, whoever owns them, newest first.',
+      },
+    })
+    .input(ListPageInput)
+    .output(RoomsAnswer)
+    .query(async ({ ctx, input }) => ({ rooms: await listWorkspaceRooms(ctx.services, ctx.actor, input) })),
+
+  readPublic: anyone
+    .meta({
+      refusals: [404],
+      openapi: {
+        method: 'GET',
+        path: '/api/rooms/{roomName}',
+        tags,
+        protect: false,
+        summary: 'Read what a room shows to anyone',
+        description:
+          'For a page that lets people join: its display name, its color, and whether there is a waiting room.',
+      },
+    })
+    .input(PublicRoomInput)
+    .output(PublicRoomAnswer)
+    .query(async ({ ctx, input }) => ({ room: await readPublicRoom(ctx.services, input) })),
+
+  generateName: anyone
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/api/dashboard/generate-name',
+        tags,
+        protect: false,
+        summary: 'Suggest a room name',
+        description: 'A random name that no room has at the moment. It is not reserved.',
+      },
+    })
+    .output(RoomName)
+    .query(async ({ ctx }) => ({ name: await suggestRoomName(ctx.services.db) })),
+});

@@ -1,0 +1,126 @@
+import { Ok } from '../core/shapes.ts';
+import { appUrlOf } from '../features/workspaces/app-url.ts';
+import { createWorkspace } from '../features/workspaces/create-workspace.ts';
+import { getInvite, joinWorkspace, revokeInvite } from '../features/workspaces/invites.ts';
+import {
+  Invite,
+  JoinInput,
+  WorkspaceAnswer,
+  WorkspaceNameInput,
+  WorkspaceReadAnswer,
+  WorkspacesAnswer,
+} from '../features/workspaces/schemas.ts';
+import { deleteWorkspace, listWorkspaces, readWorkspace, renameWorkspace } from '../features/workspaces/workspaces.ts';
+import { inWorkspace, router, signedIn, signedInBySession } from '../trpc/trpc.ts';
+
+const tags = ['Workspaces'];
+
+export const workspacesRouter = router({
+  list: signedIn
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/api/workspaces',
+        tags,
+        summary: 'List my workspaces',
+        description: 'All workspaces that the caller is a member of, oldest first; with a key, its one workspace.',
+      },
+    })
+    .output(WorkspacesAnswer)
+    .query(async ({ ctx }) => ({ workspaces: await listWorkspaces(ctx.services, ctx.caller) })),
+
+  create: signedInBySession
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/api/workspaces',
+        tags,
+        summary: 'Create a workspace',
+        description: 'The caller becomes its owner.',
+      },
+    })
+    .input(WorkspaceNameInput)
+    .output(WorkspaceAnswer)
+    .mutation(async ({ ctx, input }) => ({ workspace: await createWorkspace(ctx.services, ctx.caller, input) })),
+
+  read: inWorkspace('member')
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/api/workspaces/{id}',
+        tags,
+        summary: 'Read a workspace with its members',
+        description: 'Members in the order in which they joined.',
+      },
+    })
+    .output(WorkspaceReadAnswer)
+    .query(async ({ ctx }) => ({ workspace: await readWorkspace(ctx.services, ctx.actor) })),
+
+  rename: inWorkspace('owner')
+    .meta({
+      openapi: {
+        method: 'PATCH',
+        path: '/api/workspaces/{id}',
+        tags,
+        summary: 'Rename a workspace',
+        description: 'Owner only. The slug stays.',
+      },
+    })
+    .input(WorkspaceNameInput)
+    .output(WorkspaceAnswer)
+    .mutation(async ({ ctx, input }) => ({ workspace: await renameWorkspace(ctx.services, ctx.actor, input) })),
+
+  delete: inWorkspace('owner')
+    .meta({
+      openapi: {
+        method: 'DELETE',
+        path: '/api/workspaces/{id}',
+        tags,
+        summary: 'Delete a workspace',
+        description: 'Owner only. Everything in it goes with it, files included. Personal cannot be deleted: 400.',
+      },
+    })
+    .output(Ok)
+    .mutation(({ ctx }) => deleteWorkspace(ctx.services, ctx.actor)),
+
+  invite: inWorkspace('admin')
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/api/workspaces/{id}/invite',
+        tags,
+        summary: 'Get the invite link',
+        description: 'Owner or admin. The same link until it is revoked.',
+      },
+    })
+    .output(Invite)
+    .mutation(({ ctx }) => getInvite(ctx.services, ctx.actor, appUrlOf(ctx))),
+
+  revokeInvite: inWorkspace('admin')
+    .meta({
+      openapi: {
+        method: 'DELETE',
+        path: '/api/workspaces/{id}/invite',
+        tags,
+        summary: 'Revoke the invite link',
+        description: 'Owner or admin. Who has the link can no longer join; the next invite makes another.',
+      },
+    })
+    .output(Ok)
+    .mutation(({ ctx }) => revokeInvite(ctx.services, ctx.actor)),
+
+  join: signedInBySession
+    .meta({
+      refusals: [404],
+      openapi: {
+        method: 'POST',
+        path: '/api/workspaces/join/{token}',
+        tags,
+        summary: 'Join a workspace by its invite',
+        description: 'Who is a member already gets the same answer. Emits `member.joined` once.',
+      },
+    })
+    .input(JoinInput)
+    .output(WorkspaceAnswer)
+    .mutation(async ({ ctx, input }) => ({ workspace: await joinWorkspace(ctx.services, ctx.caller, input.token) })),
+});

@@ -1,0 +1,105 @@
+/** Builds the HTTP application: mounts every door on one Fastify instance. It does not listen and reads no environment. */
+import { randomUUID } from 'node:crypto';
+import cookie from '@fastify/cookie';
+import cors from '@fastify/cors';
+import helmet from '@fastify/helmet';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import { limitSlowBodies } from '../http/body-timeouts.ts';
+import { serveContactsCsv } from '../http/contacts-csv.ts';
+import { closeConnectionsWhenDraining } from '../http/drain.ts';
+import { answerErrors, answerWrongMethods, sendError } from '../http/errors.ts';
+import { serveFiles } from '../http/files.ts';
+import { serveHealth } from '../http/health.ts';
+import { refuseWrongHosts } from '../http/host.ts';
+import { serveIngest } from '../http/ingest.ts';
+import { serveRest } from '../http/rest.ts';
+import { serveTrpc } from '../http/trpc.ts';
+import { serveUpload } from '../http/upload.ts';
+import { serveDocs } from '../openapi/serve-docs.ts';
+import type { Services } from '../services.ts';
+import type { DiskFiles } from '../storage/disk-store.ts';
+
+export type AppOptions = {
+  services: Services;
+  logger: FastifyBaseLogger;
+  /** The disk store's files, served under `/files`; absent where downloads come from S3. */
+  files?: DiskFiles | undefined;
+  /** Whose X-Forwarded-* headers are believed: `false`, or addresses and networks of proxies. */
+  trustProxy: boolean | string[];
+  /** Origins that may read answers in a browser: `*` for any, without cookies. */
+  corsOrigins: '*' | string[];
+};
+
+const MOST_JSON_BYTES = 1024 * 1024;
+/** A batch of tRPC calls stands in the path. */
+const MOST_PARAMETER = 5_000;
+
+/** What a page of another origin may read of an answer; the last ones are for ranges of a file. */
+const exposedHeaders = [
+  'x-request-id',
+  'retry-after',
+  'ratelimit-limit',
+  'ratelimit-remaining',
+  'ratelimit-reset',
+  'accept-ranges',
+  'content-disposition',
+  'content-length',
+  'content-range',
+  'etag',
+];
+
+export const buildApp = async (options: AppOptions): Promise<FastifyInstance> => {
+  const { services, corsOrigins } = options;
+  const app = Fastify({
+    loggerInstance: options.logger,
+    // One line a request is written by the hook below, by route: a URL may hold a token or a signature.
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => randomUUID(),
+    trustProxy: options.trustProxy,
+    bodyLimit: MOST_JSON_BYTES,
+    routerOptions: { maxParamLength: MOST_PARAMETER },
+    forceCloseConnections: 'idle',
+    frameworkErrors: sendError,
+  });
+
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id);
+    done();
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    const { method, routeOptions, ip } = request;
+    const ms = Math.round(reply.elapsedTime * 10) / 10;
+    request.log.info({ method, route: routeOptions.url ?? null, status: reply.statusCode, ms, ip }, 'request');
+    done();
+  });
+
+  closeConnectionsWhenDraining(app);
+  answerErrors(app);
+  const addWrongMethods = answerWrongMethods(app);
+  refuseWrongHosts(app);
+  limitSlowBodies(app);
+  await app.register(helmet, {
+    contentSecurityPolicy: { directives: { 'upgrade-insecure-requests': null } },
+    // The API is made to be called from other origins.
+    crossOriginResourcePolicy: { policy: 'cross-origin' },
+  });
+  await app.register(cors, {
+    origin: corsOrigins,
+    credentials: corsOrigins !== '*',
+    methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
+    exposedHeaders,
+    maxAge: 3_600,
+  });
+  await app.register(cookie);
+
+  serveHealth(app, services);
+  await app.register(async (scope) => serveRest(scope, services));
+  await app.register(async (scope) => serveUpload(scope, services));
+  await app.register(async (scope) => serveIngest(scope, services));
+  await app.register(async (scope) => serveContactsCsv(scope, services));
+  await app.register(async (scope) => serveTrpc(scope, services));
+  if (options.files) await app.register(serveFiles, { files: options.files });
+  await app.register(async (scope) => serveDocs(scope, services.settings.publicUrl));
+  await app.register(async () => addWrongMethods());
+  return app;
+};

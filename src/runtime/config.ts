@@ -1,0 +1,135 @@
+/** The environment, parsed once, by run-process.ts. */
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { readEncryptionKey } from '../core/sealing.ts';
+// Puts refusals into words.
+import '../core/validation.ts';
+
+/** The environment is not as it should be; each line names a variable. */
+export class ConfigError extends Error {
+  constructor(lines: readonly string[]) {
+    super(`Invalid configuration:\n${lines.map((line) => `  ${line}`).join('\n')}`);
+    this.name = 'ConfigError';
+  }
+}
+
+const flag = z
+  .enum(['0', '1', 'true', 'false'], { error: 'must be 0 or 1' })
+  .transform((value) => value === '1' || value === 'true');
+
+const wholeNumber = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, { error: `must be a whole number from ${least} to ${most}` })
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, { error: `must be a whole number from ${least} to ${most}` });
+
+const limit = (preset: number) => wholeNumber(0, 1_000_000_000).prefault(String(preset));
+
+const baseUrl = z
+  .url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' })
+  .transform((value) => value.replace(/\/+$/, ''));
+
+const list = z.string().transform((value) =>
+  value
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean),
+);
+
+/** Scheme, host and port alone, as browsers write an `Origin`. */
+const isOrigin = (value: string): boolean => URL.canParse(value) && new URL(value).origin === value;
+
+const corsOrigins = z.literal('*').or(
+  list.refine((values) => values.every(isOrigin), {
+    error: 'must be * or origins such as https://app.example.com, without a path, separated by commas',
+  }),
+);
+
+/** An address, or a network such as 10.0.0.0/8. */
+const isNetwork = (value: string): boolean => {
+  const [address = '', bits] = value.split('/');
+  const most = { 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return bits === undefined ? most > 0 : /^\d{1,3}$/.test(bits) && Number(bits) <= most;
+};
+
+const proxies = z
+  .enum(['0', 'false'])
+  .transform(() => false as const)
+  .or(
+    list.refine((values) => values.every(isNetwork), {
+      error: 'must be 0, or addresses and networks of proxies such as 10.0.0.0/8, separated by commas',
+    }),
+  );
+
+const encryptionKey = z.string().transform((value, ctx) => {
+  const key = readEncryptionKey(value);
+  if (key === null) ctx.addIssue('must be 32 bytes in base64, as `openssl rand -base64 32` prints them');
+  return key ?? z.NEVER;
+});
+
+const Environment = z
+  .object({
+    PORT: wholeNumber(0, 65_535).prefault('3000'),
+    HOST: z.string().default('127.0.0.1'),
+    DATA_DIR: z.string().default('.data'),
+    DATABASE_URL: z
+      .url({ protocol: /^postgres(ql)?$/, error: 'must be a URL that begins with postgresql://' })
+      .optional(),
+    DATABASE_POOL_SIZE: wholeNumber(1, 1_000).prefault('10'),
+    // Its paths are at the root: cookies, /docs and download URLs count on it.
+    PUBLIC_URL: baseUrl
+      .refine((value) => new URL(value).href === `${new URL(value).origin}/`, { error: 'must have no path' })
+      .transform((value) => new URL(value).origin)
+      .optional(),
+    APP_URL: baseUrl.optional(),
+    CORS_ORIGINS: corsOrigins.default('*'),
+    TRUST_PROXY: proxies.default(false),
+    LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional(),
+    SESSION_DAYS: wholeNumber(1, 3_650).prefault('30'),
+    SIGNING_SECRET: z.string().min(16, { error: 'must have at least 16 characters' }).optional(),
+    ENCRYPTION_KEY: encryptionKey.optional(),
+    S3_BUCKET: z.string().optional(),
+    S3_REGION: z.string().default('us-east-1'),
+    S3_ENDPOINT: baseUrl.optional(),
+    S3_PUBLIC_ENDPOINT: baseUrl.optional(),
+    S3_ACCESS_KEY_ID: z.string().optional(),
+    S3_SECRET_ACCESS_KEY: z.string().optional(),
+    S3_FORCE_PATH_STYLE: flag.optional(),
+    S3_PREFIX: z.string().optional(),
+    RATE_LIMIT_SIGN_IN_PER_EMAIL: limit(10),
+    RATE_LIMIT_SIGN_IN_PER_ADDRESS: limit(60),
+    RATE_LIMIT_PUBLIC: limit(60),
+    RATE_LIMIT_SIGNED_IN: limit(600),
+    PARTICIPANT_TIMEOUT_SECONDS: wholeNumber(30, 86_400).prefault('300'),
+    RECORDING_MAX_BYTES: wholeNumber(1, 1_000_000_000_000).prefault('2147483648'),
+    RECORDING_TIMEOUT_HOURS: wholeNumber(1, 720).prefault('24'),
+    DRAIN_SECONDS: wholeNumber(0, 3_600).prefault('30'),
+    RUN_WORKER: flag.prefault('1'),
+    WEBHOOK_CONCURRENCY: wholeNumber(1, 10_000).prefault('256'),
+    WEBHOOK_ALLOW_PRIVATE: flag.optional(),
+    WEBHOOK_RETENTION_DAYS: wholeNumber(1, 3_650).prefault('30'),
+  })
+  .refine((env) => (env.S3_ACCESS_KEY_ID === undefined) === (env.S3_SECRET_ACCESS_KEY === undefined), {
+    path: ['S3_SECRET_ACCESS_KEY'],
+    error: 'must be set together with S3_ACCESS_KEY_ID',
+  })
+  .refine((env) => env.RUN_WORKER || env.DATABASE_URL !== undefined, {
+    path: ['RUN_WORKER'],
+    error: 'may be 0 with DATABASE_URL only: on the embedded database the server does this work itself',
+  });
+
+export type Config = z.output<typeof Environment>;
+
+/** Reads the variables that the service knows; an empty one counts as not set. Throws ConfigError. */
+export const readConfig = (env: Record<string, string | undefined>): Config => {
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const result = Environment.safeParse(set);
+  if (result.success) return result.data;
+  throw new ConfigError(
+    result.error.issues.map(({ path, message }) => {
+      const name = String(path[0]);
+      return message.startsWith(name) ? message : `${name} ${message}`;
+    }),
+  );
+};

@@ -1,0 +1,62 @@
+/** Sending webhooks, from the event log to the receivers: the relay and the attempts of this process. */
+import type { PgBoss } from 'pg-boss';
+import type { Log } from '../core/log.ts';
+import type { Sealer } from '../core/sealing.ts';
+import type { Clock } from '../core/time.ts';
+import type { Database } from '../db/client.ts';
+import type { AddressGuard } from '../egress/address-guard.ts';
+import { listenTo, runPasses } from '../jobs/passes.ts';
+import { createSender } from './http-sender.ts';
+import { RELAY_CHANNEL } from './pending-messages.ts';
+import { createDeliveryQueue, DELIVERY_CHANNEL, openDeliveryQueue } from './queue.ts';
+import { createRelay } from './relay.ts';
+import { startAttemptLoop } from './worker.ts';
+
+export type DeliveryOptions = {
+  boss: PgBoss;
+  services: { db: Database; clock: Clock; log: Log; sealer: Sealer; addressGuard: AddressGuard };
+  /** Attempts under way at once in this process. */
+  mostInFlight: number;
+  /** An attempt's time-out, in milliseconds. */
+  timeoutMs?: number;
+};
+
+export type Delivery = {
+  /** Relays and claims nothing more, and resolves when what is under way is recorded. */
+  stop(): Promise<void>;
+};
+
+/** NOTIFY wakes the relay; this is for the wake-up that was lost. */
+const RELAY_EVERY_MS = 2_000;
+
+/** Starts sending. Any number of processes may. */
+export const startDelivery = async ({
+  boss,
+  services,
+  mostInFlight,
+  timeoutMs,
+}: DeliveryOptions): Promise<Delivery> => {
+  const { db, clock, log, sealer, addressGuard } = services;
+  await createDeliveryQueue(boss);
+  const queue = openDeliveryQueue(boss);
+  const sender = createSender({ guard: addressGuard, ...(timeoutMs !== undefined && { timeoutMs }) });
+  const attempts = startAttemptLoop({ db, clock, log, sealer, queue, sender, mostInFlight });
+  const relayBatch = createRelay({ db, clock, queue });
+  const relay = runPasses({
+    name: 'relay',
+    pass: async () => ((await relayBatch()) ? 0 : RELAY_EVERY_MS),
+    log,
+  });
+  const endListening = await Promise.all([
+    listenTo(boss, RELAY_CHANNEL, relay.wake, log),
+    listenTo(boss, DELIVERY_CHANNEL, attempts.wake, log),
+  ]);
+  return {
+    async stop() {
+      await Promise.all(endListening.map((end) => end()));
+      await relay.stop();
+      await attempts.stop();
+      await sender.close();
+    },
+  };
+};

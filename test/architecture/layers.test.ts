@@ -1,0 +1,115 @@
+/** The layers of `src`, as `layers.ts` states them, held against the imports themselves. */
+import { readFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join, posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { features, importsOf, layers, partOf, refusalOf } from './layers.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+const entries = await readdir(join(root, 'src'), { recursive: true, withFileTypes: true });
+const files = entries
+  .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+  .map((entry) => posix.join(entry.parentPath.slice(root.length).replaceAll('\\', '/'), entry.name))
+  .filter((path) => !path.includes('/generated/'));
+
+const imports = files.flatMap((path) =>
+  importsOf(readFileSync(join(root, path), 'utf8')).map((specifier) => ({ path, specifier })),
+);
+
+describe('the layers', () => {
+  test('are read from all of the source', () => {
+    expect(files.length).toBeGreaterThan(200);
+    expect(imports.length).toBeGreaterThan(1_000);
+  });
+
+  test('import only what the table lists', () => {
+    expect(imports.map(({ path, specifier }) => refusalOf(path, specifier)).filter((line) => line !== null)).toEqual(
+      [],
+    );
+  });
+
+  test('every folder of src and every feature has its row', () => {
+    const parts = new Set(files.map(partOf));
+    const known = [...Object.keys(layers), ...Object.keys(features).map((name) => `features/${name}`)];
+    expect([...parts].filter((part) => !known.includes(part))).toEqual([]);
+    expect(known.filter((part) => part !== 'features/*' && !parts.has(part))).toEqual([]);
+  });
+
+  test('list no import between features that no file needs', () => {
+    const used = new Set(
+      imports
+        .filter(({ specifier }) => specifier.startsWith('.'))
+        .map(({ path, specifier }) => `${partOf(path)} -> ${partOf(posix.join(posix.dirname(path), specifier))}`),
+    );
+    const listed = Object.entries(features).flatMap(([name, parts]) =>
+      parts.map((part) => `features/${name} -> ${part}`),
+    );
+    expect(listed.filter((edge) => !used.has(edge))).toEqual([]);
+  });
+});
+
+describe('an import against the layers is refused:', () => {
+  test.each([
+    ['src/core/probe.ts', '../db/client.ts'],
+    ['src/core/probe.ts', 'fastify'],
+    ['src/core/probe.ts', 'node:http'],
+    ['src/core/probe.ts', 'some-new-package'],
+    ['src/db/probe.ts', '../storage/object-store.ts'],
+    ['src/storage/probe.ts', '../events/emit.ts'],
+    ['src/jobs/probe.ts', '../auth/tokens.ts'],
+    ['src/auth/probe.ts', '../features/members/members.ts'],
+    ['src/egress/probe.ts', '../webhook-delivery/queue.ts'],
+    ['src/media/probe.ts', '../features/library/schemas.ts'],
+    ['src/webhook-delivery/probe.ts', '../features/webhooks/schemas.ts'],
+    ['src/features/labels/probe.ts', '../../trpc/procedures.ts'],
+    ['src/features/labels/probe.ts', '../library/schemas.ts'],
+    ['src/features/labels/probe.ts', '../../http/rest.ts'],
+    ['src/features/labels/probe.ts', '../../runtime/config.ts'],
+    ['src/features/labels/probe.ts', 'fastify'],
+    ['src/features/labels/probe.ts', '@trpc/server'],
+    ['src/features/meeting-providers/adapters/probe.ts', '../../labels/labels.ts'],
+    ['src/routers/probe.ts', './labels.ts'],
+    ['src/routers/probe.ts', '../http/rest.ts'],
+    ['src/routers/probe.ts', '../runtime/config.ts'],
+    ['src/routers/probe.ts', '@fastify/cookie'],
+    ['src/trpc/probe.ts', '../routers/index.ts'],
+    ['src/services.ts', './features/labels/labels.ts'],
+    ['src/http/probe.ts', '../runtime/app.ts'],
+    ['src/runtime/probe.ts', '../server.ts'],
+    ['src/server.ts', './http/rest.ts'],
+    ['src/unlisted/probe.ts', '../core/time.ts'],
+    ['src/core/probe.ts', '../../test/support/http.ts'],
+  ])('%s importing %s', (path, specifier) => {
+    expect(refusalOf(path, specifier)).toMatch(/may not import/);
+  });
+});
+
+describe('an import along the layers is accepted:', () => {
+  test.each([
+    ['src/core/probe.ts', './time.ts'],
+    ['src/db/probe.ts', 'pg'],
+    ['src/features/labels/probe.ts', '../../auth/identify.ts'],
+    ['src/features/rooms/probe.ts', '../../db/client.ts'],
+    ['src/routers/labels.ts', '../trpc/trpc.ts'],
+    ['src/routers/index.ts', './labels.ts'],
+    ['src/runtime/probe.ts', 'fastify'],
+  ])('%s importing %s', (path, specifier) => {
+    expect(refusalOf(path, specifier)).toBeNull();
+  });
+});
+
+test('imports are found in every form in which they can be written', () => {
+  const source = `import a from './a.ts';
+import {
+  b,
+  type C,
+} from './b.ts';
+import './c.ts';
+export type { D } from './d.ts';
+export * from './e.ts';
+const f = await import('./f.ts');
+`;
+  expect(importsOf(source)).toEqual(['./a.ts', './b.ts', './c.ts', './d.ts', './e.ts', './f.ts']);
+});

@@ -1,0 +1,78 @@
+/** Probes, and the documents that the service serves of itself. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createOpenApiDocument } from '../../src/openapi/document.ts';
+import { StorageUnavailableError } from '../../src/storage/object-store.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+
+let app: TestApp;
+let storeIsDown = false;
+
+beforeAll(async () => {
+  app = await startTestApp({
+    wrapStore: (store) => ({
+      ...store,
+      checkReady: async () => {
+        if (storeIsDown) throw new StorageUnavailableError('down', new Error('no route to 10.1.2.3'));
+        await store.checkReady();
+      },
+    }),
+  });
+});
+afterAll(() => app.close());
+
+describe('probes', () => {
+  test('/health says that the process is alive, /ready that database and store answer', async () => {
+    expect((await app.http.get('/health')).body).toEqual({ status: 'ok' });
+    const { status, body } = await app.http.get('/ready');
+    expect([status, body]).toEqual([200, { status: 'ok', database: true, storage: true }]);
+  });
+
+  test('/ready is 503 and says which part is missing, and nothing of why', async () => {
+    storeIsDown = true;
+    const { status, body } = await app.http.get('/ready');
+    storeIsDown = false;
+    expect([status, body]).toEqual([503, { status: 'unavailable', database: true, storage: false }]);
+    expect((await app.http.get('/health')).status).toBe(200);
+  });
+});
+
+describe('documents', () => {
+  test('/openapi.json is the document, complete', async () => {
+    const { status, headers, body } = await app.http.get('/openapi.json');
+    expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
+    expect(body).toEqual(JSON.parse(JSON.stringify(createOpenApiDocument('/'))));
+  });
+
+  test('/docs loads nothing from elsewhere', async () => {
+    const page = await app.http.get('/docs');
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    const loaded = [...String(page.body).matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path ?? '');
+    expect(loaded.length).toBeGreaterThan(3);
+    for (const path of loaded) {
+      expect(path).not.toMatch(/^(?:https?:)?\/\//);
+      expect((await app.http.get(new URL(path, `${app.url}/docs`).pathname)).status).toBe(200);
+    }
+    // The page's own policy would refuse the rest.
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
+  });
+});
+
+describe('bodies that no operation takes', () => {
+  test('/trpc refuses a multipart body unread, and a streamed batch', async () => {
+    const form = new FormData();
+    form.append('a', new Blob([new Uint8Array(2_000_000)]), 'f');
+    const multipart = await app.http.call('POST', '/trpc/auth.login', { body: form });
+    expect([multipart.status, multipart.body.error]).toEqual([415, 'Content type must be application/json']);
+    expect(multipart.body.request_id).not.toBe('');
+    const streamed = await app.http.call('POST', '/trpc/auth.login?batch=1', {
+      json: { 0: {} },
+      headers: { 'trpc-accept': 'application/jsonl' },
+    });
+    expect([streamed.status, streamed.body.code]).toEqual([400, 'BAD_REQUEST']);
+  });
+
+  test('the bare address leads to the docs', async () => {
+    const { status, headers } = await app.http.get('/');
+    expect([status, headers.get('location')]).toEqual([302, '/docs']);
+  });
+});

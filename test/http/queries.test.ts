@@ -1,0 +1,216 @@
+/** How many statements each operation sends to the database: a change of these figures is meant, or it is a mistake. */
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { viaRest } from '../contract/doors.ts';
+import { rows } from '../contract/operations.ts';
+import { type Restorer, rememberRows } from '../contract/restore.ts';
+import { createWorld, type Scene, type World } from '../contract/scene.ts';
+import { bodyOf, livekitParticipant, signLivekit } from '../meeting-providers/adapters/callbacks.ts';
+import { uploadFile } from '../recordings/recorder.ts';
+import { startTestApp } from '../support/test-app.ts';
+import { upload } from '../support/world.ts';
+
+/**
+ * Statements of one successful call by the lowest role, `begin` and `commit` included, and the one that finds the
+ * caller and the role. What begins after the answer (files of a deleted workspace) does not count.
+ */
+const STATEMENTS: Record<string, number> = {
+  'auth.register': 8,
+  'auth.login': 2,
+  'auth.logout': 2,
+  'auth.me': 1,
+  'auth.updateMe': 4,
+  'auth.deleteMe': 7,
+  'workspaces.list': 2,
+  'workspaces.create': 5,
+  'workspaces.read': 4,
+  'workspaces.rename': 2,
+  'workspaces.delete': 5,
+  'workspaces.invite': 2,
+  'workspaces.revokeInvite': 2,
+  'workspaces.join': 8,
+  'members.changeRole': 8,
+  'members.remove': 12,
+  'labels.list': 2,
+  'labels.create': 2,
+  'labels.update': 4,
+  'labels.delete': 2,
+  'library.list': 2,
+  'library.read': 2,
+  'library.download': 2,
+  'library.update': 3,
+  'library.delete': 7,
+  'library.assignLabel': 4,
+  'library.unassignLabel': 3,
+  upload: 7,
+  'rooms.list': 2,
+  'rooms.create': 9,
+  'rooms.read': 2,
+  'rooms.update': 9,
+  'rooms.delete': 11,
+  'rooms.listInWorkspace': 2,
+  'rooms.readPublic': 1,
+  'rooms.generateName': 1,
+  'participants.join': 12,
+  'participants.presence': 2,
+  'participants.leave': 7,
+  'participants.list': 3,
+  'participants.admit': 13,
+  'participants.refuse': 8,
+  'recordings.list': 2,
+  'recordings.listInRoom': 3,
+  'recordings.download': 2,
+  'recordings.start': 11,
+  'recordings.startInRoom': 11,
+  'recordings.stop': 8,
+  'recordings.stopInRoom': 8,
+  'recordings.rename': 9,
+  'recordings.delete': 8,
+  'recordings.saveToLibrary': 8,
+  'upload of a recording': 14,
+  'retention.read': 2,
+  'retention.set': 2,
+  'apiKeys.list': 3,
+  'apiKeys.create': 8,
+  'apiKeys.toggle': 9,
+  'apiKeys.delete': 5,
+  'webhooks.list': 2,
+  'webhooks.events': 1,
+  'webhooks.catalogue': 1,
+  'webhooks.create': 6,
+  'webhooks.update': 8,
+  'webhooks.delete': 6,
+  'webhooks.rotateSecret': 7,
+  'webhooks.test': 8,
+  'webhooks.deliveries': 2,
+  'webhooks.resend': 10,
+  'webhooks.resendFailed': 9,
+  'webhooks.messages': 2,
+  'webhooks.resendMessage': 10,
+  'webhooks.message': 3,
+  'contacts.list': 2,
+  'contacts.read': 3,
+  'contacts.create': 6,
+  'contacts.update': 6,
+  'contacts.delete': 6,
+  'bookingPages.list': 2,
+  'bookingPages.create': 6,
+  'bookingPages.update': 6,
+  'bookingPages.delete': 7,
+  'bookings.times': 2,
+  'bookings.book': 14,
+  'bookings.cancel': 10,
+  'bookings.cancelByTeam': 11,
+  'bookings.list': 2,
+  'connections.list': 2,
+  'connections.create': 6,
+  'connections.rotate': 7,
+  'connections.delete': 6,
+  'analytics.read': 2,
+};
+
+let world: World;
+let scene: Scene;
+let restorer: Restorer;
+let statements: string[] = [];
+
+// The driver's own method, so that everything that reaches PostgreSQL is seen, whoever sends it.
+const prototype = pg.Client.prototype as unknown as { query: (...args: unknown[]) => unknown };
+const original = prototype.query;
+
+beforeAll(async () => {
+  world = await createWorld(await startTestApp());
+  scene = await world.addScene();
+  restorer = await rememberRows(world.app);
+  prototype.query = function query(this: unknown, ...args: unknown[]): unknown {
+    const [first] = args;
+    statements.push(typeof first === 'string' ? first : ((first as { text?: string }).text ?? ''));
+    return original.apply(this, args);
+  };
+});
+afterEach(() => restorer.restore());
+afterAll(async () => {
+  prototype.query = original;
+  await restorer.close();
+  await world.app.close();
+});
+
+const LOWEST = {
+  anyone: 'member',
+  user: 'member',
+  'room owner': 'owner',
+  'room host': 'admin',
+  member: 'member',
+  admin: 'admin',
+  owner: 'owner',
+} as const;
+
+test.each(Object.entries(rows))('%s', async (name, row) => {
+  const by = (await row.caller?.(world)) ?? scene[LOWEST[row.who]];
+  const input = row.input(scene, by);
+  statements = [];
+  const { status } = await viaRest(world.app, { name, token: row.who === 'anyone' ? undefined : by.token, input });
+  const isLater = (statement: string): boolean => name !== 'library.delete' && /discarded_objects/.test(statement);
+  const sent = statements.filter((statement) => !isLater(statement));
+  expect(status).toBe(row.status ?? 200);
+  expect(sent.length, sent.join('\n')).toBe(STATEMENTS[name]);
+});
+
+test('the upload', async () => {
+  statements = [];
+  const { status } = await upload(world.app, `/api/workspaces/${scene.workspaceId}`, scene.member.token);
+  expect(status).toBe(200);
+  expect(statements.length, statements.join('\n')).toBe(STATEMENTS.upload);
+});
+
+test('the upload of a recording, with its token', async () => {
+  const { http } = world.app;
+  const { body } = await http.post(`/api/dashboard/rooms/${scene.roomName}/recordings`, scene.owner.token, {});
+  statements = [];
+  const { status } = await uploadFile(world.app, body.recording.id, body.upload_token);
+  expect(status).toBe(200);
+  expect(statements.length, statements.join('\n')).toBe(STATEMENTS['upload of a recording']);
+});
+
+test('a callback of a meeting provider: found, stored in one transaction, applied in another', async () => {
+  const { app } = world;
+  const where = { workspaceId_id: { workspaceId: scene.workspaceId, id: scene.connectionId } };
+  const { ingestId } = await app.services.db.meetingConnection.findUniqueOrThrow({ where });
+  const body = bodyOf(livekitParticipant('participant_joined', {}, { room: { name: scene.roomName } }));
+  const headers = await signLivekit(body, 'APIscene', 'a secret of the scene');
+  for (const [asked, sent] of [
+    [20, headers],
+    [5, headers],
+    [1, {}],
+  ] as const) {
+    statements = [];
+    await app.http.call('POST', `/api/ingest/${ingestId}`, { body: new Uint8Array(body), headers: sent });
+    expect(statements.length, statements.join('\n')).toBe(asked);
+  }
+});
+
+test('a request that is refused asks no more than who calls, and one without a credential asks nothing', async () => {
+  const { http } = world.app;
+  const path = `/api/workspaces/${scene.workspaceId}/labels`;
+  for (const [token, json, asked] of [
+    [undefined, {}, 0],
+    ['x', {}, 0],
+    [`lns_${'A'.repeat(43)}`, {}, 1],
+    [scene.outsider.token, { name: 'New' }, 1],
+    [scene.member.token, { name: 'New' }, 1],
+    [scene.admin.token, { name: '' }, 1],
+  ] as const) {
+    statements = [];
+    await http.post(path, token, json);
+    expect(statements).toHaveLength(asked);
+  }
+});
+
+test('the list asks the same however many items and labels there are', async () => {
+  const path = `/api/workspaces/${scene.workspaceId}`;
+  for (let item = 0; item < 5; item += 1) await upload(world.app, path, scene.member.token);
+  statements = [];
+  const { body } = await world.app.http.get(`${path}/library`, scene.member.token);
+  expect(body.items).toHaveLength(6);
+  expect(statements).toHaveLength(STATEMENTS['library.list'] ?? 0);
+});

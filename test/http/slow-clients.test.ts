@@ -1,0 +1,88 @@
+/** Clients that hold a connection, and what it is made of, without an end. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { afterEach, expect, test } from 'vitest';
+import { systemClock } from '../../src/core/time.ts';
+import { limitSlowBodies } from '../../src/http/body-timeouts.ts';
+import { answerErrors } from '../../src/http/errors.ts';
+import { serveFiles } from '../../src/http/files.ts';
+import { createDiskStore } from '../../src/storage/disk-store.ts';
+import { byteSource } from '../storage/sources.ts';
+import { makeTempDir } from '../support/temp-dir.ts';
+
+let app: FastifyInstance;
+let socket: Socket;
+afterEach(async () => {
+  socket.destroy();
+  app.server.closeAllConnections();
+  await app.close();
+});
+
+const send = async (head: string): Promise<Socket> => {
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const address = app.server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('No port');
+  socket = connect(address.port, '127.0.0.1');
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  socket.write(head);
+  return socket;
+};
+
+/** Everything that comes until the server closes the connection. */
+const readAll = async (from: Socket): Promise<string> => {
+  let text = '';
+  from.on('data', (chunk) => {
+    text += chunk.toString();
+  });
+  await once(from, 'close');
+  return text;
+};
+
+const startApp = (patience: { bodyMs: number; lingerMs: number }): void => {
+  app = Fastify();
+  answerErrors(app);
+  limitSlowBodies(app, patience);
+};
+
+const begin = 'POST / HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{';
+
+test('a body that drips in is answered 408, and its connection is cut', async () => {
+  startApp({ bodyMs: 100, lingerMs: 60_000 });
+  app.post('/', async () => 'never');
+  const text = await readAll(await send(begin));
+  expect(text).toContain('408');
+  expect(text).toContain('The request body is too slow');
+});
+
+test('a client that goes on sending what was refused unread is cut off', async () => {
+  startApp({ bodyMs: 60_000, lingerMs: 100 });
+  app.post(
+    '/',
+    { onRequest: async (_request, reply) => reply.status(401).send({ error: 'Unauthorized' }) },
+    () => null,
+  );
+  expect(await readAll(await send(begin))).toContain('401');
+});
+
+test('a reader that takes nothing does not keep a file open', async () => {
+  const root = await makeTempDir();
+  const store = await createDiskStore({ root, signingSecret: 'a secret for this test', clock: systemClock });
+  await store.put('v1/a', byteSource(64 * 1024 * 1024), { contentType: 'application/pdf' });
+  const origin = 'http://files';
+  const url = await store.signDownload('v1/a', {
+    filename: 'a.pdf',
+    contentType: 'application/pdf',
+    expiresInSeconds: 60,
+    origin,
+  });
+  app = Fastify();
+  await app.register(serveFiles, { files: store, stallMs: 200 });
+  const closed = new Promise<void>((resolve) => {
+    app.addHook('onRequest', async ({ raw }) => void raw.socket.once('close', () => resolve()));
+  });
+  const reader = await send(`GET ${url.slice(origin.length)} HTTP/1.1\r\nhost: a\r\n\r\n`);
+  reader.pause();
+  await closed;
+});

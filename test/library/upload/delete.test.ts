@@ -1,0 +1,121 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { removeDiscardedObjects } from '../../../src/storage/discarded-objects.ts';
+import { until } from '../../storage/sources.ts';
+import { eventsOf } from '../../support/events.ts';
+import { startTestApp, type TestApp } from '../../support/test-app.ts';
+import { addTeam, type Team, upload } from '../../support/world.ts';
+import { createFaultyStore, storeIsDown } from './faults.ts';
+import { itemsOf, objectsOf, tracesOf } from './traces.ts';
+
+const { faults, wrapStore, real } = createFaultyStore();
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp({ wrapStore });
+});
+afterEach(() => {
+  delete faults.remove;
+});
+afterAll(() => app.close());
+
+const addItem = async (team: Team): Promise<string> => {
+  const { body } = await upload(app, team.path, team.member.token);
+  return `${team.path}/library/${body.item.id}`;
+};
+
+const discarded = () => app.services.db.discardedObject.count();
+
+describe('deleting an item', () => {
+  test('its file, its row and its place in the count go, and one event says so', async () => {
+    const team = await addTeam(app);
+    const path = await addItem(team);
+    const answer = await app.http.delete(path, team.member.token);
+    expect([answer.status, answer.body]).toEqual([200, { ok: true }]);
+    expect(await tracesOf(app, team.id)).toMatchObject({ rows: 0, counted: 0, objects: 0, staged: 0 });
+    expect(await eventsOf(app, team.id, 'library_item.deleted')).toHaveLength(1);
+    expect(await discarded()).toBe(0);
+  });
+
+  test('its download URL ends with it', async () => {
+    const team = await addTeam(app);
+    const path = await addItem(team);
+    const { url } = (await app.http.get(`${path}/download`, team.member.token)).body;
+    expect((await fetch(url)).status).toBe(200);
+    await app.http.delete(path, team.member.token);
+    expect((await fetch(url)).status).toBe(404);
+  });
+
+  test('while the store is down it answers all the same, and the file goes later', async () => {
+    const team = await addTeam(app);
+    const path = await addItem(team);
+    faults.remove = storeIsDown;
+    const answer = await app.http.delete(path, team.member.token);
+    expect([answer.status, answer.body]).toEqual([200, { ok: true }]);
+    expect(await tracesOf(app, team.id)).toMatchObject({ rows: 0, counted: 0, objects: 1 });
+    await removeDiscardedObjects(app.services);
+    expect([(await objectsOf(app, team.id)).length, await discarded()]).toEqual([1, 1]);
+    delete faults.remove;
+    await removeDiscardedObjects(app.services);
+    expect([await objectsOf(app, team.id), await discarded()]).toEqual([[], 0]);
+  });
+
+  test('while the store hangs, the request gives up on it and the key is kept', async () => {
+    const team = await addTeam(app);
+    const path = await addItem(team);
+    let given: AbortSignal | undefined;
+    faults.remove = (_key, { signal } = {}) => {
+      given = signal;
+      return storeIsDown();
+    };
+    expect((await app.http.delete(path, team.member.token)).status).toBe(200);
+    expect(given).toBeInstanceOf(AbortSignal);
+    expect(await discarded()).toBe(1);
+    delete faults.remove;
+    await removeDiscardedObjects(app.services);
+    expect(await discarded()).toBe(0);
+  });
+
+  test('twenty at once: one succeeds, the others find nothing, and there is one event', async () => {
+    const team = await addTeam(app);
+    const path = await addItem(team);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => app.http.delete(path, team.member.token)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(19).fill(404)]);
+    expect(new Set(answers.map(({ body }) => body.error ?? 'ok'))).toEqual(new Set(['ok', 'Item not found']));
+    expect(await eventsOf(app, team.id, 'library_item.deleted')).toHaveLength(1);
+    expect(await tracesOf(app, team.id)).toMatchObject({ rows: 0, counted: 0, objects: 0 });
+  });
+
+  test('uploads and deletes at once keep the count right', async () => {
+    const team = await addTeam(app);
+    const paths = await Promise.all(Array.from({ length: 6 }, () => addItem(team)));
+    await Promise.all([
+      ...paths.map((path) => app.http.delete(path, team.member.token)),
+      ...Array.from({ length: 6 }, () => addItem(team)),
+    ]);
+    expect(await tracesOf(app, team.id)).toMatchObject({ rows: 6, counted: 6, objects: 6, staged: 0 });
+  });
+});
+
+test('deleting a workspace removes all its files, and no others', async () => {
+  const team = await addTeam(app);
+  const other = await addTeam(app);
+  for (let count = 0; count < 45; count += 1) await addItem(team);
+  await addItem(other);
+  expect((await app.http.delete(team.path, team.owner.token)).status).toBe(200);
+  await until(async () => (await discarded()) === 0);
+  expect(await objectsOf(app, team.id)).toEqual([]);
+  expect([(await itemsOf(app, other.id)).length, (await objectsOf(app, other.id)).length]).toEqual([1, 1]);
+});
+
+test('a file that cannot be removed does not keep the others', async () => {
+  const team = await addTeam(app);
+  for (let count = 0; count < 25; count += 1) await addItem(team);
+  const [stuck] = (await itemsOf(app, team.id)).map(({ fileKey }) => fileKey).sort();
+  faults.remove = (key, options) => (key === stuck ? storeIsDown() : real().remove(key, options));
+  await app.http.delete(team.path, team.owner.token);
+  await until(async () => (await discarded()) === 1);
+  expect(await objectsOf(app, team.id)).toHaveLength(1);
+  delete faults.remove;
+  await removeDiscardedObjects(app.services);
+  expect([await objectsOf(app, team.id), await discarded()]).toEqual([[], 0]);
+});

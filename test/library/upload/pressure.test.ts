@@ -1,0 +1,169 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { until } from '../../storage/sources.ts';
+import { startTestApp, type TestApp } from '../../support/test-app.ts';
+import { addTeam, type Team } from '../../support/world.ts';
+import { openDoor } from './door.ts';
+import { createFaultyStore } from './faults.ts';
+import { expectItems, expectNoTrace, itemsOf } from './traces.ts';
+import {
+  END,
+  filePart,
+  largeBody,
+  listen,
+  multipart,
+  openUpload,
+  parseAnswer,
+  partHead,
+  pdfBytes,
+  send,
+  writeAll,
+} from './wire.ts';
+
+const { faults, wrapStore, real } = createFaultyStore();
+const MIB = 1024 * 1024;
+
+let app: TestApp;
+let team: Team;
+beforeAll(async () => {
+  app = await startTestApp({ wrapStore });
+});
+beforeEach(async () => {
+  team = await addTeam(app);
+});
+afterEach(() => {
+  delete faults.put;
+});
+afterAll(() => app.close());
+
+describe('a slow store slows the client down', () => {
+  test('never are more than 2 MiB read from the connection that the store has not taken', async () => {
+    const accepted = once(app.server, 'connection') as Promise<[Socket]>;
+    let most = 0;
+    faults.put = async (_key, source) => {
+      const [connection] = await accepted;
+      let taken = 0;
+      for await (const chunk of source) {
+        await delay(1);
+        most = Math.max(most, connection.bytesRead - taken);
+        taken += chunk.length;
+      }
+    };
+    const answer = await send(`${app.url}${team.path}/library`, largeBody(40 * MIB), { token: team.member.token });
+    expect(answer.status).toBe(200);
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThanOrEqual(2 * MIB);
+  });
+
+  test('a store that takes nothing stops the client, until it does', async () => {
+    const { promise: opened, resolve: open } = Promise.withResolvers<void>();
+    faults.put = async (key, source, options) => {
+      await opened;
+      return real().put(key, source, options);
+    };
+    const size = 40 * MIB;
+    const body = [partHead({}), ...pdfBytes(size), Buffer.from('\r\n'), END];
+    const length = body.reduce((sum, bytes) => sum + bytes.length, 0);
+    const socket = await openUpload(`${app.url}${team.path}/library`, team.member.token, `Content-Length: ${length}`);
+    for (const bytes of body) socket.write(bytes);
+    // The kernel's buffers fill, then nothing goes out for a while: what is left waits at the client.
+    let before = -1;
+    await until(async () => {
+      const isStill = socket.writableLength === before;
+      before = socket.writableLength;
+      await delay(100);
+      return isStill;
+    });
+    expect(socket.writableLength).toBeGreaterThan(20 * MIB);
+    open();
+    await until(async () => (await itemsOf(app, team.id)).length > 0);
+    expect((await itemsOf(app, team.id))[0]?.size).toBe(BigInt(size));
+    socket.destroy();
+  });
+});
+
+describe('a client that sends too slowly', () => {
+  const patience = { periodMs: 60, leastBytes: 1_000 };
+
+  /** Sends `start` and then a byte every few milliseconds, until the connection is gone. */
+  const drip = async (start: Buffer) => {
+    const door = await openDoor(app, { ...patience, drainMs: 50 });
+    const socket = await openUpload(`${door.url}${team.path}/library`, team.member.token, 'Content-Length: 1000000');
+    const said = listen(socket);
+    await writeAll(socket, start);
+    while (await writeAll(socket, Buffer.from('x'))) await delay(10);
+    await door.close();
+    return parseAnswer(await said);
+  };
+
+  for (const [where, start] of [
+    ['before any byte', Buffer.alloc(0)],
+    ["in a part's head", Buffer.from('--test-boundary-7d1a9f\r\nContent-Disposition: form-da')],
+    ['in the first bytes of the file', partHead({})],
+    ['in the file', Buffer.concat([partHead({}), ...pdfBytes(20_000)])],
+    ['in a field after the file', Buffer.concat([filePart(), partHead({ name: 'name', filename: null, type: null })])],
+  ] as const) {
+    test(`${where} gets 408, is cut off and leaves nothing`, async () => {
+      const { status, body } = await drip(start);
+      expect([status, body.error, body.code]).toEqual([408, 'The request body is too slow', 'REQUEST_TIMEOUT']);
+      await expectNoTrace(app, team.id);
+    });
+  }
+
+  test('or not at all gets 408 too', async () => {
+    const door = await openDoor(app, { ...patience, drainMs: 50 });
+    const socket = await openUpload(`${door.url}${team.path}/library`, team.member.token, 'Content-Length: 1000000');
+    expect(parseAnswer(await listen(socket)).status).toBe(408);
+    await door.close();
+    await expectNoTrace(app, team.id);
+  });
+
+  test('but fast enough is served to the end, however many periods it takes', async () => {
+    const door = await openDoor(app, { periodMs: 250, leastBytes: 1_000 });
+    const bytes = Buffer.concat([...pdfBytes(60_000)]);
+    const slowly = async function* () {
+      const body = multipart(filePart({ bytes }));
+      for (let at = 0; at < body.length; at += 1_500) {
+        yield body.subarray(at, at + 1_500);
+        await delay(15);
+      }
+    };
+    const answer = await send(`${door.url}${team.path}/library`, slowly(), { token: team.member.token });
+    expect([answer.status, answer.body.item?.size]).toEqual([200, bytes.length]);
+    await expectItems(app, team.id, 1);
+    await door.close();
+  });
+
+  test('is not blamed for a store that is slow', async () => {
+    faults.put = (key, source, options) => {
+      const slowly = async function* () {
+        yield* [];
+        await delay(patience.periodMs * 5);
+        yield* source;
+      };
+      return real().put(key, Readable.from(slowly()), options);
+    };
+    const door = await openDoor(app, patience);
+    const answer = await send(`${door.url}${team.path}/library`, largeBody(5 * MIB), { token: team.member.token });
+    expect(answer.status).toBe(200);
+    await door.close();
+  });
+
+  test('or for too long altogether gets 408', async () => {
+    const door = await openDoor(app, { periodMs: 20, leastBytes: 1, wholeMs: 200, drainMs: 50 });
+    const endless = async function* () {
+      yield partHead({});
+      for (;;) {
+        yield Buffer.alloc(1_000, 'x');
+        await delay(5);
+      }
+    };
+    const answer = await send(`${door.url}${team.path}/library`, endless(), { token: team.member.token });
+    expect([answer.status, answer.body.error]).toEqual([408, 'The request body is too slow']);
+    await door.close();
+    await expectNoTrace(app, team.id);
+  });
+});

@@ -1,0 +1,111 @@
+import { Agent } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeMp4, makePdf } from '../../support/media.ts';
+import { startTestApp, type TestApp } from '../../support/test-app.ts';
+import { addTeam, type Team } from '../../support/world.ts';
+import { expectItems, expectNoTrace } from './traces.ts';
+import { type FilePart, filePart, multipart, send } from './wire.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+
+const PDF = makePdf();
+const MP4 = makeMp4({ durationSeconds: 2, moov: 'front' });
+const UNSUPPORTED = 'Only PDF and MP4 files are supported';
+
+const post = (team: Team, part: FilePart) =>
+  send(`${app.url}${team.path}/library`, [multipart(filePart(part))], { token: team.member.token });
+
+describe('the declared type decides, whatever the filename says', () => {
+  const accepted: [string, FilePart, string][] = [
+    ['a PDF', { bytes: PDF }, 'application/pdf'],
+    ['a video', { bytes: MP4, filename: 'v.mp4', type: 'video/mp4' }, 'video/mp4'],
+    ['a PDF with another extension', { bytes: PDF, filename: 'report.txt' }, 'application/pdf'],
+    ['a PDF without extension', { bytes: PDF, filename: 'report' }, 'application/pdf'],
+    ['a PDF whose name says video', { bytes: PDF, filename: 'a.mp4', type: 'application/pdf' }, 'application/pdf'],
+    ['a type in capitals', { bytes: PDF, type: 'Application/PDF' }, 'application/pdf'],
+    ['a type with parameters', { bytes: PDF, type: 'application/pdf; charset=binary' }, 'application/pdf'],
+    ['a generic type, by the extension', { bytes: PDF, type: 'application/octet-stream' }, 'application/pdf'],
+    ['text/plain, by the extension', { bytes: MP4, filename: 'v.mp4', type: 'text/plain' }, 'video/mp4'],
+    ['no type, by the extension', { bytes: MP4, filename: 'V.MP4', type: null }, 'video/mp4'],
+    ['a type that cannot be read, by the extension', { bytes: PDF, type: ';;' }, 'application/pdf'],
+    ['bytes that nothing recognises', { bytes: Buffer.alloc(5000, 7) }, 'application/pdf'],
+    ['a PDF that begins later', { bytes: Buffer.concat([Buffer.alloc(900, 10), PDF]) }, 'application/pdf'],
+    [
+      'a video whose ftyp is not first',
+      { bytes: MP4.subarray(MP4.readUInt32BE(0)), filename: 'v.mp4', type: 'video/mp4' },
+      'video/mp4',
+    ],
+  ];
+  for (const [label, part, type] of accepted) {
+    test(`${label} is taken as ${type}`, async () => {
+      const team = await addTeam(app);
+      const answer = await post(team, part);
+      expect([answer.status, answer.body.item?.mime_type]).toEqual([200, type]);
+      await expectItems(app, team.id, 1);
+    });
+  }
+});
+
+describe('what is neither kind, or says so by its bytes, is refused with the exact text and leaves nothing', () => {
+  const html = '<!DOCTYPE html><script>alert(1)</script>';
+  const svg = '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>';
+  const refused: [string, FilePart][] = [
+    ['an image type', { bytes: PDF, type: 'image/png' }],
+    ['an alias of the PDF type', { bytes: PDF, type: 'application/x-pdf' }],
+    ['a QuickTime type', { bytes: MP4, filename: 'v.mp4', type: 'video/quicktime' }],
+    ['HTML by its type', { bytes: html, filename: 'a.html', type: 'text/html' }],
+    ['a generic type with another extension', { bytes: PDF, filename: 'a.exe', type: 'application/octet-stream' }],
+    ['no type and no extension', { bytes: PDF, filename: 'report', type: null }],
+    ['no type and no filename', { bytes: PDF, filename: null, type: 'application/octet-stream' }],
+    ['a PDF named and declared as video', { bytes: PDF, filename: 'a.mp4', type: 'video/mp4' }],
+    ['a PDF named as video, without a type', { bytes: PDF, filename: 'a.mp4', type: null }],
+    ['a video declared as PDF', { bytes: MP4 }],
+    ['HTML as PDF', { bytes: html }],
+    ['HTML as PDF, after white space', { bytes: `\n\t ${html}` }],
+    ['SVG as PDF', { bytes: svg }],
+    ['SVG as video', { bytes: svg, filename: 'v.mp4', type: 'video/mp4' }],
+    ['an ELF executable', { bytes: Buffer.from('\x7fELF\x02\x01\x01'.padEnd(64, '\0'), 'latin1') }],
+    ['a Windows executable', { bytes: Buffer.from('MZ\x90\0\x03'.padEnd(128, '\0'), 'latin1') }],
+    ['a ZIP', { bytes: Buffer.from(`PK\x03\x04\x14${'\0'.repeat(60)}`, 'latin1') }],
+    ['a PNG', { bytes: Buffer.from(`\x89PNG\r\n\x1a\n\0\0\0\rIHDR${'\0'.repeat(40)}`, 'latin1') }],
+    ['a script', { bytes: '#!/bin/sh\nrm -rf /\n' }],
+  ];
+  for (const [label, part] of refused) {
+    test(label, async () => {
+      const team = await addTeam(app);
+      const { status, body } = await post(team, part);
+      expect([status, body.error, body.code]).toEqual([400, UNSUPPORTED, 'BAD_REQUEST']);
+      expect(body.issues).toEqual([{ path: 'file', message: UNSUPPORTED }]);
+      await expectNoTrace(app, team.id);
+    });
+  }
+
+  test('the bytes are known however they are cut into chunks', async () => {
+    const team = await addTeam(app);
+    const bytes = [...multipart(filePart({ bytes: html }))].map((byte) => Buffer.from([byte]));
+    const { status, body } = await send(`${app.url}${team.path}/library`, bytes, { token: team.member.token });
+    expect([status, body.error]).toEqual([400, UNSUPPORTED]);
+    await expectNoTrace(app, team.id);
+  });
+
+  test('a refused file does not keep its connection from the next request, however much of it was unread', async () => {
+    const team = await addTeam(app);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    for (const size of [100, 100_000, 700_000, 3_000_000]) {
+      const whole = multipart(filePart({ bytes: Buffer.concat([Buffer.from(html), Buffer.alloc(size)]) }));
+      const options = { token: team.member.token, agent, length: whole.length };
+      const refused = await send(`${app.url}${team.path}/library`, [whole], options);
+      expect(refused.status).toBe(400);
+    }
+    const next = await send(`${app.url}${team.path}/library`, [multipart(filePart({ bytes: PDF }))], {
+      token: team.member.token,
+      agent,
+    });
+    expect(next.status).toBe(200);
+    agent.destroy();
+  });
+});

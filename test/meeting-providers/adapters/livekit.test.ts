@@ -1,0 +1,287 @@
+import { createHash } from 'node:crypto';
+import { SignJWT } from 'jose';
+import { WebhookReceiver } from 'livekit-server-sdk';
+import { describe, expect, test } from 'vitest';
+import { livekit } from '../../../src/features/meeting-providers/adapters/livekit.ts';
+import {
+  bodyOf,
+  callbackOf,
+  EGRESS_ID,
+  livekitEgress,
+  livekitEvent,
+  livekitFile,
+  livekitParticipant,
+  RECORDED_AT,
+  ROOM_NAME,
+  resignToken,
+  signLivekit,
+} from './callbacks.ts';
+import { expectMalformed, expectUnverified } from './refusals.ts';
+
+const KEY = 'APIxKvW3pmyLfYq';
+const SECRET = 'an api secret of the tests, 32 bytes';
+const credentials = { api_key: KEY, api_secret: SECRET };
+
+/** The SDK signs by the machine's clock, so these callbacks arrive by it. */
+const arrive = (milliseconds = 0) => new Date(Date.now() + milliseconds);
+
+const read = async (value: unknown, now = arrive()) => {
+  const body = bodyOf(value);
+  return livekit.readAndVerify(callbackOf(body, await signLivekit(body, KEY, SECRET)), credentials, now);
+};
+
+const factsOf = async (value: unknown, now = arrive()) => (await read(value, now)).facts;
+
+const secondsAfter = (seconds: number) => new Date(RECORDED_AT.getTime() + seconds * 1000);
+const room = { kind: 'name', name: ROOM_NAME };
+const archive = { room, archiveId: EGRESS_ID };
+
+describe('signatures', () => {
+  const body = bodyOf(livekitParticipant('participant_left'));
+  const readSigned = (headers: Record<string, string | string[] | undefined>, bytes = body, now = arrive()) =>
+    livekit.readAndVerify(callbackOf(bytes, headers), credentials, now);
+
+  test('what the SDK signs is accepted, as by the SDK\'s own receiver, also with "Bearer"', async () => {
+    const { authorization = '' } = await signLivekit(body, KEY, SECRET);
+    const event = await new WebhookReceiver(KEY, SECRET).receive(body.toString(), authorization);
+    expect((await readSigned({ authorization })).dedupeKey).toBe(event.id);
+    expect((await readSigned({ authorization: `Bearer ${authorization}` })).dedupeKey).toBe(event.id);
+  });
+
+  test('no signature is refused', async () => {
+    for (const headers of [{}, { authorization: '' }, { authorization: ['a', 'b'] }]) {
+      await expectUnverified(readSigned(headers), 'The signature is missing');
+    }
+  });
+
+  test('another key, another secret and an altered token are refused', async () => {
+    const { authorization = '' } = await signLivekit(body, KEY, SECRET);
+    const others = [
+      await signLivekit(body, 'APIother', SECRET),
+      await signLivekit(body, KEY, `${SECRET}.`),
+      { authorization: authorization.slice(1) },
+      { authorization: `${authorization}.` },
+      { authorization: 'x.y.z' },
+    ];
+    for (const other of others) await expectUnverified(readSigned(other), 'The signature is not valid');
+  });
+
+  test.each(['none', 'HS384', 'HS512', 'RS256'])('the algorithm %s is refused', async (alg) => {
+    const { authorization = '' } = await signLivekit(body, KEY, SECRET);
+    const resigned = resignToken(authorization, SECRET, alg);
+    await expectUnverified(readSigned({ authorization: resigned }), 'The signature is not valid');
+  });
+
+  test('a signature is of these bytes', async () => {
+    const headers = await signLivekit(body, KEY, SECRET);
+    await expectUnverified(readSigned(headers, Buffer.from(`${body} `)), 'The signature is of another body');
+    for (const digest of ['', 'x']) {
+      const signed = await signLivekit(body, KEY, SECRET, digest);
+      await expectUnverified(readSigned(signed), 'The signature is of another body');
+    }
+  });
+
+  test('a signature is good for 5 minutes', async () => {
+    const headers = await signLivekit(body, KEY, SECRET);
+    expect((await readSigned(headers, body, arrive(300_000))).facts).toHaveLength(1);
+    await expectUnverified(readSigned(headers, body, arrive(312_000)), 'The signature has expired');
+    await expectUnverified(readSigned(headers, body, arrive(-15_000)), 'The signature is not valid');
+  });
+});
+
+test('a token that never expires is refused', async () => {
+  const body = bodyOf(livekitEvent('room_started'));
+  const claims = { iss: KEY, sha256: createHash('sha256').update(body).digest('base64') };
+  const sign = (more: object) =>
+    new SignJWT({ ...claims, ...more }).setProtectedHeader({ alg: 'HS256' }).sign(new TextEncoder().encode(SECRET));
+  const readSigned = (authorization: string) =>
+    livekit.readAndVerify(callbackOf(body, { authorization }), credentials, RECORDED_AT);
+  expect((await readSigned(await sign({ exp: RECORDED_AT.getTime() / 1000 + 60 }))).facts).toEqual([]);
+  await expectUnverified(readSigned(await sign({})), 'The signature is not valid');
+});
+
+describe('participants', () => {
+  const presence = { room, participantReference: 'PA_2ENBT8DXBYRo', at: RECORDED_AT };
+  const joined = { kind: 'participant.joined', ...presence };
+  const join = (participant = {}) => factsOf(livekitParticipant('participant_joined', participant));
+
+  test('participant_joined: what the token of the participant carried, wherever it did', async () => {
+    const grace = { ...joined, name: 'Grace Hopper', email: 'grace@example.com', token: 'pt_abc' };
+    const carried = { participant_token: 'pt_abc', email: 'grace@example.com' };
+    expect(await join({ attributes: carried })).toEqual([grace]);
+    expect(await join({ metadata: JSON.stringify({ ...carried, name: 'ignored' }) })).toEqual([grace]);
+    expect(await join({ identity: 'pt_abc' })).toEqual([{ ...grace, email: null }]);
+    expect(await join({ name: '', metadata: JSON.stringify({ ...carried, name: 'Grace Hopper' }) })).toEqual([grace]);
+  });
+
+  test('participant_joined: without any of it', async () => {
+    const nobody = { ...joined, name: null, email: null, token: null };
+    for (const metadata of ['', '{', '[]', '"x"', '{"name":7,"email":"x","participant_token":""}']) {
+      expect(await join({ name: undefined, identity: undefined, metadata })).toEqual([nobody]);
+    }
+  });
+
+  test('participant_left', async () => {
+    expect(await factsOf(livekitParticipant('participant_left', { state: 'DISCONNECTED' }))).toEqual([
+      { kind: 'participant.left', ...presence },
+    ]);
+  });
+
+  test.each([undefined, 'STANDARD', 0, 'SIP', 3])('the kind %j is of people', async (kind) => {
+    expect(await join({ kind })).toHaveLength(1);
+    expect(await factsOf(livekitParticipant('participant_left', { kind }))).toHaveLength(1);
+  });
+
+  test.each(['INGRESS', 'EGRESS', 2, 'AGENT', 'CONNECTOR', 'BRIDGE', 'A_KIND_OF_TOMORROW', 99])(
+    'the kind %j is not',
+    async (kind) => {
+      expect(await join({ kind })).toEqual([]);
+      expect(await factsOf(livekitParticipant('participant_left', { kind }))).toEqual([]);
+    },
+  );
+
+  test('what a participant must have is named', async () => {
+    const without = (fields: Record<string, unknown>) => read(livekitParticipant('participant_joined', {}, fields));
+    await expectMalformed(without({ participant: undefined }), 'participant is required');
+    await expectMalformed(without({ room: undefined }), 'room is required');
+    await expectMalformed(without({ room: {} }), 'room.name is required');
+    await expectMalformed(read(livekitParticipant('participant_left', { sid: '' })), 'participant.sid is required');
+  });
+});
+
+describe('egress', () => {
+  const started = { kind: 'recording.started', ...archive, title: null, at: RECORDED_AT };
+  const ended = { kind: 'recording.ended', ...archive, at: secondsAfter(124) };
+  const uploaded = {
+    kind: 'recording.uploaded',
+    ...archive,
+    duration: 123,
+    size: 5_368_709_120,
+    file: { url: 'https://recordings.s3.eu-central-1.amazonaws.com/amber-falcon.mp4' },
+    at: secondsAfter(123),
+  };
+  const failed = { kind: 'recording.failed', ...archive, at: secondsAfter(123) };
+
+  test('egress_started, and an update that it is active', async () => {
+    expect(await factsOf(livekitEgress('egress_started', 'EGRESS_STARTING'))).toEqual([started]);
+    expect(await factsOf(livekitEgress('egress_updated', 'EGRESS_ACTIVE'))).toEqual([started]);
+    const unknown = { startedAt: undefined };
+    expect(await factsOf(livekitEgress('egress_started', 'EGRESS_STARTING', unknown))).toEqual([
+      { ...started, at: secondsAfter(125) },
+    ]);
+  });
+
+  test('ENDING: the capture is over', async () => {
+    expect(await factsOf(livekitEgress('egress_updated', 'EGRESS_ENDING'))).toEqual([
+      { ...ended, duration: null, size: null },
+    ]);
+  });
+
+  test.each(['EGRESS_COMPLETE', 'EGRESS_LIMIT_REACHED', 3, 6])('ended with %s: the file is there', async (status) => {
+    const egress = livekitEgress('egress_ended', String(status), { status, ...livekitFile() });
+    expect(await factsOf(egress)).toEqual([uploaded]);
+  });
+
+  test('a file without an address that can be fetched', async () => {
+    for (const location of ['', 'amber-falcon.mp4', 's3://bucket/key', 'https://a:b@c.example/']) {
+      expect(await factsOf(livekitEgress('egress_ended', 'EGRESS_COMPLETE', livekitFile({ location })))).toEqual([
+        { ...uploaded, file: null },
+      ]);
+    }
+  });
+
+  test('a recording in segments has no one file', async () => {
+    const segments = { fileResults: [], segmentResults: [{ playlistName: 'a.m3u8', segmentCount: '9' }] };
+    expect(await factsOf(livekitEgress('egress_ended', 'EGRESS_COMPLETE', segments))).toMatchObject([
+      { kind: 'recording.uploaded', duration: null, size: null, file: null },
+    ]);
+  });
+
+  test.each(['EGRESS_FAILED', 'EGRESS_ABORTED'])('ended with %s: with the reason', async (status) => {
+    const fail = (fields: object) => factsOf(livekitEgress('egress_ended', status, { ...livekitFile(), ...fields }));
+    expect(await fail({ error: 'Start signal not received', details: 'x' })).toEqual([
+      { ...failed, reason: 'Start signal not received' },
+    ]);
+    expect(await fail({ details: 'End reason: Failure' })).toEqual([{ ...failed, reason: 'End reason: Failure' }]);
+    expect(await fail({})).toEqual([{ ...failed, reason: 'failed at LiveKit without a reason' }]);
+    expect(await fail({ error: 'x'.repeat(9999) })).toMatchObject([{ reason: 'x'.repeat(500) }]);
+  });
+
+  test('streams, snapshots and web pages without a room record nothing', async () => {
+    const nothing = [
+      { fileResults: [], streamResults: [{ url: 'rtmp://a.example' }] },
+      { fileResults: [], imageResults: [{ filenamePrefix: 'a' }] },
+      { roomName: '' },
+    ];
+    for (const egress of nothing) {
+      expect(await factsOf(livekitEgress('egress_started', 'EGRESS_STARTING', egress))).toEqual([]);
+      expect(await factsOf(livekitEgress('egress_ended', 'EGRESS_COMPLETE', egress))).toEqual([]);
+    }
+    const both = { streamResults: [{ url: 'rtmp://a.example' }] };
+    expect(await factsOf(livekitEgress('egress_started', 'EGRESS_STARTING', both))).toEqual([started]);
+  });
+
+  test('a status of tomorrow says nothing', async () => {
+    for (const status of ['EGRESS_PAUSED', 99]) {
+      expect(await factsOf(livekitEgress('egress_updated', 'x', { status }))).toEqual([]);
+    }
+  });
+
+  test('absurd measures and times are left out, and the recording is kept', async () => {
+    const now = arrive();
+    const absurd = { ...livekitFile({ duration: '-5', size: '9223372036854775807' }), endedAt: '9223372036854775807' };
+    expect(await factsOf(livekitEgress('egress_ended', 'EGRESS_COMPLETE', absurd, { createdAt: '-1' }), now)).toEqual([
+      { ...uploaded, duration: null, size: null, at: now },
+    ]);
+  });
+
+  test('what an egress must have is named', async () => {
+    await expectMalformed(read(livekitEvent('egress_ended')), 'egressInfo is required');
+    await expectMalformed(
+      read(livekitEgress('egress_started', 'EGRESS_STARTING', { egressId: '' })),
+      'egressInfo.egressId is required',
+    );
+    await expectMalformed(
+      read(livekitEgress('egress_started', 'EGRESS_STARTING', { roomName: 'x'.repeat(201) })),
+      'egressInfo.roomName must have at most 200 characters',
+    );
+  });
+});
+
+test.each([
+  'room_started',
+  'room_finished',
+  'participant_connection_aborted',
+  'track_published',
+  'track_unpublished',
+  'ingress_started',
+  'ingress_ended',
+  'an_event_of_tomorrow',
+  '',
+])('%j is accepted and says nothing', async (event) => {
+  expect(await factsOf(livekitParticipant(event))).toEqual([]);
+});
+
+test('an event is known by its id, and by its body where it has none', async () => {
+  expect((await read(livekitEvent('room_started', { id: 'EV_1' }))).dedupeKey).toBe('EV_1');
+  for (const id of ['', undefined, 'x'.repeat(201), 'a b']) {
+    expect((await read(livekitEvent('room_started', { id }))).dedupeKey).toMatch(/^[0-9a-f]{64}$/);
+  }
+});
+
+test('a body that is no event is refused by name', async () => {
+  await expectMalformed(read('{'), 'Request body must be JSON in UTF-8');
+  for (const body of [
+    '[]',
+    'null',
+    '"x"',
+    { event: 7 },
+    { createdAt: 1.5 },
+    { room: 'x' },
+    { room: { name: '\ud800' } },
+    { egressInfo: { fileResults: [{ size: '99999999999999999999' }] } },
+    { participant: { attributes: { a: null } } },
+  ]) {
+    await expectMalformed(read(body), 'Request body is not a webhook event of LiveKit');
+  }
+});

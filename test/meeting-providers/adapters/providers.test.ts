@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { AppError, statusOf } from '../../../src/core/errors.ts';
+import { MalformedCallback, UnverifiedCallback } from '../../../src/features/meeting-providers/adapters/errors.ts';
+import { credentialsShape, providerKinds, providers } from '../../../src/features/meeting-providers/adapters/index.ts';
+
+test('each kind has an adapter and a shape of credentials', () => {
+  expect(Object.keys(providers).sort()).toEqual([...providerKinds].sort());
+  expect(Object.keys(credentialsShape).sort()).toEqual([...providerKinds].sort());
+});
+
+test('each field of the credentials says what it is', () => {
+  for (const shape of Object.values(credentialsShape)) {
+    for (const field of Object.values(z.toJSONSchema(shape).properties ?? {})) {
+      expect(field).toHaveProperty('description');
+    }
+  }
+});
+
+test('refusals are of the catalogue: 401 and 400', () => {
+  for (const [refusal, status] of [
+    [new UnverifiedCallback('x'), 401],
+    [new MalformedCallback('x'), 400],
+  ] as const) {
+    expect(refusal).toBeInstanceOf(AppError);
+    expect(statusOf[refusal.code]).toBe(status);
+  }
+});

@@ -1,0 +1,46 @@
+/** The guide for meeting providers: its example works as it stands, and its callbacks are those that are taken. */
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { GenericEvent } from '../../../src/features/meeting-providers/adapters/generic.ts';
+import { CreateConnectionInput } from '../../../src/features/meeting-providers/connections/schemas.ts';
+import { eventsOf } from '../../support/events.ts';
+import { startTestApp, type TestApp } from '../../support/test-app.ts';
+import { addTeam } from '../../support/world.ts';
+import { connect } from './sources.ts';
+
+const guide = await readFile(new URL('../../../docs/meeting-providers.md', import.meta.url), 'utf8');
+
+const blocksOf = (language: string): string[] =>
+  [...guide.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)\n\`\`\`$`, 'gms'))].map(([, text = '']) => text);
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+
+test('the signed example lets somebody join', async () => {
+  const team = await addTeam(app);
+  const room = { name: 'amber-falcon', workspace_id: team.id };
+  expect((await app.http.post('/api/dashboard/rooms', team.owner.token, room)).status).toBe(201);
+  const { path, secret } = await connect(app, team, 'generic');
+  const [script = ''] = blocksOf('sh');
+  const env = { ...process.env, INGEST_URL: app.url + path, SECRET: secret ?? '' };
+  const { stdout } = await promisify(execFile)('sh', ['-euc', script], { env });
+  expect(JSON.parse(stdout)).toEqual({ ok: true });
+  expect(await eventsOf(app, team.id, 'room.joined')).toMatchObject([{ data: { participant_name: 'Grace Hopper' } }]);
+});
+
+test('its callbacks are those of the generic provider, one of each, and its connections can be created', () => {
+  const examples = blocksOf('json').map((text) => JSON.parse(text));
+  const connections = examples.filter((example) => 'provider' in example);
+  expect(connections.map((example) => CreateConnectionInput.parse(example).provider)).toEqual([
+    'vonage',
+    'livekit',
+    'generic',
+  ]);
+  const types = examples.filter((example) => 'type' in example).map((example) => GenericEvent.parse(example).type);
+  expect(types).toEqual(GenericEvent.options.map(({ shape }) => shape.type.value));
+});

@@ -1,0 +1,367 @@
+/** Callbacks come in any order and twice, and always end in the same rows and events. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createToken, hashToken } from '../../../src/auth/tokens.ts';
+import { lockWorkspace } from '../../../src/auth/workspace-lock.ts';
+import { transact } from '../../../src/db/client.ts';
+import type { MeetingFact, ProviderCredentials } from '../../../src/features/meeting-providers/adapters/facts.ts';
+import { createGenericSecret } from '../../../src/features/meeting-providers/adapters/generic.ts';
+import { providers } from '../../../src/features/meeting-providers/adapters/index.ts';
+import { applyFact } from '../../../src/features/meeting-providers/ingest/apply-facts.ts';
+import { startTestApp, type TestApp } from '../../support/test-app.ts';
+import { addTeam, type Team } from '../../support/world.ts';
+import {
+  bodyOf,
+  genericEvent,
+  livekitEgress,
+  livekitFile,
+  livekitParticipant,
+  RECORDED_AT,
+  signGeneric,
+  signLivekit,
+  signVonage,
+  vonageArchive,
+  vonageConnection,
+  vonageEmptyArchive,
+} from '../adapters/callbacks.ts';
+import { LIVEKIT, type Room, VONAGE } from './sources.ts';
+
+const MINUTE = 60_000;
+/** No such connection is needed: to what is applied it is a number. */
+const CONNECTION_ID = 1;
+const startedAt = RECORDED_AT.getTime();
+const secondsAt = (minutes: number): number => startedAt / 1000 + minutes * 60;
+
+let app: TestApp;
+let team: Team;
+beforeAll(async () => {
+  app = await startTestApp({ heldAt: new Date(startedAt + 60 * MINUTE) });
+  team = await addTeam(app);
+});
+afterAll(() => app.close());
+
+type Sent = { body: unknown; minutes: number };
+
+/** What each provider sends of a meeting with one visit and one recording. */
+const meetings: Record<string, readonly Sent[]> = {
+  vonage: [
+    {
+      body: vonageConnection('connectionCreated', {}, { data: '{"name":"Grace","email":"grace@example.com"}' }),
+      minutes: 0,
+    },
+    { body: vonageEmptyArchive('started', { createdAt: startedAt + MINUTE }), minutes: 1 },
+    { body: vonageArchive({ status: 'stopped', url: null }), minutes: 7 },
+    { body: vonageConnection('connectionDestroyed', { timestamp: startedAt + 8 * MINUTE }, { data: '' }), minutes: 8 },
+    { body: vonageArchive(), minutes: 9 },
+  ],
+  livekit: [
+    { body: livekitParticipant('participant_joined', { attributes: { email: 'grace@example.com' } }), minutes: 0 },
+    { body: livekitEgress('egress_started', 'EGRESS_STARTING'), minutes: 0 },
+    { body: livekitEgress('egress_updated', 'EGRESS_ENDING'), minutes: 2 },
+    { body: livekitParticipant('participant_left', {}, { createdAt: String(secondsAt(3)) }), minutes: 3 },
+    { body: livekitEgress('egress_ended', 'EGRESS_COMPLETE', livekitFile()), minutes: 4 },
+  ],
+  generic: [
+    { body: genericEvent('participant.joined', { name: 'Grace', email: 'grace@example.com' }), minutes: 0 },
+    { body: genericEvent('recording.started', { title: 'Weekly' }, { occurred_at: secondsAt(1) }), minutes: 1 },
+    { body: genericEvent('recording.ended', { duration: 90 }, { occurred_at: secondsAt(3) }), minutes: 3 },
+    { body: genericEvent('participant.left', {}, { occurred_at: secondsAt(4) }), minutes: 4 },
+    {
+      body: genericEvent(
+        'recording.available',
+        { url: 'https://example.com/a.mp4', size: 9 },
+        { occurred_at: secondsAt(5) },
+      ),
+      minutes: 5,
+    },
+  ],
+  'generic, a recording that fails': [
+    { body: genericEvent('participant.joined', {}), minutes: 0 },
+    { body: genericEvent('recording.started', { title: 'Weekly' }, { occurred_at: secondsAt(1) }), minutes: 1 },
+    { body: genericEvent('recording.failed', { reason: 'Disk full' }, { occurred_at: secondsAt(2) }), minutes: 2 },
+    { body: genericEvent('participant.left', {}, { occurred_at: secondsAt(2) }), minutes: 2 },
+  ],
+};
+
+/** Verified and understood by the real adapter. */
+const factsOf = async (meeting: string, { body, minutes }: Sent): Promise<MeetingFact[]> => {
+  const name = meeting.split(',')[0] as keyof typeof providers;
+  const bytes = bodyOf(body);
+  const at = new Date(startedAt + minutes * MINUTE);
+  const secret = createGenericSecret();
+  const [headers, credentials]: [Record<string, string>, ProviderCredentials] =
+    name === 'vonage'
+      ? [await signVonage(bytes, VONAGE.signature_secret, { at }), VONAGE]
+      : name === 'livekit'
+        ? [await signLivekit(bytes, LIVEKIT.api_key, LIVEKIT.api_secret), LIVEKIT]
+        : [signGeneric(bytes, secret, { at }), { secret }];
+  // LiveKit's own SDK signs by the machine's clock.
+  const now = name === 'livekit' ? new Date() : at;
+  return (await providers[name].readAndVerify({ body: bytes, headers }, credentials, now)).facts;
+};
+
+/** In this room, which the provider knows by its name or by its session. */
+const inRoom = (fact: MeetingFact, { name }: Room): MeetingFact => ({
+  ...fact,
+  room: fact.room.kind === 'name' ? { kind: 'name', name } : { kind: 'session', sessionId: `session of ${name}` },
+});
+
+const apply = (room: Room, facts: readonly MeetingFact[], connectionId = CONNECTION_ID): Promise<void> =>
+  transact(app.services.db, async (tx) => {
+    await lockWorkspace(tx, team.id);
+    const { log, sealer } = app.services;
+    const context = { tx, now: app.clock.now(), log, sealer, workspaceId: team.id, connectionId };
+    for (const fact of facts) await applyFact(context, inRoom(fact, room));
+  });
+
+/** Everything that a meeting has left behind, but ids, and what depends on which fact was the first to tell of a recording. */
+const outcomeOf = async ({ id: roomId }: Room) => {
+  const { db } = app.services;
+  const where = { workspaceId: team.id, roomId };
+  const participants = await db.participant.findMany({
+    where,
+    omit: { id: true, roomId: true },
+    orderBy: { name: 'asc' },
+  });
+  const recordings = await db.recording.findMany({
+    where,
+    omit: { id: true, roomId: true },
+    include: { copy: { select: { deadline: true, nextAttemptAt: true, attempts: true } } },
+  });
+  const contactEvents = await db.contactEvent.findMany({ where, omit: { id: true, roomId: true } });
+  const [sums] = await db.$queryRaw<unknown[]>`
+    select coalesce(sum(count), 0)::int as count from contact_event_subjects
+    where workspace_id = ${team.id} and type = 'room_join' and subject_id = ${roomId}`;
+  const events = await db.$queryRaw<{ type: string; created_at: Date; data: Record<string, unknown> }[]>`
+    select type, created_at, data from events
+    where workspace_id = ${team.id} and (data->>'room_id')::int = ${roomId} and type <> 'room.created'
+    order by type, created_at`;
+  const told = events.map(({ type, created_at, data }) => {
+    const { room_id: _, room_name: __, participant_id: ___, recording_id: ____, ...rest } = data;
+    return type === 'recording.started' ? { type, archive: rest.archive_id } : { type, created_at, ...rest };
+  });
+  return { participants, recordings, contactEvents, sums, events: told };
+};
+
+const permutations = <Value>(values: readonly Value[]): Value[][] =>
+  values.length < 2
+    ? [[...values]]
+    : values.flatMap((value, index) => permutations(values.toSpliced(index, 1)).map((rest) => [value, ...rest]));
+
+/** Rooms with sessions of their own, many at once. */
+const newRooms = async (count: number): Promise<Room[]> => {
+  const at = app.clock.now();
+  const [template] = await app.services.db.$queryRaw<{ next: number }[]>`select count(*)::int as next from rooms`;
+  const names = Array.from({ length: count }, (_, index) => `meeting-${(template?.next ?? 0) + index}`);
+  const common = { workspaceId: team.id, userId: team.owner.id, accentColor: '#6366f1', createdAt: at, lastUsedAt: at };
+  return app.services.db.room.createManyAndReturn({
+    data: names.map((name) => ({ ...common, name, sessionId: `session of ${name}` })),
+    select: { id: true, name: true },
+  });
+};
+
+const newRoom = async (): Promise<Room> => {
+  const [room] = await newRooms(1);
+  if (!room) throw new Error('No room was created');
+  return room;
+};
+
+/** What of an outcome is written down below. */
+const summaryOf = ({
+  participants,
+  recordings,
+  contactEvents,
+  sums,
+  events,
+}: Awaited<ReturnType<typeof outcomeOf>>) => ({
+  participants: participants.map(({ name, email, status, joinedAt, leftAt }) => [
+    name,
+    email,
+    status,
+    joinedAt,
+    leftAt,
+  ]),
+  recordings: recordings.map(({ title, status, duration, size, createdAt, endedAt, failureReason, copy }) => [
+    [title, status, Number(duration), Number(size), failureReason, copy?.deadline ?? null],
+    [createdAt, endedAt],
+  ]),
+  joins: [contactEvents.length, sums],
+  events: events.map(({ type }) => type),
+});
+
+const minute = (minutes: number): Date => new Date(startedAt + minutes * MINUTE);
+const joins = [1, { count: 1 }];
+const events = ['recording.started', 'room.joined', 'room.left'];
+
+const outcomes: Record<string, unknown> = {
+  vonage: {
+    participants: [['Grace', 'grace@example.com', 'left', minute(0), minute(8)]],
+    recordings: [
+      [
+        ['Foo', 'uploaded', 328, 18023312, null, minute(19)],
+        [minute(1), minute(7)],
+      ],
+    ],
+    joins,
+    events,
+  },
+  livekit: {
+    participants: [['Grace Hopper', 'grace@example.com', 'left', minute(0), minute(3)]],
+    recordings: [
+      [
+        [null, 'uploaded', 123, 5368709120, null, minute(24 * 60 + 60)],
+        [minute(0), new Date(startedAt + 123_000)],
+      ],
+    ],
+    joins,
+    events,
+  },
+  generic: {
+    participants: [['Grace', 'grace@example.com', 'left', minute(0), minute(4)]],
+    recordings: [
+      [
+        ['Weekly', 'uploaded', 90, 9, null, minute(24 * 60 + 60)],
+        [minute(1), minute(3)],
+      ],
+    ],
+    joins,
+    events,
+  },
+  'generic, a recording that fails': {
+    participants: [['Guest', null, 'left', minute(0), minute(2)]],
+    recordings: [
+      [
+        ['Weekly', 'failed', 0, 0, 'Disk full', null],
+        [minute(1), minute(2)],
+      ],
+    ],
+    joins,
+    events,
+  },
+};
+
+describe.each(Object.entries(meetings))('%s', (meeting, sent) => {
+  test('every order ends in the same rows and events, with everything told twice', async () => {
+    const facts = (await Promise.all(sent.map((one) => factsOf(meeting, one)))).flat();
+    expect(facts).toHaveLength(sent.length);
+    const told = await newRoom();
+    await apply(told, facts);
+    const expected = await outcomeOf(told);
+    expect(summaryOf(expected)).toEqual(outcomes[meeting]);
+    const orders = permutations(facts);
+    const rooms = await newRooms(orders.length);
+    for (const [index, order] of orders.entries()) {
+      const room = rooms[index] ?? told;
+      // The whole of it twice for some, for all of them one fact in the middle of the others.
+      const again = index % 6 === 0 ? order.toReversed() : order.slice(-2);
+      await apply(room, [...order.slice(0, 2), ...order.slice(0, 1), ...order.slice(2), ...again]);
+    }
+    for (const [index, order] of orders.entries())
+      expect(await outcomeOf(rooms[index] ?? told), order.map(({ kind }) => kind).join()).toEqual(expected);
+  });
+});
+
+describe('who came by our own operation', () => {
+  const [joined, left] = [
+    { kind: 'participant.joined', participantReference: 'c1', name: 'Other', email: null, at: new Date(startedAt) },
+    { kind: 'participant.left', participantReference: 'c1', at: new Date(startedAt + MINUTE) },
+  ] as const;
+
+  test.each(['waiting', 'joined'])('and is %s becomes one with their connection, in either order', async (status) => {
+    const ends = [];
+    for (const isLate of [false, true]) {
+      const room = await newRoom();
+      const token = createToken('lnp_');
+      const at = new Date(startedAt - MINUTE);
+      const who = { workspaceId: team.id, roomId: room.id, name: 'Vera', tokenHash: hashToken(token) };
+      const times = { createdAt: at, lastSeenAt: at, ...(status === 'joined' && { joinedAt: at }) };
+      await app.services.db.participant.create({ data: { ...who, status, ...times } });
+      const reference = { kind: 'name', name: room.name } as const;
+      const facts = [
+        { ...joined, token, room: reference },
+        { ...left, room: reference },
+      ];
+      await apply(room, isLate ? facts.toReversed() : facts);
+      await apply(room, facts);
+      const outcome = await outcomeOf(room);
+      ends.push({ ...outcome, participants: outcome.participants.map(({ tokenHash: _, ...rest }) => rest) });
+      expect(outcome.participants).toMatchObject([
+        { name: 'Vera', status: 'left', connectionId: CONNECTION_ID, participantReference: 'c1' },
+      ]);
+      expect(outcome.events.map(({ type }) => type)).toEqual(
+        status === 'waiting' ? ['room.joined', 'room.left'] : ['room.left'],
+      );
+    }
+    expect(ends[1]).toEqual(ends[0]);
+  });
+
+  test('a token of another room is nobody here', async () => {
+    const [room, other] = [await newRoom(), await newRoom()];
+    const token = createToken('lnp_');
+    const at = new Date(startedAt);
+    const who = { workspaceId: team.id, roomId: other.id, name: 'Vera', tokenHash: hashToken(token) };
+    await app.services.db.participant.create({ data: { ...who, status: 'waiting', createdAt: at, lastSeenAt: at } });
+    await apply(room, [{ ...joined, token, room: { kind: 'name', name: room.name } }]);
+    expect((await outcomeOf(room)).participants).toMatchObject([{ name: 'Other', tokenHash: null }]);
+    expect((await outcomeOf(other)).participants).toMatchObject([
+      { status: 'waiting', connectionId: null, participantReference: null },
+    ]);
+  });
+
+  test('a second connection with the same token is a visit of its own, by the same person', async () => {
+    const room = await newRoom();
+    const token = createToken('lnp_');
+    const at = new Date(startedAt - MINUTE);
+    const who = { workspaceId: team.id, roomId: room.id, name: 'Vera', tokenHash: hashToken(token) };
+    await app.services.db.participant.create({ data: { ...who, status: 'waiting', createdAt: at, lastSeenAt: at } });
+    const reference = { kind: 'name', name: room.name } as const;
+    for (const participantReference of ['c1', 'c2', 'c1', 'c2'])
+      await apply(room, [{ ...joined, token, participantReference, room: reference }]);
+    const { participants, events } = await outcomeOf(room);
+    expect(participants).toMatchObject([
+      { name: 'Vera', status: 'joined' },
+      { name: 'Vera', status: 'joined' },
+    ]);
+    expect(events.map(({ type }) => type)).toEqual(['room.joined', 'room.joined']);
+  });
+});
+
+describe('two connections that call somebody the same', () => {
+  const at = (minutes: number): Date => new Date(startedAt + minutes * MINUTE);
+  const [first, second] = [CONNECTION_ID, CONNECTION_ID + 1];
+  const id = { participantReference: '1' };
+
+  test('tell of two people, each of whom comes and goes by themself', async () => {
+    const room = await newRoom();
+    const of = { ...id, room: { kind: 'name', name: room.name } } as const;
+    const join = (name: string): MeetingFact => ({
+      ...of,
+      kind: 'participant.joined',
+      name,
+      email: null,
+      token: null,
+      at: at(0),
+    });
+    const leave: MeetingFact = { ...of, kind: 'participant.left', at: at(5) };
+    await apply(room, [join('Ada')], first);
+    await apply(room, [leave], second);
+    await apply(room, [join('Bob')], second);
+    await apply(room, [join('Ada'), join('Ada')], first);
+    const { participants, events: told } = await outcomeOf(room);
+    expect(participants).toMatchObject([
+      { name: 'Ada', status: 'joined', leftAt: null, connectionId: first, participantReference: '1' },
+      { name: 'Bob', status: 'left', leftAt: at(5), connectionId: second, participantReference: '1' },
+    ]);
+    expect(told.map(({ type }) => type)).toEqual(['room.joined', 'room.joined', 'room.left']);
+    expect(told.at(-1)).toMatchObject({ participant_name: 'Bob' });
+  });
+
+  test('tell of one recording, where they call that the same', async () => {
+    const room = await newRoom();
+    const of = { archiveId: 'a1', room: { kind: 'name', name: room.name } } as const;
+    await apply(room, [{ ...of, kind: 'recording.started', title: null, at: at(0) }], first);
+    await apply(room, [{ ...of, kind: 'recording.ended', duration: 60, size: null, at: at(1) }], second);
+    const { recordings, events: told } = await outcomeOf(room);
+    expect(recordings).toMatchObject([{ archiveId: 'a1', endedAt: at(1), duration: 60n }]);
+    expect(told.map(({ type }) => type)).toEqual(['recording.started']);
+  });
+});

@@ -1,0 +1,82 @@
+/** The environment: what is wrong is named, and `.env.example` tells the truth. */
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { ConfigError, readConfig } from '../../src/runtime/config.ts';
+
+const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+const namesIn = (text: string, pattern: RegExp): string[] =>
+  [...text.matchAll(pattern)].map(([, name]) => name ?? '').sort();
+
+const example = read('.env.example');
+
+test('.env.example lists every variable that the service reads, and no other', () => {
+  const known = namesIn(read('src/runtime/config.ts'), /^ {4}([A-Z][A-Z0-9_]+): /gm);
+  expect(known.length).toBeGreaterThan(20);
+  expect(namesIn(example, /^(?:# )?([A-Z][A-Z0-9_]+)=/gm)).toEqual(known);
+});
+
+test('the values in .env.example are the defaults', () => {
+  const lines = example.split('\n').filter((line) => /^[A-Z]/.test(line));
+  const values = Object.fromEntries(lines.map((line) => line.split(/=(.*)/s).slice(0, 2)));
+  expect(Object.keys(values)).toContain('PORT');
+  expect(readConfig(values)).toEqual(readConfig({}));
+});
+
+test('an empty variable counts as not set', () => {
+  expect(readConfig({ PORT: '', S3_BUCKET: '' })).toEqual(readConfig({}));
+});
+
+const problemsOf = (env: Record<string, string>): string => {
+  try {
+    readConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  return 'accepted';
+};
+
+test.each([
+  [{ PORT: '65536' }, 'PORT must be a whole number from 0 to 65535'],
+  [{ PORT: '3e3' }, 'PORT must be a whole number from 0 to 65535'],
+  [{ DATABASE_URL: 'mysql://db' }, 'DATABASE_URL must be a URL that begins with postgresql://'],
+  [{ PUBLIC_URL: 'api.example.com' }, 'PUBLIC_URL must be a URL that begins with http:// or https://'],
+  [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent'],
+  [{ SIGNING_SECRET: 'short' }, 'SIGNING_SECRET must have at least 16 characters'],
+  [{ S3_ACCESS_KEY_ID: 'key' }, 'S3_SECRET_ACCESS_KEY must be set together with S3_ACCESS_KEY_ID'],
+  [
+    { CORS_ORIGINS: 'https://app.example.com/' },
+    'CORS_ORIGINS must be * or origins such as https://app.example.com, without a path, separated by commas',
+  ],
+  [
+    { TRUST_PROXY: '1' },
+    'TRUST_PROXY must be 0, or addresses and networks of proxies such as 10.0.0.0/8, separated by commas',
+  ],
+  [{ PUBLIC_URL: 'https://example.com/base' }, 'PUBLIC_URL must have no path'],
+  [{ S3_FORCE_PATH_STYLE: 'yes' }, 'S3_FORCE_PATH_STYLE must be 0 or 1'],
+  [
+    { RUN_WORKER: '0' },
+    'RUN_WORKER may be 0 with DATABASE_URL only: on the embedded database the server does this work itself',
+  ],
+  [{ RATE_LIMIT_PUBLIC: '-1' }, 'RATE_LIMIT_PUBLIC must be a whole number from 0 to 1000000000'],
+])('%j is refused with its name and what it may be', (env, line) => {
+  expect(problemsOf(env).split('\n').slice(1)).toEqual([`  ${line}`]);
+});
+
+test('a secret is not repeated in the message that refuses it', () => {
+  expect(problemsOf({ SIGNING_SECRET: 'hunter2' })).not.toContain('hunter2');
+});
+
+test('lists and URLs come out ready for use', () => {
+  const config = readConfig({
+    PUBLIC_URL: 'https://API.example.com:443/',
+    CORS_ORIGINS: 'https://a.example, https://b.example',
+    TRUST_PROXY: '10.0.0.0/8',
+  });
+  expect(config).toMatchObject({
+    PUBLIC_URL: 'https://api.example.com',
+    CORS_ORIGINS: ['https://a.example', 'https://b.example'],
+    TRUST_PROXY: ['10.0.0.0/8'],
+  });
+});

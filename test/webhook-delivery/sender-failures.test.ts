@@ -1,0 +1,144 @@
+import type { Socket } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { AddressRefused, type ResolveHost } from '../../src/egress/address-guard.ts';
+import { failureReason } from '../../src/egress/failure-reason.ts';
+import { closedUrl, startRawReceiver, startReceiver } from '../support/receiver.ts';
+import { attempt, CLOSED, closedLater, expectNoAnswer, sleep, TIMEOUT_MS, until } from './sending.ts';
+
+const NO_ANSWER = 'No answer within 0.25 s';
+
+describe('no answer', () => {
+  test('from a receiver that hangs before the headers', async () => {
+    const receiver = await closedLater(startReceiver(() => {}));
+    const outcome = await attempt(receiver.url, { timeoutMs: TIMEOUT_MS });
+    expectNoAnswer(outcome, NO_ANSWER);
+    expect(outcome.durationMs).toBeLessThan(TIMEOUT_MS + 200);
+    await until(() => receiver.connections.every((socket) => socket.destroyed));
+  });
+
+  test('from one that hangs in the TLS handshake', async () => {
+    const receiver = await closedLater(startRawReceiver(() => {}));
+    const outcome = await attempt(receiver.url.replace('http:', 'https:'), { timeoutMs: TIMEOUT_MS });
+    expectNoAnswer(outcome, NO_ANSWER);
+    expect(outcome.durationMs).toBeLessThan(TIMEOUT_MS + 200);
+  });
+
+  test('from one that drips its headers', async () => {
+    const receiver = await closedLater(
+      startRawReceiver((socket) => {
+        socket.write('HTTP/1.1 200 OK\r\nx-slow: ');
+        const dripping = setInterval(() => socket.write('x'), 20);
+        socket.on('close', () => clearInterval(dripping));
+      }),
+    );
+    expectNoAnswer(await attempt(receiver.url, { timeoutMs: TIMEOUT_MS }), NO_ANSWER);
+  });
+
+  test('from one that says for ever that an answer will come', async () => {
+    const receiver = await closedLater(
+      startRawReceiver((socket) => {
+        const hinting = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'), 5);
+        socket.on('close', () => clearInterval(hinting));
+      }),
+    );
+    expectNoAnswer(await attempt(receiver.url, { timeoutMs: TIMEOUT_MS }), NO_ANSWER);
+  });
+
+  test('while the name is looked up: and nothing is sent when the connection comes late', async () => {
+    const receiver = await closedLater(startReceiver());
+    const resolveHost: ResolveHost = async () => {
+      await sleep(TIMEOUT_MS - 30);
+      return [{ address: '127.0.0.1', family: 4 }];
+    };
+    const outcome = await attempt(`http://slow.test:${receiver.port}/`, { timeoutMs: TIMEOUT_MS - 100, resolveHost });
+    expectNoAnswer(outcome, 'No answer within 0.15 s');
+    await sleep(200);
+    expect(receiver.requests).toEqual([]);
+  });
+
+  test.each(['000', '099'])('that is HTTP, but for a status of %s', async (status) => {
+    const receiver = await closedLater(
+      startRawReceiver((socket) => void socket.once('data', () => socket.end(`HTTP/1.1 ${status} No\r\n\r\n`))),
+    );
+    expectNoAnswer(await attempt(receiver.url), 'The answer was not HTTP');
+  });
+
+  test('where nothing listens', async () => {
+    expectNoAnswer(await attempt(await closedUrl()), 'The connection was refused');
+  });
+
+  test.each<[string, (socket: Socket) => void]>([
+    ['closes at once', (socket) => socket.end()],
+    ['resets at once', (socket) => socket.resetAndDestroy()],
+    ['closes on the request', (socket) => socket.once('data', () => socket.end())],
+    ['resets on the request', (socket) => socket.once('data', () => socket.resetAndDestroy())],
+    ['closes in the headers', (socket) => socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nx-half: '))],
+    [
+      'switches protocols',
+      (socket) => socket.end('HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
+    ],
+  ])('from a receiver that %s', async (_name, onConnection) => {
+    const receiver = await closedLater(startRawReceiver(onConnection));
+    expectNoAnswer(await attempt(receiver.url, { timeoutMs: 1_000 }), CLOSED);
+    expect(receiver.connections).toHaveLength(1);
+  });
+
+  test.each(['SSH-2.0-OpenSSH_9.9\r\n', '220 mail ESMTP\r\n', '-ERR unknown command\r\n', '\0\u0001\u0002'])(
+    'that is HTTP: %j',
+    async (greeting) => {
+      const receiver = await closedLater(startRawReceiver((socket) => void socket.end(greeting)));
+      expectNoAnswer(await attempt(receiver.url), 'The answer was not HTTP');
+    },
+  );
+
+  test('with headers without end', async () => {
+    const receiver = await closedLater(
+      startRawReceiver((socket) => {
+        const pour = (): void => {
+          while (!socket.destroyed && socket.write(`x-${'y'.repeat(1_000)}: ${'z'.repeat(60_000)}\r\n`));
+        };
+        socket.write('HTTP/1.1 200 OK\r\n');
+        socket.on('drain', pour);
+        pour();
+      }),
+    );
+    expectNoAnswer(await attempt(receiver.url), "The answer's headers are too large");
+    await until(() => receiver.connections.every((socket) => socket.destroyed));
+    expect(receiver.connections[0]?.bytesWritten).toBeLessThan(10_000_000);
+  });
+
+  test('for a name without an address', async () => {
+    expectNoAnswer(await attempt('http://nowhere.invalid/'), 'The host name does not resolve');
+  });
+});
+
+describe('reasons', () => {
+  const withCode = (code: string): Error => Object.assign(new Error('connect 10.0.0.1:5432'), { code });
+
+  test.each([
+    ['ECONNREFUSED', 'The connection was refused'],
+    ['EHOSTUNREACH', 'The host cannot be reached'],
+    ['CERT_HAS_EXPIRED', 'TLS: the certificate has expired'],
+    ['CERT_SIGNATURE_FAILURE', 'The connection failed'],
+    ['UND_ERR_UNHEARD_OF', 'The connection failed'],
+    ['ERR_STREAM_DESTROYED', CLOSED],
+    ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'TLS: the handshake failed'],
+  ])('%s: %s', (code, reason) => {
+    expect(failureReason(withCode(code))).toBe(reason);
+  });
+
+  test('are taken from the first of several addresses', () => {
+    const failures = ['ECONNREFUSED', 'ENETUNREACH'].map(withCode);
+    expect(failureReason(Object.assign(new AggregateError(failures), { code: 'ECONNREFUSED' }))).toBe(
+      'The connection was refused',
+    );
+  });
+
+  test('of refusals are their messages', () => {
+    expect(failureReason(new AddressRefused('The address may not be used: x'))).toBe('The address may not be used: x');
+  });
+
+  test.each(['UND_ERR_INVALID_ARG', 'UND_ERR_DESTROYED', 'EMFILE', ''])('there is none for "%s"', (code) => {
+    expect(failureReason(withCode(code))).toBeNull();
+  });
+});

@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { afterEach, describe, expect, test } from 'vitest';
+import { startRawReceiver, startReceiver } from '../support/receiver.ts';
+import { attempt, CLOSED, closedLater, expectNoAnswer, IDLE_MS, senderFor, sleep } from './sending.ts';
+
+const fixture = (name: string): string =>
+  readFileSync(new URL(`../delivery/fixtures/${name}`, import.meta.url), 'utf8');
+const tls = { key: fixture('self-signed.key.pem'), cert: fixture('self-signed.cert.pem') };
+
+describe('TLS', () => {
+  const authorities = getCACertificates('default');
+  afterEach(() => setDefaultCACertificates(authorities));
+
+  test('refuses a self-signed certificate, even where the environment would not', async () => {
+    const receiver = await closedLater(startReceiver(undefined, { tls }));
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+    try {
+      expectNoAnswer(await attempt(receiver.url), 'TLS: the certificate is self-signed');
+    } finally {
+      delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+    }
+    expect(receiver.requests).toEqual([]);
+  });
+
+  test('refuses the certificate of another host', async () => {
+    setDefaultCACertificates([tls.cert]);
+    const receiver = await closedLater(startReceiver(undefined, { tls }));
+    const outcome = await attempt(`https://other.test:${receiver.port}/`);
+    expectNoAnswer(outcome, 'TLS: the certificate is for another host');
+    expect(receiver.requests).toEqual([]);
+  });
+
+  test.each(['receiver.test', 'receiver.test.', 'RECEIVER.test', '127.0.0.1'])(
+    'sends to %s with a certificate that is trusted, and keeps the connection',
+    async (host) => {
+      setDefaultCACertificates([tls.cert]);
+      const receiver = await closedLater(startReceiver(undefined, { tls }));
+      const sender = senderFor();
+      for (let round = 0; round < 2; round++) {
+        const url = `https://${host}:${receiver.port}/`;
+        expect(await sender.send({ url, headers: {}, body: '{}' })).toMatchObject({ status: 200 });
+        await sleep(IDLE_MS);
+      }
+      expect(receiver.connections).toHaveLength(1);
+    },
+  );
+
+  test("names the URL's host to the server", async () => {
+    const names: string[] = [];
+    const server = createServer({
+      ...tls,
+      SNICallback(name, callback) {
+        names.push(name);
+        callback(null);
+      },
+    });
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    await attempt(`https://receiver.test.:${port}/`);
+    await new Promise((resolve) => server.close(resolve));
+    expect(names).toEqual(['receiver.test']);
+  });
+
+  test.each<[string, (socket: Socket) => void]>([
+    ['closes', (socket) => socket.end()],
+    ['resets', (socket) => socket.resetAndDestroy()],
+  ])('meets a receiver that %s in the handshake', async (_name, onConnection) => {
+    const receiver = await closedLater(
+      startRawReceiver((socket) => void socket.once('data', () => onConnection(socket))),
+    );
+    expectNoAnswer(await attempt(receiver.url.replace('http:', 'https:')), CLOSED);
+    expect(receiver.connections).toHaveLength(1);
+  });
+
+  test('meets a receiver that does not speak it', async () => {
+    const receiver = await closedLater(
+      startRawReceiver((socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
+    );
+    expectNoAnswer(await attempt(receiver.url.replace('http:', 'https:')), 'TLS: the handshake failed');
+  });
+});
