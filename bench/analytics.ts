@@ -64,7 +64,7 @@ const LIVE_INDEXES = `
 type Statement = { name: string; text: string; values: unknown[] };
 
 /** The statement of the operation itself, as its database would get it. */
-const keptStatement = async (workspaceId: number): Promise<Statement> => {
+async function keptStatement(workspaceId: number): Promise<Statement> {
   let statement: Statement = { name: 'kept', text: '', values: [] };
   const $queryRaw = async (texts: TemplateStringsArray, ...values: unknown[]) => {
     statement = { name: 'kept', text: texts.reduce((before, after, index) => `${before}$${index}${after}`), values };
@@ -73,9 +73,9 @@ const keptStatement = async (workspaceId: number): Promise<Statement> => {
   // The only method that the operation calls.
   await readAnalytics({ db: { $queryRaw } as unknown as Tx, clock: { now: () => new Date() } }, { workspaceId });
   return statement;
-};
+}
 
-const ask = async (url: string, path: string, token?: string, json?: object) => {
+async function ask(url: string, path: string, token?: string, json?: object) {
   const answer = await fetch(url + path, {
     method: json ? 'POST' : 'GET',
     headers: {
@@ -86,22 +86,23 @@ const ask = async (url: string, path: string, token?: string, json?: object) => 
   });
   if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
   return (await answer.json()) as { token: string; workspaces: { id: number }[] };
-};
+}
 
-const milliseconds = async (work: () => Promise<unknown>): Promise<number> => {
+async function milliseconds(work: () => Promise<unknown>): Promise<number> {
   const start = performance.now();
   await work();
   return performance.now() - start;
-};
+}
 
-const repeat = async (times: number, work: () => Promise<unknown>): Promise<number[]> => {
+async function repeat(times: number, work: () => Promise<unknown>): Promise<number[]> {
   const took: number[] = [];
   for (let count = 0; count < times; count += 1) took.push(await milliseconds(work));
   return took;
-};
+}
 
-const p99 = (values: readonly number[]): number =>
-  [...values].sort((a, b) => a - b)[Math.ceil(values.length * 0.99) - 1] ?? Number.NaN;
+function p99(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.ceil(values.length * 0.99) - 1] ?? Number.NaN;
+}
 
 await using cleanup = new AsyncDisposableStack();
 const folder = await mkdtemp(join(tmpdir(), 'lynxroom-bench-'));
@@ -118,17 +119,16 @@ const server = await startScript(fileURLToPath(new URL('../src/server.ts', impor
 });
 cleanup.defer(() => server.stop());
 
-const connect = async (): Promise<pg.Client> => {
+async function connect(): Promise<pg.Client> {
   const settings = '-c jit=off -c plan_cache_mode=force_generic_plan -c timezone=UTC';
   const client = new pg.Client({ connectionString: postgres.url, options: settings });
   await client.connect();
   cleanup.defer(() => client.end());
   return client;
-};
-const clients: pg.Client[] = [];
-for (let count = 0; count < WRITERS; count += 1) clients.push(await connect());
-const [client] = clients;
-if (!client) throw new Error('No connection');
+}
+const client = await connect();
+const clients = [client];
+while (clients.length < WRITERS) clients.push(await connect());
 const account = { name: 'Bench', email: 'bench@example.com', password: 'a long password' };
 const { token } = await ask(server.url, '/api/auth/register', undefined, account);
 const { workspaces } = await ask(server.url, '/api/workspaces', token);
@@ -145,10 +145,12 @@ await client.query(`
     alter table contact_events disable trigger all; alter table contact_events enable trigger contact_events_added`);
 const kept = await keptStatement(workspaceId);
 const live: Statement = { name: 'live', text: LIVE, values: [workspaceId, new Date().toISOString().slice(0, 10)] };
-const rest = () => ask(server.url, path, token);
+function rest() {
+  return ask(server.url, path, token);
+}
 
 /** `parts` million events of 400 days: five types, the joins over all rooms, the bookings over all pages. */
-const load = async (parts: number): Promise<void> => {
+async function load(parts: number): Promise<void> {
   for (let part = 0; part < parts; part += 1)
     await client.query(`
         insert into contact_events (workspace_id, type, contact_id, room_id, booking_page_id, created_at)
@@ -157,9 +159,9 @@ const load = async (parts: number): Promise<void> => {
           from (select (array['room_join', 'room_join', 'room_leave', 'booking', 'page_view', 'message'])[1 + floor(random() * 6)] as type
             from generate_series(1, ${MILLION})) drawn`);
   await client.query('vacuum analyze');
-};
+}
 
-const showReads = async (title: string): Promise<void> => {
+async function showReads(title: string): Promise<void> {
   const answer = await rest();
   for (const statement of [kept, live]) {
     const { rows }: pg.QueryResult<{ analytics: unknown }> = await client.query(statement);
@@ -180,16 +182,17 @@ const showReads = async (title: string): Promise<void> => {
   console.log(line(`GET analytics (server CPU ${spread(took.cpu, 2)} ms)`, took.rest));
   console.log(line('kept sums, SQL', took.kept));
   console.log(line('live counts, SQL', took.live));
-};
+}
 
-const write = (by: pg.Client) =>
-  by.query({
+function write(by: pg.Client) {
+  return by.query({
     name: 'write',
     text: 'insert into contact_events (workspace_id, type, contact_id, room_id, created_at) values ($1, $2, $3, $4, now())',
     values: [workspaceId, 'room_join', 1, 1 + Math.floor(Math.random() * ROOMS)],
   });
+}
 
-const showWrites = async (title: string): Promise<void> => {
+async function showWrites(title: string): Promise<void> {
   await client.query('alter table contact_events enable trigger all');
   const one = { with: [] as number[], without: [] as number[] };
   const many = { with: [] as number[], without: [] as number[] };
@@ -208,7 +211,7 @@ const showWrites = async (title: string): Promise<void> => {
   const ratios = (values: typeof one): number[] =>
     values.with.map((value, round) => value / (values.without[round] ?? 0));
   console.log(`with / without, by round | ${spread(ratios(one), 2)} | ${spread(ratios(many), 2)}`);
-};
+}
 
 let loaded = 0;
 for (const size of millions) {

@@ -12,13 +12,14 @@ import busboy from 'busboy';
 const MIB = 1024 * 1024;
 const { WAY, FOLDER = '.', S3_ENDPOINT = '', PORT } = process.env;
 
-const toDisk = (file: Readable): Promise<void> =>
-  pipeline(file, createWriteStream(join(FOLDER, randomUUID()), { highWaterMark: MIB, flush: true }));
+function toDisk(file: Readable): Promise<void> {
+  return pipeline(file, createWriteStream(join(FOLDER, randomUUID()), { highWaterMark: MIB, flush: true }));
+}
 
-const toS3 = async (file: Readable): Promise<void> => {
+async function toS3(file: Readable): Promise<void> {
   const params = { Bucket: 'bench', Key: randomUUID(), Body: file.pipe(new PassThrough()) };
   await new Upload({ client: s3, params, partSize: 8 * MIB, queueSize: 2 }).done();
-};
+}
 
 const s3 = new S3Client({
   endpoint: S3_ENDPOINT,

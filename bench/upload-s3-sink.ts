@@ -1,7 +1,9 @@
 /** An S3 server that reads everything, stores nothing and answers at once: what remains is the sender's own cost. */
 import http from 'node:http';
 
-const xml = (root: string, content: string) => `<?xml version="1.0"?><${root}>${content}</${root}>`;
+function xml(root: string, content: string) {
+  return `<?xml version="1.0"?><${root}>${content}</${root}>`;
+}
 
 http
   .createServer((request, response) => {

@@ -12,25 +12,28 @@ import { startEmbeddedPostgres } from '../src/db/embedded.ts';
 
 export type Server = { pid: number; uploadUrl: string; headers: Record<string, string>; stop(): Promise<void> };
 
-const scriptPath = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+function scriptPath(name: string): string {
+  return fileURLToPath(new URL(name, import.meta.url));
+}
 
-const freePort = async (): Promise<number> => {
+async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
   const address = probe.address();
   probe.close();
   if (address === null || typeof address === 'string') throw new Error('No port');
   return address.port;
-};
+}
 
-const isListening = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
+function isListening(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const socket = createConnection(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false));
     socket.on('connect', () => socket.destroy());
   });
+}
 
 /** Runs a script on CPU 0, so that it never competes with its client, and waits until it listens. */
-export const startScript = async (path: string, env: Record<string, string>, cpu = '0') => {
+export async function startScript(path: string, env: Record<string, string>, cpu = '0') {
   const port = await freePort();
   const child: ChildProcess = spawn('taskset', ['-c', cpu, process.execPath, path], {
     env: { ...process.env, NODE_ENV: 'production', LOG_LEVEL: 'error', PORT: String(port), ...env },
@@ -46,7 +49,7 @@ export const startScript = async (path: string, env: Record<string, string>, cpu
     await exited;
   };
   return { pid: child.pid ?? 0, url: `http://127.0.0.1:${port}`, stop };
-};
+}
 
 export type World = {
   /** A folder on the disk that the servers write to. */
@@ -59,7 +62,7 @@ export type World = {
   close(): Promise<void>;
 };
 
-const createAccount = async (url: string): Promise<{ path: string; token: string }> => {
+async function createAccount(url: string): Promise<{ path: string; token: string }> {
   const ask = async (path: string, token?: string, json?: object) => {
     const headers = {
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
@@ -77,10 +80,10 @@ const createAccount = async (url: string): Promise<{ path: string; token: string
   const { token } = await ask('/api/auth/register', undefined, { name: 'Bench', email, password: 'a long password' });
   const { workspaces } = await ask('/api/workspaces', token);
   return { path: `/api/workspaces/${workspaces[0]?.id}/library`, token };
-};
+}
 
 /** One PostgreSQL and one S3 sink for all. UPLOAD_DIR names the disk; the default is the temporary folder. */
-export const openWorld = async (): Promise<World> => {
+export async function openWorld(): Promise<World> {
   const folder = await mkdtemp(join(process.env.UPLOAD_DIR ?? tmpdir(), 'lynxroom-bench-'));
   // Where this runs as root, PostgreSQL runs as another account, which must get in.
   await chmod(folder, 0o755);
@@ -112,7 +115,7 @@ export const openWorld = async (): Promise<World> => {
       await rm(folder, { recursive: true, force: true });
     },
   };
-};
+}
 
 const boundary = '----bench7d1a9f';
 const head = Buffer.from(
@@ -123,7 +126,7 @@ const block = Buffer.alloc(1024 * 1024, 'bench-payload-');
 const firstBlock = Buffer.concat([Buffer.from('%PDF-1.7\n'), block.subarray(9)]);
 
 /** Uploads a PDF of `size` bytes as fast as the server takes it. */
-export const sendUpload = async ({ uploadUrl, headers }: Server, size: number): Promise<void> => {
+export async function sendUpload({ uploadUrl, headers }: Server, size: number): Promise<void> {
   const request = http.request(uploadUrl, {
     method: 'POST',
     agent: false,
@@ -145,36 +148,43 @@ export const sendUpload = async ({ uploadUrl, headers }: Server, size: number): 
   let text = '';
   for await (const chunk of response.setEncoding('utf8')) text += chunk;
   if (response.statusCode !== 200) throw new Error(`${response.statusCode} ${text}`);
-};
+}
 
 const CLOCK_TICK_MS = 10;
 
 /** CPU time of a process so far, in milliseconds. */
-export const cpuMs = (pid: number): number => {
+export function cpuMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')
     .split(' ');
   return (Number(fields[11]) + Number(fields[12])) * CLOCK_TICK_MS;
-};
+}
 
-const statusMib = (pid: number, key: string): number => {
+function statusMib(pid: number, key: string): number {
   const kilobytes = new RegExp(`^${key}:\\s+(\\d+) kB`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return Number(kilobytes) / 1024;
-};
+}
 
-export const residentMib = (pid: number): number => statusMib(pid, 'VmRSS');
-export const peakMib = (pid: number): number => statusMib(pid, 'VmHWM');
+export function residentMib(pid: number): number {
+  return statusMib(pid, 'VmRSS');
+}
+export function peakMib(pid: number): number {
+  return statusMib(pid, 'VmHWM');
+}
 
 /** Begins a new measurement of the peak (proc(5), clear_refs). Needs root, or a process of one's own. */
-export const resetPeak = (pid: number): void => writeFileSync(`/proc/${pid}/clear_refs`, '5');
+export function resetPeak(pid: number): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5');
+}
 
-export const median = (values: readonly number[]): number => {
+export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
   const upper = sorted[middle] ?? Number.NaN;
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
-};
+}
 
 /** `median (least-most)` */
-export const spread = (values: readonly number[], digits = 0): string =>
-  `${median(values).toFixed(digits)} (${Math.min(...values).toFixed(digits)}-${Math.max(...values).toFixed(digits)})`;
+export function spread(values: readonly number[], digits = 0): string {
+  return `${median(values).toFixed(digits)} (${Math.min(...values).toFixed(digits)}-${Math.max(...values).toFixed(digits)})`;
+}

@@ -17,13 +17,13 @@ const ways = (options.ways ?? 'disk,s3').split(',');
 
 type Shot = { mbPerSecond: number; cpu: number };
 
-const shoot = async (server: Server, many: number): Promise<Shot> => {
+async function shoot(server: Server, many: number): Promise<Shot> {
   const cpuBefore = cpuMs(server.pid);
   const start = performance.now();
   await Promise.all(Array.from({ length: many }, () => sendUpload(server, SIZE)));
   const seconds = (performance.now() - start) / 1000;
   return { mbPerSecond: (many * SIZE) / MB / seconds, cpu: (cpuMs(server.pid) - cpuBefore) / many };
-};
+}
 
 const world = await openWorld();
 try {

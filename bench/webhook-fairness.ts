@@ -23,12 +23,13 @@ const WARM_UP_SECONDS = 5;
 const ILL = ['/dead', '/slow'];
 
 /** The first two workspaces have an ill webhook each, or one less. */
-const pathsOf = (way: 'healthy' | 'mixed'): string[][] =>
-  Array.from({ length: WORKSPACES }, (_, workspace) =>
+function pathsOf(way: 'healthy' | 'mixed'): string[][] {
+  return Array.from({ length: WORKSPACES }, (_, workspace) =>
     Array.from({ length: WEBHOOKS_EACH }, (_, webhook) =>
       webhook === 0 && workspace < ILL.length ? (ILL[workspace] ?? '') : `/${workspace}-${webhook}`,
     ).filter((path) => way === 'mixed' || !ILL.includes(path)),
   );
+}
 
 const world = await openWebhookWorld();
 await using cleanup = new AsyncDisposableStack();
@@ -36,7 +37,7 @@ cleanup.defer(() => world.close());
 const { receiver } = world;
 
 /** How long healthy receivers waited, and how many messages the dead one's webhook has waiting at the end. */
-const measure = async (way: 'healthy' | 'mixed'): Promise<{ latencies: number[]; backlog: number }> => {
+async function measure(way: 'healthy' | 'mixed'): Promise<{ latencies: number[]; backlog: number }> {
   const database = await world.createDatabase(pathsOf(way));
   const worker = await world.startWorker(database);
   await receiver.take();
@@ -56,7 +57,7 @@ const measure = async (way: 'healthy' | 'mixed'): Promise<{ latencies: number[];
   await database.close();
   const measured = arrivals.filter(({ roomId }) => roomId > WARM_UP_SECONDS * rate);
   return { latencies: latenciesOf(measured, committedAt), backlog };
-};
+}
 
 const got = { healthy: [] as number[][], mixed: [] as number[][] };
 for (let round = 0; round < rounds; round += 1)

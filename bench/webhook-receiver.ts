@@ -11,12 +11,14 @@ const ROOM_ID = /"room_id":(\d+)/;
 let arrivals: Arrival[] = [];
 let awaited = Number.POSITIVE_INFINITY;
 
-const report = (message: ReceiverReport): void => void process.send?.(message);
+function report(message: ReceiverReport): void {
+  void process.send?.(message);
+}
 
-const note = (arrival: Arrival): void => {
+function note(arrival: Arrival): void {
   arrivals.push(arrival);
   if (arrivals.length === awaited) report({ kind: 'reached' });
-};
+}
 
 process.on('message', (request: ReceiverRequest) => {
   if (request.kind === 'take') {

@@ -25,7 +25,7 @@ let rows: Row[] = [];
 let waiting: (() => void)[] = [];
 let timer: NodeJS.Timeout | undefined;
 
-const flush = async (): Promise<void> => {
+async function flush(): Promise<void> {
   clearTimeout(timer);
   timer = undefined;
   const taken = rows;
@@ -40,19 +40,20 @@ const flush = async (): Promise<void> => {
     values: [0, 1, 2, 3, 4].map((column) => taken.map((row) => row[column])),
   });
   for (const tell of told) tell();
-};
+}
 
-const record = (row: Row): Promise<void> =>
-  new Promise((resolve, reject) => {
+function record(row: Row): Promise<void> {
+  return new Promise((resolve, reject) => {
     rows.push(row);
     waiting.push(resolve);
     if (rows.length >= BATCH) flush().catch(reject);
     else timer ??= setTimeout(() => void flush().catch(reject), BATCH_MS);
   });
+}
 
 let sent = 0;
 
-const post = async (index: number): Promise<void> => {
+async function post(index: number): Promise<void> {
   const now = new Date();
   const { type: event, data } = roomCreated(1, index);
   const body = toBody({ event, timestamp: now, data });
@@ -64,15 +65,15 @@ const post = async (index: number): Promise<void> => {
   if (answer.statusCode !== 200) throw new Error(`The receiver answered ${answer.statusCode}`);
   if (WAY === 'batch') await record([1, event, body, answer.statusCode, text]);
   sent += 1;
-};
+}
 
-const run = async (forSeconds: number): Promise<void> => {
+async function run(forSeconds: number): Promise<void> {
   const end = performance.now() + forSeconds * 1000;
   const lane = async (): Promise<void> => {
     while (performance.now() < end) await post(sent);
   };
   await Promise.all(Array.from({ length: concurrency }, lane));
-};
+}
 
 await run(WARM_UP_SECONDS);
 sent = 0;

@@ -16,7 +16,9 @@ import { emitAll } from '../src/events/emit.ts';
 import { createSecret, sealSecret } from '../src/features/webhooks/secrets.ts';
 
 /** Milliseconds of a clock that all processes of this machine share. */
-export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
+export function monotonicMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
 
 /** One request at the receiver; `at` is when its first bytes were read. */
 export type Arrival = { path: string; roomId: number; at: number };
@@ -27,27 +29,29 @@ export type SenderFigures = { perSecond: number; cpuUs: number };
 const PADDING = 'x'.repeat(740);
 
 /** An event whose message is 1 kB. */
-export const roomCreated = (workspaceId: number, roomId: number) => ({
-  type: 'room.created' as const,
-  workspaceId,
-  data: {
-    workspace_id: workspaceId,
-    room_id: roomId,
-    room_name: `room-${roomId}`,
-    display_name: PADDING,
-    created_by: 'Bench',
-    created_by_id: 1,
-    scheduled_at: null,
-    created_at: 1_767_225_600,
-  },
-});
+export function roomCreated(workspaceId: number, roomId: number) {
+  return {
+    type: 'room.created' as const,
+    workspaceId,
+    data: {
+      workspace_id: workspaceId,
+      room_id: roomId,
+      room_name: `room-${roomId}`,
+      display_name: PADDING,
+      created_by: 'Bench',
+      created_by_id: 1,
+      scheduled_at: null,
+      created_at: 1_767_225_600,
+    },
+  };
+}
 
 /** Writes events one transaction each at an even rate; resolves, when all are committed, with those moments by `room_id`. */
-export const emitSteadily = async (
+export async function emitSteadily(
   { emit }: BenchDatabase,
   perSecond: number,
   events: readonly ReturnType<typeof roomCreated>[],
-): Promise<Map<number, number>> => {
+): Promise<Map<number, number>> {
   const committedAt = new Map<number, number>();
   const emitting: Promise<void>[] = [];
   const start = performance.now();
@@ -57,17 +61,21 @@ export const emitSteadily = async (
   }
   await Promise.all(emitting);
   return committedAt;
-};
+}
 
 /** Milliseconds from an event's commit to its receiver. */
-export const latenciesOf = (arrivals: readonly Arrival[], committedAt: ReadonlyMap<number, number>): number[] =>
-  arrivals.map(({ roomId, at }) => at - (committedAt.get(roomId) ?? Number.NaN));
+export function latenciesOf(arrivals: readonly Arrival[], committedAt: ReadonlyMap<number, number>): number[] {
+  return arrivals.map(({ roomId, at }) => at - (committedAt.get(roomId) ?? Number.NaN));
+}
 
 /** The value that this share of all does not exceed. */
-export const quantile = (values: readonly number[], share: number): number =>
-  [...values].sort((a, b) => a - b)[Math.ceil(values.length * share) - 1] ?? Number.NaN;
+export function quantile(values: readonly number[], share: number): number {
+  return [...values].sort((a, b) => a - b)[Math.ceil(values.length * share) - 1] ?? Number.NaN;
+}
 
-const scriptPath = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+function scriptPath(name: string): string {
+  return fileURLToPath(new URL(name, import.meta.url));
+}
 
 export type Receiver = {
   url: string;
@@ -77,7 +85,7 @@ export type Receiver = {
   take(): Promise<Arrival[]>;
 };
 
-const startReceiver = async (port: number, undo: AsyncDisposableStack): Promise<Receiver> => {
+async function startReceiver(port: number, undo: AsyncDisposableStack): Promise<Receiver> {
   const child = spawn(process.execPath, [scriptPath('webhook-receiver.ts')], {
     env: { ...process.env, PORT: String(port) },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -102,7 +110,7 @@ const startReceiver = async (port: number, undo: AsyncDisposableStack): Promise<
   };
   await receiver.take();
   return receiver;
-};
+}
 
 export type BenchDatabase = {
   db: Database;
@@ -131,7 +139,7 @@ const TEMPLATE = 'webhook_bench';
 const EVENTS_A_STATEMENT = 1_000;
 const RECEIVER_PORT = 4_391;
 
-const addWebhooks = async (db: Database, paths: readonly (readonly string[])[], key: Uint8Array, base: string) => {
+async function addWebhooks(db: Database, paths: readonly (readonly string[])[], key: Uint8Array, base: string) {
   const sealer = createSealer(key);
   const createdAt = new Date();
   const owner = await db.user.create({
@@ -162,9 +170,9 @@ const addWebhooks = async (db: Database, paths: readonly (readonly string[])[], 
     });
   }
   return ids;
-};
+}
 
-export const openWebhookWorld = async (): Promise<WebhookWorld> => {
+export async function openWebhookWorld(): Promise<WebhookWorld> {
   await using undo = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'lynxroom-bench-'));
   // Where this runs as root, PostgreSQL runs as another account, which must get in.
@@ -257,4 +265,4 @@ export const openWebhookWorld = async (): Promise<WebhookWorld> => {
 
     close: () => closing.disposeAsync(),
   };
-};
+}

@@ -47,15 +47,15 @@ await database.db.$executeRaw`
 const worker = await world.startWorker(database, { WEBHOOK_CONCURRENCY: concurrency });
 
 let rooms = 0;
-const newEvent = ({ workspaceIds }: BenchDatabase) => {
+function newEvent({ workspaceIds }: BenchDatabase) {
   rooms += 1;
   return roomCreated(workspaceIds[rooms % workspaceIds.length] ?? 0, rooms);
-};
+}
 
 type Figures = { perSecond: number; cpuUs: number };
 
 /** From the commit of all events at once until the last attempt is recorded. */
-const drain = async ({ pid }: WorkerRun, count: number): Promise<Figures> => {
+async function drain({ pid }: WorkerRun, count: number): Promise<Figures> {
   await receiver.take();
   const backlog = Array.from({ length: count }, () => newEvent(database));
   const cpuBefore = cpuMs(pid);
@@ -69,15 +69,15 @@ const drain = async ({ pid }: WorkerRun, count: number): Promise<Figures> => {
   const { length } = await receiver.take();
   if (length !== count) throw new Error(`${length} requests came for ${count} events`);
   return figures;
-};
+}
 
-const measureLatency = async (): Promise<number[]> => {
+async function measureLatency(): Promise<number[]> {
   await receiver.take();
   const events = Array.from({ length: LATENCY_SECONDS * rate }, () => newEvent(database));
   const committedAt = await emitSteadily(database, rate, events);
   await receiver.reached(events.length);
   return latenciesOf(await receiver.take(), committedAt);
-};
+}
 
 const ways = ['bare', 'batch', 'engine'] as const;
 const figures: Record<(typeof ways)[number], Figures[]> = { bare: [], batch: [], engine: [] };

@@ -12,8 +12,9 @@ if (!url || !token || !workspace) throw new Error('Load the demo account first: 
 const client = createClient({ url, token });
 const id = Number(workspace);
 
-const sample = async (name: string, type: string): Promise<File> =>
-  new File([await readFile(new URL(name, import.meta.url))], name, { type });
+async function sample(name: string, type: string): Promise<File> {
+  return new File([await readFile(new URL(name, import.meta.url))], name, { type });
+}
 
 const pdf = await client.upload({ id, file: await sample('sample.pdf', 'application/pdf'), name: 'Offer.pdf' });
 const video = await client.upload({ id, file: await sample('sample.mp4', 'video/mp4'), description: 'A test card' });

@@ -20,14 +20,14 @@ const id = Number(workspace);
 let secret = '';
 let isBroken = false;
 
-const isSigned = (signature: unknown, body: Buffer): boolean => {
+function isSigned(signature: unknown, body: Buffer): boolean {
   const expected = createHmac('sha256', secret).update(body).digest('hex');
   return (
     typeof signature === 'string' &&
     signature.length === expected.length &&
     timingSafeEqual(Buffer.from(signature), Buffer.from(expected))
   );
-};
+}
 
 const receiver = createServer(async (request, response) => {
   const body = Buffer.concat(await request.toArray());
@@ -53,16 +53,18 @@ console.log(`Registered ${webhook.url}`);
 
 type Deliveries = Outputs['webhooks']['deliveries']['deliveries'];
 
-const waitFor = async (count: number): Promise<Deliveries> => {
+async function waitFor(count: number): Promise<Deliveries> {
   for (let tries = 0; tries < 500; tries += 1) {
     const { deliveries } = await client.webhooks.deliveries.query({ id, webhookId: webhook.id });
     if (deliveries.length >= count) return deliveries;
     await sleep(20);
   }
   throw new Error(`No ${count} deliveries within 10 s`);
-};
+}
 
-const createRoom = () => client.rooms.create.mutate({ workspace_id: id });
+function createRoom() {
+  return client.rooms.create.mutate({ workspace_id: id });
+}
 const rooms = [await createRoom()];
 await waitFor(1);
 

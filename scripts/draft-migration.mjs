@@ -12,7 +12,9 @@ import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-util
 import * as engine from '@prisma/schema-engine-wasm/schema_engine_bg';
 
 const path = 'prisma/schema.prisma';
-const schema = (content) => ({ tag: 'schemaDatamodel', files: [{ path, content }] });
+function schema(content) {
+  return { tag: 'schemaDatamodel', files: [{ path, content }] };
+}
 
 const binary = readFileSync(
   new URL(import.meta.resolve('@prisma/schema-engine-wasm/schema_engine_bg').replace(/_bg\.js$/, '_bg.wasm')),

@@ -13,28 +13,31 @@ const schemaPath = join(root, 'prisma/schema.prisma');
 const outputFolder = join(root, 'src/db/generated');
 const hashFile = join(outputFolder, '.schema-hash');
 
-const versionOf = (name) => JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8')).version;
+function versionOf(name) {
+  return JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8')).version;
+}
 
 /** A sha-256 over all that decides what is generated: the schema, the generator's version, this script. */
-const schemaHash = () =>
-  createHash('sha256')
+function schemaHash() {
+  return createHash('sha256')
     .update(readFileSync(schemaPath))
     .update(versionOf('@prisma/client-generator-ts'))
     .update(readFileSync(__filename))
     .digest('hex');
+}
 
 /** The plain `key = "value"` settings of a block such as `generator client { ... }`. */
-const readBlock = (schema, kind) => {
+function readBlock(schema, kind) {
   const [, name, body] = schema.match(new RegExp(`^${kind}\\s+(\\w+)\\s*\\{([^}]*)\\}`, 'm')) ?? [];
   if (body === undefined) throw new Error(`prisma/schema.prisma has no ${kind} block`);
   const settings = Object.fromEntries(
     [...body.matchAll(/^\s*(\w+)\s*=\s*"([^"]*)"/gm)].map(([, key, value]) => [key, value]),
   );
   return { name, settings };
-};
+}
 
 /** Generates beside the output folder and renames, so that a client that is there is whole. */
-const generate = async () => {
+async function generate() {
   const { getDMMF, PrismaClientTsGenerator } = require('@prisma/client-generator-ts');
   const datamodel = readFileSync(schemaPath, 'utf8');
   const hash = schemaHash();
@@ -76,7 +79,7 @@ const generate = async () => {
   } finally {
     rmSync(staged, { recursive: true, force: true });
   }
-};
+}
 
 module.exports = { schemaHash, hashFile };
 

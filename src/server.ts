@@ -5,18 +5,18 @@ import { demoLines, prepareDemo } from './runtime/demo-account.ts';
 import { runProcess } from './runtime/process.ts';
 import { type RunningService, startService } from './runtime/start.ts';
 
-const say = (text: string): void => {
+function say(text: string): void {
   process.stdout.write(`${text}\n`);
-};
+}
 
-const greet = async (service: RunningService, config: Config): Promise<void> => {
+async function greet(service: RunningService, config: Config): Promise<void> {
   say(`\nLynxroom listens on ${service.url}\nDocs to browse and try: ${service.url}/docs\n`);
   const demo = await prepareDemo(service.services, config.DATA_DIR, service.url);
   if (demo === null) return;
   const path = relative('.', demo);
   const lines = demoLines(path.startsWith('.') ? path : `./${path}`);
   say(`Try it from another terminal in this folder:\n${lines.map((line) => `  ${line}`).join('\n')}\n`);
-};
+}
 
 await runProcess(startService, async (service, config, logger) => {
   if (config.DATABASE_URL !== undefined) return logger.info({ url: service.url }, 'Listening');

@@ -34,7 +34,7 @@ const unlimited = {
 };
 
 /** The application on a port of its own, whose clock this process moves. */
-const startMovableApp = async ({ services, files }: OpenedServices, undo: Undo) => {
+async function startMovableApp({ services, files }: OpenedServices, undo: Undo) {
   let now = new Date();
   const movable: Services = {
     ...services,
@@ -49,12 +49,12 @@ const startMovableApp = async ({ services, files }: OpenedServices, undo: Undo) 
     now = at;
   };
   return { url, services: movable, moveTo };
-};
+}
 
 type MovableApp = Awaited<ReturnType<typeof startMovableApp>>;
 
 /** Fills the workspace, unless it is there; its id, and what to say. */
-const fill = async (app: MovableApp, token: string, from: Date): Promise<{ id: number; outcome: string }> => {
+async function fill(app: MovableApp, token: string, from: Date): Promise<{ id: number; outcome: string }> {
   const { url, moveTo } = app;
   const client = createClient({ url, token });
   const { workspaces } = await client.workspaces.list.query();
@@ -71,9 +71,9 @@ const fill = async (app: MovableApp, token: string, from: Date): Promise<{ id: n
   await client.workspaces.rename.mutate({ id, name: NAME });
   const counts = `${rooms.length} rooms, ${joins.length} visits, ${recordings.length} recordings, ${bookings.length} bookings and ${items} files`;
   return { id, outcome: `Filled workspace ${id}, ${NAME}, with ${DAYS} days: ${counts}` };
-};
+}
 
-const main = async (): Promise<string> => {
+async function main(): Promise<string> {
   const config = readConfig(process.env);
   const undo = createUndo(quiet);
   try {
@@ -97,6 +97,6 @@ const main = async (): Promise<string> => {
   } finally {
     await undo.run();
   }
-};
+}
 
 process.stdout.write(`${await main()}\n`);

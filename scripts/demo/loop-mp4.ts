@@ -4,7 +4,7 @@ type Box = { type: string; body: Buffer };
 
 const HEADER_BYTES = 8;
 
-const readBoxes = (bytes: Buffer): Box[] => {
+function readBoxes(bytes: Buffer): Box[] {
   const boxes: Box[] = [];
   for (let offset = 0; offset < bytes.length; ) {
     const size = bytes.readUInt32BE(offset);
@@ -13,42 +13,44 @@ const readBoxes = (bytes: Buffer): Box[] => {
     offset += size;
   }
   return boxes;
-};
+}
 
-const writeBox = ({ type, body }: Box): Buffer => {
+function writeBox({ type, body }: Box): Buffer {
   const header = Buffer.alloc(HEADER_BYTES);
   header.writeUInt32BE(HEADER_BYTES + body.length);
   header.write(type, 4, 'latin1');
   return Buffer.concat([header, body]);
-};
+}
 
-const writeBoxes = (boxes: readonly Box[]): Buffer => Buffer.concat(boxes.map(writeBox));
+function writeBoxes(boxes: readonly Box[]): Buffer {
+  return Buffer.concat(boxes.map(writeBox));
+}
 
-const uint32s = (values: readonly number[]): Buffer => {
+function uint32s(values: readonly number[]): Buffer {
   const bytes = Buffer.alloc(values.length * 4);
   for (const [index, value] of values.entries()) bytes.writeUInt32BE(value, index * 4);
   return bytes;
-};
+}
 
 /** The body of a box with a table: version and flags, the number of entries, and the entries, `times` over. */
-const repeatTable = (body: Buffer, entryBytes: number, times: number, headBytes = 8): Buffer => {
+function repeatTable(body: Buffer, entryBytes: number, times: number, headBytes = 8): Buffer {
   const head = Buffer.from(body.subarray(0, headBytes));
   const entries = body.subarray(headBytes);
   head.writeUInt32BE((entries.length / entryBytes) * times, headBytes - 4);
   return Buffer.concat([head, ...Array.from({ length: times }, () => entries)]);
-};
+}
 
 /** A number in a box, multiplied; durations stand in several of them. */
-const multiply = (body: Buffer, offset: number, times: number): Buffer => {
+function multiply(body: Buffer, offset: number, times: number): Buffer {
   const changed = Buffer.from(body);
   changed.writeUInt32BE(changed.readUInt32BE(offset) * times, offset);
   return changed;
-};
+}
 
 const CONTAINERS = ['moov', 'trak', 'mdia', 'minf', 'stbl', 'edts'];
 
 /** ISO 14496-12: where each box of version 0 has its duration, or its table. */
-const loopBox = ({ type, body }: Box, times: number, mediaOffset: number, samples: number): Buffer => {
+function loopBox({ type, body }: Box, times: number, mediaOffset: number, samples: number): Buffer {
   switch (type) {
     case 'mvhd':
       return multiply(body, 16, times);
@@ -74,20 +76,21 @@ const loopBox = ({ type, body }: Box, times: number, mediaOffset: number, sample
     default:
       return body;
   }
-};
+}
 
-const loopBoxes = (boxes: readonly Box[], times: number, mediaOffset: number, samples: number): Box[] =>
-  boxes.map((box) =>
+function loopBoxes(boxes: readonly Box[], times: number, mediaOffset: number, samples: number): Box[] {
+  return boxes.map((box) =>
     CONTAINERS.includes(box.type)
       ? { type: box.type, body: writeBoxes(loopBoxes(readBoxes(box.body), times, mediaOffset, samples)) }
       : { type: box.type, body: loopBox(box, times, mediaOffset, samples) },
   );
+}
 
 /**
  * An MP4 that plays `sample` so many times. It takes what examples/sample.mp4 is: one video track, whose samples lie in one
  * chunk and begin with its only key frame. The pictures are in the file once, so an hour is about 75 kB.
  */
-export const loopMp4 = (sample: Buffer, times: number): Buffer => {
+export function loopMp4(sample: Buffer, times: number): Buffer {
   const boxes = readBoxes(sample);
   const bodyOf = (type: string): Buffer => {
     const box = boxes.find((one) => one.type === type);
@@ -102,4 +105,4 @@ export const loopMp4 = (sample: Buffer, times: number): Buffer => {
   const samples = sample.readUInt32BE(stsc + 4 + 8 + 4);
   const looped = loopBoxes(movie, times, fileType.length + HEADER_BYTES, samples);
   return Buffer.concat([fileType, media, writeBox({ type: 'moov', body: writeBoxes(looped) })]);
-};
+}

@@ -86,19 +86,21 @@ const pagesOfTheTeam = [
 const workdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday'] as const;
 const documents = ['Proposal', 'Invoice', 'Brief', 'Contract', 'Minutes'] as const;
 
-const isWorkday = (day: Date): boolean => day.getUTCDay() >= 1 && day.getUTCDay() <= 5;
+function isWorkday(day: Date): boolean {
+  return day.getUTCDay() >= 1 && day.getUTCDay() <= 5;
+}
 
 type Client = ReturnType<typeof createClient>;
 type Month = MonthOptions & { client: Client; guest: Client; random: Random; diary: Diary; labelIds: number[] };
 type TeamRoom = (typeof roomsOfTheTeam)[number] & Diary['rooms'][number];
 
-const makeVideo = (seconds: number): Blob => {
+function makeVideo(seconds: number): Blob {
   const bytes = new Uint8Array(loopMp4(readFileSync(SAMPLE), Math.max(1, Math.round(seconds / SAMPLE_SECONDS))));
   return new Blob([bytes], { type: 'video/mp4' });
-};
+}
 
 /** People come, some of them wait to be let in, one meeting in three is recorded, and everybody leaves. */
-const meet = async (month: Month, room: TeamRoom, at: Date): Promise<void> => {
+async function meet(month: Month, room: TeamRoom, at: Date): Promise<void> {
   const { client, guest, random, diary, moveTo } = month;
   const { name: roomName } = room;
   const present: string[] = [];
@@ -123,9 +125,9 @@ const meet = async (month: Month, room: TeamRoom, at: Date): Promise<void> => {
   }
   moveTo(endsAt);
   for (const token of present) await guest.participants.leave.mutate({ roomName, token });
-};
+}
 
-const book = async (month: Month, page: Diary['pages'][number], at: Date): Promise<void> => {
+async function book(month: Month, page: Diary['pages'][number], at: Date): Promise<void> {
   const { guest, random, diary, moveTo } = month;
   moveTo(at);
   const { times } = await guest.bookings.times.query({ slug: page.slug });
@@ -137,17 +139,17 @@ const book = async (month: Month, page: Diary['pages'][number], at: Date): Promi
   const isCancelled = random.chance(0.1);
   if (isCancelled) await guest.bookings.cancel.mutate({ slug: page.slug, token: booking.cancel_token });
   diary.bookings.push({ at, pageId: page.id, email, isCancelled });
-};
+}
 
-const file = async ({ client, random, diary, labelIds, moveTo, workspaceId: id }: Month, at: Date): Promise<void> => {
+async function file({ client, random, diary, labelIds, moveTo, workspaceId: id }: Month, at: Date): Promise<void> {
   moveTo(at);
   const name = `${random.one(documents)} ${diary.items + 1}.pdf`;
   const item = await client.upload({ id, file: new File([readFileSync(DOCUMENT)], name, { type: 'application/pdf' }) });
   await client.library.assignLabel.mutate({ id, itemId: item.id, labelId: random.one(labelIds) });
   diary.items += 1;
-};
+}
 
-const furnish = async (month: Month): Promise<{ rooms: TeamRoom[]; pages: Diary['pages'] }> => {
+async function furnish(month: Month): Promise<{ rooms: TeamRoom[]; pages: Diary['pages'] }> {
   const { client, diary, labelIds, workspaceId: id } = month;
   for (const [name, color] of [
     ['Contracts', '#0ea5e9'],
@@ -175,9 +177,9 @@ const furnish = async (month: Month): Promise<{ rooms: TeamRoom[]; pages: Diary[
     diary.pages.push({ id: bookingPage.id, title, slug: bookingPage.slug });
   }
   return { rooms, pages: diary.pages };
-};
+}
 
-const liveADay = async (month: Month, day: Date, rooms: readonly TeamRoom[]): Promise<void> => {
+async function liveADay(month: Month, day: Date, rooms: readonly TeamRoom[]): Promise<void> {
   const { random, diary } = month;
   if (!isWorkday(day)) return;
   const at = (hour: number, minute = 0): Date => new Date(day.getTime() + hour * HOUR_MS + minute * MINUTE_MS);
@@ -188,10 +190,10 @@ const liveADay = async (month: Month, day: Date, rooms: readonly TeamRoom[]): Pr
     if (random.chance(room.chance)) await meet(month, room, at(room.hour));
   }
   if (random.chance(0.5)) await file(month, at(18));
-};
+}
 
 /** Lives the month. The workspace is the caller's, and empty. */
-export const liveAMonth = async (options: MonthOptions): Promise<Diary> => {
+export async function liveAMonth(options: MonthOptions): Promise<Diary> {
   const { url, token, from, days, seed = 1, moveTo } = options;
   const diary: Diary = { rooms: [], pages: [], joins: [], bookings: [], recordings: [], items: 0 };
   const client = createClient({ url, token });
@@ -203,4 +205,4 @@ export const liveAMonth = async (options: MonthOptions): Promise<Diary> => {
     await liveADay(month, new Date(from.getTime() + index * DAY_MS), rooms);
   }
   return diary;
-};
+}

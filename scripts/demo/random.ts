@@ -10,7 +10,7 @@ export type Random = {
 };
 
 /** Mulberry32: small, fast, and even enough for a demo. */
-export const createRandom = (seed: number): Random => {
+export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -34,4 +34,4 @@ export const createRandom = (seed: number): Random => {
       return chosen;
     },
   };
-};
+}

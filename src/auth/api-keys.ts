@@ -8,8 +8,17 @@ const RANDOM_CHARACTERS = 34;
 const CHECKSUM_CHARACTERS = 6;
 const VISIBLE_CHARACTERS = 8;
 
+const API_KEY = /^lnx_[0-9A-Za-z]{40}$/;
+
+/** A new key: 34 characters from a CSPRNG are 202 bits. */
+export function createApiKey(): string {
+  let text = KEY_PREFIX;
+  for (let index = 0; index < RANDOM_CHARACTERS; index += 1) text += ALPHABET.charAt(randomInt(ALPHABET.length));
+  return text + checksumOf(text);
+}
+
 /** CRC-32 in base62, most significant first: lets a mistyped or truncated key be refused without a query. */
-const checksumOf = (text: string): string => {
+function checksumOf(text: string): string {
   let rest = crc32(text);
   let checksum = '';
   for (let index = 0; index < CHECKSUM_CHARACTERS; index += 1) {
@@ -17,20 +26,14 @@ const checksumOf = (text: string): string => {
     rest = Math.floor(rest / ALPHABET.length);
   }
   return checksum;
-};
-
-/** A new key: 34 characters from a CSPRNG are 202 bits. */
-export const createApiKey = (): string => {
-  let text = KEY_PREFIX;
-  for (let index = 0; index < RANDOM_CHARACTERS; index += 1) text += ALPHABET.charAt(randomInt(ALPHABET.length));
-  return text + checksumOf(text);
-};
-
-const API_KEY = /^lnx_[0-9A-Za-z]{40}$/;
+}
 
 /** Whether the text has the form and the checksum of a key. */
-export const isApiKey = (text: string): boolean =>
-  API_KEY.test(text) && checksumOf(text.slice(0, -CHECKSUM_CHARACTERS)) === text.slice(-CHECKSUM_CHARACTERS);
+export function isApiKey(text: string): boolean {
+  return API_KEY.test(text) && checksumOf(text.slice(0, -CHECKSUM_CHARACTERS)) === text.slice(-CHECKSUM_CHARACTERS);
+}
 
 /** What stays visible of a key after its creation. */
-export const keyPrefixOf = (key: string): string => key.slice(0, VISIBLE_CHARACTERS);
+export function keyPrefixOf(key: string): string {
+  return key.slice(0, VISIBLE_CHARACTERS);
+}

@@ -42,15 +42,17 @@ type Row = {
   role: string | null;
 };
 
-const toIdentity = (row: Row, credential: Credential): Identity => ({
-  caller: { userId: row.user_id, name: row.name, email: row.email, createdAt: row.created_at, credential },
-  access:
-    row.workspace_id === null
-      ? null
-      : { workspaceId: row.workspace_id, role: row.role === null ? null : toRole(row.role) },
-});
+type KeyRow = Row & { key_workspace_id: number; last_used_at: Date | null };
 
-const bySession = async ({ db, clock }: Needs, token: string, workspaceId: number | null): Promise<Identity> => {
+/** Finds the caller behind a credential and, in the same query, what they are in `workspaceId`. */
+export async function identify(needs: Needs, token: string | null, workspaceId: number | null): Promise<Identity> {
+  if (token === null) return nobody;
+  if (isToken('lns_', token)) return bySession(needs, token, workspaceId);
+  if (isApiKey(token)) return byKey(needs, token, workspaceId);
+  return nobody;
+}
+
+async function bySession({ db, clock }: Needs, token: string, workspaceId: number | null): Promise<Identity> {
   const [row] = await db.$queryRaw<Row[]>`
     select u.id as user_id, u.name, u.email, u.created_at, s.id as credential_id, w.id as workspace_id, m.role
     from sessions s
@@ -59,26 +61,20 @@ const bySession = async ({ db, clock }: Needs, token: string, workspaceId: numbe
     left join members m on m.workspace_id = w.id and m.user_id = u.id
     where s.token_hash = ${hashToken(token)} and s.expires_at > ${clock.now()}`;
   return row ? toIdentity(row, { kind: 'session', id: row.credential_id }) : nobody;
-};
+}
 
-type KeyRow = Row & { key_workspace_id: number; last_used_at: Date | null };
-
-/** The first use is written before its answer; later ones at most once a minute, and nobody waits for them. */
-const noteUse = async ({ db, clock, log }: Needs, key: KeyRow): Promise<void> => {
-  const now = clock.now();
-  // Of many calls that come at once, the first one writes.
-  const write = () =>
-    db.apiKey.updateMany({
-      where: { workspaceId: key.key_workspace_id, id: key.credential_id, lastUsedAt: key.last_used_at },
-      data: { lastUsedAt: now },
-    });
-  if (key.last_used_at === null) await write();
-  else if (now.getTime() - key.last_used_at.getTime() >= MINUTE_MS)
-    write().catch((error: unknown) => log.warn({ err: error }, 'The last use of a key could not be written'));
-};
+function toIdentity(row: Row, credential: Credential): Identity {
+  return {
+    caller: { userId: row.user_id, name: row.name, email: row.email, createdAt: row.created_at, credential },
+    access:
+      row.workspace_id === null
+        ? null
+        : { workspaceId: row.workspace_id, role: row.role === null ? null : toRole(row.role) },
+  };
+}
 
 /** Found by its hash. Whether it is active and its creator still a member is looked at on every call. */
-const byKey = async (needs: Needs, token: string, workspaceId: number | null): Promise<Identity> => {
+async function byKey(needs: Needs, token: string, workspaceId: number | null): Promise<Identity> {
   const [row] = await needs.db.$queryRaw<KeyRow[]>`
     select u.id as user_id, u.name, u.email, u.created_at, k.id as credential_id, k.workspace_id as key_workspace_id,
       k.last_used_at, w.id as workspace_id, case when w.id = k.workspace_id then m.role end as role
@@ -90,12 +86,18 @@ const byKey = async (needs: Needs, token: string, workspaceId: number | null): P
   if (!row) return nobody;
   await noteUse(needs, row);
   return toIdentity(row, { kind: 'key', id: row.credential_id, workspaceId: row.key_workspace_id });
-};
+}
 
-/** Finds the caller behind a credential and, in the same query, what they are in `workspaceId`. */
-export const identify = async (needs: Needs, token: string | null, workspaceId: number | null): Promise<Identity> => {
-  if (token === null) return nobody;
-  if (isToken('lns_', token)) return bySession(needs, token, workspaceId);
-  if (isApiKey(token)) return byKey(needs, token, workspaceId);
-  return nobody;
-};
+/** The first use is written before its answer; later ones at most once a minute, and nobody waits for them. */
+async function noteUse({ db, clock, log }: Needs, key: KeyRow): Promise<void> {
+  const now = clock.now();
+  // Of many calls that come at once, the first one writes.
+  const write = () =>
+    db.apiKey.updateMany({
+      where: { workspaceId: key.key_workspace_id, id: key.credential_id, lastUsedAt: key.last_used_at },
+      data: { lastUsedAt: now },
+    });
+  if (key.last_used_at === null) await write();
+  else if (now.getTime() - key.last_used_at.getTime() >= MINUTE_MS)
+    write().catch((error: unknown) => log.warn({ err: error }, 'The last use of a key could not be written'));
+}

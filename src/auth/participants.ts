@@ -13,7 +13,7 @@ export type RoomCaller = {
 };
 
 /** The participant of the room `roomName` behind a token; null where there is none, or in another room. */
-export const findParticipant = async (db: Database, roomName: string, token: string): Promise<RoomCaller | null> => {
+export async function findParticipant(db: Database, roomName: string, token: string): Promise<RoomCaller | null> {
   if (!isToken('lnp_', token)) return null;
   const [row] = await db.$queryRaw<RoomCaller[]>`
     select p.id, p.workspace_id as "workspaceId", p.room_id as "roomId", r.name as "roomName", p.name, p.status
@@ -21,4 +21,4 @@ export const findParticipant = async (db: Database, roomName: string, token: str
     where p.token_hash = ${hashToken(token)}`;
   // Compared here: the text comes from outside, and PostgreSQL takes not every text.
   return row?.roomName === roomName ? row : null;
-};
+}

@@ -9,7 +9,14 @@ const MOST_AT_ONCE = 2;
 let running = 0;
 const waiting: (() => void)[] = [];
 
-const inTurn = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+// What an unknown address is checked against, so that it takes as long as a wrong password: nobody's, hashed as above.
+const DECOY = '$argon2id$v=19$m=19456,t=2,p=1$i2h0O/0ypQJuE0qwto5Vvw$kb0h1oYIOrzNH3ADRVXCKLAgXfpnFsu3TfcJ3bEGO2o';
+
+export function hashPassword(password: string): Promise<string> {
+  return inTurn(() => hash(password, PARAMETERS));
+}
+
+async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
   if (running >= MOST_AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
   else running += 1;
   try {
@@ -20,15 +27,10 @@ const inTurn = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     if (next) next();
     else running -= 1;
   }
-};
-
-export const hashPassword = (password: string): Promise<string> => inTurn(() => hash(password, PARAMETERS));
-
-// What an unknown address is checked against, so that it takes as long as a wrong password: nobody's, hashed as above.
-const DECOY = '$argon2id$v=19$m=19456,t=2,p=1$i2h0O/0ypQJuE0qwto5Vvw$kb0h1oYIOrzNH3ADRVXCKLAgXfpnFsu3TfcJ3bEGO2o';
+}
 
 /** Whether `password` belongs to `passwordHash`; null takes as long as a wrong one and is never right. */
-export const isPassword = async (password: string, passwordHash: string | null): Promise<boolean> => {
+export async function isPassword(password: string, passwordHash: string | null): Promise<boolean> {
   const isRight = await inTurn(() => verify(passwordHash ?? DECOY, password));
   return isRight && passwordHash !== null;
-};
+}

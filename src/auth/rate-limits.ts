@@ -36,11 +36,8 @@ export type RateLimits = {
 
 const WINDOW_SECONDS = 60;
 
-const isLoopback = (address: string): boolean =>
-  address === '::1' || /^(?:::ffff:)?127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(address);
-
 /** Who shares a network address: one IPv4 address, or one IPv6 /64, which is what a single customer is given. */
-export const networkOf = (address: string): string => {
+export function networkOf(address: string): string {
   const v4 = /^(?:::ffff:)?(\d{1,3}(?:\.\d{1,3}){3})$/i.exec(address)?.[1];
   if (v4) return v4;
   const [head = '', tail] = address.toLowerCase().split('%')[0]?.split('::') ?? [];
@@ -52,9 +49,9 @@ export const networkOf = (address: string): string => {
     .slice(0, 4)
     .map((group) => group.replace(/^0+(?=.)/, ''))
     .join(':');
-};
+}
 
-export const createRateLimits = (settings: RateLimitSettings): RateLimits => {
+export function createRateLimits(settings: RateLimitSettings): RateLimits {
   const limiter = (name: LimitName): RateLimiterMemory | null =>
     settings[name] === 0
       ? null
@@ -84,4 +81,8 @@ export const createRateLimits = (settings: RateLimitSettings): RateLimits => {
       }
     },
   };
-};
+}
+
+function isLoopback(address: string): boolean {
+  return address === '::1' || /^(?:::ffff:)?127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(address);
+}

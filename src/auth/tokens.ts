@@ -9,24 +9,32 @@ export type TokenPrefix = 'lns_' | 'lnp_' | 'lnr_' | 'lnb_';
 
 const TOKEN_BYTES = 32;
 
-/** A prefix and 256 random bits. */
-export const createToken = (prefix: TokenPrefix): string => prefix + randomBytes(TOKEN_BYTES).toString('base64url');
-
 const TOKEN_REST = /^[A-Za-z0-9_-]{43}$/;
-
-/** Whether a text can be such a token at all: what cannot is never asked of the database. */
-export const isToken = (prefix: TokenPrefix, text: string): boolean =>
-  text.startsWith(prefix) && TOKEN_REST.test(text.slice(prefix.length));
-
-export const hashToken = (token: string): Uint8Array<ArrayBuffer> =>
-  new Uint8Array(createHash('sha256').update(token).digest());
 
 const LINK_TOKEN_BYTES = 24;
 
-/** A secret for a link, 192 random bits. */
-export const createLinkToken = (): string => randomBytes(LINK_TOKEN_BYTES).toString('base64url');
-
 const LINK_TOKEN = /^[A-Za-z0-9_-]{32}$/;
 
+/** A prefix and 256 random bits. */
+export function createToken(prefix: TokenPrefix): string {
+  return prefix + randomBytes(TOKEN_BYTES).toString('base64url');
+}
+
+/** Whether a text can be such a token at all: what cannot is never asked of the database. */
+export function isToken(prefix: TokenPrefix, text: string): boolean {
+  return text.startsWith(prefix) && TOKEN_REST.test(text.slice(prefix.length));
+}
+
+export function hashToken(token: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(createHash('sha256').update(token).digest());
+}
+
+/** A secret for a link, 192 random bits. */
+export function createLinkToken(): string {
+  return randomBytes(LINK_TOKEN_BYTES).toString('base64url');
+}
+
 /** Whether a text can be the token of a link at all: what cannot is never asked of the database. */
-export const isLinkToken = (token: string): boolean => LINK_TOKEN.test(token);
+export function isLinkToken(token: string): boolean {
+  return LINK_TOKEN.test(token);
+}

@@ -41,16 +41,6 @@ export class AppError extends Error {
   }
 }
 
-/** 400 that names the field. */
-export const badField = (path: string, message: string, cause?: unknown): AppError =>
-  new AppError('BAD_REQUEST', message, { issues: [{ path, message }], cause });
-
-export const badRequest = (message: string): AppError => new AppError('BAD_REQUEST', message);
-
-export const unauthorized = (): AppError => new AppError('UNAUTHORIZED', 'Unauthorized');
-
-export const forbidden = (message = 'Forbidden'): AppError => new AppError('FORBIDDEN', message);
-
 export type Thing =
   | 'Workspace'
   | 'Member'
@@ -69,10 +59,32 @@ export type Thing =
   | 'Booking'
   | 'Connection';
 
+/** 400 that names the field. */
+export function badField(path: string, message: string, cause?: unknown): AppError {
+  return new AppError('BAD_REQUEST', message, { issues: [{ path, message }], cause });
+}
+
+export function badRequest(message: string): AppError {
+  return new AppError('BAD_REQUEST', message);
+}
+
+export function unauthorized(): AppError {
+  return new AppError('UNAUTHORIZED', 'Unauthorized');
+}
+
+export function forbidden(message = 'Forbidden'): AppError {
+  return new AppError('FORBIDDEN', message);
+}
+
 /** The same 404 for what never existed, what is gone and what belongs to another workspace. */
-export const notFound = (thing: Thing): AppError => new AppError('NOT_FOUND', `${thing} not found`);
+export function notFound(thing: Thing): AppError {
+  return new AppError('NOT_FOUND', `${thing} not found`);
+}
 
-export const conflict = (message: string): AppError => new AppError('CONFLICT', message);
+export function conflict(message: string): AppError {
+  return new AppError('CONFLICT', message);
+}
 
-export const storageUnavailable = (message: string, cause: unknown): AppError =>
-  new AppError('STORAGE_UNAVAILABLE', message, { cause });
+export function storageUnavailable(message: string, cause: unknown): AppError {
+  return new AppError('STORAGE_UNAVAILABLE', message, { cause });
+}

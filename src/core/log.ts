@@ -8,7 +8,13 @@ export type Log = {
 
 const MOST_CAUSES = 5;
 
-const describeError = (error: unknown, depth = 0): unknown => {
+/**
+ * How a logger writes errors: what they say and where they come from, through their causes, and none of their other
+ * fields. A database's error carries the row that it refused there, and a connection's error the whole connection.
+ */
+export const logSerializers = { err: (error: unknown) => describeError(error) };
+
+function describeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
   const { code } = error as { code?: unknown };
   return {
@@ -18,10 +24,4 @@ const describeError = (error: unknown, depth = 0): unknown => {
     stack: error.stack,
     ...(error.cause instanceof Error && depth < MOST_CAUSES && { cause: describeError(error.cause, depth + 1) }),
   };
-};
-
-/**
- * How a logger writes errors: what they say and where they come from, through their causes, and none of their other
- * fields. A database's error carries the row that it refused there, and a connection's error the whole connection.
- */
-export const logSerializers = { err: (error: unknown) => describeError(error) };
+}

@@ -1,4 +1,6 @@
 /** What stands for the author of something whose account was deleted. */
 const DELETED_USER = 'Deleted user';
 
-export const creatorName = (name: string | null | undefined): string => name ?? DELETED_USER;
+export function creatorName(name: string | null | undefined): string {
+  return name ?? DELETED_USER;
+}

@@ -11,15 +11,20 @@ export type Problem = {
 };
 
 /** What is left of an unexpected failure: the log has the rest, under the same request id. */
-export const internalError = (cause: unknown): AppError =>
-  new AppError('INTERNAL_SERVER_ERROR', 'Internal server error', { cause });
+export function internalError(cause: unknown): AppError {
+  return new AppError('INTERNAL_SERVER_ERROR', 'Internal server error', { cause });
+}
 
-export const httpStatusOf = (error: AppError): number => statusOf[error.code];
+export function httpStatusOf(error: AppError): number {
+  return statusOf[error.code];
+}
 
-export const toProblem = (error: AppError, requestId: string): Problem => ({
-  error: error.message,
-  message: error.message,
-  code: error.code,
-  request_id: requestId,
-  ...(error.issues && { issues: error.issues }),
-});
+export function toProblem(error: AppError, requestId: string): Problem {
+  return {
+    error: error.message,
+    message: error.message,
+    code: error.code,
+    request_id: requestId,
+    ...(error.issues && { issues: error.issues }),
+  };
+}

@@ -11,18 +11,22 @@ const moves: Record<RecordingStatus, readonly RecordingStatus[]> = {
   failed: [],
 };
 
-/** Whether a recording that is `from` may become `to`; not where it is that already. */
-export const mayMove = (from: RecordingStatus, to: RecordingStatus): boolean => moves[from].includes(to);
-
-/** Whether it stays so: what can be downloaded does, and what failed is recorded anew. */
-export const isFinal = (status: RecordingStatus): boolean => moves[status].length === 0;
-
 /** Those of a recording that still waits for its file. */
 export const unfinishedStatuses: RecordingStatus[] = recordingStatuses.filter((status) => !isFinal(status));
 
+/** Whether a recording that is `from` may become `to`; not where it is that already. */
+export function mayMove(from: RecordingStatus, to: RecordingStatus): boolean {
+  return moves[from].includes(to);
+}
+
+/** Whether it stays so: what can be downloaded does, and what failed is recorded anew. */
+export function isFinal(status: RecordingStatus): boolean {
+  return moves[status].length === 0;
+}
+
 /** The status column is text with a check; this is where it becomes a RecordingStatus again. */
-export const toRecordingStatus = (value: string): RecordingStatus => {
+export function toRecordingStatus(value: string): RecordingStatus {
   const status = recordingStatuses.find((known) => known === value);
   if (status === undefined) throw new Error(`Unknown recording status in the database: ${value}`);
   return status;
-};
+}

@@ -7,19 +7,23 @@ export type Role = (typeof roles)[number];
 const rank: Record<Role, number> = { member: 1, admin: 2, owner: 3 };
 
 /** Whether `role` is `least` or stands above it. */
-export const isAtLeast = (role: Role, least: Role): boolean => rank[role] >= rank[least];
+export function isAtLeast(role: Role, least: Role): boolean {
+  return rank[role] >= rank[least];
+}
 
 /** Owners remove anyone else, admins remove members. Leaving by oneself is another matter. */
-export const mayRemove = (actor: Role, target: Role): boolean =>
-  actor === 'owner' ? target !== 'owner' : actor === 'admin' && target === 'member';
+export function mayRemove(actor: Role, target: Role): boolean {
+  return actor === 'owner' ? target !== 'owner' : actor === 'admin' && target === 'member';
+}
 
 /** Owners give any role to anyone else; admins turn members into admins and touch neither admins nor the owner. */
-export const mayChangeRole = (actor: Role, target: Role, next: Role): boolean =>
-  actor === 'owner' || (actor === 'admin' && target === 'member' && next !== 'owner');
+export function mayChangeRole(actor: Role, target: Role, next: Role): boolean {
+  return actor === 'owner' || (actor === 'admin' && target === 'member' && next !== 'owner');
+}
 
 /** The role column is text with a check; this is where it becomes a Role again. */
-export const toRole = (value: string): Role => {
+export function toRole(value: string): Role {
   const role = roles.find((known) => known === value);
   if (role === undefined) throw new Error(`Unknown role in the database: ${value}`);
   return role;
-};
+}

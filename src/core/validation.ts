@@ -4,14 +4,18 @@ import { AppError, type Issue } from './errors.ts';
 
 type RawIssue = z.core.$ZodRawIssue;
 
-const article = (noun: string): string => (/^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`);
+function article(noun: string): string {
+  return /^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`;
+}
 
 const nouns: Record<string, string> = { int: 'integer', record: 'object', map: 'object', nan: 'number' };
 
 /** What a sentence about an issue calls its field: the whole path, dotted. */
-export const fieldOf = (issue: RawIssue): string => (issue.path ?? []).join('.') || 'Request body';
+export function fieldOf(issue: RawIssue): string {
+  return (issue.path ?? []).join('.') || 'Request body';
+}
 
-const rangeText = (issue: RawIssue): string | undefined => {
+function rangeText(issue: RawIssue): string | undefined {
   if (issue.code !== 'too_big' && issue.code !== 'too_small') return undefined;
   const isMost = issue.code === 'too_big';
   const limit = String(isMost ? issue.maximum : issue.minimum);
@@ -19,10 +23,10 @@ const rangeText = (issue: RawIssue): string | undefined => {
   if (issue.origin === 'string') return `${fieldOf(issue)} must have ${bound} ${limit} characters`;
   if (issue.origin === 'array') return `${fieldOf(issue)} must have ${bound} ${limit} entries`;
   return `${fieldOf(issue)} must be ${bound} ${limit}`;
-};
+}
 
 /** Every sentence names its field. A shape that gives its own message (the contract's texts) wins over these. */
-const describeIssue = (issue: RawIssue): string | undefined => {
+function describeIssue(issue: RawIssue): string | undefined {
   const field = fieldOf(issue);
   switch (issue.code) {
     case 'invalid_type': {
@@ -39,24 +43,26 @@ const describeIssue = (issue: RawIssue): string | undefined => {
     default:
       return undefined;
   }
-};
+}
 
 z.config({ customError: describeIssue });
 
 /** Any parse failure as the 400 that names each field; the message is the first field's sentence. */
-export const toBadRequest = (error: z.core.$ZodError): AppError => {
+export function toBadRequest(error: z.core.$ZodError): AppError {
   const issues: Issue[] = error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
   return new AppError('BAD_REQUEST', issues[0]?.message ?? 'Bad request', { issues, cause: error });
-};
+}
 
 /** Parses input that does not come through a procedure, such as the fields of a multipart body. */
-export const parseInput = <Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> => {
+export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
   const result = schema.safeParse(input);
   if (!result.success) throw toBadRequest(result.error);
   return result.data;
-};
+}
 
-const missing = (issue: RawIssue): boolean => issue.input === undefined || issue.input === null;
+function missing(issue: RawIssue): boolean {
+  return issue.input === undefined || issue.input === null;
+}
 
 // PostgreSQL stores no NUL, and UTF-8 has no lone surrogates; other control characters have no place in a text, but
 // for tabs and line ends where it may have several lines.
@@ -65,24 +71,31 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the same, without tab, line feed and carriage return
 const CONTROL_BUT_LINES = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
 
-const isAtMost = (most: number) => (value: string) => value.length <= most || [...value].length <= most;
+function isAtMost(most: number) {
+  return (value: string) => value.length <= most || [...value].length <= most;
+}
 
-const clean = (schema: z.ZodString, forbidden: RegExp, most: number) =>
-  schema
+function clean(schema: z.ZodString, forbidden: RegExp, most: number) {
+  return schema
     .refine((value) => value.isWellFormed() && !forbidden.test(value), {
       error: (issue) => `${fieldOf(issue)} must not contain control characters or broken Unicode`,
     })
     .refine(isAtMost(most), { error: (issue) => `${fieldOf(issue)} must have at most ${most} characters` });
+}
 
 /** One line of text that may be empty, trimmed, of at most `most` code points. */
-export const lineOfText = (most: number) => clean(z.string().trim(), CONTROL, most).meta({ maxLength: most });
+export function lineOfText(most: number) {
+  return clean(z.string().trim(), CONTROL, most).meta({ maxLength: most });
+}
 
 /** Text of several lines, kept as it is, of at most `most` code points. */
-export const textOf = (most: number) => clean(z.string(), CONTROL_BUT_LINES, most).meta({ maxLength: most });
+export function textOf(most: number) {
+  return clean(z.string(), CONTROL_BUT_LINES, most).meta({ maxLength: most });
+}
 
 /** A trimmed line that is there: missing, null and blank are refused with `otherwise`. */
-export const requiredLine = (most: number, otherwise: string) =>
-  clean(
+export function requiredLine(most: number, otherwise: string) {
+  return clean(
     z
       .string({ error: (issue) => (missing(issue) ? otherwise : undefined) })
       .trim()
@@ -90,6 +103,7 @@ export const requiredLine = (most: number, otherwise: string) =>
     CONTROL,
     most,
   ).meta({ maxLength: most });
+}
 
 export const MOST_EMAIL = 254;
 
@@ -119,14 +133,14 @@ export const id = z
   .meta({ type: 'integer', minimum: 1, maximum: MAX_ID });
 
 /** An integer in a range, refused with a sentence that names the range where it is there at all. */
-export const integerBetween = (least: number, most: number) => {
+export function integerBetween(least: number, most: number) {
   const error = (issue: RawIssue): string =>
     `${fieldOf(issue)} ${issue.input === undefined ? 'is required' : `must be an integer from ${least} to ${most}`}`;
   return z
     .number({ error })
     .refine((value) => Number.isInteger(value) && value >= least && value <= most, { error })
     .meta({ type: 'integer', minimum: least, maximum: most });
-};
+}
 
 /** `#rgb` or `#rrggbb`. */
 export const hexColor = z.string().regex(/^#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/, {

@@ -32,7 +32,7 @@ const held = new Set<DatabaseSync>();
  *
  * @throws DataDirInUseError when another process, or this one, holds it
  */
-export const lockDataDir = async (dataDir: string): Promise<DataDirLock> => {
+export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   await mkdir(dataDir, { recursive: true });
   const lockFile = join(dataDir, 'lock');
   const holderFile = join(dataDir, 'lock-holder');
@@ -56,15 +56,16 @@ export const lockDataDir = async (dataDir: string): Promise<DataDirLock> => {
       file.close();
     },
   };
-};
+}
 
-const isBusy = (error: unknown): boolean =>
-  error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;
+}
 
-const readHolder = async (holderFile: string): Promise<string> => {
+async function readHolder(holderFile: string): Promise<string> {
   try {
     return (await readFile(holderFile, 'utf8')).trim();
   } catch {
     return '';
   }
-};
+}

@@ -23,6 +23,9 @@ export type EmbeddedPostgresOptions = {
   stateDir?: string;
 };
 
+/** What has been taken so far, each with the step that gives it back. */
+type Taken = (() => Promise<void> | void)[];
+
 /**
  * Starts a PostgreSQL 18 of our own on a data folder, making the database the first time, and takes the folder's lock.
  * It listens on 127.0.0.1 alone, on a port that is free, with a random password. It survives whatever ended the last
@@ -31,7 +34,7 @@ export type EmbeddedPostgresOptions = {
  * @throws DataDirInUseError when another server runs on the folder, which is left alone
  * @throws EmbeddedPostgresError for everything else, in one line
  */
-export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const taken: Taken = [];
   try {
     const url = await start(options, taken);
@@ -51,12 +54,9 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
       cause: error,
     });
   }
-};
+}
 
-/** What has been taken so far, each with the step that gives it back. */
-type Taken = (() => Promise<void> | void)[];
-
-const start = async (options: EmbeddedPostgresOptions, taken: Taken): Promise<string> => {
+async function start(options: EmbeddedPostgresOptions, taken: Taken): Promise<string> {
   const { log, stateDir = '/var/lib/lynxroom' } = options;
   const dataDir = resolve(options.dataDir);
   taken.push((await lockDataDir(dataDir)).release);
@@ -71,10 +71,10 @@ const start = async (options: EmbeddedPostgresOptions, taken: Taken): Promise<st
   const postgres = await supervisePostgres({ program: binaries.postgres, clusterDir, account, serverLog, log });
   taken.push(postgres.stop);
   return `postgresql://${superuser}:${password}@127.0.0.1:${postgres.port}/${databaseName}`;
-};
+}
 
 /** The last taken goes first; one that fails does not keep the others. */
-const giveBack = async (taken: Taken, log: Log): Promise<void> => {
+async function giveBack(taken: Taken, log: Log): Promise<void> {
   for (const step of taken.splice(0).reverse()) {
     try {
       await step();
@@ -82,4 +82,4 @@ const giveBack = async (taken: Taken, log: Log): Promise<void> => {
       log.error({ reason: messageOf(error) }, 'The embedded PostgreSQL was not stopped cleanly');
     }
   }
-};
+}

@@ -20,6 +20,25 @@ type AppliedRow = { migration_name: string; checksum: string; finished_at: Date 
 
 const defaultFolder = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
 
+/** The key that Prisma's own engine locks, so that the two exclude each other. */
+const LOCK_KEY = 72_707_369;
+const POLL_MS = 50;
+const REPORT_EVERY_MS = 10_000;
+
+/** The table as Prisma creates it. */
+const createTable = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
+  id                  VARCHAR(36) PRIMARY KEY NOT NULL,
+  checksum            VARCHAR(64) NOT NULL,
+  finished_at         TIMESTAMPTZ,
+  migration_name      VARCHAR(255) NOT NULL,
+  logs                TEXT,
+  rolled_back_at      TIMESTAMPTZ,
+  started_at          TIMESTAMPTZ NOT NULL DEFAULT now(),
+  applied_steps_count INTEGER NOT NULL DEFAULT 0
+)`;
+
+const NO_TRANSACTION = /^-- lynxroom: no transaction\s*(\n|$)/;
+
 /**
  * Applies the migrations that the database lacks, in the order of their names, and resolves when it has them all. Several
  * servers may do so at once: one applies, the others wait.
@@ -33,11 +52,7 @@ const defaultFolder = fileURLToPath(new URL('../../prisma/migrations', import.me
  * @throws MigrationError when a migration fails, was edited after it was applied, is recorded as failed, or when the
  *   database has one that this code does not know
  */
-export const applyMigrations = async (options: {
-  connectionString: string;
-  folder?: string;
-  log: Log;
-}): Promise<void> => {
+export async function applyMigrations(options: { connectionString: string; folder?: string; log: Log }): Promise<void> {
   const { log } = options;
   const migrations = await readMigrations(options.folder ?? defaultFolder);
   const client = await connect(options.connectionString, log);
@@ -54,9 +69,9 @@ export const applyMigrations = async (options: {
     // Ending the session frees the lock.
     await client.end().catch(() => undefined);
   }
-};
+}
 
-const readMigrations = async (folder: string): Promise<Migration[]> => {
+async function readMigrations(folder: string): Promise<Migration[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
     const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
@@ -64,14 +79,20 @@ const readMigrations = async (folder: string): Promise<Migration[]> => {
   } catch (cause) {
     throw new MigrationError(`The migrations cannot be read: ${describe(cause)}`, { cause });
   }
-};
+}
 
-const readMigration = async (folder: string, name: string): Promise<Migration> => {
+async function readMigration(folder: string, name: string): Promise<Migration> {
   const bytes = await readFile(join(folder, name, 'migration.sql'));
   return { name, sql: bytes.toString('utf8'), checksum: createHash('sha256').update(bytes).digest('hex') };
-};
+}
 
-const connect = async (connectionString: string, log: Log): Promise<Client> => {
+function describe(error: unknown): string {
+  // A host name with several addresses gives an AggregateError without a message of its own.
+  if (error instanceof AggregateError) return error.errors.map(describe).join(', ');
+  return error instanceof Error ? error.message : String(error);
+}
+
+async function connect(connectionString: string, log: Log): Promise<Client> {
   try {
     const client = new Client({ connectionString, application_name: 'lynxroom migrations', keepAlive: true });
     // A connection that breaks between two queries only tells so here; the next query then fails.
@@ -81,15 +102,10 @@ const connect = async (connectionString: string, log: Log): Promise<Client> => {
   } catch (cause) {
     throw new MigrationError(`The database cannot be reached: ${describe(cause)}`, { cause });
   }
-};
-
-/** The key that Prisma's own engine locks, so that the two exclude each other. */
-const LOCK_KEY = 72_707_369;
-const POLL_MS = 50;
-const REPORT_EVERY_MS = 10_000;
+}
 
 /** Polls, as a session that waits inside `pg_advisory_lock` deadlocks with the holder's CREATE INDEX CONCURRENTLY. */
-const takeLock = async (client: Client, log: Log): Promise<void> => {
+async function takeLock(client: Client, log: Log): Promise<void> {
   let reportAt = performance.now() + REPORT_EVERY_MS;
   for (;;) {
     const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [LOCK_KEY]);
@@ -100,29 +116,9 @@ const takeLock = async (client: Client, log: Log): Promise<void> => {
     }
     await sleep(POLL_MS);
   }
-};
+}
 
-/** The table as Prisma creates it. */
-const createTable = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
-  id                  VARCHAR(36) PRIMARY KEY NOT NULL,
-  checksum            VARCHAR(64) NOT NULL,
-  finished_at         TIMESTAMPTZ,
-  migration_name      VARCHAR(255) NOT NULL,
-  logs                TEXT,
-  rolled_back_at      TIMESTAMPTZ,
-  started_at          TIMESTAMPTZ NOT NULL DEFAULT now(),
-  applied_steps_count INTEGER NOT NULL DEFAULT 0
-)`;
-
-const readApplied = async (client: Client): Promise<AppliedRow[]> => {
-  await client.query(createTable);
-  const { rows } = await client.query<AppliedRow>(
-    'SELECT migration_name, checksum, finished_at FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at',
-  );
-  return rows;
-};
-
-const findPending = (migrations: readonly Migration[], applied: readonly AppliedRow[]): Migration[] => {
+function findPending(migrations: readonly Migration[], applied: readonly AppliedRow[]): Migration[] {
   const known = new Map(migrations.map((migration) => [migration.name, migration]));
   for (const row of applied) {
     const migration = known.get(row.migration_name);
@@ -144,11 +140,17 @@ const findPending = (migrations: readonly Migration[], applied: readonly Applied
   }
   const done = new Set(applied.map((row) => row.migration_name));
   return migrations.filter((migration) => !done.has(migration.name));
-};
+}
 
-const NO_TRANSACTION = /^-- lynxroom: no transaction\s*(\n|$)/;
+async function readApplied(client: Client): Promise<AppliedRow[]> {
+  await client.query(createTable);
+  const { rows } = await client.query<AppliedRow>(
+    'SELECT migration_name, checksum, finished_at FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at',
+  );
+  return rows;
+}
 
-const apply = async (client: Client, migration: Migration): Promise<void> => {
+async function apply(client: Client, migration: Migration): Promise<void> {
   try {
     await (NO_TRANSACTION.test(migration.sql) ? applyAlone : applyInTransaction)(client, migration);
   } catch (cause) {
@@ -159,26 +161,9 @@ const apply = async (client: Client, migration: Migration): Promise<void> => {
       },
     );
   }
-};
+}
 
-const applyInTransaction = async (client: Client, migration: Migration): Promise<void> => {
-  await client.query('BEGIN');
-  try {
-    // Without parameters pg sends the text as one simple query, which PostgreSQL itself splits into statements.
-    await client.query(migration.sql);
-    await client.query(
-      `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
-       VALUES ($1, $2, $3, now(), clock_timestamp(), 1)`,
-      [randomUUID(), migration.checksum, migration.name],
-    );
-    await client.query('COMMIT');
-  } catch (error) {
-    await client.query('ROLLBACK').catch(() => undefined);
-    throw error;
-  }
-};
-
-const applyAlone = async (client: Client, migration: Migration): Promise<void> => {
+async function applyAlone(client: Client, migration: Migration): Promise<void> {
   const id = randomUUID();
   await client.query('INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ($1, $2, $3)', [
     id,
@@ -197,15 +182,26 @@ const applyAlone = async (client: Client, migration: Migration): Promise<void> =
     'UPDATE _prisma_migrations SET finished_at = clock_timestamp(), applied_steps_count = 1 WHERE id = $1',
     [id],
   );
-};
+}
 
-const describe = (error: unknown): string => {
-  // A host name with several addresses gives an AggregateError without a message of its own.
-  if (error instanceof AggregateError) return error.errors.map(describe).join(', ');
-  return error instanceof Error ? error.message : String(error);
-};
+async function applyInTransaction(client: Client, migration: Migration): Promise<void> {
+  await client.query('BEGIN');
+  try {
+    // Without parameters pg sends the text as one simple query, which PostgreSQL itself splits into statements.
+    await client.query(migration.sql);
+    await client.query(
+      `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
+       VALUES ($1, $2, $3, now(), clock_timestamp(), 1)`,
+      [randomUUID(), migration.checksum, migration.name],
+    );
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+}
 
-const lineOf = (error: unknown, sql: string): string => {
+function lineOf(error: unknown, sql: string): string {
   const position = error instanceof DatabaseError ? Number(error.position) : Number.NaN;
   return Number.isInteger(position) ? ` at line ${[...sql].slice(0, position).join('').split('\n').length}` : '';
-};
+}

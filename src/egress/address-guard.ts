@@ -38,15 +38,6 @@ export type AddressGuard = {
 
 type Family = 'ipv4' | 'ipv6';
 
-const subnets = (family: Family, ...ranges: readonly string[]): BlockList => {
-  const list = new BlockList();
-  for (const range of ranges) {
-    const [network = '', prefix] = range.split('/');
-    list.addSubnet(network, Number(prefix), family);
-  }
-  return list;
-};
-
 /** What the registry of special-purpose IPv4 addresses (RFC 6890) holds back, multicast and the reserved rest. */
 const FORBIDDEN_IPV4 = subnets(
   'ipv4',
@@ -88,36 +79,7 @@ const NOBODY: Readonly<Record<Family, BlockList>> = {
   ipv6: subnets('ipv6', 'ff00::/8', '::ffff:224.0.0.0/100', '::ffff:255.255.255.255/128'),
 };
 
-const isPublic = (address: string, family: Family): boolean =>
-  family === 'ipv4'
-    ? !FORBIDDEN_IPV4.check(address, family)
-    : GLOBAL_UNICAST.check(address, family) && !FORBIDDEN_GLOBAL_UNICAST.check(address, family);
-
-/**
- * Whether a connection may lead to this address, in the form in which `node:net` reads addresses; false for any other
- * text. A scoped address (`fe80::1%eth0`) belongs to a link of this machine: only `any` allows it.
- */
-export const isAllowedAddress = (address: string, policy: AddressPolicy): boolean => {
-  const version = isIP(address);
-  if (version === 0) return false;
-  const family = version === 4 ? 'ipv4' : 'ipv6';
-  const [unscoped = ''] = address.split('%', 1);
-  if (policy === 'any') return !NOBODY[family].check(unscoped, family);
-  if (unscoped !== address) return false;
-  return isPublic(address, family) || (policy === 'loopback' && LOOPBACK[family].check(address, family));
-};
-
 const LOWEST_FREE_PORT = 1024;
-
-/**
- * Why this is no URL to send to whatever its host leads to, as a sentence about `url`; null: it may be one. The ports
- * below 1024 other than those of the web belong to services that must not be spoken to, such as mail (25).
- */
-export const refusalOfForm = ({ protocol, port }: URL): string | null => {
-  if (protocol !== 'http:' && protocol !== 'https:') return 'url must begin with http:// or https://';
-  if (port === '' || port === '80' || port === '443' || Number(port) >= LOWEST_FREE_PORT) return null;
-  return 'url must use port 80, 443 or one from 1024 to 65535';
-};
 
 const REFUSAL: Readonly<Record<AddressPolicy, string>> = {
   public: 'url must lead to a public address',
@@ -125,35 +87,51 @@ const REFUSAL: Readonly<Record<AddressPolicy, string>> = {
   any: 'url must lead to an address that can be connected to',
 };
 
+const LOOK_UP_AT_SAVE_MS = 2_000;
+
+/**
+ * Whether a connection may lead to this address, in the form in which `node:net` reads addresses; false for any other
+ * text. A scoped address (`fe80::1%eth0`) belongs to a link of this machine: only `any` allows it.
+ */
+export function isAllowedAddress(address: string, policy: AddressPolicy): boolean {
+  const version = isIP(address);
+  if (version === 0) return false;
+  const family = version === 4 ? 'ipv4' : 'ipv6';
+  const [unscoped = ''] = address.split('%', 1);
+  if (policy === 'any') return !NOBODY[family].check(unscoped, family);
+  if (unscoped !== address) return false;
+  return isPublic(address, family) || (policy === 'loopback' && LOOPBACK[family].check(address, family));
+}
+
+function isPublic(address: string, family: Family): boolean {
+  return family === 'ipv4'
+    ? !FORBIDDEN_IPV4.check(address, family)
+    : GLOBAL_UNICAST.check(address, family) && !FORBIDDEN_GLOBAL_UNICAST.check(address, family);
+}
+
+/**
+ * Why this is no URL to send to whatever its host leads to, as a sentence about `url`; null: it may be one. The ports
+ * below 1024 other than those of the web belong to services that must not be spoken to, such as mail (25).
+ */
+export function refusalOfForm({ protocol, port }: URL): string | null {
+  if (protocol !== 'http:' && protocol !== 'https:') return 'url must begin with http:// or https://';
+  if (port === '' || port === '80' || port === '443' || Number(port) >= LOWEST_FREE_PORT) return null;
+  return 'url must use port 80, 443 or one from 1024 to 65535';
+}
+
 /**
  * How to resolve names under a policy. The hosts file counts where addresses of this machine or of its network are
  * allowed, for it holds little else; under `public` what it holds would be refused, and no thread is to wait for it.
  */
-export const resolveHostFor = (policy: AddressPolicy): ResolveHost =>
-  policy === 'public' ? resolveByDns : resolveByDnsOrSystem;
-
-const LOOK_UP_AT_SAVE_MS = 2_000;
-
-/** An address without the brackets of a URL; a name without the dot that closes it (RFC 1034, section 3.1). */
-const bareHost = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
-
-const literalOf = (host: string): ResolvedAddress | null => {
-  const version = isIP(host);
-  return version === 4 || version === 6 ? { address: host, family: version } : null;
-};
-
-/** Resolves with null when `promise` takes longer than `milliseconds`. */
-const within = async <T>(milliseconds: number, promise: Promise<T>): Promise<T | null> => {
-  const expiry = Promise.withResolvers<null>();
-  const timer = setTimeout(() => expiry.resolve(null), milliseconds);
-  return Promise.race([promise, expiry.promise]).finally(() => clearTimeout(timer));
-};
+export function resolveHostFor(policy: AddressPolicy): ResolveHost {
+  return policy === 'public' ? resolveByDns : resolveByDnsOrSystem;
+}
 
 /**
  * Judges hosts as URLs hold them: the WHATWG URL parser turns every way of writing an IPv4 address (octal, hexadecimal,
  * one number) and an IPv6 address into one, and names in other scripts into their ASCII form.
  */
-export const createAddressGuard = (options: { policy: AddressPolicy; resolveHost: ResolveHost }): AddressGuard => {
+export function createAddressGuard(options: { policy: AddressPolicy; resolveHost: ResolveHost }): AddressGuard {
   const { policy, resolveHost } = options;
 
   const addressesOf = async (hostname: string): Promise<ResolvedAddress[]> => {
@@ -191,4 +169,30 @@ export const createAddressGuard = (options: { policy: AddressPolicy; resolveHost
       }
     },
   };
-};
+}
+
+/** An address without the brackets of a URL; a name without the dot that closes it (RFC 1034, section 3.1). */
+function bareHost(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+}
+
+function literalOf(host: string): ResolvedAddress | null {
+  const version = isIP(host);
+  return version === 4 || version === 6 ? { address: host, family: version } : null;
+}
+
+/** Resolves with null when `promise` takes longer than `milliseconds`. */
+async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T | null> {
+  const expiry = Promise.withResolvers<null>();
+  const timer = setTimeout(() => expiry.resolve(null), milliseconds);
+  return Promise.race([promise, expiry.promise]).finally(() => clearTimeout(timer));
+}
+
+function subnets(family: Family, ...ranges: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [network = '', prefix] = range.split('/');
+    list.addSubnet(network, Number(prefix), family);
+  }
+  return list;
+}

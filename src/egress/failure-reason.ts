@@ -57,19 +57,23 @@ const OURS: ReadonlySet<string> = new Set([
   'ENOMEM',
 ]);
 
-const codeOf = (error: Error): string => ('code' in error && typeof error.code === 'string' ? error.code : '');
-
-/** Errors of Node's own have such codes, but for what a family above holds. */
-const isOurs = (code: string): boolean => code === '' || OURS.has(code) || code.startsWith('ERR_');
-
 /**
  * A short sentence without addresses, ports and stacks; null for an error that no receiver can cause, which is ours. Where
  * several addresses were dialled, `error` is the AggregateError of node:net, whose code is that of the first.
  */
-export const failureReason = (error: Error): string | null => {
+export function failureReason(error: Error): string | null {
   if (error instanceof AddressRefused || error instanceof HostUnresolved) return error.message;
   if (error instanceof errors.HTTPParserError) return NOT_HTTP;
   const code = codeOf(error);
   const reason = REASONS.get(code) ?? FAMILIES.find(([prefix]) => code.startsWith(prefix))?.[1];
   return reason ?? (isOurs(code) ? null : FAILED);
-};
+}
+
+function codeOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+/** Errors of Node's own have such codes, but for what a family above holds. */
+function isOurs(code: string): boolean {
+  return code === '' || OURS.has(code) || code.startsWith('ERR_');
+}

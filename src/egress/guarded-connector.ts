@@ -13,7 +13,7 @@ const PER_ADDRESS_MS = 2_500;
  * Opens connections for undici. The addresses that the guard judges are those that are dialled: nothing looks the name up
  * again in between. `timeoutMs` is for the connection with its TLS handshake.
  */
-export const createGuardedConnector = (guard: AddressGuard, timeoutMs: number): buildConnector.connector => {
+export function createGuardedConnector(guard: AddressGuard, timeoutMs: number): buildConnector.connector {
   const lookup: LookupFunction = (hostname, _options, callback) => {
     guard.resolve(hostname).then(
       (addresses) => callback(null, addresses),
@@ -52,11 +52,14 @@ export const createGuardedConnector = (guard: AddressGuard, timeoutMs: number): 
     if (isIP(options.hostname) === 0) dial();
     else guard.resolve(options.hostname).then(dial, fail);
   };
-};
-
-/** Given a socket that is closed already, undici would dial anew until the attempt's deadline. */
-const closedEarly = (): Error => Object.assign(new Error('Closed on connecting'), { code: 'ECONNRESET' });
+}
 
 /** TLS knows no dot at the end of a server's name: RFC 6066, section 3. */
-const withoutFinalDot = (options: buildConnector.Options): buildConnector.Options =>
-  options.hostname.endsWith('.') ? { ...options, servername: options.hostname.slice(0, -1) } : options;
+function withoutFinalDot(options: buildConnector.Options): buildConnector.Options {
+  return options.hostname.endsWith('.') ? { ...options, servername: options.hostname.slice(0, -1) } : options;
+}
+
+/** Given a socket that is closed already, undici would dial anew until the attempt's deadline. */
+function closedEarly(): Error {
+  return Object.assign(new Error('Closed on connecting'), { code: 'ECONNRESET' });
+}

@@ -22,15 +22,29 @@ const LOOPBACK: readonly ResolvedAddress[] = [
   { address: '::1', family: 6 },
 ];
 
-/** RFC 6761, section 6.3: such names are loopback, and no DNS server is to be asked for them. */
-const isLocalhost = (hostname: string): boolean => /^(?:.+\.)?localhost$/i.test(hostname);
+/** By the machine's DNS servers, and by nothing else. */
+export const resolveByDns: ResolveHost = createDnsResolver();
+
+const resolveBySystem: ResolveHost = async (hostname) => {
+  const found = await lookup(hostname, { all: true });
+  return found.map(({ address, family }) => ({ address, family: family === 4 ? 4 : 6 }));
+};
+
+/**
+ * By DNS; and by the system for names that DNS does not know, such as those of the hosts file, which containers and
+ * developers have for their own network.
+ */
+export const resolveByDnsOrSystem: ResolveHost = async (hostname) => {
+  const addresses = await resolveByDns(hostname);
+  return addresses.length > 0 ? addresses : resolveBySystem(hostname);
+};
 
 /**
  * Asks DNS for A and AAAA records at once, past `getaddrinfo`: that one blocks one of libuv's four threads for as long as
  * a server stays silent, and hashing passwords and writing files need them. A family that has not answered in time counts
  * as empty. Look-ups of one name at the same time are one. The list is empty where the name has no address.
  */
-export const createDnsResolver = ({ servers, timeoutMs = TIMEOUT_MS }: DnsOptions = {}): ResolveHost => {
+export function createDnsResolver({ servers, timeoutMs = TIMEOUT_MS }: DnsOptions = {}): ResolveHost {
   const underWay = new Map<string, Promise<ResolvedAddress[]>>();
   let resolver: Resolver | undefined;
 
@@ -65,21 +79,9 @@ export const createDnsResolver = ({ servers, timeoutMs = TIMEOUT_MS }: DnsOption
     underWay.set(hostname, answer);
     return answer;
   };
-};
+}
 
-/** By the machine's DNS servers, and by nothing else. */
-export const resolveByDns: ResolveHost = createDnsResolver();
-
-const resolveBySystem: ResolveHost = async (hostname) => {
-  const found = await lookup(hostname, { all: true });
-  return found.map(({ address, family }) => ({ address, family: family === 4 ? 4 : 6 }));
-};
-
-/**
- * By DNS; and by the system for names that DNS does not know, such as those of the hosts file, which containers and
- * developers have for their own network.
- */
-export const resolveByDnsOrSystem: ResolveHost = async (hostname) => {
-  const addresses = await resolveByDns(hostname);
-  return addresses.length > 0 ? addresses : resolveBySystem(hostname);
-};
+/** RFC 6761, section 6.3: such names are loopback, and no DNS server is to be asked for them. */
+function isLocalhost(hostname: string): boolean {
+  return /^(?:.+\.)?localhost$/i.test(hostname);
+}

@@ -82,9 +82,6 @@ export const eventShapes = {
 
 export type EventType = keyof typeof eventShapes;
 
-// Of an object that has exactly these keys, which its type does not say.
-const namesOf = <Name extends string>(shapes: Record<Name, unknown>): readonly Name[] => Object.keys(shapes) as Name[];
-
 /** What webhooks may subscribe to, in the order of the catalogue. */
 export const eventTypes = namesOf(eventShapes);
 
@@ -185,3 +182,8 @@ export const eventTexts: { [Type in SentEvent]: Text<Type> } = {
     example: { workspace_id: 7, webhook_id: 4, webhook_name: 'Chat announcements', sent_by: 'Mia Meyer' },
   },
 };
+
+// Of an object that has exactly these keys, which its type does not say.
+function namesOf<Name extends string>(shapes: Record<Name, unknown>): readonly Name[] {
+  return Object.keys(shapes) as Name[];
+}

@@ -10,14 +10,17 @@ export type EventDescription = {
   example: { event: SentEvent; timestamp: string; data: Record<string, unknown> };
 };
 
+/** All of them, in the order of the catalogue; `webhook.test` last. */
+export const describedEvents: readonly EventDescription[] = sentEvents.map(describeEvent);
+
 /** `example` is a word of OpenAPI; JSON Schema has `examples`. */
-const renameExample = ({ jsonSchema }: { jsonSchema: Record<string, unknown> }): void => {
+function renameExample({ jsonSchema }: { jsonSchema: Record<string, unknown> }): void {
   if (!('example' in jsonSchema)) return;
   jsonSchema.examples = [jsonSchema.example];
   delete jsonSchema.example;
-};
+}
 
-const describeEvent = (name: SentEvent): EventDescription => {
+function describeEvent(name: SentEvent): EventDescription {
   const body = z.object({
     event: z.literal(name),
     timestamp: z.string().describe('When it happened, ISO 8601 in UTC').meta({ format: 'date-time' }),
@@ -31,7 +34,4 @@ const describeEvent = (name: SentEvent): EventDescription => {
     schema: { ...z.toJSONSchema(body, { target: 'draft-2020-12', io: 'input', override: renameExample }) },
     example: { event: name, timestamp: '2026-01-01T00:00:00.000Z', data: example },
   };
-};
-
-/** All of them, in the order of the catalogue; `webhook.test` last. */
-export const describedEvents: readonly EventDescription[] = sentEvents.map(describeEvent);
+}

@@ -5,7 +5,7 @@ import { eventShapes, type NewEvent } from './catalogue.ts';
  * Writes events into the log, in the transaction that causes them: they are there exactly when their cause is. `at` is
  * when it happened. Throws (and so rolls the cause back) when `data` does not have its event's shape, which is our bug.
  */
-export const emitAll = async (tx: Tx, at: Date, events: readonly NewEvent[]): Promise<void> => {
+export async function emitAll(tx: Tx, at: Date, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
   await tx.event.createMany({
     data: events.map(({ type, workspaceId, data }) => ({
@@ -15,7 +15,9 @@ export const emitAll = async (tx: Tx, at: Date, events: readonly NewEvent[]): Pr
       createdAt: at,
     })),
   });
-};
+}
 
 /** Writes one event; see `emitAll`. */
-export const emit = (tx: Tx, at: Date, event: NewEvent): Promise<void> => emitAll(tx, at, [event]);
+export function emit(tx: Tx, at: Date, event: NewEvent): Promise<void> {
+  return emitAll(tx, at, [event]);
+}

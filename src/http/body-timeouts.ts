@@ -22,16 +22,8 @@ export type BodyPatience = {
 
 const defaultPatience: BodyPatience = { bodyMs: 30_000, lingerMs: 10_000 };
 
-/** Cuts the connection of a client that holds it with a body that was refused without being read. */
-const cutLingering = ({ raw }: FastifyRequest, lingerMs: number): void => {
-  if (raw.complete || raw.destroyed) return;
-  const timer = setTimeout(() => raw.destroy(), lingerMs);
-  raw.once('close', () => clearTimeout(timer));
-  raw.once('end', () => clearTimeout(timer));
-};
-
 /** Answers 408 to a body that drips in, and then cuts the connection, as it does when a refused body goes on. */
-export const limitSlowBodies = (app: FastifyInstance, patience = defaultPatience): void => {
+export function limitSlowBodies(app: FastifyInstance, patience = defaultPatience): void {
   app.addHook('onResponse', (request, _reply, done) => {
     cutLingering(request, patience.lingerMs);
     done();
@@ -49,4 +41,12 @@ export const limitSlowBodies = (app: FastifyInstance, patience = defaultPatience
     raw.once('close', () => clearTimeout(timer));
     done();
   });
-};
+}
+
+/** Cuts the connection of a client that holds it with a body that was refused without being read. */
+function cutLingering({ raw }: FastifyRequest, lingerMs: number): void {
+  if (raw.complete || raw.destroyed) return;
+  const timer = setTimeout(() => raw.destroy(), lingerMs);
+  raw.once('close', () => clearTimeout(timer));
+  raw.once('end', () => clearTimeout(timer));
+}

@@ -29,34 +29,13 @@ const RETRY_AFTER = 10;
 
 const CSV = /^text\/csv *(?:;|$)/i;
 
-const tooLarge = (): AppError => new AppError('PAYLOAD_TOO_LARGE', 'File is larger than 10 MiB');
-
 const actors = createHandover<Actor>();
 
 /** A body being read. `stop` ends it: whoever reads on hears `reason`, unless another one came before. */
 type CsvBody = { bytes: Readable; stop(reason: AppError): void };
 
-/** Apart from the request itself, which must stay open for the answer when nobody reads on. */
-const readBody = (request: IncomingMessage): CsvBody => {
-  const bytes = new PassThrough();
-  let total = 0;
-  const stop = (reason: AppError): void => {
-    request.unpipe(bytes);
-    bytes.destroy(reason);
-  };
-  const count = (chunk: Buffer): void => {
-    total += chunk.length;
-    if (total > MOST_CSV_BYTES) stop(tooLarge());
-  };
-  // It may be destroyed when nobody reads it any more; an error after that concerns nobody.
-  bytes.on('error', () => {});
-  request.on('data', count);
-  pipeBody(request, bytes, stop);
-  return { bytes, stop };
-};
-
 /** Registers both. They need a plugin context of their own, because here a body of any type is left unread. */
-export const serveContactsCsv = (app: FastifyInstance, services: Services, patience = patienceOfImports): void => {
+export function serveContactsCsv(app: FastifyInstance, services: Services, patience = patienceOfImports): void {
   leaveBodiesUnread(app, patience);
   const slots = createImportSlots();
 
@@ -120,4 +99,27 @@ export const serveContactsCsv = (app: FastifyInstance, services: Services, patie
       }
     },
   });
-};
+}
+
+/** Apart from the request itself, which must stay open for the answer when nobody reads on. */
+function readBody(request: IncomingMessage): CsvBody {
+  const bytes = new PassThrough();
+  let total = 0;
+  const stop = (reason: AppError): void => {
+    request.unpipe(bytes);
+    bytes.destroy(reason);
+  };
+  const count = (chunk: Buffer): void => {
+    total += chunk.length;
+    if (total > MOST_CSV_BYTES) stop(tooLarge());
+  };
+  // It may be destroyed when nobody reads it any more; an error after that concerns nobody.
+  bytes.on('error', () => {});
+  request.on('data', count);
+  pipeBody(request, bytes, stop);
+  return { bytes, stop };
+}
+
+function tooLarge(): AppError {
+  return new AppError('PAYLOAD_TOO_LARGE', 'File is larger than 10 MiB');
+}

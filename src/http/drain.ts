@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
  * Ends each connection with the answer in progress once the server closes. Node closes those that are idle at that
  * moment; the others would stay open, idle, until their keep-alive time is over.
  */
-export const closeConnectionsWhenDraining = (app: FastifyInstance): void => {
+export function closeConnectionsWhenDraining(app: FastifyInstance): void {
   let isDraining = false;
   app.addHook('preClose', (done) => {
     isDraining = true;
@@ -14,4 +14,4 @@ export const closeConnectionsWhenDraining = (app: FastifyInstance): void => {
     if (isDraining) reply.header('connection', 'close');
     done();
   });
-};
+}

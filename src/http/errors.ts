@@ -17,16 +17,8 @@ const fastifyRefusals: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_EMPTY_JSON_BODY: ['BAD_REQUEST', 'Request body must not be empty'],
 };
 
-/** The expected failure behind anything that was thrown, or the internal error that hides an unexpected one. */
-const toAppError = (error: unknown): AppError => {
-  if (error instanceof AppError) return error;
-  if (error instanceof TRPCError) return fromTrpcError(error);
-  const refusal = fastifyRefusals[(error as Partial<FastifyError> | null)?.code ?? ''];
-  return refusal ? new AppError(...refusal, { cause: error }) : fromUnexpected(error);
-};
-
 /** Answers a failure. What is unexpected is logged whole, under the request id that the caller is told. */
-export const sendError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   // What the body's stream failed with is the client's doing: nobody hears the answer, and the log calls it no fault.
   const wasCutOff = error !== null && error === request.raw.errored;
   const known = wasCutOff ? new AppError('BAD_REQUEST', 'The request was cut off') : toAppError(error);
@@ -36,19 +28,27 @@ export const sendError = (error: unknown, request: FastifyRequest, reply: Fastif
   reply.header('x-request-id', request.id);
   if (known.code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer');
   return reply.status(status).send(toProblem(known, request.id));
-};
+}
+
+/** The expected failure behind anything that was thrown, or the internal error that hides an unexpected one. */
+function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  if (error instanceof TRPCError) return fromTrpcError(error);
+  const refusal = fastifyRefusals[(error as Partial<FastifyError> | null)?.code ?? ''];
+  return refusal ? new AppError(...refusal, { cause: error }) : fromUnexpected(error);
+}
 
 /** Unknown paths and everything thrown. */
-export const answerErrors = (app: FastifyInstance): void => {
+export function answerErrors(app: FastifyInstance): void {
   app.setErrorHandler(sendError);
   app.setNotFoundHandler((request, reply) => sendError(new AppError('NOT_FOUND', 'Not found'), request, reply));
-};
+}
 
 /**
  * Answers a known path with another method: 405 and `Allow`. Call it before any route is added. Returns what must be called after the last route is added.
  * It answers before the body is read, so that a bad one does not come first.
  */
-export const answerWrongMethods = (app: FastifyInstance): (() => void) => {
+export function answerWrongMethods(app: FastifyInstance): () => void {
   const methodsOf = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }) => {
     const methods = methodsOf.get(url) ?? new Set();
@@ -78,4 +78,4 @@ export const answerWrongMethods = (app: FastifyInstance): (() => void) => {
       });
     }
   };
-};
+}

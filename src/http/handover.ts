@@ -8,7 +8,7 @@ export type Handover<Value> = {
 };
 
 /** Hands over what a hook has found out about a request; it is forgotten with the request. */
-export const createHandover = <Value>(): Handover<Value> => {
+export function createHandover<Value>(): Handover<Value> {
   const given = new WeakMap<FastifyRequest, { value: Value }>();
   return {
     give(request, value) {
@@ -21,4 +21,4 @@ export const createHandover = <Value>(): Handover<Value> => {
       return known.value;
     },
   };
-};
+}

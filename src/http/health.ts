@@ -5,7 +5,23 @@ import type { Services } from '../services.ts';
 
 const PATIENCE_MS = 5_000;
 
-const answers = async (log: Log, part: string, check: Promise<unknown>): Promise<boolean> => {
+/** `/health`: the process is alive. `/ready`: the database and the store answer, 503 otherwise. */
+export function serveHealth(app: FastifyInstance, { db, store, log }: Services): void {
+  app.get('/health', async () => ({ status: 'ok' }));
+
+  app.get('/ready', async (_request, reply) => {
+    const [database, storage] = await Promise.all([
+      answers(log, 'database', db.$queryRaw`select 1`),
+      answers(log, 'storage', store.checkReady()),
+    ]);
+    const isReady = database && storage;
+    return reply
+      .status(isReady ? 200 : statusOf.SERVICE_UNAVAILABLE)
+      .send({ status: isReady ? 'ok' : 'unavailable', database, storage });
+  });
+}
+
+async function answers(log: Log, part: string, check: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {
     timer = setTimeout(() => {
@@ -21,20 +37,4 @@ const answers = async (log: Log, part: string, check: Promise<unknown>): Promise
     },
   );
   return Promise.race([ready, late]).finally(() => clearTimeout(timer));
-};
-
-/** `/health`: the process is alive. `/ready`: the database and the store answer, 503 otherwise. */
-export const serveHealth = (app: FastifyInstance, { db, store, log }: Services): void => {
-  app.get('/health', async () => ({ status: 'ok' }));
-
-  app.get('/ready', async (_request, reply) => {
-    const [database, storage] = await Promise.all([
-      answers(log, 'database', db.$queryRaw`select 1`),
-      answers(log, 'storage', store.checkReady()),
-    ]);
-    const isReady = database && storage;
-    return reply
-      .status(isReady ? 200 : statusOf.SERVICE_UNAVAILABLE)
-      .send({ status: isReady ? 'ok' : 'unavailable', database, storage });
-  });
-};
+}

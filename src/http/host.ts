@@ -5,10 +5,10 @@ import { AppError } from '../core/errors.ts';
 const HOST = /^(?:[a-z0-9._~!$&'()*+,;=%-]*|\[[0-9a-f:.]+\])(?::\d{0,5})?$/i;
 
 /** Answers 400 to a request that names no host where it should (RFC 9112 section 3.2): URLs are made of it. */
-export const refuseWrongHosts = (app: FastifyInstance): void => {
+export function refuseWrongHosts(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _reply, done) => {
     // The second is the one that a trusted proxy forwards.
     const isHost = HOST.test(request.headers.host ?? '') && HOST.test(request.host);
     done(isHost ? undefined : new AppError('BAD_REQUEST', 'Malformed Host header'));
   });
-};
+}

@@ -18,7 +18,7 @@ const RETRY_AFTER_SECONDS = 5;
 const connections = createHandover<FoundConnection>();
 
 /** Registers the way in. Its own plugin context, because here a body of any type is taken as it is. */
-export const serveIngest = (app: FastifyInstance, services: Services): void => {
+export function serveIngest(app: FastifyInstance, services: Services): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 
@@ -55,4 +55,4 @@ export const serveIngest = (app: FastifyInstance, services: Services): void => {
       return { ok: true };
     },
   });
-};
+}

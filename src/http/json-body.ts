@@ -20,7 +20,7 @@ export class UnreadableBody {
  * UTF-8) is handed on as a value, so that permission is checked before it is complained about. `__proto__` and
  * `constructor.prototype` are malformed.
  */
-export const parseJsonBodies = (app: FastifyInstance): void => {
+export function parseJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser('application/json');
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
@@ -28,10 +28,10 @@ export const parseJsonBodies = (app: FastifyInstance): void => {
     if (!isUtf8(body)) return done(null, new UnreadableBody(new Error('The body is not UTF-8')));
     parse(request, body.toString(), (error, value) => done(null, error ? new UnreadableBody(error) : value));
   });
-};
+}
 
 /** Lets a request without any bytes pass whatever its content type says; what has a body must be JSON: 415. */
-export const refuseOtherBodies = (app: FastifyInstance): void => {
+export function refuseOtherBodies(app: FastifyInstance): void {
   app.removeContentTypeParser('text/plain');
   app.addHook('onRequest', (request, _reply, done) => {
     const { headers } = request;
@@ -45,4 +45,4 @@ export const refuseOtherBodies = (app: FastifyInstance): void => {
     if (body.length === 0) return done(null, undefined);
     done(new AppError('UNSUPPORTED_MEDIA_TYPE', 'Content type must be application/json'), undefined);
   });
-};
+}

@@ -15,22 +15,22 @@ const EVERY_BYTES = 4 * 1024 * 1024;
 
 type Collect = (options: { type: 'minor' }) => void;
 
+const collect = findCollector();
+let sinceLast = 0;
+
+/** Counts bytes that all bodies together have brought; collects when there are enough. */
+export function noteBodyBytes(count: number): void {
+  sinceLast += count;
+  if (sinceLast < EVERY_BYTES) return;
+  sinceLast = 0;
+  collect({ type: 'minor' });
+}
+
 /** What `--expose-gc` would make a global of every script. */
-const findCollector = (): Collect => {
+function findCollector(): Collect {
   setFlagsFromString('--expose-gc');
   const collect: unknown = runInNewContext('gc');
   setFlagsFromString('--no-expose-gc');
   // The one thing of this name, and V8 documents its options in `--expose-gc`.
   return collect as Collect;
-};
-
-const collect = findCollector();
-let sinceLast = 0;
-
-/** Counts bytes that all bodies together have brought; collects when there are enough. */
-export const noteBodyBytes = (count: number): void => {
-  sinceLast += count;
-  if (sinceLast < EVERY_BYTES) return;
-  sinceLast = 0;
-  collect({ type: 'minor' });
-};
+}

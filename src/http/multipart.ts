@@ -16,27 +16,12 @@ const CHUNK_BYTES = 64 * 1024;
 /** A body being read. `stop` ends it: nothing more is parsed, and whoever waits for a part of it hears `reason`. */
 export type MultipartUpload = IncomingUpload & { stop(reason: unknown): void };
 
-const createParser = (request: IncomingMessage): busboy.Busboy | null => {
-  try {
-    return busboy({
-      headers: request.headers,
-      defParamCharset: 'utf8',
-      highWaterMark: CHUNK_BYTES,
-      fileHwm: CHUNK_BYTES,
-      // No fileSize: busboy flags its limit at exactly that many bytes. The upload counts for itself.
-      limits: { fields: MOST_FIELDS, fieldSize: MOST_FIELD_BYTES, files: MOST_FILES },
-    });
-  } catch {
-    return null;
-  }
-};
-
 /**
  * Begins to read `request`. `file` settles at the head of the part named `file`, `fields` at the end of the body; both
  * reject with 400 for a body that is no multipart, is malformed, ends early or has too many parts. The request's bytes
  * are pulled only as fast as the file is read.
  */
-export const readMultipart = (request: IncomingMessage): MultipartUpload => {
+export function readMultipart(request: IncomingMessage): MultipartUpload {
   const file = Promise.withResolvers<IncomingFile>();
   const fields = Promise.withResolvers<Record<string, string>>();
   const end = new AbortController();
@@ -91,4 +76,19 @@ export const readMultipart = (request: IncomingMessage): MultipartUpload => {
 
   pipeBody(request, parser, stop);
   return upload;
-};
+}
+
+function createParser(request: IncomingMessage): busboy.Busboy | null {
+  try {
+    return busboy({
+      headers: request.headers,
+      defParamCharset: 'utf8',
+      highWaterMark: CHUNK_BYTES,
+      fileHwm: CHUNK_BYTES,
+      // No fileSize: busboy flags its limit at exactly that many bytes. The upload counts for itself.
+      limits: { fields: MOST_FIELDS, fieldSize: MOST_FIELD_BYTES, files: MOST_FILES },
+    });
+  } catch {
+    return null;
+  }
+}

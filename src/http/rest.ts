@@ -19,8 +19,6 @@ type Kind = 'integer' | 'number' | 'boolean' | 'string';
 
 const kinds: readonly unknown[] = ['integer', 'number', 'boolean', 'string'] satisfies Kind[];
 
-const isKind = (type: unknown): type is Kind => kinds.includes(type);
-
 /** One operation, worked out at start so that a request only follows it. */
 export type Operation = {
   name: string;
@@ -38,24 +36,25 @@ export type Operation = {
   kinds: ReadonlyMap<string, Kind>;
 };
 
-const kindsOf = (inputs: readonly z.ZodType[]): Map<string, Kind> => {
-  const found = new Map<string, Kind>();
-  for (const input of inputs) {
-    const { properties = {} } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
-    for (const [name, schema] of Object.entries(properties)) {
-      const type = typeof schema === 'object' ? schema.type : undefined;
-      found.set(name, isKind(type) ? type : 'string');
-    }
-  }
-  return found;
-};
-
 // The record is flat at run time (`labels.create`), which its type does not say.
 const procedures = appRouter._def.procedures as unknown as Record<string, AnyTRPCProcedure>;
 
+const INTEGER = /^(?:0|-?[1-9]\d{0,15})$/;
+const INTEGER_OR_DECIMAL = /^-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?$/;
+
+const notAnObject = new AppError('BAD_REQUEST', 'Request body must be a JSON object', {
+  issues: [{ path: '', message: 'Request body must be a JSON object' }],
+});
+
+const identities = new WeakMap<FastifyRequest, Identity>();
+
+const createCaller = createCallerFactory(appRouter);
+
+type Call = (input: unknown) => Promise<unknown>;
+
 /** All operations of the router that have a REST path. */
-export const listOperations = (): Operation[] =>
-  Object.entries(procedures).flatMap(([name, { _def: definition }]) => {
+export function listOperations(): Operation[] {
+  return Object.entries(procedures).flatMap(([name, { _def: definition }]) => {
     // The router's meta type, which tRPC does not carry into its flat record.
     const { openapi, successStatus, credential = 'none', refusals = [] } = (definition.meta ?? {}) as Meta;
     if (!openapi) return [];
@@ -75,69 +74,52 @@ export const listOperations = (): Operation[] =>
       },
     ];
   });
+}
 
-const INTEGER = /^(?:0|-?[1-9]\d{0,15})$/;
-const INTEGER_OR_DECIMAL = /^-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?$/;
+function kindsOf(inputs: readonly z.ZodType[]): Map<string, Kind> {
+  const found = new Map<string, Kind>();
+  for (const input of inputs) {
+    const { properties = {} } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
+    for (const [name, schema] of Object.entries(properties)) {
+      const type = typeof schema === 'object' ? schema.type : undefined;
+      found.set(name, isKind(type) ? type : 'string');
+    }
+  }
+  return found;
+}
+
+function isKind(type: unknown): type is Kind {
+  return kinds.includes(type);
+}
+
+/** The first of these parameters that the path has, as an id; null where there is none, or no valid one. */
+export function idInPath({ params }: FastifyRequest, ...names: readonly string[]): number | null {
+  if (!isRecord(params)) return null;
+  const name = names.find((one) => params[one] !== undefined);
+  const given = id.safeParse(name === undefined ? undefined : fromText(params[name], 'integer'));
+  return given.success ? given.data : null;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
 
 /** Text of a path or query as the kind that the shape names; what is not of that kind stays text, and is refused. */
-const fromText = (text: unknown, kind: Kind): unknown => {
+function fromText(text: unknown, kind: Kind): unknown {
   if (typeof text !== 'string') return text;
   if (kind === 'integer' && INTEGER.test(text)) return Number(text);
   if (kind === 'number' && INTEGER_OR_DECIMAL.test(text)) return Number(text);
   if (kind === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   return text;
-};
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const notAnObject = new AppError('BAD_REQUEST', 'Request body must be a JSON object', {
-  issues: [{ path: '', message: 'Request body must be a JSON object' }],
-});
-
-/** Path values win over those of query or body: nobody reaches another workspace through a body. */
-const joinInput = (operation: Operation, request: FastifyRequest): Record<string, unknown> => {
-  const input: Record<string, unknown> = {};
-  const { body } = request;
-  const params = isRecord(request.params) ? request.params : {};
-  const query = !operation.takesBody && isRecord(request.query) ? request.query : {};
-  for (const [name, kind] of operation.kinds) {
-    if (Object.hasOwn(params, name)) input[name] = fromText(params[name], kind);
-    else if (operation.takesBody && isRecord(body) && Object.hasOwn(body, name)) input[name] = body[name];
-    else if (Object.hasOwn(query, name)) input[name] = fromText(query[name], kind);
-  }
-  return input;
-};
-
-const unreadable = (operation: Operation, body: unknown): AppError | null => {
-  if (!operation.takesBody || body === undefined) return null;
-  if (body instanceof UnreadableBody) return body.error;
-  return isRecord(body) ? null : notAnObject;
-};
-
-const identities = new WeakMap<FastifyRequest, Identity>();
-
-/** The first of these parameters that the path has, as an id; null where there is none, or no valid one. */
-export const idInPath = ({ params }: FastifyRequest, ...names: readonly string[]): number | null => {
-  if (!isRecord(params)) return null;
-  const name = names.find((one) => params[one] !== undefined);
-  const given = id.safeParse(name === undefined ? undefined : fromText(params[name], 'integer'));
-  return given.success ? given.data : null;
-};
+}
 
 /** The workspace of a path such as `/api/workspaces/:id/labels` or `.../:workspaceId/analytics`; null where there is none, or no valid one. */
-export const workspaceIdOf = (request: FastifyRequest): number | null => idInPath(request, 'workspaceId', 'id');
-
-const createCaller = createCallerFactory(appRouter);
-
-type Call = (input: unknown) => Promise<unknown>;
-
-/** The procedure `labels.create` of a caller, by its name. */
-const procedureOf = (caller: ReturnType<typeof createCaller>, name: string): Call =>
-  name.split('.').reduce<unknown>((node, step) => (node as Record<string, unknown>)[step], caller) as Call;
+export function workspaceIdOf(request: FastifyRequest): number | null {
+  return idInPath(request, 'workspaceId', 'id');
+}
 
 /** Registers every operation on `app`. */
-export const serveRest = (app: FastifyInstance, services: Services): void => {
+export function serveRest(app: FastifyInstance, services: Services): void {
   parseJsonBodies(app);
   refuseOtherBodies(app);
   for (const operation of listOperations()) {
@@ -166,4 +148,29 @@ export const serveRest = (app: FastifyInstance, services: Services): void => {
       },
     });
   }
-};
+}
+
+function unreadable(operation: Operation, body: unknown): AppError | null {
+  if (!operation.takesBody || body === undefined) return null;
+  if (body instanceof UnreadableBody) return body.error;
+  return isRecord(body) ? null : notAnObject;
+}
+
+/** The procedure `labels.create` of a caller, by its name. */
+function procedureOf(caller: ReturnType<typeof createCaller>, name: string): Call {
+  return name.split('.').reduce<unknown>((node, step) => (node as Record<string, unknown>)[step], caller) as Call;
+}
+
+/** Path values win over those of query or body: nobody reaches another workspace through a body. */
+function joinInput(operation: Operation, request: FastifyRequest): Record<string, unknown> {
+  const input: Record<string, unknown> = {};
+  const { body } = request;
+  const params = isRecord(request.params) ? request.params : {};
+  const query = !operation.takesBody && isRecord(request.query) ? request.query : {};
+  for (const [name, kind] of operation.kinds) {
+    if (Object.hasOwn(params, name)) input[name] = fromText(params[name], kind);
+    else if (operation.takesBody && isRecord(body) && Object.hasOwn(body, name)) input[name] = body[name];
+    else if (Object.hasOwn(query, name)) input[name] = fromText(query[name], kind);
+  }
+  return input;
+}

@@ -34,11 +34,11 @@ export const defaultPatience: Patience = {
  * Watches a body that is being read, for a file of at most `mostBytes`, and calls `refuse` when it is too large, too
  * slow or too long under way. Waiting for a slow store is not the client's fault. Returns how to end the watch.
  */
-export const guardBody = (
+export function guardBody(
   request: IncomingMessage,
   { periodMs, leastBytes, wholeMs, mostBytes }: Patience & { mostBytes: number },
   refuse: (reason: AppError) => void,
-): (() => void) => {
+): () => void {
   const mostBodyBytes = mostBytes + MORE_BYTES;
   const startedAt = performance.now();
   let total = 0;
@@ -70,11 +70,37 @@ export const guardBody = (
     request.off('data', count);
     request.off('pause', notePause);
   };
-};
+}
+
+/** Makes a plugin context ready for bodies that stream. Its own one, because here a body of any type is left unread. */
+export function leaveBodiesUnread(app: FastifyInstance, patience: Patience): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  app.addHook('onSend', async ({ raw }, reply, payload) => {
+    // What a refusal left unread would block the next request of the connection.
+    raw.resume();
+    if (raw.complete || typeof payload !== 'string') return payload;
+    reply.headers({ connection: 'close', 'content-length': Buffer.byteLength(payload) });
+    return Readable.from(answerWhileSending(payload, raw, patience));
+  });
+}
+
+/**
+ * An answer to a client that is still sending. All of it leaves at once, but it ends when the rest of the body was read
+ * over: a connection that is closed before that is reset, and the answer may get lost (RFC 9112 section 9.6).
+ */
+async function* answerWhileSending(
+  answer: string,
+  request: IncomingMessage,
+  patience: Patience,
+): AsyncGenerator<string> {
+  yield answer;
+  await drainBody(request, patience);
+}
 
 /** Reads over the rest of a refused body, for a while and up to a size; then cuts the connection. */
-const drainBody = (request: IncomingMessage, { drainMs }: Patience): Promise<void> =>
-  new Promise((resolve) => {
+function drainBody(request: IncomingMessage, { drainMs }: Patience): Promise<void> {
+  return new Promise((resolve) => {
     if (request.readableEnded || request.destroyed) return resolve();
     const cut = (): void => void request.destroy();
     const timer = setTimeout(cut, drainMs);
@@ -89,35 +115,10 @@ const drainBody = (request: IncomingMessage, { drainMs }: Patience): Promise<voi
     });
     request.resume();
   });
-
-/**
- * An answer to a client that is still sending. All of it leaves at once, but it ends when the rest of the body was read
- * over: a connection that is closed before that is reset, and the answer may get lost (RFC 9112 section 9.6).
- */
-const answerWhileSending = async function* (
-  answer: string,
-  request: IncomingMessage,
-  patience: Patience,
-): AsyncGenerator<string> {
-  yield answer;
-  await drainBody(request, patience);
-};
-
-/** Makes a plugin context ready for bodies that stream. Its own one, because here a body of any type is left unread. */
-export const leaveBodiesUnread = (app: FastifyInstance, patience: Patience): void => {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  app.addHook('onSend', async ({ raw }, reply, payload) => {
-    // What a refusal left unread would block the next request of the connection.
-    raw.resume();
-    if (raw.complete || typeof payload !== 'string') return payload;
-    reply.headers({ connection: 'close', 'content-length': Buffer.byteLength(payload) });
-    return Readable.from(answerWhileSending(payload, raw, patience));
-  });
-};
+}
 
 /** Has `sink` take in a body, no faster than it can, and end with it. `refuse` hears of a body that breaks off. */
-export const pipeBody = (request: IncomingMessage, sink: Writable, refuse: (reason: AppError) => void): void => {
+export function pipeBody(request: IncomingMessage, sink: Writable, refuse: (reason: AppError) => void): void {
   const endEarly = (): void => {
     if (!request.complete) {
       refuse(badRequest('The request was cut off'));
@@ -132,4 +133,4 @@ export const pipeBody = (request: IncomingMessage, sink: Writable, refuse: (reas
   request.on('aborted', endEarly).on('error', () => {});
   if (request.destroyed) endEarly();
   else request.pipe(sink);
-};
+}

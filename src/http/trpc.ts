@@ -13,7 +13,7 @@ const MOST_BATCH = 50;
 
 const METHODS = ['GET', 'HEAD', 'POST'];
 
-export const serveTrpc = async (app: FastifyInstance, services: Services): Promise<void> => {
+export async function serveTrpc(app: FastifyInstance, services: Services): Promise<void> {
   const trpcOptions: FastifyTRPCPluginOptions<AppRouter>['trpcOptions'] = {
     router: appRouter,
     maxBatchSize: MOST_BATCH,
@@ -42,4 +42,4 @@ export const serveTrpc = async (app: FastifyInstance, services: Services): Promi
     done(isJson ? undefined : new AppError('UNSUPPORTED_MEDIA_TYPE', 'Content type must be application/json'));
   });
   await app.register(fastifyTRPCPlugin, { prefix: '/trpc', trpcOptions });
-};
+}

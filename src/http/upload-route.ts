@@ -21,11 +21,11 @@ export type Upload<Uploader> = {
 };
 
 /** Registers one upload in a context that is ready. */
-export const addUpload = <Uploader>(
+export function addUpload<Uploader>(
   app: FastifyInstance,
   { url, mostBytes, admit, receive }: Upload<Uploader>,
   patience: Patience,
-): void => {
+): void {
   const admitted = createHandover<Uploader>();
   app.route({
     method: 'POST',
@@ -52,4 +52,4 @@ export const addUpload = <Uploader>(
       }
     },
   });
-};
+}

@@ -14,45 +14,51 @@ import { defaultPatience, leaveBodiesUnread } from './streaming-body.ts';
 import { LIBRARY_UPLOAD_PATH, RECORDING_UPLOAD_PATH } from './upload-document.ts';
 import { addUpload, type Upload } from './upload-route.ts';
 
-const noId = (name: string) => badField(name, `${name} must be a positive 32-bit integer`);
-
-const libraryUpload = (services: Services): Upload<Actor> => ({
-  url: routeOf(LIBRARY_UPLOAD_PATH),
-  mostBytes: MOST_ITEM_BYTES,
-  async admit(request, reply) {
-    const workspaceId = workspaceIdOf(request);
-    const identity = await identifyRequest(services, request, workspaceId);
-    const caller = await requireCaller(createContext(services, request, reply), identity);
-    if (workspaceId === null) throw noId('id');
-    return requireRole(caller, identity, 'member');
-  },
-  receive: async (actor, upload) => ({ item: await uploadItem(services, actor, upload) }),
-});
-
-const recordingUpload = (
-  services: Services,
-  claims = createUploadClaims(),
-): Upload<{ uploader: Uploader; origin: string }> => ({
-  url: routeOf(RECORDING_UPLOAD_PATH),
-  mostBytes: services.settings.mostRecordingBytes,
-  async admit(request, reply) {
-    const context = createContext(services, request, reply);
-    const { token } = credentialOf(request);
-    const recorder = token === null ? null : await findRecorder(services.db, token);
-    if (recorder !== null) await services.limits.consume('perCredential', `recorder:${recorder.id}`, context);
-    const caller = recorder ?? (await requireCaller(context, await identifyRequest(services, request, null)));
-    const recordingId = idInPath(request, 'recordingId');
-    if (recordingId === null) throw noId('recordingId');
-    return { uploader: await findUploader(services.db, caller, recordingId), origin: context.origin };
-  },
-  receive: async ({ uploader, origin }, upload) => ({
-    recording: await claims.hold(uploader.recordingId, () => uploadRecording(services, uploader, upload, origin)),
-  }),
-});
-
 /** Registers the uploads. They need a plugin context of their own, because here a body of any type is left unread. */
-export const serveUpload = (app: FastifyInstance, services: Services, patience = defaultPatience): void => {
+export function serveUpload(app: FastifyInstance, services: Services, patience = defaultPatience): void {
   leaveBodiesUnread(app, patience);
   addUpload(app, libraryUpload(services), patience);
   addUpload(app, recordingUpload(services), patience);
-};
+}
+
+function libraryUpload(services: Services): Upload<Actor> {
+  return {
+    url: routeOf(LIBRARY_UPLOAD_PATH),
+    mostBytes: MOST_ITEM_BYTES,
+    async admit(request, reply) {
+      const workspaceId = workspaceIdOf(request);
+      const identity = await identifyRequest(services, request, workspaceId);
+      const caller = await requireCaller(createContext(services, request, reply), identity);
+      if (workspaceId === null) throw noId('id');
+      return requireRole(caller, identity, 'member');
+    },
+    receive: async (actor, upload) => ({ item: await uploadItem(services, actor, upload) }),
+  };
+}
+
+function noId(name: string) {
+  return badField(name, `${name} must be a positive 32-bit integer`);
+}
+
+function recordingUpload(
+  services: Services,
+  claims = createUploadClaims(),
+): Upload<{ uploader: Uploader; origin: string }> {
+  return {
+    url: routeOf(RECORDING_UPLOAD_PATH),
+    mostBytes: services.settings.mostRecordingBytes,
+    async admit(request, reply) {
+      const context = createContext(services, request, reply);
+      const { token } = credentialOf(request);
+      const recorder = token === null ? null : await findRecorder(services.db, token);
+      if (recorder !== null) await services.limits.consume('perCredential', `recorder:${recorder.id}`, context);
+      const caller = recorder ?? (await requireCaller(context, await identifyRequest(services, request, null)));
+      const recordingId = idInPath(request, 'recordingId');
+      if (recordingId === null) throw noId('recordingId');
+      return { uploader: await findUploader(services.db, caller, recordingId), origin: context.origin };
+    },
+    receive: async ({ uploader, origin }, upload) => ({
+      recording: await claims.hold(uploader.recordingId, () => uploadRecording(services, uploader, upload, origin)),
+    }),
+  };
+}

@@ -35,11 +35,11 @@ const HEARTBEAT_SECONDS = 30;
  * Starts the queue with its schedules. A job that fails is logged; the queue tries it twice more, and the clock brings it
  * again.
  */
-export const startJobs = async (options: {
+export async function startJobs(options: {
   connectionString: string;
   schedule: readonly ScheduledJob[];
   log: Log;
-}): Promise<Jobs> => {
+}): Promise<Jobs> {
   const { connectionString, schedule, log } = options;
   const boss = new PgBoss({
     connectionString,
@@ -89,4 +89,4 @@ export const startJobs = async (options: {
       await Promise.race([atStart, sleep(STOP_MS, undefined, { ref: false })]);
     },
   };
-};
+}

@@ -2,26 +2,6 @@
 import type { PgBoss } from 'pg-boss';
 import type { Log } from '../core/log.ts';
 
-/**
- * Calls `wake` for each NOTIFY on a channel, and whenever the connection was made anew, since what was said meanwhile is
- * lost. Where the database cannot be listened to, it says so once, and the passes go by the clock alone.
- */
-export const listenTo = async (
-  boss: PgBoss,
-  channel: string,
-  wake: () => void,
-  log: Log,
-): Promise<() => Promise<void>> => {
-  const database = boss.getDb();
-  try {
-    const handle = await database.listen?.(channel, wake, wake);
-    if (handle) return () => handle.close();
-  } catch (error) {
-    log.warn({ err: error, channel }, 'The database cannot be listened to: work is looked for by the clock alone');
-  }
-  return async () => {};
-};
-
 export type Passes = {
   /** Has a pass begin as soon as the one that runs, if any, is over. */
   wake(): void;
@@ -32,10 +12,30 @@ export type Passes = {
 const PAUSE_AFTER_ERROR_MS = 1_000;
 
 /**
+ * Calls `wake` for each NOTIFY on a channel, and whenever the connection was made anew, since what was said meanwhile is
+ * lost. Where the database cannot be listened to, it says so once, and the passes go by the clock alone.
+ */
+export async function listenTo(
+  boss: PgBoss,
+  channel: string,
+  wake: () => void,
+  log: Log,
+): Promise<() => Promise<void>> {
+  const database = boss.getDb();
+  try {
+    const handle = await database.listen?.(channel, wake, wake);
+    if (handle) return () => handle.close();
+  } catch (error) {
+    log.warn({ err: error, channel }, 'The database cannot be listened to: work is looked for by the clock alone');
+  }
+  return async () => {};
+}
+
+/**
  * Runs `pass` again and again. It answers how many milliseconds to rest, 0 for not at all; being woken ends a rest. A pass
  * that fails is logged and repeated after a moment.
  */
-export const runPasses = (options: { name: string; pass: () => Promise<number>; log: Log }): Passes => {
+export function runPasses(options: { name: string; pass: () => Promise<number>; log: Log }): Passes {
   const { name, pass, log } = options;
   let isStopping = false;
   let isWoken = false;
@@ -76,4 +76,4 @@ export const runPasses = (options: { name: string; pass: () => Promise<number>; 
       return running;
     },
   };
-};
+}

@@ -15,21 +15,6 @@ export const HEAD_BYTES = 4100;
 const genericTypes = new Set(['application/octet-stream', 'text/plain']);
 
 /**
- * What the uploader says the file is; null when that is neither kind.
- *
- * The part's Content-Type decides, whatever the name says; its parameters are ignored. Where it is absent or generic,
- * the filename's extension decides. Only the two registered types count: aliases such as `application/x-pdf` do not.
- */
-export function declaredKind(partContentType: string | undefined, filename: string): MediaType | null {
-  const type = partContentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  if (type === 'application/pdf' || type === 'video/mp4') return type;
-  if (type !== '' && !genericTypes.has(type)) return null;
-  if (/\.pdf$/i.test(filename)) return 'application/pdf';
-  if (/\.mp4$/i.test(filename)) return 'video/mp4';
-  return null;
-}
-
-/**
  * Media types by which `file-type` knows each kind. For a box file it goes by the major brand: isom, iso2 to iso9,
  * mp41, mp42, avc1, dash, MSNV, F4V, cmfc and any brand that it has no other name for are `video/mp4`, Apple's M4V is
  * `video/x-m4v`. Brands with a type of their own are other kinds: QuickTime, 3GPP, M4A and F4A audio, HEIF, AVIF.
@@ -70,6 +55,21 @@ const foreignSignatures = [
 ];
 
 /**
+ * What the uploader says the file is; null when that is neither kind.
+ *
+ * The part's Content-Type decides, whatever the name says; its parameters are ignored. Where it is absent or generic,
+ * the filename's extension decides. Only the two registered types count: aliases such as `application/x-pdf` do not.
+ */
+export function declaredKind(partContentType: string | undefined, filename: string): MediaType | null {
+  const type = partContentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (type === 'application/pdf' || type === 'video/mp4') return type;
+  if (type !== '' && !genericTypes.has(type)) return null;
+  if (/\.pdf$/i.test(filename)) return 'application/pdf';
+  if (/\.mp4$/i.test(filename)) return 'video/mp4';
+  return null;
+}
+
+/**
  * Whether a file's first bytes are recognised as another kind than the declared one.
  *
  * `head` is the start of the file, up to `HEAD_BYTES` (more is not looked at), or the whole of a shorter file. Bytes
@@ -86,6 +86,14 @@ export async function contradicts(declared: MediaType, head: Uint8Array): Promis
   return !(declared === 'video/mp4' && boxFileWithoutBrand.test(raw));
 }
 
+/** The bytes as text without their byte order mark (WHATWG Encoding section 6); each byte a character without one. */
+function decodeText(bytes: Buffer): string {
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder('utf-16be').decode(bytes);
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return bytes.toString('latin1', 3);
+  return bytes.toString('latin1');
+}
+
 /** The media type of the bytes, where `file-type` knows one. */
 async function recognise(bytes: Buffer): Promise<string | undefined> {
   try {
@@ -95,12 +103,4 @@ async function recognise(bytes: Buffer): Promise<string | undefined> {
     // nothing, and a hostile file is not a failure of ours.
     return undefined;
   }
-}
-
-/** The bytes as text without their byte order mark (WHATWG Encoding section 6); each byte a character without one. */
-function decodeText(bytes: Buffer): string {
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder('utf-16be').decode(bytes);
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
-  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return bytes.toString('latin1', 3);
-  return bytes.toString('latin1');
 }

@@ -104,31 +104,6 @@ function* walkFile(movie: Movie): Walk<void> {
   }
 }
 
-function* walkMovie(moov: Box, movie: Movie): Walk<void> {
-  let at = moov.body;
-  while (at < moov.end) {
-    const box = yield* readHeader(at, moov.end);
-    if (box === null) return;
-    if (box.type === 'mvhd') yield* readMovieHeader(box, movie);
-    if (box.type === 'mvex') {
-      movie.isFragmented = true;
-      yield* walkMovieExtends(box, movie);
-    }
-    at = box.end;
-  }
-  movie.isComplete = true;
-}
-
-function* walkMovieExtends(mvex: Box, movie: Movie): Walk<void> {
-  let at = mvex.body;
-  while (at < mvex.end) {
-    const box = yield* readHeader(at, mvex.end);
-    if (box === null) return;
-    if (box.type === 'mehd') return yield* readMovieExtendsHeader(box, movie);
-    at = box.end;
-  }
-}
-
 /**
  * The box that begins at `at` (4.2), or null where none can: its header or its claimed size does not fit before
  * `limit`, or the size is less than the header. A size of 0 means "to the end of the file", so it is damage in a box
@@ -152,6 +127,21 @@ function* readHeader(at: number, limit: number): Walk<Box | null> {
   return end < body || end > limit ? null : { type, body, end };
 }
 
+function* walkMovie(moov: Box, movie: Movie): Walk<void> {
+  let at = moov.body;
+  while (at < moov.end) {
+    const box = yield* readHeader(at, moov.end);
+    if (box === null) return;
+    if (box.type === 'mvhd') yield* readMovieHeader(box, movie);
+    if (box.type === 'mvex') {
+      movie.isFragmented = true;
+      yield* walkMovieExtends(box, movie);
+    }
+    at = box.end;
+  }
+  movie.isComplete = true;
+}
+
 /**
  * 8.2.2: version (1 byte), flags (3), creation and modification time, timescale (4), duration.
  * The times and the duration have 4 bytes in version 0 and 8 in version 1; other versions are not defined.
@@ -169,14 +159,6 @@ function* readMovieHeader(box: Box, movie: Movie): Walk<void> {
   }
 }
 
-/** 8.8.2: version (1 byte), flags (3), fragment_duration of 4 bytes in version 0 and 8 in version 1. */
-function* readMovieExtendsHeader(box: Box, movie: Movie): Walk<void> {
-  const fields = yield* readStart(box, MEHD_BYTES);
-  const version = fields[0];
-  if (version === 0 && fields.length >= 8) movie.fragmentedDuration = readShortDuration(fields, 4);
-  if (version === 1 && fields.length >= 12) movie.fragmentedDuration = readLongDuration(fields, 4);
-}
-
 /** The first `length` bytes of the body, or all of a shorter one. */
 function* readStart(box: Box, length: number): Walk<Buffer> {
   return yield { from: box.body, length: Math.min(length, box.end - box.body) };
@@ -190,6 +172,24 @@ function readShortDuration(fields: Buffer, offset: number): number | null {
 function readLongDuration(fields: Buffer, offset: number): number | null {
   const duration = fields.readBigUInt64BE(offset);
   return duration === 0xffff_ffff_ffff_ffffn ? null : Number(duration);
+}
+
+function* walkMovieExtends(mvex: Box, movie: Movie): Walk<void> {
+  let at = mvex.body;
+  while (at < mvex.end) {
+    const box = yield* readHeader(at, mvex.end);
+    if (box === null) return;
+    if (box.type === 'mehd') return yield* readMovieExtendsHeader(box, movie);
+    at = box.end;
+  }
+}
+
+/** 8.8.2: version (1 byte), flags (3), fragment_duration of 4 bytes in version 0 and 8 in version 1. */
+function* readMovieExtendsHeader(box: Box, movie: Movie): Walk<void> {
+  const fields = yield* readStart(box, MEHD_BYTES);
+  const version = fields[0];
+  if (version === 0 && fields.length >= 8) movie.fragmentedDuration = readShortDuration(fields, 4);
+  if (version === 1 && fields.length >= 12) movie.fragmentedDuration = readLongDuration(fields, 4);
 }
 
 function toWholeSeconds(movie: Movie): number | null {

@@ -41,11 +41,100 @@ type FileFacts = { size: number; sha256: Uint8Array<ArrayBuffer>; duration: numb
 /** A file in the store, which no row refers to yet. `size` in bytes, `duration` in whole seconds, null where unknown. */
 export type StoredFile = FileFacts & { fileKey: string; type: MediaType };
 
-export const fileTooLarge = (mostBytes: number): AppError =>
-  badField('file', `File is larger than ${sizeInWords(mostBytes)}`);
+export function fileTooLarge(mostBytes: number): AppError {
+  return badField('file', `File is larger than ${sizeInWords(mostBytes)}`);
+}
+
+/**
+ * Has `commit` write the row that refers to an object that was just stored, behind the lock of the workspace's row.
+ * Where it throws, the object is removed.
+ */
+export async function commitFile<Result>(
+  services: Services,
+  { workspaceId, fileKey }: { workspaceId: number; fileKey: string },
+  commit: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await commit();
+  } catch (error) {
+    await discardFile(services, workspaceId, fileKey, error);
+    throw error;
+  }
+}
+
+/**
+ * Removes a file whose commit failed for `reason`. A connection that breaks at the commit does not tell whether there is
+ * a row now; where there is, the file stays. What cannot be done here the sweep does.
+ */
+async function discardFile(
+  { db, store, log }: Services,
+  workspaceId: number,
+  fileKey: string,
+  reason: unknown,
+): Promise<void> {
+  try {
+    const isRefused = reason instanceof AppError;
+    if (isRefused || !(await isCommitted(db, workspaceId, fileKey)))
+      await store.remove(fileKey, { signal: AbortSignal.timeout(CLEAN_UP_MS) });
+  } catch (error) {
+    log.warn({ err: error, key: fileKey }, 'The file of a failed upload is left to the sweep');
+  }
+}
+
+/** Whether the row is there. Waits for a commit of it that is still under way, which holds the lock that this asks for. */
+function isCommitted(db: Database, workspaceId: number, fileKey: string): Promise<boolean> {
+  return transact(db, async (tx) => {
+    await tx.$queryRaw`select from workspaces where id = ${workspaceId} for update`;
+    const rows = await tx.$queryRaw<unknown[]>`select 1 from stored_objects where key collate "C" = ${fileKey}`;
+    return rows.length > 0;
+  });
+}
+
+/**
+ * Stores a file, and then has `commit` write the row that refers to it; see `commitFile`. At no time is more than a few
+ * chunks of the file in memory. An abort of `signal` ends it until the file is stored. What is refused is destroyed.
+ *
+ * Throws 400 "File is required", "File is empty", "File is larger than ..." or what the rules say of another kind; 500
+ * "Upload failed: storage service unavailable"; and whatever `commit` throws.
+ */
+export async function receiveFile<Result>(
+  services: Services,
+  {
+    workspaceId,
+    file,
+    rules,
+    signal,
+  }: { workspaceId: number; file: IncomingFile; rules: FileRules; signal: AbortSignal },
+  commit: (stored: StoredFile) => Promise<Result>,
+): Promise<Result> {
+  const chunks: AsyncIterableIterator<Buffer> = file.stream[Symbol.asyncIterator]();
+  const { type, head } = await readKind(file, chunks, rules).catch((error: unknown) => {
+    // Nobody reads the rest of it.
+    file.stream.destroy();
+    throw error;
+  });
+
+  const inspector = createInspector(type, rules.mostBytes);
+  const fileKey = createObjectKey(workspaceId, rules.folder);
+  await storeFile(services.store, fileKey, inspector.pass(head, chunks), { contentType: type, signal });
+  return commitFile(services, { workspaceId, fileKey }, () => commit({ ...inspector.facts(), fileKey, type }));
+}
+
+/** Reads the start of a file, and what it is by that and by what is said of it. Throws 400 for what is not taken. */
+async function readKind(
+  { filename, declaredType }: IncomingFile,
+  chunks: AsyncIterator<Buffer>,
+  { kinds, unsupported }: FileRules,
+): Promise<{ type: MediaType; head: Buffer }> {
+  const type = declaredKind(declaredType, filename);
+  const head = await readHead(chunks);
+  if (head.length === 0) throw badField('file', filename === '' ? 'File is required' : 'File is empty');
+  if (type === null || !kinds.includes(type) || (await contradicts(type, head))) throw badField('file', unsupported);
+  return { type, head };
+}
 
 /** Reads chunks until there are `HEAD_BYTES`, or all. */
-const readHead = async (chunks: AsyncIterator<Buffer>): Promise<Buffer> => {
+async function readHead(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
   const head: Buffer[] = [];
   let size = 0;
   while (size < HEAD_BYTES) {
@@ -55,10 +144,10 @@ const readHead = async (chunks: AsyncIterator<Buffer>): Promise<Buffer> => {
     size += next.value.length;
   }
   return Buffer.concat(head);
-};
+}
 
 /** Passes the file on while counting, hashing and looking for the length of a video. */
-const createInspector = (type: MediaType, mostBytes: number) => {
+function createInspector(type: MediaType, mostBytes: number) {
   const hash = createHash('sha256');
   const mp4 = type === 'video/mp4' ? createMp4DurationReader() : null;
   let size = 0;
@@ -76,105 +165,18 @@ const createInspector = (type: MediaType, mostBytes: number) => {
     },
     facts: (): FileFacts => ({ size, sha256: new Uint8Array(hash.digest()), duration: mp4?.duration() ?? null }),
   };
-};
+}
 
-const storeFile = async (
+async function storeFile(
   store: ObjectStore,
   fileKey: string,
   chunks: AsyncIterable<Buffer>,
   options: { contentType: string; signal: AbortSignal },
-): Promise<void> => {
+): Promise<void> {
   try {
     await store.put(fileKey, Readable.from(chunks, { objectMode: false }), options);
   } catch (error) {
     if (!(error instanceof StorageUnavailableError)) throw error;
     throw storageUnavailable('Upload failed: storage service unavailable', error);
   }
-};
-
-/** Whether the row is there. Waits for a commit of it that is still under way, which holds the lock that this asks for. */
-const isCommitted = (db: Database, workspaceId: number, fileKey: string): Promise<boolean> =>
-  transact(db, async (tx) => {
-    await tx.$queryRaw`select from workspaces where id = ${workspaceId} for update`;
-    const rows = await tx.$queryRaw<unknown[]>`select 1 from stored_objects where key collate "C" = ${fileKey}`;
-    return rows.length > 0;
-  });
-
-/**
- * Removes a file whose commit failed for `reason`. A connection that breaks at the commit does not tell whether there is
- * a row now; where there is, the file stays. What cannot be done here the sweep does.
- */
-const discardFile = async (
-  { db, store, log }: Services,
-  workspaceId: number,
-  fileKey: string,
-  reason: unknown,
-): Promise<void> => {
-  try {
-    const isRefused = reason instanceof AppError;
-    if (isRefused || !(await isCommitted(db, workspaceId, fileKey)))
-      await store.remove(fileKey, { signal: AbortSignal.timeout(CLEAN_UP_MS) });
-  } catch (error) {
-    log.warn({ err: error, key: fileKey }, 'The file of a failed upload is left to the sweep');
-  }
-};
-
-/**
- * Has `commit` write the row that refers to an object that was just stored, behind the lock of the workspace's row.
- * Where it throws, the object is removed.
- */
-export const commitFile = async <Result>(
-  services: Services,
-  { workspaceId, fileKey }: { workspaceId: number; fileKey: string },
-  commit: () => Promise<Result>,
-): Promise<Result> => {
-  try {
-    return await commit();
-  } catch (error) {
-    await discardFile(services, workspaceId, fileKey, error);
-    throw error;
-  }
-};
-
-/** Reads the start of a file, and what it is by that and by what is said of it. Throws 400 for what is not taken. */
-const readKind = async (
-  { filename, declaredType }: IncomingFile,
-  chunks: AsyncIterator<Buffer>,
-  { kinds, unsupported }: FileRules,
-): Promise<{ type: MediaType; head: Buffer }> => {
-  const type = declaredKind(declaredType, filename);
-  const head = await readHead(chunks);
-  if (head.length === 0) throw badField('file', filename === '' ? 'File is required' : 'File is empty');
-  if (type === null || !kinds.includes(type) || (await contradicts(type, head))) throw badField('file', unsupported);
-  return { type, head };
-};
-
-/**
- * Stores a file, and then has `commit` write the row that refers to it; see `commitFile`. At no time is more than a few
- * chunks of the file in memory. An abort of `signal` ends it until the file is stored. What is refused is destroyed.
- *
- * Throws 400 "File is required", "File is empty", "File is larger than ..." or what the rules say of another kind; 500
- * "Upload failed: storage service unavailable"; and whatever `commit` throws.
- */
-export const receiveFile = async <Result>(
-  services: Services,
-  {
-    workspaceId,
-    file,
-    rules,
-    signal,
-  }: { workspaceId: number; file: IncomingFile; rules: FileRules; signal: AbortSignal },
-  commit: (stored: StoredFile) => Promise<Result>,
-): Promise<Result> => {
-  const chunks: AsyncIterableIterator<Buffer> = file.stream[Symbol.asyncIterator]();
-  const { type, head } = await readKind(file, chunks, rules).catch((error: unknown) => {
-    // Nobody reads the rest of it.
-    file.stream.destroy();
-    throw error;
-  });
-
-  const inspector = createInspector(type, rules.mostBytes);
-  const fileKey = createObjectKey(workspaceId, rules.folder);
-  await storeFile(services.store, fileKey, inspector.pass(head, chunks), { contentType: type, signal });
-  return commitFile(services, { workspaceId, fileKey }, () => commit({ ...inspector.facts(), fileKey, type }));
-};
+}

@@ -113,39 +113,6 @@ const refusals: Record<number, { name: string; description: string; headers?: ob
 
 const errorContent = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
 
-/** References to the refusals of an operation, by status. */
-const refusalsFor = (statuses: readonly number[]): Record<string, { $ref: string }> =>
-  Object.fromEntries(
-    [...new Set(statuses)]
-      .sort()
-      .map((status) => [status, { $ref: `#/components/responses/${refusals[status]?.name}` }]),
-  );
-
-/** Which refusals an operation can give, by what it is; what only it can give stands in its meta. */
-const statusesOf = (operation: Operation): number[] => {
-  const isInWorkspace = /^\/api\/workspaces\/\{(?:id|workspaceId)\}/.test(operation.path);
-  const writes = operation.method !== 'GET';
-  return [
-    ...(operation.kinds.size > 0 || operation.takesBody ? [400] : []),
-    ...(operation.credential === 'none' ? [] : [401]),
-    ...(isInWorkspace ? [403, 404] : []),
-    // A write with the session cookie from a foreign page, and a body where none is meant, are refused everywhere.
-    ...(writes && operation.credential !== 'none' ? [403] : []),
-    ...(writes ? [408, 413, 415] : []),
-    ...operation.errorStatuses,
-    429,
-    500,
-    503,
-  ];
-};
-
-/** Shapes of answers may grow, so they are open; the generator closes them. */
-const openShapes = (node: unknown): void => {
-  if (typeof node !== 'object' || node === null) return;
-  if ('additionalProperties' in node && node.additionalProperties === false) delete node.additionalProperties;
-  for (const child of Object.values(node)) openShapes(child);
-};
-
 type Answer = { description: string; content?: unknown };
 type OperationObject = {
   operationId: string;
@@ -163,21 +130,8 @@ const security: Record<Operation['credential'], readonly object[]> = {
   none: [],
 };
 
-const completeOperation = (operation: Operation, target: OperationObject): void => {
-  // `labels.create` of the router is `labelsCreate` in generated clients.
-  target.operationId = operation.name.replace(/\.(\w)/g, (_, letter: string) => letter.toUpperCase());
-  target.security = security[operation.credential];
-  if (target.requestBody) {
-    const body = target.requestBody.content['application/json'];
-    target.requestBody.required = (body?.schema.required?.length ?? 0) > 0;
-  }
-  const success = target.responses[200];
-  if (!success) throw new Error(`The document lacks the answer of ${operation.name}`);
-  target.responses = { [operation.status]: success, ...refusalsFor(statusesOf(operation)) };
-};
-
 /** Builds the document. `serverUrl` is where the service is reached; `/` means where the document came from. */
-export const createOpenApiDocument = (serverUrl: string): OpenAPIObject => {
+export function createOpenApiDocument(serverUrl: string): OpenAPIObject {
   const document = generateOpenApiDocument(appRouter, {
     title: 'Lynxroom',
     version,
@@ -237,4 +191,51 @@ export const createOpenApiDocument = (serverUrl: string): OpenAPIObject => {
   // Plain JSON too.
   document.webhooks = webhookEntries as unknown as NonNullable<OpenAPIObject['webhooks']>;
   return document;
-};
+}
+
+/** Shapes of answers may grow, so they are open; the generator closes them. */
+function openShapes(node: unknown): void {
+  if (typeof node !== 'object' || node === null) return;
+  if ('additionalProperties' in node && node.additionalProperties === false) delete node.additionalProperties;
+  for (const child of Object.values(node)) openShapes(child);
+}
+
+function completeOperation(operation: Operation, target: OperationObject): void {
+  // `labels.create` of the router is `labelsCreate` in generated clients.
+  target.operationId = operation.name.replace(/\.(\w)/g, (_, letter: string) => letter.toUpperCase());
+  target.security = security[operation.credential];
+  if (target.requestBody) {
+    const body = target.requestBody.content['application/json'];
+    target.requestBody.required = (body?.schema.required?.length ?? 0) > 0;
+  }
+  const success = target.responses[200];
+  if (!success) throw new Error(`The document lacks the answer of ${operation.name}`);
+  target.responses = { [operation.status]: success, ...refusalsFor(statusesOf(operation)) };
+}
+
+/** References to the refusals of an operation, by status. */
+function refusalsFor(statuses: readonly number[]): Record<string, { $ref: string }> {
+  return Object.fromEntries(
+    [...new Set(statuses)]
+      .sort()
+      .map((status) => [status, { $ref: `#/components/responses/${refusals[status]?.name}` }]),
+  );
+}
+
+/** Which refusals an operation can give, by what it is; what only it can give stands in its meta. */
+function statusesOf(operation: Operation): number[] {
+  const isInWorkspace = /^\/api\/workspaces\/\{(?:id|workspaceId)\}/.test(operation.path);
+  const writes = operation.method !== 'GET';
+  return [
+    ...(operation.kinds.size > 0 || operation.takesBody ? [400] : []),
+    ...(operation.credential === 'none' ? [] : [401]),
+    ...(isInWorkspace ? [403, 404] : []),
+    // A write with the session cookie from a foreign page, and a body where none is meant, are refused everywhere.
+    ...(writes && operation.credential !== 'none' ? [403] : []),
+    ...(writes ? [408, 413, 415] : []),
+    ...operation.errorStatuses,
+    429,
+    500,
+    503,
+  ];
+}

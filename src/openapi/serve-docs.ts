@@ -4,12 +4,7 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { createOpenApiDocument } from './document.ts';
 
-/** Where a person who opens the bare address wants to be. */
-const serveStartPage = (app: FastifyInstance): void => {
-  app.get('/', (_request, reply) => reply.redirect('/docs'));
-};
-
-export const serveDocs = async (app: FastifyInstance, publicUrl: string | null): Promise<void> => {
+export async function serveDocs(app: FastifyInstance, publicUrl: string | null): Promise<void> {
   serveStartPage(app);
   const document = createOpenApiDocument(publicUrl ?? '/');
   // Serialised once: it never changes while the server runs.
@@ -21,4 +16,9 @@ export const serveDocs = async (app: FastifyInstance, publicUrl: string | null):
     theme: { title: 'Lynxroom API' },
     uiConfig: { url: '/openapi.json', tryItOutEnabled: true, persistAuthorization: true, deepLinking: true },
   });
-};
+}
+
+/** Where a person who opens the bare address wants to be. */
+function serveStartPage(app: FastifyInstance): void {
+  app.get('/', (_request, reply) => reply.redirect('/docs'));
+}

@@ -12,52 +12,60 @@ hour. Deliveries may repeat and overtake each other: \`webhook-id\` is the same 
 
 type Header = { name: string; description: string; example: string; isOptional?: boolean };
 
-const headersOf = (event: string): Header[] => [
-  { name: 'X-Webhook-Event', description: 'The event', example: event },
-  {
-    name: 'X-Webhook-Timestamp',
-    description: 'When it happened, ISO 8601: `timestamp` of the body',
-    example: '2026-01-01T00:00:00.000Z',
-  },
-  {
-    name: 'X-Webhook-Signature',
-    description: 'HMAC-SHA256 of the body in lower-case hex, keyed with the whole secret',
-    example: '6d9ac08b1a3b44bb0ac2a0fdb1c23f2b5d90ba1c4ee9a41d5ecb3d5b1a6b3f52',
-  },
-  {
-    name: 'X-Webhook-Signature-Previous',
-    description: 'The same by the secret before, for 24 hours after a rotation',
-    example: '0f3d1c5c1f1a7d1c2f7b5bb0ba8fdf1d2ac7b1f8d6bb29b0a5b9c2d6ef1ab334',
-    isOptional: true,
-  },
-  {
-    name: 'webhook-id',
-    description: 'Names the message; the same on every attempt',
-    example: 'msg_019b76da9400704c93bd2d1f3c2a7a51',
-  },
-  { name: 'webhook-timestamp', description: 'When this attempt was made, in Unix seconds', example: '1767225600' },
-  {
-    name: 'webhook-signature',
-    description:
-      '`v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>`, keyed with the bytes whose base64 follows `whsec_`; after a rotation two of them, separated by a space',
-    example: 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
-  },
-];
+/** The section `webhooks` of the document (OpenAPI 3.1, section 4.8.1), by event. */
+export const webhookEntries = Object.fromEntries(describedEvents.map((event) => [event.name, toEntry(event)]));
 
-const toParameter = ({ name, description, example, isOptional = false }: Header) => ({
-  in: 'header',
-  name,
-  required: !isOptional,
-  description,
-  schema: { type: 'string' },
-  example,
-});
+function headersOf(event: string): Header[] {
+  return [
+    { name: 'X-Webhook-Event', description: 'The event', example: event },
+    {
+      name: 'X-Webhook-Timestamp',
+      description: 'When it happened, ISO 8601: `timestamp` of the body',
+      example: '2026-01-01T00:00:00.000Z',
+    },
+    {
+      name: 'X-Webhook-Signature',
+      description: 'HMAC-SHA256 of the body in lower-case hex, keyed with the whole secret',
+      example: '6d9ac08b1a3b44bb0ac2a0fdb1c23f2b5d90ba1c4ee9a41d5ecb3d5b1a6b3f52',
+    },
+    {
+      name: 'X-Webhook-Signature-Previous',
+      description: 'The same by the secret before, for 24 hours after a rotation',
+      example: '0f3d1c5c1f1a7d1c2f7b5bb0ba8fdf1d2ac7b1f8d6bb29b0a5b9c2d6ef1ab334',
+      isOptional: true,
+    },
+    {
+      name: 'webhook-id',
+      description: 'Names the message; the same on every attempt',
+      example: 'msg_019b76da9400704c93bd2d1f3c2a7a51',
+    },
+    { name: 'webhook-timestamp', description: 'When this attempt was made, in Unix seconds', example: '1767225600' },
+    {
+      name: 'webhook-signature',
+      description:
+        '`v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>`, keyed with the bytes whose base64 follows `whsec_`; after a rotation two of them, separated by a space',
+      example: 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+    },
+  ];
+}
+
+function toParameter({ name, description, example, isOptional = false }: Header) {
+  return {
+    in: 'header',
+    name,
+    required: !isOptional,
+    description,
+    schema: { type: 'string' },
+    example,
+  };
+}
 
 /** `room.created` is `onRoomCreated` in generated code. */
-const operationIdOf = (event: string): string =>
-  `on${event.replace(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase())}`;
+function operationIdOf(event: string): string {
+  return `on${event.replace(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase())}`;
+}
 
-const toEntry = ({ name, description, schema, example }: EventDescription) => {
+function toEntry({ name, description, schema, example }: EventDescription) {
   const { $schema: _, ...body } = schema;
   return {
     post: {
@@ -75,7 +83,4 @@ const toEntry = ({ name, description, schema, example }: EventDescription) => {
       },
     },
   };
-};
-
-/** The section `webhooks` of the document (OpenAPI 3.1, section 4.8.1), by event. */
-export const webhookEntries = Object.fromEntries(describedEvents.map((event) => [event.name, toEntry(event)]));
+}

@@ -7,12 +7,6 @@ import { type Context, router, signedInBySession, signingIn } from '../trpc/trpc
 
 const tags = ['Signing in'];
 
-/** A new session also comes as a cookie, for browsers. */
-const withCookie = (ctx: Context, signed: SignedIn): SignedIn => {
-  ctx.setSessionCookie({ token: signed.token, expiresAt: new Date(signed.expires_at * 1000) });
-  return signed;
-};
-
 export const authRouter = router({
   register: signingIn
     .meta({
@@ -121,3 +115,9 @@ export const authRouter = router({
       return answer;
     }),
 });
+
+/** A new session also comes as a cookie, for browsers. */
+function withCookie(ctx: Context, signed: SignedIn): SignedIn {
+  ctx.setSessionCookie({ token: signed.token, expiresAt: new Date(signed.expires_at * 1000) });
+  return signed;
+}

@@ -48,7 +48,7 @@ const exposedHeaders = [
   'etag',
 ];
 
-export const buildApp = async (options: AppOptions): Promise<FastifyInstance> => {
+export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { services, corsOrigins } = options;
   const app = Fastify({
     loggerInstance: options.logger,
@@ -102,4 +102,4 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   await app.register(async (scope) => serveDocs(scope, services.settings.publicUrl));
   await app.register(async () => addWrongMethods());
   return app;
-};
+}

@@ -7,7 +7,7 @@ export type Undo = {
   run(): Promise<void>;
 };
 
-export const createUndo = (log: Log): Undo => {
+export function createUndo(log: Log): Undo {
   const steps: (() => Promise<unknown>)[] = [];
   let done: Promise<void> | undefined;
   const run = async (): Promise<void> => {
@@ -22,4 +22,4 @@ export const createUndo = (log: Log): Undo => {
       return done;
     },
   };
-};
+}

@@ -17,15 +17,6 @@ const flag = z
   .enum(['0', '1', 'true', 'false'], { error: 'must be 0 or 1' })
   .transform((value) => value === '1' || value === 'true');
 
-const wholeNumber = (least: number, most: number) =>
-  z
-    .string()
-    .regex(/^\d{1,15}$/, { error: `must be a whole number from ${least} to ${most}` })
-    .transform(Number)
-    .refine((value) => value >= least && value <= most, { error: `must be a whole number from ${least} to ${most}` });
-
-const limit = (preset: number) => wholeNumber(0, 1_000_000_000).prefault(String(preset));
-
 const baseUrl = z
   .url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' })
   .transform((value) => value.replace(/\/+$/, ''));
@@ -37,21 +28,11 @@ const list = z.string().transform((value) =>
     .filter(Boolean),
 );
 
-/** Scheme, host and port alone, as browsers write an `Origin`. */
-const isOrigin = (value: string): boolean => URL.canParse(value) && new URL(value).origin === value;
-
 const corsOrigins = z.literal('*').or(
   list.refine((values) => values.every(isOrigin), {
     error: 'must be * or origins such as https://app.example.com, without a path, separated by commas',
   }),
 );
-
-/** An address, or a network such as 10.0.0.0/8. */
-const isNetwork = (value: string): boolean => {
-  const [address = '', bits] = value.split('/');
-  const most = { 4: 32, 6: 128 }[isIP(address)] ?? -1;
-  return bits === undefined ? most > 0 : /^\d{1,3}$/.test(bits) && Number(bits) <= most;
-};
 
 const proxies = z
   .enum(['0', 'false'])
@@ -122,7 +103,7 @@ const Environment = z
 export type Config = z.output<typeof Environment>;
 
 /** Reads the variables that the service knows; an empty one counts as not set. Throws ConfigError. */
-export const readConfig = (env: Record<string, string | undefined>): Config => {
+export function readConfig(env: Record<string, string | undefined>): Config {
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const result = Environment.safeParse(set);
   if (result.success) return result.data;
@@ -132,4 +113,28 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
       return message.startsWith(name) ? message : `${name} ${message}`;
     }),
   );
-};
+}
+
+function wholeNumber(least: number, most: number) {
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, { error: `must be a whole number from ${least} to ${most}` })
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, { error: `must be a whole number from ${least} to ${most}` });
+}
+
+function limit(preset: number) {
+  return wholeNumber(0, 1_000_000_000).prefault(String(preset));
+}
+
+/** Scheme, host and port alone, as browsers write an `Origin`. */
+function isOrigin(value: string): boolean {
+  return URL.canParse(value) && new URL(value).origin === value;
+}
+
+/** An address, or a network such as 10.0.0.0/8. */
+function isNetwork(value: string): boolean {
+  const [address = '', bits] = value.split('/');
+  const most = { 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return bits === undefined ? most > 0 : /^\d{1,3}$/.test(bits) && Number(bits) <= most;
+}

@@ -15,68 +15,7 @@ import type { Undo } from './cleanup.ts';
 import type { Config } from './config.ts';
 import { KeptSecretError, keepSecret } from './secret-file.ts';
 
-/** The key of our signed download URLs: from the environment, else made once and kept with the data. */
-const signingSecretOf = async (config: Config): Promise<string> =>
-  config.SIGNING_SECRET ?? keepSecret(config.DATA_DIR, 'signing-secret', () => randomBytes(32).toString('base64url'));
-
 const KEY_FILE = 'encryption-key';
-
-/**
- * The key of what is sealed in the database: from the environment, else made once and kept with the data. Throws where it
- * can be neither read nor kept: another one in its place would make what is sealed unreadable.
- */
-const encryptionKeyOf = async (config: Config, log: Log): Promise<Uint8Array> => {
-  if (config.ENCRYPTION_KEY) return config.ENCRYPTION_KEY;
-  const path = join(config.DATA_DIR, KEY_FILE);
-  const create = () => Buffer.from(createEncryptionKey()).toString('base64');
-  const text = await keepSecret(config.DATA_DIR, KEY_FILE, create).catch((cause: unknown) => {
-    throw new KeptSecretError(`The encryption key cannot be kept in ${path}: set ENCRYPTION_KEY`, cause);
-  });
-  const key = readEncryptionKey(text);
-  if (key === null) throw new KeptSecretError(`${path} is no encryption key: restore it, or set ENCRYPTION_KEY`);
-  if (config.DATABASE_URL !== undefined)
-    log.warn(
-      { path },
-      'ENCRYPTION_KEY is not set: webhook secrets are sealed under the key in DATA_DIR, and every server on this database needs the same one',
-    );
-  return key;
-};
-
-const storageOf = async (config: Config): Promise<StorageSettings> =>
-  config.S3_BUCKET === undefined
-    ? { kind: 'disk', root: join(config.DATA_DIR, 'files'), signingSecret: await signingSecretOf(config) }
-    : {
-        kind: 's3',
-        bucket: config.S3_BUCKET,
-        region: config.S3_REGION,
-        endpoint: config.S3_ENDPOINT,
-        publicEndpoint: config.S3_PUBLIC_ENDPOINT,
-        accessKeyId: config.S3_ACCESS_KEY_ID,
-        secretAccessKey: config.S3_SECRET_ACCESS_KEY,
-        forcePathStyle: config.S3_FORCE_PATH_STYLE ?? config.S3_ENDPOINT !== undefined,
-        prefix: config.S3_PREFIX,
-      };
-
-const settingsOf = (config: Config): Services['settings'] => {
-  const appOrigin = config.APP_URL ? [new URL(config.APP_URL).origin] : [];
-  const corsOrigins = config.CORS_ORIGINS === '*' ? [] : config.CORS_ORIGINS;
-  return {
-    publicUrl: config.PUBLIC_URL ?? null,
-    appUrl: config.APP_URL ?? null,
-    trustedOrigins: [...appOrigin, ...corsOrigins],
-    sessionDays: config.SESSION_DAYS,
-    participantTimeoutSeconds: config.PARTICIPANT_TIMEOUT_SECONDS,
-    mostRecordingBytes: config.RECORDING_MAX_BYTES,
-    recordingTimeoutHours: config.RECORDING_TIMEOUT_HOURS,
-    webhookRetentionDays: config.WEBHOOK_RETENTION_DAYS,
-  };
-};
-
-/** Where webhooks may be sent: to this machine too where the service is being tried or developed. */
-const addressPolicyOf = ({ WEBHOOK_ALLOW_PRIVATE: allowPrivate, DATABASE_URL }: Config) => {
-  if (allowPrivate !== undefined) return allowPrivate ? 'any' : 'public';
-  return DATABASE_URL === undefined ? 'loopback' : 'public';
-};
 
 export type OpenedServices = {
   services: Services;
@@ -86,7 +25,7 @@ export type OpenedServices = {
 };
 
 /** Opens everything, with a migrated database. What was opened is pushed onto `undo`. */
-export const openServices = async (config: Config, log: Log, undo: Undo): Promise<OpenedServices> => {
+export async function openServices(config: Config, log: Log, undo: Undo): Promise<OpenedServices> {
   let connectionString = config.DATABASE_URL;
   const isEmbedded = connectionString === undefined;
   if (connectionString === undefined) {
@@ -124,4 +63,69 @@ export const openServices = async (config: Config, log: Log, undo: Undo): Promis
   const settings = settingsOf(config);
   const services: Services = { db, store, clock: systemClock, log, limits, sealer, addressGuard, settings };
   return { services, connectionString, files };
-};
+}
+
+async function storageOf(config: Config): Promise<StorageSettings> {
+  return config.S3_BUCKET === undefined
+    ? { kind: 'disk', root: join(config.DATA_DIR, 'files'), signingSecret: await signingSecretOf(config) }
+    : {
+        kind: 's3',
+        bucket: config.S3_BUCKET,
+        region: config.S3_REGION,
+        endpoint: config.S3_ENDPOINT,
+        publicEndpoint: config.S3_PUBLIC_ENDPOINT,
+        accessKeyId: config.S3_ACCESS_KEY_ID,
+        secretAccessKey: config.S3_SECRET_ACCESS_KEY,
+        forcePathStyle: config.S3_FORCE_PATH_STYLE ?? config.S3_ENDPOINT !== undefined,
+        prefix: config.S3_PREFIX,
+      };
+}
+
+/** The key of our signed download URLs: from the environment, else made once and kept with the data. */
+async function signingSecretOf(config: Config): Promise<string> {
+  return (
+    config.SIGNING_SECRET ?? keepSecret(config.DATA_DIR, 'signing-secret', () => randomBytes(32).toString('base64url'))
+  );
+}
+
+/**
+ * The key of what is sealed in the database: from the environment, else made once and kept with the data. Throws where it
+ * can be neither read nor kept: another one in its place would make what is sealed unreadable.
+ */
+async function encryptionKeyOf(config: Config, log: Log): Promise<Uint8Array> {
+  if (config.ENCRYPTION_KEY) return config.ENCRYPTION_KEY;
+  const path = join(config.DATA_DIR, KEY_FILE);
+  const create = () => Buffer.from(createEncryptionKey()).toString('base64');
+  const text = await keepSecret(config.DATA_DIR, KEY_FILE, create).catch((cause: unknown) => {
+    throw new KeptSecretError(`The encryption key cannot be kept in ${path}: set ENCRYPTION_KEY`, cause);
+  });
+  const key = readEncryptionKey(text);
+  if (key === null) throw new KeptSecretError(`${path} is no encryption key: restore it, or set ENCRYPTION_KEY`);
+  if (config.DATABASE_URL !== undefined)
+    log.warn(
+      { path },
+      'ENCRYPTION_KEY is not set: webhook secrets are sealed under the key in DATA_DIR, and every server on this database needs the same one',
+    );
+  return key;
+}
+
+/** Where webhooks may be sent: to this machine too where the service is being tried or developed. */
+function addressPolicyOf({ WEBHOOK_ALLOW_PRIVATE: allowPrivate, DATABASE_URL }: Config) {
+  if (allowPrivate !== undefined) return allowPrivate ? 'any' : 'public';
+  return DATABASE_URL === undefined ? 'loopback' : 'public';
+}
+
+function settingsOf(config: Config): Services['settings'] {
+  const appOrigin = config.APP_URL ? [new URL(config.APP_URL).origin] : [];
+  const corsOrigins = config.CORS_ORIGINS === '*' ? [] : config.CORS_ORIGINS;
+  return {
+    publicUrl: config.PUBLIC_URL ?? null,
+    appUrl: config.APP_URL ?? null,
+    trustedOrigins: [...appOrigin, ...corsOrigins],
+    sessionDays: config.SESSION_DAYS,
+    participantTimeoutSeconds: config.PARTICIPANT_TIMEOUT_SECONDS,
+    mostRecordingBytes: config.RECORDING_MAX_BYTES,
+    recordingTimeoutHours: config.RECORDING_TIMEOUT_HOURS,
+    webhookRetentionDays: config.WEBHOOK_RETENTION_DAYS,
+  };
+}

@@ -12,24 +12,19 @@ import type { Services } from '../services.ts';
 
 export const demoEmail = 'demo@lynxroom.example';
 
-const readKey = async (path: string): Promise<string | null> => {
-  const text = await readFile(path, 'utf8').catch(() => '');
-  return /^export LYNXROOM_TOKEN=(\S+)$/m.exec(text)?.[1] ?? null;
-};
+type Shell = { user: { id: number; name: string }; workspaceId: number; path: string; url: string };
 
 /** Where the service was when the file was written; null where there is none. */
-export const readShellUrl = async (path: string): Promise<string | null> => {
+export async function readShellUrl(path: string): Promise<string | null> {
   const text = await readFile(path, 'utf8').catch(() => '');
   return /^export LYNXROOM_URL=(\S+)$/m.exec(text)?.[1] ?? null;
-};
-
-type Shell = { user: { id: number; name: string }; workspaceId: number; path: string; url: string };
+}
 
 /**
  * Writes a file for a shell to load, readable by its owner only: where the service is, the workspace, and a key for it. The
  * key that is in the file already is kept where it still works.
  */
-export const writeShellEnv = async (services: Services, { user, workspaceId, path, url }: Shell): Promise<void> => {
+export async function writeShellEnv(services: Services, { user, workspaceId, path, url }: Shell): Promise<void> {
   const kept = await readKey(path);
   const { caller } = await identify(services, kept, null);
   const isGood =
@@ -50,13 +45,18 @@ export const writeShellEnv = async (services: Services, { user, workspaceId, pat
   ];
   await writeFile(path, `${lines.join('\n')}\n`, { mode: 0o600 });
   await chmod(path, 0o600);
-};
+}
+
+async function readKey(path: string): Promise<string | null> {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  return /^export LYNXROOM_TOKEN=(\S+)$/m.exec(text)?.[1] ?? null;
+}
 
 /**
  * Creates the demo account on the first start (as long as there is no other account), gives it an API key, and writes
  * `demo.env`. Returns its path, or null where there is no demo account.
  */
-export const prepareDemo = async (services: Services, dataDir: string, url: string): Promise<string | null> => {
+export async function prepareDemo(services: Services, dataDir: string, url: string): Promise<string | null> {
   const path = join(dataDir, 'demo.env');
   const { db } = services;
   if ((await db.user.count()) === 0)
@@ -66,19 +66,21 @@ export const prepareDemo = async (services: Services, dataDir: string, url: stri
   if (!user || !workspace) return null;
   await writeShellEnv(services, { user, workspaceId: workspace.id, path, url });
   return path;
-};
+}
 
 /** One line to paste for each of the main jobs. */
-export const demoLines = (path: string): string[] => [
-  `. ${path}`,
-  'lynx /library -F file=@examples/sample.pdf',
-  'lynx /library -F file=@examples/sample.mp4 -F name="Stand-up"',
-  `lynx /labels -d '{"name":"Contracts","color":"#0ea5e9"}'`,
-  `lynx /library/1/labels -d '{"labelId":1}'`,
-  `lynx '/library?search=SAMPLE&label=1'`,
-  'lynx /library/1/download',
-  'lynx /library/1 -X DELETE',
-  'npm run example             # the same with the typed client',
-  'npm run example:rooms       # a meeting with a guest and a recording, and one that is booked',
-  'npm run example:webhooks    # a webhook: registered, received, broken, mended, sent again',
-];
+export function demoLines(path: string): string[] {
+  return [
+    `. ${path}`,
+    'lynx /library -F file=@examples/sample.pdf',
+    'lynx /library -F file=@examples/sample.mp4 -F name="Stand-up"',
+    `lynx /labels -d '{"name":"Contracts","color":"#0ea5e9"}'`,
+    `lynx /library/1/labels -d '{"labelId":1}'`,
+    `lynx '/library?search=SAMPLE&label=1'`,
+    'lynx /library/1/download',
+    'lynx /library/1 -X DELETE',
+    'npm run example             # the same with the typed client',
+    'npm run example:rooms       # a meeting with a guest and a recording, and one that is booked',
+    'npm run example:webhooks    # a webhook: registered, received, broken, mended, sent again',
+  ];
+}

@@ -11,15 +11,17 @@ import { removeDiscardedObjects } from '../storage/discarded-objects.ts';
 import { sweepStorage } from '../storage/sweep.ts';
 import { pruneMessages, requeueLostMessages } from '../webhook-delivery/maintenance.ts';
 
-export const scheduleOf = (services: Services): ScheduledJob[] => [
-  { name: 'storage.remove-discarded', cron: '* * * * *', run: () => removeDiscardedObjects(services) },
-  { name: 'storage.sweep', cron: '17 * * * *', run: () => sweepStorage(services) },
-  { name: 'participants.close-silent', cron: '* * * * *', run: () => closeSilentParticipants(services) },
-  { name: 'recordings.fail-stuck', cron: '*/5 * * * *', run: () => failStuckRecordings(services) },
-  { name: 'library.retention', cron: '7 2 * * *', atStart: true, run: () => sweepRetention(services) },
-  { name: 'webhooks.requeue-lost', cron: '29 * * * *', run: () => requeueLostMessages(services) },
-  { name: 'webhooks.prune', cron: '11 3 * * *', run: () => pruneMessages(services) },
-  { name: 'ingest.apply-unapplied', cron: '* * * * *', run: () => applyUnapplied(services) },
-  { name: 'ingest.prune', cron: '23 3 * * *', run: () => pruneIngestEvents(services) },
-  { name: 'sessions.remove-ended', cron: '43 3 * * *', run: () => removeEndedSessions(services) },
-];
+export function scheduleOf(services: Services): ScheduledJob[] {
+  return [
+    { name: 'storage.remove-discarded', cron: '* * * * *', run: () => removeDiscardedObjects(services) },
+    { name: 'storage.sweep', cron: '17 * * * *', run: () => sweepStorage(services) },
+    { name: 'participants.close-silent', cron: '* * * * *', run: () => closeSilentParticipants(services) },
+    { name: 'recordings.fail-stuck', cron: '*/5 * * * *', run: () => failStuckRecordings(services) },
+    { name: 'library.retention', cron: '7 2 * * *', atStart: true, run: () => sweepRetention(services) },
+    { name: 'webhooks.requeue-lost', cron: '29 * * * *', run: () => requeueLostMessages(services) },
+    { name: 'webhooks.prune', cron: '11 3 * * *', run: () => pruneMessages(services) },
+    { name: 'ingest.apply-unapplied', cron: '* * * * *', run: () => applyUnapplied(services) },
+    { name: 'ingest.prune', cron: '23 3 * * *', run: () => pruneIngestEvents(services) },
+    { name: 'sessions.remove-ended', cron: '43 3 * * *', run: () => removeEndedSessions(services) },
+  ];
+}

@@ -11,19 +11,11 @@ export class KeptSecretError extends Error {
   }
 }
 
-const isCode = (error: unknown, code: string): boolean => (error as NodeJS.ErrnoException).code === code;
-
-const readIfThere = (path: string): Promise<string | null> =>
-  readFile(path, 'utf8').catch((error: unknown) => {
-    if (isCode(error, 'ENOENT')) return null;
-    throw error;
-  });
-
 /**
  * The text in `<folder>/<name>`; where there is none, that of `create`, written for the owner of the process alone. Of
  * processes that start at once, one writes and all get the same; one that is killed leaves no half-written file.
  */
-export const keepSecret = async (folder: string, name: string, create: () => string): Promise<string> => {
+export async function keepSecret(folder: string, name: string, create: () => string): Promise<string> {
   const path = join(folder, name);
   const kept = await readIfThere(path);
   if (kept?.trim() === '') throw new KeptSecretError(`${path} is empty: restore it, or delete it for a new one`);
@@ -39,4 +31,15 @@ export const keepSecret = async (folder: string, name: string, create: () => str
     await rm(draft, { force: true });
   }
   return (await readFile(path, 'utf8')).trim();
-};
+}
+
+function readIfThere(path: string): Promise<string | null> {
+  return readFile(path, 'utf8').catch((error: unknown) => {
+    if (isCode(error, 'ENOENT')) return null;
+    throw error;
+  });
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return (error as NodeJS.ErrnoException).code === code;
+}

@@ -16,37 +16,9 @@ export type RunningService = { url: string; services: Services; stop(): Promise<
 /** Background work that runs in a process of its own. */
 export type RunningWorker = { stop(): Promise<void> };
 
-/** Where a browser on this machine reaches a server that listens on `host`. */
-const urlOf = (host: string, port: number): string => {
-  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
-};
-
-/** What is started here is stopped again when a later step fails. */
-const startAll = async <Running>(log: FastifyBaseLogger, start: (undo: Undo) => Promise<Running>): Promise<Running> => {
-  const undo = createUndo(log);
-  try {
-    return await start(undo);
-  } catch (error) {
-    await undo.run();
-    throw error;
-  }
-};
-
-/** What runs by the clock, the sending of webhooks, and the copying of recordings. */
-const startBackgroundWork = async (config: Config, opened: OpenedServices, undo: Undo): Promise<void> => {
-  const { services, connectionString } = opened;
-  const jobs = await startJobs({ connectionString, schedule: scheduleOf(services), log: services.log });
-  undo.push(jobs.stop);
-  const delivery = await startDelivery({ boss: jobs.boss, services, mostInFlight: config.WEBHOOK_CONCURRENCY });
-  undo.push(delivery.stop);
-  const copier = await startCopier({ boss: jobs.boss, services });
-  undo.push(copier.stop);
-};
-
 /** Starts the server, with the background work unless RUN_WORKER is 0. */
-export const startService = (config: Config, logger: FastifyBaseLogger): Promise<RunningService> =>
-  startAll(logger, async (undo) => {
+export function startService(config: Config, logger: FastifyBaseLogger): Promise<RunningService> {
+  return startAll(logger, async (undo) => {
     const opened = await openServices(config, logger, undo);
     if (config.RUN_WORKER) await startBackgroundWork(config, opened, undo);
     const app = await buildApp({
@@ -65,10 +37,40 @@ export const startService = (config: Config, logger: FastifyBaseLogger): Promise
     const port = typeof address === 'object' && address !== null ? address.port : config.PORT;
     return { url: urlOf(config.HOST, port), services: opened.services, stop: undo.run };
   });
+}
+
+/** What is started here is stopped again when a later step fails. */
+async function startAll<Running>(log: FastifyBaseLogger, start: (undo: Undo) => Promise<Running>): Promise<Running> {
+  const undo = createUndo(log);
+  try {
+    return await start(undo);
+  } catch (error) {
+    await undo.run();
+    throw error;
+  }
+}
+
+/** What runs by the clock, the sending of webhooks, and the copying of recordings. */
+async function startBackgroundWork(config: Config, opened: OpenedServices, undo: Undo): Promise<void> {
+  const { services, connectionString } = opened;
+  const jobs = await startJobs({ connectionString, schedule: scheduleOf(services), log: services.log });
+  undo.push(jobs.stop);
+  const delivery = await startDelivery({ boss: jobs.boss, services, mostInFlight: config.WEBHOOK_CONCURRENCY });
+  undo.push(delivery.stop);
+  const copier = await startCopier({ boss: jobs.boss, services });
+  undo.push(copier.stop);
+}
+
+/** Where a browser on this machine reaches a server that listens on `host`. */
+function urlOf(host: string, port: number): string {
+  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}
 
 /** Starts the background work alone. */
-export const startWorkerAlone = (config: Config, logger: FastifyBaseLogger): Promise<RunningWorker> =>
-  startAll(logger, async (undo) => {
+export function startWorkerAlone(config: Config, logger: FastifyBaseLogger): Promise<RunningWorker> {
+  return startAll(logger, async (undo) => {
     await startBackgroundWork(config, await openServices(config, logger, undo), undo);
     return { stop: undo.run };
   });
+}

@@ -4,5 +4,6 @@ import { randomUUID } from 'node:crypto';
 export const OBJECT_KEY_PREFIX = 'v1/';
 
 /** A new key that has never been used: nothing of what a user sends is in it. */
-export const createObjectKey = (workspaceId: number, kind: 'library' | 'recordings'): string =>
-  `${OBJECT_KEY_PREFIX}workspaces/${workspaceId}/${kind}/${randomUUID()}`;
+export function createObjectKey(workspaceId: number, kind: 'library' | 'recordings'): string {
+  return `${OBJECT_KEY_PREFIX}workspaces/${workspaceId}/${kind}/${randomUUID()}`;
+}

@@ -13,7 +13,25 @@ const BATCH = 20;
 /** A request does not wait longer for the store; the sweep does the rest. */
 const PATIENCE_MS = 5_000;
 
-const tryToRemove = async ({ store, log }: Needs, key: string): Promise<boolean> => {
+/**
+ * Removes one discarded object now. Never rejects: where the store or the database fails or hangs, the key stays among
+ * the discarded and the next run comes back to it.
+ */
+export async function removeDiscardedObject(needs: Needs, key: string): Promise<void> {
+  try {
+    await removeBatch(needs, [key]);
+  } catch (error) {
+    needs.log.warn({ err: error, key }, 'A deleted file could not be forgotten yet');
+  }
+}
+
+async function removeBatch(needs: Needs, keys: readonly string[]): Promise<void> {
+  const isRemoved = await Promise.all(keys.map((key) => tryToRemove(needs, key)));
+  const removed = keys.filter((_, index) => isRemoved[index]);
+  if (removed.length > 0) await needs.db.discardedObject.deleteMany({ where: { key: { in: removed } } });
+}
+
+async function tryToRemove({ store, log }: Needs, key: string): Promise<boolean> {
   try {
     await store.remove(key, { signal: AbortSignal.timeout(PATIENCE_MS) });
     return true;
@@ -21,28 +39,10 @@ const tryToRemove = async ({ store, log }: Needs, key: string): Promise<boolean>
     log.warn({ err: error, key }, 'A deleted file could not be removed from the store yet');
     return false;
   }
-};
-
-const removeBatch = async (needs: Needs, keys: readonly string[]): Promise<void> => {
-  const isRemoved = await Promise.all(keys.map((key) => tryToRemove(needs, key)));
-  const removed = keys.filter((_, index) => isRemoved[index]);
-  if (removed.length > 0) await needs.db.discardedObject.deleteMany({ where: { key: { in: removed } } });
-};
-
-/**
- * Removes one discarded object now. Never rejects: where the store or the database fails or hangs, the key stays among
- * the discarded and the next run comes back to it.
- */
-export const removeDiscardedObject = async (needs: Needs, key: string): Promise<void> => {
-  try {
-    await removeBatch(needs, [key]);
-  } catch (error) {
-    needs.log.warn({ err: error, key }, 'A deleted file could not be forgotten yet');
-  }
-};
+}
 
 /** Removes all discarded objects, in batches. A key that fails is passed over until the next time. Never rejects. */
-export const removeDiscardedObjects = async (needs: Needs): Promise<void> => {
+export async function removeDiscardedObjects(needs: Needs): Promise<void> {
   try {
     for (let after = ''; ; ) {
       const batch = await needs.db.discardedObject.findMany({
@@ -61,10 +61,10 @@ export const removeDiscardedObjects = async (needs: Needs): Promise<void> => {
   } catch (error) {
     needs.log.error({ err: error }, 'Discarded objects could not be read');
   }
-};
+}
 
 /** Notes objects without a row as discarded, and removes them: what fails here is tried again like any other. */
-export const discardObjects = async (needs: Needs, keys: readonly string[]): Promise<void> => {
+export async function discardObjects(needs: Needs, keys: readonly string[]): Promise<void> {
   await needs.db.discardedObject.createMany({ data: keys.map((key) => ({ key })), skipDuplicates: true });
   for (let from = 0; from < keys.length; from += BATCH) await removeBatch(needs, keys.slice(from, from + BATCH));
-};
+}

@@ -31,6 +31,10 @@ export async function stageFile(path: string, source: Readable, signal: AbortSig
   await pipeline(source, durableFile(handle), signal === undefined ? {} : { signal });
 }
 
+function diskUnavailable(what: string, cause: unknown): StorageUnavailableError {
+  return new StorageUnavailableError(`The disk store could not ${what}`, cause);
+}
+
 /**
  * A stream into `handle` that finishes once all bytes are on the disk, and closes it in every case. The file streams of
  * node:fs cannot do this: they flush when they are closed, so also what is thrown away, and do not tell whose an error is.
@@ -55,18 +59,18 @@ function durableFile(handle: FileHandle): Writable {
   });
 }
 
-function settle(what: string, work: Promise<void>, done: (error?: Error) => void): void {
-  work.then(
-    () => done(),
-    (error: unknown) => done(diskUnavailable(what, error)),
-  );
-}
-
 async function writeAll(handle: FileHandle, buffers: Buffer[]): Promise<void> {
   const { bytesWritten } = await handle.writev(buffers);
   const size = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
   // A disk that is nearly full takes a part; writing the rest then brings the error, or succeeds.
   if (bytesWritten < size) await handle.writeFile(Buffer.concat(buffers).subarray(bytesWritten));
+}
+
+function settle(what: string, work: Promise<void>, done: (error?: Error) => void): void {
+  work.then(
+    () => done(),
+    (error: unknown) => done(diskUnavailable(what, error)),
+  );
 }
 
 /**
@@ -111,8 +115,4 @@ export async function onDisk<T>(what: string, work: () => Promise<T>): Promise<T
   } catch (error) {
     throw diskUnavailable(what, error);
   }
-}
-
-function diskUnavailable(what: string, cause: unknown): StorageUnavailableError {
-  return new StorageUnavailableError(`The disk store could not ${what}`, cause);
 }

@@ -4,8 +4,11 @@
 const SEGMENT = /^[a-z0-9_.-]+$/;
 
 /** `[a-z0-9/_.-]+` without an empty, `.` or `..` segment. */
-export const isObjectKey = (key: string): boolean =>
-  key.length <= 512 && key.split('/').every((segment) => SEGMENT.test(segment) && segment !== '.' && segment !== '..');
+export function isObjectKey(key: string): boolean {
+  return (
+    key.length <= 512 && key.split('/').every((segment) => SEGMENT.test(segment) && segment !== '.' && segment !== '..')
+  );
+}
 
 /** Throws for what is no key: a bug of the caller. */
 export function assertObjectKey(key: string): void {

@@ -160,6 +160,18 @@ function folderPrefix(prefix = ''): string {
   return folder === '' ? '' : `${folder}/`;
 }
 
+async function asking<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new StorageUnavailableError(`The object store could not ${what}`, error);
+  }
+}
+
+function hasName(error: unknown, name: string): boolean {
+  return error instanceof Error && error.name === name;
+}
+
 /**
  * The multipart uploads under way below a prefix. Nothing for servers that answer 501 or 405: they keep no such list,
  * or expire left-overs themselves, and an upload there must not fail for what only tidies up.
@@ -180,16 +192,4 @@ async function* listUploads(client: S3Client, Bucket: string, Prefix: string) {
         ? { KeyMarker: NextKeyMarker, ...(NextUploadIdMarker && { UploadIdMarker: NextUploadIdMarker }) }
         : undefined;
   } while (markers !== undefined);
-}
-
-function hasName(error: unknown, name: string): boolean {
-  return error instanceof Error && error.name === name;
-}
-
-async function asking<T>(what: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw new StorageUnavailableError(`The object store could not ${what}`, error);
-  }
 }

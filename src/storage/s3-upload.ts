@@ -99,6 +99,21 @@ async function putWhole({ client, target, signal }: Upload, body: Buffer): Promi
   }
 }
 
+/** For an object that may or may not have become readable. Nothing more can be done when the store does not answer. */
+async function removeObject(client: S3Client, { Bucket, Key }: Place): Promise<void> {
+  const abortSignal = AbortSignal.timeout(CLEAN_UP_MS);
+  await quietly(client.send(new DeleteObjectCommand({ Bucket, Key }), { abortSignal }));
+}
+
+/** Clean-up fails quietly: the error that led to it explains more, and removeStaleUploads comes after. */
+async function quietly(work: Promise<unknown>): Promise<void> {
+  await work.catch(() => undefined);
+}
+
+function unavailable(cause: unknown, what = 'store an upload'): StorageUnavailableError {
+  return new StorageUnavailableError(`The object store could not ${what}`, cause);
+}
+
 async function putInParts(upload: Upload, first: Buffer, rest: AsyncGenerator<Buffer>, spare: Buffer[]): Promise<void> {
   const { client, target, signal } = upload;
   const { ContentType: _, ...object } = target;
@@ -116,11 +131,6 @@ async function putInParts(upload: Upload, first: Buffer, rest: AsyncGenerator<Bu
     if (isCommitting) await removeObject(client, target);
     throw error;
   }
-}
-
-async function* prepend(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  yield first;
-  yield* rest;
 }
 
 async function createMultipartUpload({ client, target, signal }: Upload): Promise<string> {
@@ -175,6 +185,11 @@ async function sendParts(
   return sent;
 }
 
+async function* prepend(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  yield first;
+  yield* rest;
+}
+
 async function completeMultipartUpload(
   client: S3Client,
   input: ConstructorParameters<typeof CompleteMultipartUploadCommand>[0],
@@ -204,19 +219,4 @@ export async function copyObject(client: S3Client, from: Place, to: Place): Prom
     await removeObject(client, to);
     throw unavailable(error, 'copy an object');
   }
-}
-
-/** For an object that may or may not have become readable. Nothing more can be done when the store does not answer. */
-async function removeObject(client: S3Client, { Bucket, Key }: Place): Promise<void> {
-  const abortSignal = AbortSignal.timeout(CLEAN_UP_MS);
-  await quietly(client.send(new DeleteObjectCommand({ Bucket, Key }), { abortSignal }));
-}
-
-/** Clean-up fails quietly: the error that led to it explains more, and removeStaleUploads comes after. */
-async function quietly(work: Promise<unknown>): Promise<void> {
-  await work.catch(() => undefined);
-}
-
-function unavailable(cause: unknown, what = 'store an upload'): StorageUnavailableError {
-  return new StorageUnavailableError(`The object store could not ${what}`, cause);
 }

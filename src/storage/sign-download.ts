@@ -8,28 +8,17 @@ const DOWNLOAD_SECONDS = 900;
 
 const extensions: Record<string, string> = { 'application/pdf': '.pdf', 'video/mp4': '.mp4' };
 
-/**
- * A name is no path: what would separate folders becomes a hyphen. And it ends as its type does: whoever opens the
- * download runs nothing that somebody named `run.bat`, since systems go by the extension, whatever the type says.
- */
-const filenameFor = (filename: string, contentType: string): string => {
-  const extension = extensions[contentType] ?? '';
-  const name = filename.replace(/[/\\]/g, '-');
-  const stem = name.toLowerCase().endsWith(extension) ? name.slice(0, name.length - extension.length) : name;
-  return stem + extension;
-};
-
 type Presented = Pick<DownloadOptions, 'filename' | 'contentType' | 'origin'>;
 
 /**
  * A URL that serves the object as an attachment for 15 minutes, and when it ends (Unix timestamp in seconds). Throws
  * STORAGE_UNAVAILABLE.
  */
-export const signDownload = async (
+export async function signDownload(
   { store, clock }: { store: ObjectStore; clock: Clock },
   key: string,
   presented: Presented,
-): Promise<{ url: string; expires_at: number }> => {
+): Promise<{ url: string; expires_at: number }> {
   const expiresAt = toUnixSeconds(clock.now()) + DOWNLOAD_SECONDS;
   const filename = filenameFor(presented.filename, presented.contentType);
   const options = { ...presented, filename, expiresInSeconds: DOWNLOAD_SECONDS };
@@ -37,4 +26,15 @@ export const signDownload = async (
     throw error instanceof StorageUnavailableError ? storageUnavailable('Storage service unavailable', error) : error;
   });
   return { url, expires_at: expiresAt };
-};
+}
+
+/**
+ * A name is no path: what would separate folders becomes a hyphen. And it ends as its type does: whoever opens the
+ * download runs nothing that somebody named `run.bat`, since systems go by the extension, whatever the type says.
+ */
+function filenameFor(filename: string, contentType: string): string {
+  const extension = extensions[contentType] ?? '';
+  const name = filename.replace(/[/\\]/g, '-');
+  const stem = name.toLowerCase().endsWith(extension) ? name.slice(0, name.length - extension.length) : name;
+  return stem + extension;
+}

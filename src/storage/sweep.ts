@@ -22,35 +22,12 @@ const PAST_ALL_KEYS = '~';
 
 type Row = { key: string; created_at: Date };
 
-const pages = async function* (objects: AsyncIterable<StoredObject>): AsyncGenerator<StoredObject[]> {
-  let page: StoredObject[] = [];
-  for await (const object of objects) {
-    page.push(object);
-    if (page.length < PAGE) continue;
-    yield page;
-    page = [];
-  }
-  yield page;
-};
-
-/** What the rows with keys in (after, until] refer to, a page at a time, in the byte order of the keys. */
-const rowPages = async function* (db: Database, after: string, until: string): AsyncGenerator<Row[]> {
-  for (let last: string | undefined = after; last !== undefined; ) {
-    const rows: Row[] = await db.$queryRaw<Row[]>`
-      select key, created_at from stored_objects
-      where key collate "C" > ${last} and key collate "C" <= ${until}
-      order by key collate "C" limit ${PAGE}`;
-    yield rows;
-    last = rows.length < PAGE ? undefined : rows.at(-1)?.key;
-  }
-};
-
 /**
  * Removes what was discarded, what uploads left unfinished, and objects older than a day that no row refers to. Both
  * sides are walked in the order of their keys, a page at a time. Rejects when a side cannot be read; what was found
  * until then is done. Safe to repeat and to run twice at once.
  */
-export const sweepStorage = async ({ db, store, clock, log }: Needs): Promise<SweepReport> => {
+export async function sweepStorage({ db, store, clock, log }: Needs): Promise<SweepReport> {
   await removeDiscardedObjects({ db, store, log });
   const before = new Date(clock.now().getTime() - UNFINISHED_AGE_MS);
   await store.removeStaleUploads(before);
@@ -75,4 +52,27 @@ export const sweepStorage = async ({ db, store, clock, log }: Needs): Promise<Sw
   }
   log.info(report, 'Swept the store');
   return report;
-};
+}
+
+async function* pages(objects: AsyncIterable<StoredObject>): AsyncGenerator<StoredObject[]> {
+  let page: StoredObject[] = [];
+  for await (const object of objects) {
+    page.push(object);
+    if (page.length < PAGE) continue;
+    yield page;
+    page = [];
+  }
+  yield page;
+}
+
+/** What the rows with keys in (after, until] refer to, a page at a time, in the byte order of the keys. */
+async function* rowPages(db: Database, after: string, until: string): AsyncGenerator<Row[]> {
+  for (let last: string | undefined = after; last !== undefined; ) {
+    const rows: Row[] = await db.$queryRaw<Row[]>`
+      select key, created_at from stored_objects
+      where key collate "C" > ${last} and key collate "C" <= ${until}
+      order by key collate "C" limit ${PAGE}`;
+    yield rows;
+    last = rows.length < PAGE ? undefined : rows.at(-1)?.key;
+  }
+}

@@ -55,34 +55,6 @@ const trpcRefusals: Partial<Record<TRPCError['code'], [ErrorCode, string]>> = {
   UNSUPPORTED_MEDIA_TYPE: ['UNSUPPORTED_MEDIA_TYPE', 'Content type must be application/json'],
 };
 
-const unreadableJson = (cause: unknown): AppError => badField('', 'Request body must be valid JSON', cause);
-
-/** What is left of a failure that nobody throws on purpose: too much asked of the database, or our bug. */
-export const fromUnexpected = (cause: unknown): AppError =>
-  isOverload(cause)
-    ? new AppError('SERVICE_UNAVAILABLE', 'The service is busy: try again in a moment', { cause })
-    : internalError(cause);
-
-/** The expected failure behind what a procedure threw, or the internal error that hides an unexpected one. */
-export const fromTrpcError = (error: TRPCError): AppError => {
-  if (error.cause instanceof AppError) return error.cause;
-  if (error.code === 'PARSE_ERROR') return unreadableJson(error);
-  if (error.code === 'BAD_REQUEST' && error.cause instanceof ZodError) return toBadRequest(error.cause);
-  // What the adapter says of a body that is no JSON.
-  if (error.code === 'BAD_REQUEST' && error.cause instanceof SyntaxError) return unreadableJson(error);
-  const refusal = trpcRefusals[error.code];
-  if (refusal) return new AppError(...refusal, { cause: error });
-  return fromUnexpected(error.cause ?? error);
-};
-
-/** Our codes are tRPC's, but for these. */
-const trpcCodeOf = (code: ErrorCode): number => {
-  const key = code === 'METHOD_NOT_ALLOWED' ? 'METHOD_NOT_SUPPORTED' : code;
-  return key in TRPC_ERROR_CODES_BY_KEY
-    ? TRPC_ERROR_CODES_BY_KEY[key as keyof typeof TRPC_ERROR_CODES_BY_KEY]
-    : TRPC_ERROR_CODES_BY_KEY.INTERNAL_SERVER_ERROR;
-};
-
 const t = initTRPC
   .context<Context>()
   .meta<Meta>()
@@ -99,33 +71,6 @@ const t = initTRPC
   });
 
 export const { router, createCallerFactory } = t;
-
-const refuseUnreadableBody = (ctx: Context): void => {
-  if (ctx.unreadableBody) throw ctx.unreadableBody;
-};
-
-const limitPublic = (ctx: Context): Promise<void> =>
-  ctx.services.limits.consume('publicPerAddress', networkOf(ctx.address), ctx);
-
-const limitCaller = ({ services: { limits }, ...ctx }: Context, { credential: { kind, id } }: Caller): Promise<void> =>
-  limits.consume('perCredential', `${kind}:${id}`, ctx);
-
-/** Throws 401 (or 429, for who keeps trying) when there is no caller; else counts one call of theirs. */
-export const requireCaller = async (ctx: Context, { caller }: Identity): Promise<Caller> => {
-  if (caller === null) {
-    await limitPublic(ctx);
-    throw unauthorized();
-  }
-  await limitCaller(ctx, caller);
-  return caller;
-};
-
-/** Throws 404 for an unknown workspace, and 403 with `otherwise` where the caller is not at least `least` there. */
-export const requireRole = (caller: Caller, { access }: Identity, least: Role, otherwise?: string): Actor => {
-  if (access === null) throw notFound('Workspace');
-  if (access.role === null || !isAtLeast(access.role, least)) throw forbidden(otherwise);
-  return { userId: caller.userId, name: caller.name, workspaceId: access.workspaceId, role: access.role };
-};
 
 /** Anyone may call, signed in or not. */
 export const anyone = t.procedure.use(async ({ ctx, next }) => {
@@ -178,12 +123,6 @@ export const signingIn = t.procedure.use(async ({ ctx, next }) => {
   return next();
 });
 
-/** Throws 403 for a key: some things only a person may do. */
-const requireSession = ({ credential }: Caller): number => {
-  if (credential.kind !== 'session') throw forbidden();
-  return credential.id;
-};
-
 const withCaller = t.procedure.use(async ({ ctx, next }) =>
   next({ ctx: { caller: await requireCaller(ctx, await ctx.identify(null)) } }),
 );
@@ -203,8 +142,73 @@ export const signedInBySession = withCaller.use(({ ctx, next }) => {
 
 const workspaceId = id.describe('Workspace ID');
 
+/** What is left of a failure that nobody throws on purpose: too much asked of the database, or our bug. */
+export function fromUnexpected(cause: unknown): AppError {
+  return isOverload(cause)
+    ? new AppError('SERVICE_UNAVAILABLE', 'The service is busy: try again in a moment', { cause })
+    : internalError(cause);
+}
+
+/** The expected failure behind what a procedure threw, or the internal error that hides an unexpected one. */
+export function fromTrpcError(error: TRPCError): AppError {
+  if (error.cause instanceof AppError) return error.cause;
+  if (error.code === 'PARSE_ERROR') return unreadableJson(error);
+  if (error.code === 'BAD_REQUEST' && error.cause instanceof ZodError) return toBadRequest(error.cause);
+  // What the adapter says of a body that is no JSON.
+  if (error.code === 'BAD_REQUEST' && error.cause instanceof SyntaxError) return unreadableJson(error);
+  const refusal = trpcRefusals[error.code];
+  if (refusal) return new AppError(...refusal, { cause: error });
+  return fromUnexpected(error.cause ?? error);
+}
+
+function unreadableJson(cause: unknown): AppError {
+  return badField('', 'Request body must be valid JSON', cause);
+}
+
+/** Throws 401 (or 429, for who keeps trying) when there is no caller; else counts one call of theirs. */
+export async function requireCaller(ctx: Context, { caller }: Identity): Promise<Caller> {
+  if (caller === null) {
+    await limitPublic(ctx);
+    throw unauthorized();
+  }
+  await limitCaller(ctx, caller);
+  return caller;
+}
+
+function limitPublic(ctx: Context): Promise<void> {
+  return ctx.services.limits.consume('publicPerAddress', networkOf(ctx.address), ctx);
+}
+
+function limitCaller({ services: { limits }, ...ctx }: Context, { credential: { kind, id } }: Caller): Promise<void> {
+  return limits.consume('perCredential', `${kind}:${id}`, ctx);
+}
+
+/** Throws 404 for an unknown workspace, and 403 with `otherwise` where the caller is not at least `least` there. */
+export function requireRole(caller: Caller, { access }: Identity, least: Role, otherwise?: string): Actor {
+  if (access === null) throw notFound('Workspace');
+  if (access.role === null || !isAtLeast(access.role, least)) throw forbidden(otherwise);
+  return { userId: caller.userId, name: caller.name, workspaceId: access.workspaceId, role: access.role };
+}
+
+/**
+ * A member of the workspace `id` whose role is at least `least`. `otherwise` is the text of the 403, where it is not
+ * "Forbidden".
+ */
+export function inWorkspace(least: Role, otherwise?: string) {
+  return withActor(least, otherwise).use(({ ctx, next }) => {
+    refuseUnreadableBody(ctx);
+    return next();
+  });
+}
+
+function withActor(least: Role, otherwise?: string) {
+  return withIdentity('id')
+    .input(z.object({ id: workspaceId }))
+    .use(({ ctx, next }) => next({ ctx: { actor: requireRole(ctx.caller, ctx.identity, least, otherwise) } }));
+}
+
 /** Finds the caller and the workspace that `parameter` of the input names; throws 401. */
-const withIdentity = (parameter: 'id' | 'workspaceId') => {
+function withIdentity(parameter: 'id' | 'workspaceId') {
   const workspaceInput = z.object({ [parameter]: id });
   return t.procedure.use(async ({ ctx, getRawInput, next }) => {
     // What cannot be read names no workspace; it is refused below, once the caller is known.
@@ -213,37 +217,42 @@ const withIdentity = (parameter: 'id' | 'workspaceId') => {
     const caller = await requireCaller(ctx, identity);
     return next({ ctx: { caller, identity } });
   });
-};
+}
 
-const withActor = (least: Role, otherwise?: string) =>
-  withIdentity('id')
-    .input(z.object({ id: workspaceId }))
-    .use(({ ctx, next }) => next({ ctx: { actor: requireRole(ctx.caller, ctx.identity, least, otherwise) } }));
-
-/**
- * A member of the workspace `id` whose role is at least `least`. `otherwise` is the text of the 403, where it is not
- * "Forbidden".
- */
-export const inWorkspace = (least: Role, otherwise?: string) =>
-  withActor(least, otherwise).use(({ ctx, next }) => {
-    refuseUnreadableBody(ctx);
-    return next();
-  });
+function refuseUnreadableBody(ctx: Context): void {
+  if (ctx.unreadableBody) throw ctx.unreadableBody;
+}
 
 /** The same for a path whose parameter is `workspaceId`, as the contract names it for analytics. */
-export const inWorkspaceById = (least: Role) =>
-  withIdentity('workspaceId')
+export function inWorkspaceById(least: Role) {
+  return withIdentity('workspaceId')
     .input(z.object({ workspaceId }))
     .use(({ ctx, next }) => {
       const actor = requireRole(ctx.caller, ctx.identity, least);
       refuseUnreadableBody(ctx);
       return next({ ctx: { actor } });
     });
+}
 
 /** As `inWorkspace`, in person: no key. */
-export const inWorkspaceBySession = (least: Role) =>
-  withActor(least).use(({ ctx, next }) => {
+export function inWorkspaceBySession(least: Role) {
+  return withActor(least).use(({ ctx, next }) => {
     requireSession(ctx.caller);
     refuseUnreadableBody(ctx);
     return next();
   });
+}
+
+/** Throws 403 for a key: some things only a person may do. */
+function requireSession({ credential }: Caller): number {
+  if (credential.kind !== 'session') throw forbidden();
+  return credential.id;
+}
+
+/** Our codes are tRPC's, but for these. */
+function trpcCodeOf(code: ErrorCode): number {
+  const key = code === 'METHOD_NOT_ALLOWED' ? 'METHOD_NOT_SUPPORTED' : code;
+  return key in TRPC_ERROR_CODES_BY_KEY
+    ? TRPC_ERROR_CODES_BY_KEY[key as keyof typeof TRPC_ERROR_CODES_BY_KEY]
+    : TRPC_ERROR_CODES_BY_KEY.INTERNAL_SERVER_ERROR;
+}

@@ -12,7 +12,7 @@ export type Places = {
   fullWorkspaces(): number[];
 };
 
-export const createPlaces = (most: number): Places => {
+export function createPlaces(most: number): Places {
   const taken = new Map<string, { lane: Lane; workspaceId: number }>();
   const ofWorkspace = new Map<number, number>();
   const mostSlow = Math.ceil(most / 2);
@@ -43,4 +43,4 @@ export const createPlaces = (most: number): Places => {
     fullWorkspaces: () =>
       [...ofWorkspace].filter(([, places]) => places >= mostOfWorkspace).map(([workspaceId]) => workspaceId),
   };
-};
+}

@@ -4,12 +4,12 @@ import type { LoadedMessage } from './load-messages.ts';
 import { type Claim, type DeliveryQueue, slowRank } from './queue.ts';
 
 /** Gives claimed messages new jobs in the slow lane, in place of the ones that were claimed. */
-export const moveToSlowLane = (
+export function moveToSlowLane(
   db: Database,
   queue: DeliveryQueue,
   misplaced: readonly { claim: Claim; message: LoadedMessage }[],
-): Promise<void> =>
-  transact(db, async (tx) => {
+): Promise<void> {
+  return transact(db, async (tx) => {
     const moves = misplaced.map(({ claim, message: { workspaceId, id, webhookId, failureCount } }) => {
       return { workspaceId, webhookId, messageId: id, from: claim.id, id: randomUUID(), rank: slowRank(failureCount) };
     });
@@ -28,3 +28,4 @@ export const moveToSlowLane = (
       misplaced.map(({ claim }) => claim),
     );
   });
+}

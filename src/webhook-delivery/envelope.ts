@@ -8,11 +8,12 @@ export type Envelope = {
 };
 
 /** `{event, timestamp, data}` as JSON text; `timestamp` in ISO 8601, in UTC, with milliseconds. */
-export const toBody = ({ event, timestamp, data }: Envelope): string =>
-  JSON.stringify({ event, timestamp: timestamp.toISOString(), data });
+export function toBody({ event, timestamp, data }: Envelope): string {
+  return JSON.stringify({ event, timestamp: timestamp.toISOString(), data });
+}
 
 /** The `timestamp` of a body that `toBody` made. */
-export const timestampOf = (body: string): string => {
+export function timestampOf(body: string): string {
   const { timestamp }: { timestamp: string } = JSON.parse(body);
   return timestamp;
-};
+}

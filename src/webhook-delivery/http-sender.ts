@@ -60,8 +60,6 @@ const LONGEST_KEEP_ALIVE_MS = 4_000;
 
 const FIXED_HEADERS: readonly string[] = ['user-agent', 'Lynxroom-Webhooks/1.0', 'accept-encoding', 'identity'];
 
-const first = (header: string | string[] | undefined): string => [header].flat().at(0) ?? '';
-
 /** An answer as far as it has come. */
 type Answer = { status: number; encoding: string; retryAfterSeconds: number | null; chunks: Buffer[]; bytes: number };
 
@@ -154,7 +152,7 @@ class Attempt implements Dispatcher.DispatchHandler {
 }
 
 /** How much is sent at once is up to the caller: each attempt has a connection of its own, kept or new. */
-export const createSender = ({ guard, timeoutMs = TIMEOUT_MS, clock = systemClock }: SenderOptions): Sender => {
+export function createSender({ guard, timeoutMs = TIMEOUT_MS, clock = systemClock }: SenderOptions): Sender {
   const agent = new Agent({
     connect: createGuardedConnector(guard, timeoutMs),
     allowH2: false,
@@ -196,4 +194,8 @@ export const createSender = ({ guard, timeoutMs = TIMEOUT_MS, clock = systemCloc
       await agent.destroy();
     },
   };
-};
+}
+
+function first(header: string | string[] | undefined): string {
+  return [header].flat().at(0) ?? '';
+}

@@ -22,7 +22,7 @@ export type LoadedMessage = {
 };
 
 /** By message id; what was deleted meanwhile is not in it. */
-export const loadMessages = async (db: Database, claims: readonly Claim[]): Promise<Map<string, LoadedMessage>> => {
+export async function loadMessages(db: Database, claims: readonly Claim[]): Promise<Map<string, LoadedMessage>> {
   const keys = JSON.stringify(claims.map(({ data }) => data));
   const rows = await db.$queryRaw<LoadedMessage[]>`
     select m.workspace_id as "workspaceId", m.id, m.webhook_id as "webhookId", m.event, m.payload, m.status,
@@ -33,8 +33,9 @@ export const loadMessages = async (db: Database, claims: readonly Claim[]): Prom
     join webhook_messages m on m.workspace_id = k."workspaceId" and m.id = k."messageId"
     join webhooks w on w.workspace_id = m.workspace_id and w.id = m.webhook_id`;
   return new Map(rows.map((row) => [row.id, row]));
-};
+}
 
 /** Whether a claim still stands for the next attempt: its message waits for this very job. */
-export const isCurrent = (claim: Claim, message: LoadedMessage | undefined): message is LoadedMessage =>
-  message !== undefined && message.status === 'waiting' && message.jobId === claim.id && message.isActive;
+export function isCurrent(claim: Claim, message: LoadedMessage | undefined): message is LoadedMessage {
+  return message !== undefined && message.status === 'waiting' && message.jobId === claim.id && message.isActive;
+}

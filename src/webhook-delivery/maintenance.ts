@@ -11,11 +11,11 @@ const MOST_AT_ONCE = 1_000;
  * Deletes messages, with their attempts, that are older than so many days and that nothing has happened to since. What
  * still waits is kept.
  */
-export const pruneMessages = async (services: {
+export async function pruneMessages(services: {
   db: Database;
   clock: Clock;
   settings: { webhookRetentionDays: number };
-}): Promise<void> => {
+}): Promise<void> {
   const { db, clock, settings } = services;
   const until = new Date(clock.now().getTime() - settings.webhookRetentionDays * DAY_MS);
   for (;;) {
@@ -28,14 +28,14 @@ export const pruneMessages = async (services: {
     );
     if (deleted < MOST_AT_ONCE) return;
   }
-};
+}
 
 /** Has messages queued anew whose job is gone, as it is when the queue's tables were restored to another moment. */
-export const requeueLostMessages = async ({ db, clock }: { db: Database; clock: Clock }): Promise<void> => {
+export async function requeueLostMessages({ db, clock }: { db: Database; clock: Clock }): Promise<void> {
   const overdueSince = new Date(clock.now().getTime() - HOUR_MS);
   const found = await db.$executeRaw`
     update webhook_messages m set job_id = null
     where m.status = 'waiting' and m.job_id is not null and m.next_attempt_at < ${overdueSince}
       and not ${isQueued(Prisma.sql`m.job_id`)}`;
   if (found > 0) await wakeRelay(db);
-};
+}

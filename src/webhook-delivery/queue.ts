@@ -35,9 +35,6 @@ const bounds: Record<Lane, { minPriority: number } | { maxPriority: number }> = 
   slow: { maxPriority: top.slow },
 };
 
-/** A rank that falls with the logarithm: twice as much of what counts against a job is one rank. */
-export const rankOf = (count: number): number => Math.min(Math.floor(Math.log2(1 + count)), LAST_RANK);
-
 /**
  * A job whose holder was killed goes to another one after this and the time until the queue is supervised again
  * (jobs/jobs.ts). Holders touch their claims four times as often (attempt-loop.ts); pg-boss takes no less than ten.
@@ -52,15 +49,7 @@ export const MOST_PER_WEBHOOK: Record<Lane, number> = { fast: 20, slow: 5 };
 
 const DAWDLING_RANK = 4;
 
-/** In the slow lane a webhook stands the further back the longer it fails, and one that only dawdles a little back. */
-export const slowRank = (failureCount: number): number => (failureCount === 0 ? DAWDLING_RANK : rankOf(failureCount));
-
 type WebhookName = { workspaceId: number; webhookId: number };
-
-/** One text for a webhook. */
-export const webhookKey = ({ workspaceId, webhookId }: WebhookName): string => `${workspaceId}:${webhookId}`;
-
-const groupOf = (webhook: WebhookName, lane: Lane): string => `${webhookKey(webhook)}:${lane}`;
 
 export type DeliveryQueue = ReturnType<typeof openDeliveryQueue>;
 
@@ -74,63 +63,85 @@ const options = {
   retryDelay: 0,
 };
 
-/** Makes the queue where it is missing, and gives one that is there these options. */
-export const createDeliveryQueue = async (boss: PgBoss): Promise<void> => {
-  await boss.createQueue(QUEUE, { ...options, partition: true });
-  await boss.updateQueue(QUEUE, options);
-};
-
-export const openDeliveryQueue = (boss: PgBoss) => ({
-  /** Adds jobs in the transaction of what they are about. */
-  async add(tx: Tx, jobs: readonly NewJob[]): Promise<void> {
-    if (jobs.length === 0) return;
-    await boss.insert(
-      QUEUE,
-      jobs.map(({ id, workspaceId, webhookId, messageId, lane, rank, delayMs }) => ({
-        id,
-        data: { workspaceId, messageId } satisfies DeliveryJob,
-        priority: top[lane] - rank,
-        group: { id: groupOf({ workspaceId, webhookId }, lane) },
-        // An interval, so that it passes by the clock of the database, as the queue's own times do.
-        startAfter: String(delayMs / 1000),
-      })),
-      { db: fromPrisma(tx) },
-    );
-    await tx.$queryRaw`select pg_notify(${DELIVERY_CHANNEL}, '')::text`;
-  },
-
-  /** Takes at most `most` due jobs of a lane, leaving out those webhooks. */
-  claim(lane: Lane, most: number, without: readonly WebhookName[]): Promise<Claim[]> {
-    return boss.fetch<DeliveryJob>(QUEUE, {
-      ...bounds[lane],
-      batchSize: most,
-      groupConcurrency: MOST_PER_WEBHOOK[lane],
-      ignoreGroups: without.map((webhook) => groupOf(webhook, lane)),
-    });
-  },
-
-  /** Says that these claims are still worked on. */
-  async touch(claims: readonly Claim[]): Promise<void> {
-    if (claims.length > 0) await boss.touch(QUEUE, [...claims]);
-  },
-
-  /** Ends claims in the transaction that records what became of them. */
-  async finish(tx: Tx, claims: readonly Claim[]): Promise<void> {
-    if (claims.length > 0) await boss.deleteJob(QUEUE, [...claims], { db: fromPrisma(tx) });
-  },
-
-  /** The ids of the claims whose job has not been ended. */
-  async unfinished(tx: Tx, claims: readonly Claim[]): Promise<Set<string>> {
-    const ids = claims.map(({ id }) => id);
-    const rows = await tx.$queryRaw<{ id: string }[]>`
-      select id::text from pgboss.job where name = ${QUEUE} and id = any(${ids}::uuid[])`;
-    return new Set(rows.map(({ id }) => id));
-  },
-});
-
-/** The condition that the job `id` is in the queue, in whatever state. A look into pg-boss's own table, which has no call for many. */
-export const isQueued = (id: Prisma.Sql): Prisma.Sql =>
-  Prisma.sql`exists (select 1 from pgboss.job j where j.name = ${QUEUE} and j.id = ${id})`;
-
 /** What wakes the workers. */
 export const DELIVERY_CHANNEL = 'lynxroom_delivery';
+
+/** A rank that falls with the logarithm: twice as much of what counts against a job is one rank. */
+export function rankOf(count: number): number {
+  return Math.min(Math.floor(Math.log2(1 + count)), LAST_RANK);
+}
+
+/** In the slow lane a webhook stands the further back the longer it fails, and one that only dawdles a little back. */
+export function slowRank(failureCount: number): number {
+  return failureCount === 0 ? DAWDLING_RANK : rankOf(failureCount);
+}
+
+/** One text for a webhook. */
+export function webhookKey({ workspaceId, webhookId }: WebhookName): string {
+  return `${workspaceId}:${webhookId}`;
+}
+
+/** Makes the queue where it is missing, and gives one that is there these options. */
+export async function createDeliveryQueue(boss: PgBoss): Promise<void> {
+  await boss.createQueue(QUEUE, { ...options, partition: true });
+  await boss.updateQueue(QUEUE, options);
+}
+
+export function openDeliveryQueue(boss: PgBoss) {
+  return {
+    /** Adds jobs in the transaction of what they are about. */
+    async add(tx: Tx, jobs: readonly NewJob[]): Promise<void> {
+      if (jobs.length === 0) return;
+      await boss.insert(
+        QUEUE,
+        jobs.map(({ id, workspaceId, webhookId, messageId, lane, rank, delayMs }) => ({
+          id,
+          data: { workspaceId, messageId } satisfies DeliveryJob,
+          priority: top[lane] - rank,
+          group: { id: groupOf({ workspaceId, webhookId }, lane) },
+          // An interval, so that it passes by the clock of the database, as the queue's own times do.
+          startAfter: String(delayMs / 1000),
+        })),
+        { db: fromPrisma(tx) },
+      );
+      await tx.$queryRaw`select pg_notify(${DELIVERY_CHANNEL}, '')::text`;
+    },
+
+    /** Takes at most `most` due jobs of a lane, leaving out those webhooks. */
+    claim(lane: Lane, most: number, without: readonly WebhookName[]): Promise<Claim[]> {
+      return boss.fetch<DeliveryJob>(QUEUE, {
+        ...bounds[lane],
+        batchSize: most,
+        groupConcurrency: MOST_PER_WEBHOOK[lane],
+        ignoreGroups: without.map((webhook) => groupOf(webhook, lane)),
+      });
+    },
+
+    /** Says that these claims are still worked on. */
+    async touch(claims: readonly Claim[]): Promise<void> {
+      if (claims.length > 0) await boss.touch(QUEUE, [...claims]);
+    },
+
+    /** Ends claims in the transaction that records what became of them. */
+    async finish(tx: Tx, claims: readonly Claim[]): Promise<void> {
+      if (claims.length > 0) await boss.deleteJob(QUEUE, [...claims], { db: fromPrisma(tx) });
+    },
+
+    /** The ids of the claims whose job has not been ended. */
+    async unfinished(tx: Tx, claims: readonly Claim[]): Promise<Set<string>> {
+      const ids = claims.map(({ id }) => id);
+      const rows = await tx.$queryRaw<{ id: string }[]>`
+      select id::text from pgboss.job where name = ${QUEUE} and id = any(${ids}::uuid[])`;
+      return new Set(rows.map(({ id }) => id));
+    },
+  };
+}
+
+function groupOf(webhook: WebhookName, lane: Lane): string {
+  return `${webhookKey(webhook)}:${lane}`;
+}
+
+/** The condition that the job `id` is in the queue, in whatever state. A look into pg-boss's own table, which has no call for many. */
+export function isQueued(id: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`exists (select 1 from pgboss.job j where j.name = ${QUEUE} and j.id = ${id})`;
+}

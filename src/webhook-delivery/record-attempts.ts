@@ -11,19 +11,59 @@ type Next = { jobId: string; delayMs: number; at: Date };
 
 type Planned = Attempt & { next: Next | null };
 
+type Recorded = { id: string; jobId: string | null };
+
+/**
+ * Records attempts, one a message, in one transaction: their rows, what is next for their messages, the state of their
+ * webhooks, and the end of their jobs. `isRepeated`: they may have been recorded already, as where the answer to a commit
+ * was lost; what was is left alone.
+ */
+export function recordAttempts(
+  { db, queue }: { db: Database; queue: DeliveryQueue },
+  now: Date,
+  given: readonly Attempt[],
+  isRepeated: boolean,
+): Promise<void> {
+  return transact(db, async (tx) => {
+    const claims = given.map(({ claim }) => claim);
+    const unfinished = isRepeated ? await queue.unfinished(tx, claims) : null;
+    const attempts = unfinished === null ? given : given.filter(({ claim }) => unfinished.has(claim.id));
+    const ofWebhook = Map.groupBy(attempts, ({ message }) => webhookKey(message));
+    const changes = new Map(
+      (await holdWebhooks(tx, attempts)).map((webhook) => {
+        const key = webhookKey(webhook);
+        return [key, settleWebhook(webhook, ofWebhook.get(key) ?? [])];
+      }),
+    );
+    const planned = attempts.map((attempt): Planned => {
+      const isActive = changes.get(webhookKey(attempt.message))?.isActive ?? false;
+      return { ...attempt, next: isSuccess(attempt) ? null : nextOf(attempt, isActive, now) };
+    });
+    const jobIds = new Map((await writeAttempts(tx, now, planned)).map(({ id, jobId }) => [id, jobId]));
+    await writeWebhooks(tx, now, [...changes.values()]);
+    for (const webhook of changes.values()) {
+      if (webhook.disabledReason !== null) await cancelWaiting(tx, now, webhook);
+    }
+    const moved = planned.filter(({ next, message }) => next !== null && jobIds.get(message.id) === next.jobId);
+    await queue.add(
+      tx,
+      moved.flatMap((attempt) => retryOf(attempt, changes.get(webhookKey(attempt.message)))),
+    );
+    await queue.finish(tx, claims);
+  });
+}
+
 /** When the message is tried again, if this attempt failed and the schedule has more. */
-const nextOf = ({ message, outcome }: Attempt, isActive: boolean, now: Date): Next | null => {
+function nextOf({ message, outcome }: Attempt, isActive: boolean, now: Date): Next | null {
   const delayMs = isActive ? nextDelayMs(message.roundAttempts + 1, outcome.retryAfterSeconds) : null;
   return delayMs === null ? null : { jobId: randomUUID(), delayMs, at: new Date(now.getTime() + delayMs) };
-};
-
-type Recorded = { id: string; jobId: string | null };
+}
 
 /**
  * Adds the attempts, and moves on the messages that still waited for them. Those that were sent again or cancelled
  * meanwhile only get their attempt counted.
  */
-const writeAttempts = (tx: Tx, now: Date, attempts: readonly Planned[]) => {
+function writeAttempts(tx: Tx, now: Date, attempts: readonly Planned[]) {
   const rows = attempts.map((attempt) => ({
     workspaceId: attempt.message.workspaceId,
     messageId: attempt.message.id,
@@ -64,50 +104,11 @@ const writeAttempts = (tx: Tx, now: Date, attempts: readonly Planned[]) => {
       select a."workspaceId", a."webhookId", a."messageId", m.attempts, a."responseStatus", a.text, a.success, a."durationMs", a.at
       from made a join moved m on m.workspace_id = a."workspaceId" and m.id = a."messageId")
     select id, job_id::text as "jobId" from moved`;
-};
+}
 
-const retryOf = ({ message, next }: Planned, webhook: WebhookChange | undefined): NewJob[] => {
+function retryOf({ message, next }: Planned, webhook: WebhookChange | undefined): NewJob[] {
   if (next === null) return [];
   const { workspaceId, webhookId, id: messageId } = message;
   const rank = slowRank(webhook?.failureCount ?? 0);
   return [{ id: next.jobId, workspaceId, webhookId, messageId, lane: 'slow', rank, delayMs: next.delayMs }];
-};
-
-/**
- * Records attempts, one a message, in one transaction: their rows, what is next for their messages, the state of their
- * webhooks, and the end of their jobs. `isRepeated`: they may have been recorded already, as where the answer to a commit
- * was lost; what was is left alone.
- */
-export const recordAttempts = (
-  { db, queue }: { db: Database; queue: DeliveryQueue },
-  now: Date,
-  given: readonly Attempt[],
-  isRepeated: boolean,
-): Promise<void> =>
-  transact(db, async (tx) => {
-    const claims = given.map(({ claim }) => claim);
-    const unfinished = isRepeated ? await queue.unfinished(tx, claims) : null;
-    const attempts = unfinished === null ? given : given.filter(({ claim }) => unfinished.has(claim.id));
-    const ofWebhook = Map.groupBy(attempts, ({ message }) => webhookKey(message));
-    const changes = new Map(
-      (await holdWebhooks(tx, attempts)).map((webhook) => {
-        const key = webhookKey(webhook);
-        return [key, settleWebhook(webhook, ofWebhook.get(key) ?? [])];
-      }),
-    );
-    const planned = attempts.map((attempt): Planned => {
-      const isActive = changes.get(webhookKey(attempt.message))?.isActive ?? false;
-      return { ...attempt, next: isSuccess(attempt) ? null : nextOf(attempt, isActive, now) };
-    });
-    const jobIds = new Map((await writeAttempts(tx, now, planned)).map(({ id, jobId }) => [id, jobId]));
-    await writeWebhooks(tx, now, [...changes.values()]);
-    for (const webhook of changes.values()) {
-      if (webhook.disabledReason !== null) await cancelWaiting(tx, now, webhook);
-    }
-    const moved = planned.filter(({ next, message }) => next !== null && jobIds.get(message.id) === next.jobId);
-    await queue.add(
-      tx,
-      moved.flatMap((attempt) => retryOf(attempt, changes.get(webhookKey(attempt.message)))),
-    );
-    await queue.finish(tx, claims);
-  });
+}

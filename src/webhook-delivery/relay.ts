@@ -28,51 +28,7 @@ type Subscriber = {
   createdAt: Date;
 };
 
-const takeEvents = (tx: Tx, most: number): Promise<EventRow[]> => tx.$queryRaw`
-  select workspace_id as "workspaceId", id, type, data, created_at as "createdAt" from events
-  where relayed_at is null order by id limit ${most} for update skip locked`;
-
-/** Who subscribes to anything there; held, so that nobody is deleted between here and the messages' insert. */
-const holdSubscribers = (tx: Tx, workspaceIds: readonly number[]): Promise<Subscriber[]> => tx.$queryRaw`
-  select workspace_id as "workspaceId", id, events, is_slow as "isSlow", failure_count as "failureCount",
-    created_at as "createdAt" from webhooks
-  where workspace_id = any(${workspaceIds}) and is_active order by workspace_id, id for key share`;
-
 type Addressed = { event: EventRow; to: Subscriber[] };
-
-/** For each event the webhooks that subscribe to it and were there when it happened. */
-const address = async (tx: Tx, events: readonly EventRow[]): Promise<Addressed[]> => {
-  const subscribers = Map.groupBy(
-    await holdSubscribers(tx, [...new Set(events.map(({ workspaceId }) => workspaceId))]),
-    ({ workspaceId }) => workspaceId,
-  );
-  return events.map((event) => ({
-    event,
-    to: (subscribers.get(event.workspaceId) ?? []).filter(
-      ({ events: subscribed, createdAt }) =>
-        subscribed.includes(event.type) && createdAt.getTime() <= event.createdAt.getTime() + CLOCK_TOLERANCE_MS,
-    ),
-  }));
-};
-
-/** The first of them that make a batch: at least one, and no more messages than a transaction should have. */
-const cutBatch = (addressed: readonly Addressed[]): Addressed[] => {
-  let messages = 0;
-  const end = addressed.findIndex(({ to }, index) => {
-    messages += to.length;
-    return index > 0 && messages > MOST_MESSAGES;
-  });
-  return end === -1 ? [...addressed] : addressed.slice(0, end);
-};
-
-/** How many messages of each workspace wait already, up to a bound. */
-const countWaiting = async (tx: Tx, workspaceIds: readonly number[]): Promise<Map<number, number>> => {
-  const rows = await tx.$queryRaw<{ id: number; waiting: number }[]>`
-    select w.id, (select count(*)::int from (select from webhook_messages m
-      where m.workspace_id = w.id and m.status = 'waiting' limit ${MOST_COUNTED}) c) as waiting
-    from unnest(${workspaceIds}::int[]) as w (id)`;
-  return new Map(rows.map(({ id, waiting }) => [id, waiting]));
-};
 
 type NewMessage = {
   workspaceId: number;
@@ -84,15 +40,88 @@ type NewMessage = {
   payload: string;
 };
 
-const insertMessages = (tx: Tx, now: Date, messages: readonly NewMessage[]) => tx.$executeRaw`
-  insert into webhook_messages
-    (workspace_id, id, webhook_id, event_id, event, payload, status, job_id, next_attempt_at, created_at, updated_at)
-  select m."workspaceId", m.id, m."webhookId", m."eventId", m.event, m.payload, 'waiting', m."jobId", ${now}, ${now}, ${now}
-  from json_to_recordset(${JSON.stringify(messages)}::json) as m
-    ("workspaceId" int, id text, "webhookId" int, "eventId" bigint, event text, payload text, "jobId" uuid)`;
+type Unqueued = {
+  workspaceId: number;
+  id: string;
+  webhookId: number;
+  jobId: string;
+  isSlow: boolean;
+  failureCount: number;
+};
+
+type Relaying = { db: Database; clock: Clock; queue: DeliveryQueue };
+
+/** As `relayOnce`, again and again: after a failure by smaller batches, so that what cannot be relayed keeps few others. */
+export function createRelay(services: Relaying) {
+  let most = MOST_EVENTS;
+  return async (): Promise<boolean> => {
+    try {
+      const isMore = await relayOnce(services, most);
+      most = Math.min(most * 2, MOST_EVENTS);
+      return isMore;
+    } catch (error) {
+      most = Math.max(1, Math.floor(most / 2));
+      throw error;
+    }
+  };
+}
+
+/** Relays one batch of at most `most` events. Resolves with whether there may be more. */
+async function relayOnce({ db, clock, queue }: Relaying, most = MOST_EVENTS): Promise<boolean> {
+  const isMore = await transact(db, async (tx) => {
+    const now = clock.now();
+    const events = await takeEvents(tx, most);
+    const batch = events.length > 0 ? cutBatch(await address(tx, events)) : [];
+    await fanOut(tx, now, queue, batch);
+    if (batch.length > 0) await markRelayed(tx, now, batch);
+    const unqueued = await queueUnqueued(tx, queue);
+    return events.length === most || batch.length < events.length || unqueued === MOST_MESSAGES;
+  });
+  const isCancelling = await transact(db, (tx) => cancelMore(tx, clock.now()));
+  return isMore || isCancelling;
+}
+
+function takeEvents(tx: Tx, most: number): Promise<EventRow[]> {
+  return tx.$queryRaw`
+  select workspace_id as "workspaceId", id, type, data, created_at as "createdAt" from events
+  where relayed_at is null order by id limit ${most} for update skip locked`;
+}
+
+/** The first of them that make a batch: at least one, and no more messages than a transaction should have. */
+function cutBatch(addressed: readonly Addressed[]): Addressed[] {
+  let messages = 0;
+  const end = addressed.findIndex(({ to }, index) => {
+    messages += to.length;
+    return index > 0 && messages > MOST_MESSAGES;
+  });
+  return end === -1 ? [...addressed] : addressed.slice(0, end);
+}
+
+/** For each event the webhooks that subscribe to it and were there when it happened. */
+async function address(tx: Tx, events: readonly EventRow[]): Promise<Addressed[]> {
+  const subscribers = Map.groupBy(
+    await holdSubscribers(tx, [...new Set(events.map(({ workspaceId }) => workspaceId))]),
+    ({ workspaceId }) => workspaceId,
+  );
+  return events.map((event) => ({
+    event,
+    to: (subscribers.get(event.workspaceId) ?? []).filter(
+      ({ events: subscribed, createdAt }) =>
+        subscribed.includes(event.type) && createdAt.getTime() <= event.createdAt.getTime() + CLOCK_TOLERANCE_MS,
+    ),
+  }));
+}
+
+/** Who subscribes to anything there; held, so that nobody is deleted between here and the messages' insert. */
+function holdSubscribers(tx: Tx, workspaceIds: readonly number[]): Promise<Subscriber[]> {
+  return tx.$queryRaw`
+  select workspace_id as "workspaceId", id, events, is_slow as "isSlow", failure_count as "failureCount",
+    created_at as "createdAt" from webhooks
+  where workspace_id = any(${workspaceIds}) and is_active order by workspace_id, id for key share`;
+}
 
 /** One message for each event and webhook, with its job; the more of its workspace wait, the further back. */
-const fanOut = async (tx: Tx, now: Date, queue: DeliveryQueue, addressed: readonly Addressed[]): Promise<void> => {
+async function fanOut(tx: Tx, now: Date, queue: DeliveryQueue, addressed: readonly Addressed[]): Promise<void> {
   const receiving = addressed.filter(({ to }) => to.length > 0);
   if (receiving.length === 0) return;
   const waiting = await countWaiting(tx, [...new Set(receiving.map(({ event }) => event.workspaceId))]);
@@ -118,19 +147,36 @@ const fanOut = async (tx: Tx, now: Date, queue: DeliveryQueue, addressed: readon
     }
   }
   if (messages.length > 0) await write();
-};
+}
 
-type Unqueued = {
-  workspaceId: number;
-  id: string;
-  webhookId: number;
-  jobId: string;
-  isSlow: boolean;
-  failureCount: number;
-};
+/** How many messages of each workspace wait already, up to a bound. */
+async function countWaiting(tx: Tx, workspaceIds: readonly number[]): Promise<Map<number, number>> {
+  const rows = await tx.$queryRaw<{ id: number; waiting: number }[]>`
+    select w.id, (select count(*)::int from (select from webhook_messages m
+      where m.workspace_id = w.id and m.status = 'waiting' limit ${MOST_COUNTED}) c) as waiting
+    from unnest(${workspaceIds}::int[]) as w (id)`;
+  return new Map(rows.map(({ id, waiting }) => [id, waiting]));
+}
+
+function insertMessages(tx: Tx, now: Date, messages: readonly NewMessage[]) {
+  return tx.$executeRaw`
+  insert into webhook_messages
+    (workspace_id, id, webhook_id, event_id, event, payload, status, job_id, next_attempt_at, created_at, updated_at)
+  select m."workspaceId", m.id, m."webhookId", m."eventId", m.event, m.payload, 'waiting', m."jobId", ${now}, ${now}, ${now}
+  from json_to_recordset(${JSON.stringify(messages)}::json) as m
+    ("workspaceId" int, id text, "webhookId" int, "eventId" bigint, event text, payload text, "jobId" uuid)`;
+}
+
+function markRelayed(tx: Tx, now: Date, batch: readonly Addressed[]) {
+  return tx.$executeRaw`
+  update events e set relayed_at = ${now}
+  from json_to_recordset(${JSON.stringify(batch.map(({ event: { workspaceId, id } }) => ({ workspaceId, id: String(id) })))}::json)
+    as r ("workspaceId" int, id bigint)
+  where e.workspace_id = r."workspaceId" and e.id = r.id`;
+}
 
 /** Jobs for messages that a request has set waiting: tests, and what is sent again, which may be much and so stands back. */
-const queueUnqueued = async (tx: Tx, queue: DeliveryQueue): Promise<number> => {
+async function queueUnqueued(tx: Tx, queue: DeliveryQueue): Promise<number> {
   const rows = await tx.$queryRaw<Unqueued[]>`
     update webhook_messages m set job_id = gen_random_uuid()
     from (select workspace_id, id from webhook_messages where status = 'waiting' and job_id is null
@@ -146,42 +192,4 @@ const queueUnqueued = async (tx: Tx, queue: DeliveryQueue): Promise<number> => {
   });
   await queue.add(tx, jobs);
   return rows.length;
-};
-
-const markRelayed = (tx: Tx, now: Date, batch: readonly Addressed[]) => tx.$executeRaw`
-  update events e set relayed_at = ${now}
-  from json_to_recordset(${JSON.stringify(batch.map(({ event: { workspaceId, id } }) => ({ workspaceId, id: String(id) })))}::json)
-    as r ("workspaceId" int, id bigint)
-  where e.workspace_id = r."workspaceId" and e.id = r.id`;
-
-type Relaying = { db: Database; clock: Clock; queue: DeliveryQueue };
-
-/** Relays one batch of at most `most` events. Resolves with whether there may be more. */
-const relayOnce = async ({ db, clock, queue }: Relaying, most = MOST_EVENTS): Promise<boolean> => {
-  const isMore = await transact(db, async (tx) => {
-    const now = clock.now();
-    const events = await takeEvents(tx, most);
-    const batch = events.length > 0 ? cutBatch(await address(tx, events)) : [];
-    await fanOut(tx, now, queue, batch);
-    if (batch.length > 0) await markRelayed(tx, now, batch);
-    const unqueued = await queueUnqueued(tx, queue);
-    return events.length === most || batch.length < events.length || unqueued === MOST_MESSAGES;
-  });
-  const isCancelling = await transact(db, (tx) => cancelMore(tx, clock.now()));
-  return isMore || isCancelling;
-};
-
-/** As `relayOnce`, again and again: after a failure by smaller batches, so that what cannot be relayed keeps few others. */
-export const createRelay = (services: Relaying) => {
-  let most = MOST_EVENTS;
-  return async (): Promise<boolean> => {
-    try {
-      const isMore = await relayOnce(services, most);
-      most = Math.min(most * 2, MOST_EVENTS);
-      return isMore;
-    } catch (error) {
-      most = Math.max(1, Math.floor(most / 2));
-      throw error;
-    }
-  };
-};
+}

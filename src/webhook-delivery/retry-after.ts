@@ -11,13 +11,24 @@ const HTTP_DATES: readonly RegExp[] = [
   new RegExp(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ${MONTH} (?<day>[ \\d]\\d) ${TIME} (?<year>\\d{4})$`),
 ];
 
-/** Of the years that end in these two digits the latest that is not more than 50 ahead. */
-const fullYear = (shortYear: number, thisYear: number): number => {
-  const latest = thisYear + 50;
-  return latest - ((latest - shortYear) % 100);
-};
+/**
+ * The seconds from `now` that a Retry-After asks to wait: a whole number, 0 for a time that has passed, null where nothing
+ * can be read (none, negative, fractional, anything else). The header may come once; of several the longest is taken.
+ */
+export function parseRetryAfter(value: string | readonly string[] | undefined, now: Date): number | null {
+  if (value === undefined) return null;
+  const readable = [value].flat().flatMap((one) => readOne(one, now) ?? []);
+  return readable.length === 0 ? null : Math.max(...readable);
+}
 
-const readHttpDate = (text: string, now: Date): number | null => {
+function readOne(value: string, now: Date): number | null {
+  const text = value.trim();
+  if (/^\d+$/.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
+  const time = readHttpDate(text, now);
+  return time === null ? null : Math.max(0, Math.ceil((time - now.getTime()) / 1000));
+}
+
+function readHttpDate(text: string, now: Date): number | null {
   const parts = HTTP_DATES.map((form) => form.exec(text)?.groups).find((groups) => groups !== undefined);
   if (!parts) return null;
   const { day, month = '', hour, minute, second } = parts;
@@ -28,21 +39,10 @@ const readHttpDate = (text: string, now: Date): number | null => {
   date.setUTCFullYear(year, MONTHS.indexOf(month), Number(day));
   if (date.getUTCDate() !== Number(day)) return null;
   return date.setUTCHours(Number(hour), Number(minute), Number(second));
-};
+}
 
-const readOne = (value: string, now: Date): number | null => {
-  const text = value.trim();
-  if (/^\d+$/.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
-  const time = readHttpDate(text, now);
-  return time === null ? null : Math.max(0, Math.ceil((time - now.getTime()) / 1000));
-};
-
-/**
- * The seconds from `now` that a Retry-After asks to wait: a whole number, 0 for a time that has passed, null where nothing
- * can be read (none, negative, fractional, anything else). The header may come once; of several the longest is taken.
- */
-export const parseRetryAfter = (value: string | readonly string[] | undefined, now: Date): number | null => {
-  if (value === undefined) return null;
-  const readable = [value].flat().flatMap((one) => readOne(one, now) ?? []);
-  return readable.length === 0 ? null : Math.max(...readable);
-};
+/** Of the years that end in these two digits the latest that is not more than 50 ahead. */
+function fullYear(shortYear: number, thisYear: number): number {
+  const latest = thisYear + 50;
+  return latest - ((latest - shortYear) % 100);
+}

@@ -23,13 +23,13 @@ export const LONGEST_RETRY_AFTER_MS = HOUR_MS;
  * Retry-After moves it further off, by its word up to an hour, never nearer. Up to 20 % come on top, by `random` from 0 to
  * 1: so what failed together does not return together, and nothing comes before the time that was promised or asked for.
  */
-export const nextDelayMs = (
+export function nextDelayMs(
   roundAttempts: number,
   retryAfterSeconds: number | null,
   random: () => number = Math.random,
-): number | null => {
+): number | null {
   const scheduled = DELAYS_MS[roundAttempts];
   if (scheduled === undefined) return null;
   const asked = Math.min((retryAfterSeconds ?? 0) * SECOND_MS, LONGEST_RETRY_AFTER_MS);
   return Math.round(Math.max(scheduled, asked) * (1 + JITTER * random()));
-};
+}

@@ -19,15 +19,6 @@ export type Attempt = {
 
 export type SendingServices = { clock: Clock; log: Log; sealer: Sealer; sender: Sender };
 
-/** The secrets that sign at this time, the current one first. */
-const secretsOf = (sealer: Sealer, message: LoadedMessage, at: Date): string[] => {
-  const { workspaceId, sealedSecret, previousSealedSecret, previousSecretUntil } = message;
-  const isInOverlap = previousSealedSecret !== null && previousSecretUntil !== null && previousSecretUntil > at;
-  return [sealedSecret, ...(isInOverlap ? [previousSealedSecret] : [])].map((sealed) =>
-    sealer.open(sealed, { workspaceId, purpose: 'webhook secret' }),
-  );
-};
-
 const notMade: Outcome = {
   status: 0,
   text: 'The service could not make this attempt',
@@ -36,11 +27,11 @@ const notMade: Outcome = {
 };
 
 /** Makes one attempt. Never rejects: what is wrong on our side, such as a secret that does not open, is logged and says so. */
-export const sendMessage = async (
+export async function sendMessage(
   { clock, log, sealer, sender }: SendingServices,
   claim: Claim,
   message: LoadedMessage,
-): Promise<Attempt> => {
+): Promise<Attempt> {
   const at = clock.now();
   const { id: messageId, event, payload: body, url } = message;
   try {
@@ -52,4 +43,13 @@ export const sendMessage = async (
     log.error({ err: error, messageId }, 'An attempt could not be made');
     return { claim, message, at, outcome: notMade, isMade: false };
   }
-};
+}
+
+/** The secrets that sign at this time, the current one first. */
+function secretsOf(sealer: Sealer, message: LoadedMessage, at: Date): string[] {
+  const { workspaceId, sealedSecret, previousSealedSecret, previousSecretUntil } = message;
+  const isInOverlap = previousSealedSecret !== null && previousSecretUntil !== null && previousSecretUntil > at;
+  return [sealedSecret, ...(isInOverlap ? [previousSealedSecret] : [])].map((sealed) =>
+    sealer.open(sealed, { workspaceId, purpose: 'webhook secret' }),
+  );
+}

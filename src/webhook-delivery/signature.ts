@@ -16,14 +16,6 @@ export type SignedMessage = {
 
 const SECRET_PREFIX = /^whsec_/;
 
-const hexSignature = (secret: string, body: string): string => createHmac('sha256', secret).update(body).digest('hex');
-
-/** Here the key is the bytes that the secret holds in base64, not its text. */
-const standardSignature = (secret: string, prefix: string, body: string): string => {
-  const key = Buffer.from(secret.replace(SECRET_PREFIX, ''), 'base64');
-  return `v1,${createHmac('sha256', key).update(prefix).update(body).digest('base64')}`;
-};
-
 /**
  * The headers of one attempt, each signature made over the exact bytes of the body in UTF-8:
  *
@@ -33,7 +25,7 @@ const standardSignature = (secret: string, prefix: string, body: string): string
  * - `webhook-signature`: as Standard Webhooks 1.0.0 has it (https://www.standardwebhooks.com, "Signature scheme"), over
  *   `webhook-id`, `webhook-timestamp` (of this attempt, in Unix seconds) and the body, with a signature for each secret.
  */
-export const signedHeaders = (message: SignedMessage): Record<string, string> => {
+export function signedHeaders(message: SignedMessage): Record<string, string> {
   const { messageId, event, timestamp, attemptAt, body, secrets } = message;
   const [current, previous] = secrets;
   if (current === undefined) throw new Error('There is no secret to sign with');
@@ -49,4 +41,14 @@ export const signedHeaders = (message: SignedMessage): Record<string, string> =>
     'webhook-timestamp': attemptSeconds,
     'webhook-signature': secrets.map((secret) => standardSignature(secret, prefix, body)).join(' '),
   };
-};
+}
+
+function hexSignature(secret: string, body: string): string {
+  return createHmac('sha256', secret).update(body).digest('hex');
+}
+
+/** Here the key is the bytes that the secret holds in base64, not its text. */
+function standardSignature(secret: string, prefix: string, body: string): string {
+  const key = Buffer.from(secret.replace(SECRET_PREFIX, ''), 'base64');
+  return `v1,${createHmac('sha256', key).update(prefix).update(body).digest('base64')}`;
+}

@@ -30,12 +30,7 @@ export type Delivery = {
 const RELAY_EVERY_MS = 2_000;
 
 /** Starts sending. Any number of processes may. */
-export const startDelivery = async ({
-  boss,
-  services,
-  mostInFlight,
-  timeoutMs,
-}: DeliveryOptions): Promise<Delivery> => {
+export async function startDelivery({ boss, services, mostInFlight, timeoutMs }: DeliveryOptions): Promise<Delivery> {
   const { db, clock, log, sealer, addressGuard } = services;
   await createDeliveryQueue(boss);
   const queue = openDeliveryQueue(boss);
@@ -59,4 +54,4 @@ export const startDelivery = async ({
       await sender.close();
     },
   };
-};
+}

@@ -9,8 +9,6 @@ const SLOW_MS = 2_000;
 export const MOST_FAILING_MS = 5 * DAY_MS;
 const GONE = 410;
 
-export const isSuccess = ({ outcome: { status } }: Attempt): boolean => status >= 200 && status < 300;
-
 type WebhookState = {
   workspaceId: number;
   webhookId: number;
@@ -24,8 +22,12 @@ type WebhookState = {
 
 export type WebhookChange = WebhookState & { disabledReason: string | null };
 
+export function isSuccess({ outcome: { status } }: Attempt): boolean {
+  return status >= 200 && status < 300;
+}
+
 /** Held in the order of their ids, so that two workers that record attempts at the same webhooks do not meet head on. */
-export const holdWebhooks = (tx: Tx, attempts: readonly Attempt[]): Promise<WebhookState[]> => {
+export function holdWebhooks(tx: Tx, attempts: readonly Attempt[]): Promise<WebhookState[]> {
   const keys = attempts.map(({ message: { workspaceId, webhookId } }) => ({ workspaceId, webhookId }));
   return tx.$queryRaw`
     select w.workspace_id as "workspaceId", w.id as "webhookId", w.url, w.is_active as "isActive", w.failure_count as "failureCount",
@@ -34,20 +36,13 @@ export const holdWebhooks = (tx: Tx, attempts: readonly Attempt[]): Promise<Webh
     where (w.workspace_id, w.id) in
       (select "workspaceId", "webhookId" from json_to_recordset(${JSON.stringify(keys)}::json) as k ("workspaceId" int, "webhookId" int))
     order by w.workspace_id, w.id for no key update`;
-};
-
-/** Why the service stops sending to a webhook; null: it does not. */
-const deactivationOf = (failingSince: Date | null, last: Attempt, attempts: readonly Attempt[]): string | null => {
-  if (attempts.some(({ outcome }) => outcome.status === GONE)) return 'The receiver answered 410 Gone';
-  if (failingSince === null || last.at.getTime() - failingSince.getTime() < MOST_FAILING_MS) return null;
-  return 'Every attempt failed for 5 days';
-};
+}
 
 /**
  * A webhook after attempts, in the order in which they ended. Those at a URL that it has no more say nothing of the one that
  * it has now, and those that we could not make nothing of the receiver.
  */
-export const settleWebhook = (before: WebhookState, all: readonly Attempt[]): WebhookChange => {
+export function settleWebhook(before: WebhookState, all: readonly Attempt[]): WebhookChange {
   const attempts = all.filter(({ message, isMade }) => isMade && message.url === before.url);
   let { failureCount, failingSince, lastDeliveryAt } = before;
   for (const attempt of attempts) {
@@ -66,9 +61,17 @@ export const settleWebhook = (before: WebhookState, all: readonly Attempt[]): We
     isSlow: last === undefined ? before.isSlow : !isSuccess(last) || last.outcome.durationMs > SLOW_MS,
     disabledReason,
   };
-};
+}
 
-export const writeWebhooks = (tx: Tx, now: Date, changes: readonly WebhookChange[]) => tx.$executeRaw`
+/** Why the service stops sending to a webhook; null: it does not. */
+function deactivationOf(failingSince: Date | null, last: Attempt, attempts: readonly Attempt[]): string | null {
+  if (attempts.some(({ outcome }) => outcome.status === GONE)) return 'The receiver answered 410 Gone';
+  if (failingSince === null || last.at.getTime() - failingSince.getTime() < MOST_FAILING_MS) return null;
+  return 'Every attempt failed for 5 days';
+}
+
+export function writeWebhooks(tx: Tx, now: Date, changes: readonly WebhookChange[]) {
+  return tx.$executeRaw`
   update webhooks w set failure_count = c."failureCount", failing_since = c."failingSince",
     last_delivery_at = c."lastDeliveryAt", is_slow = c."isSlow", is_active = c."isActive",
     disabled_reason = coalesce(c."disabledReason", w.disabled_reason),
@@ -76,3 +79,4 @@ export const writeWebhooks = (tx: Tx, now: Date, changes: readonly WebhookChange
   from json_to_recordset(${JSON.stringify(changes)}::json) as c ("workspaceId" int, "webhookId" int, "failureCount" int,
     "failingSince" timestamptz, "lastDeliveryAt" timestamptz, "isSlow" boolean, "isActive" boolean, "disabledReason" text)
   where w.workspace_id = c."workspaceId" and w.id = c."webhookId"`;
+}

@@ -43,7 +43,7 @@ const RECORD_AGAIN_MS = 500;
 /** What cannot be recorded by then is left to other workers, who will repeat it. */
 const STOP_MS = 20_000;
 
-export const startAttemptLoop = (options: AttemptLoopOptions): AttemptLoop => {
+export function startAttemptLoop(options: AttemptLoopOptions): AttemptLoop {
   const { db, clock, log, queue } = options;
   /** The claims of this process, from being taken to being recorded. */
   const held = new Map<string, Claim>();
@@ -189,4 +189,4 @@ export const startAttemptLoop = (options: AttemptLoopOptions): AttemptLoop => {
       await heartbeat.stop();
     },
   };
-};
+}

@@ -18,24 +18,26 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const pathOf = ({ path }: Team): string => `${path}/analytics`;
+function pathOf({ path }: Team): string {
+  return `${path}/analytics`;
+}
 
 /** The answer, held against a plain count and against the other door. */
-const read = async (team: Team) => {
+async function read(team: Team) {
   const { status, body } = await app.http.get(pathOf(team), team.member.token);
   expect(status).toBe(200);
   expect(body).toEqual(await countPlainly(app.services.db, team.id, app.clock.now()));
   expect(await team.owner.client.analytics.read.query({ workspaceId: team.id })).toEqual(body);
   return body;
-};
+}
 
-const record = (
+function record(
   team: Team,
   type: string,
   at: Date | string,
   subject: { roomId?: number; bookingPageId?: number } = {},
-) =>
-  recordContactEvent(app.services.db, {
+) {
+  return recordContactEvent(app.services.db, {
     workspaceId: team.id,
     type,
     contactId: null,
@@ -44,9 +46,11 @@ const record = (
     ...subject,
     at: new Date(at),
   });
+}
 
-const addContact = (team: Team, email: string, at: Date | string = NOW) =>
-  findOrAddContact(app.services.db, { workspaceId: team.id, name: 'Kim', email, at: new Date(at) });
+function addContact(team: Team, email: string, at: Date | string = NOW) {
+  return findOrAddContact(app.services.db, { workspaceId: team.id, name: 'Kim', email, at: new Date(at) });
+}
 
 const empty = {
   kpis: { rooms: 0, recordings: 0, recordingDuration: 0, contacts: 0, bookings: 0 },

@@ -10,7 +10,7 @@ import type { Team } from '../support/world.ts';
 export type Random = { below(limit: number): number; of<Thing>(things: readonly Thing[]): Thing };
 
 /** Park and Miller's minimal standard generator: the same numbers for a seed, everywhere. */
-export const createRandom = (seed: number): Random => {
+export function createRandom(seed: number): Random {
   let state = seed;
   const below = (limit: number): number => {
     state = (state * 48_271) % 2_147_483_647;
@@ -24,15 +24,15 @@ export const createRandom = (seed: number): Random => {
       return thing;
     },
   };
-};
+}
 
 let names = 0;
-const newName = (): string => {
+function newName(): string {
   names += 1;
   return `thing-${names}`;
-};
+}
 
-export const addRoom = async (app: TestApp, team: Team, displayName: string | null = null): Promise<number> => {
+export async function addRoom(app: TestApp, team: Team, displayName: string | null = null): Promise<number> {
   const now = app.clock.now();
   const { id } = await app.services.db.room.create({
     data: {
@@ -46,9 +46,9 @@ export const addRoom = async (app: TestApp, team: Team, displayName: string | nu
     },
   });
   return id;
-};
+}
 
-export const addRecording = async (app: TestApp, team: Team, roomId: number, duration: number): Promise<number> => {
+export async function addRecording(app: TestApp, team: Team, roomId: number, duration: number): Promise<number> {
   const now = app.clock.now();
   const { id } = await app.services.db.recording.create({
     data: {
@@ -62,29 +62,29 @@ export const addRecording = async (app: TestApp, team: Team, roomId: number, dur
     },
   });
   return id;
-};
+}
 
-export const addPage = async (app: TestApp, team: Team, title = 'Call'): Promise<number> => {
+export async function addPage(app: TestApp, team: Team, title = 'Call'): Promise<number> {
   const { id } = await app.services.db.bookingPage.create({
     data: pageRow({ workspaceId: team.id, userId: team.owner.id, title, slug: newName(), createdAt: app.clock.now() }),
   });
   return id;
-};
+}
 
 export type Subjects = { rooms: readonly number[]; pages: readonly number[] };
 
 /** Twelve rooms and nine pages: more than a top list names. */
-export const addSubjects = async (app: TestApp, team: Team): Promise<Subjects> => {
+export async function addSubjects(app: TestApp, team: Team): Promise<Subjects> {
   const rooms: number[] = [];
   const pages: number[] = [];
   for (let index = 0; index < 12; index += 1)
     rooms.push(await addRoom(app, team, index % 2 === 0 ? null : `R${index}`));
   for (let index = 0; index < 9; index += 1) pages.push(await addPage(app, team, `Page ${index}`));
   return { rooms, pages };
-};
+}
 
 /** One event of a random type, at times without a contact, a room or a page. */
-export const recordAnyEvent = async (tx: Tx, team: Team, { rooms, pages }: Subjects, random: Random, at: Date) => {
+export async function recordAnyEvent(tx: Tx, team: Team, { rooms, pages }: Subjects, random: Random, at: Date) {
   const type = random.of(['room_join', 'room_join', 'booking', 'room_leave', 'page_view']);
   await recordContactEvent(tx, {
     workspaceId: team.id,
@@ -95,29 +95,30 @@ export const recordAnyEvent = async (tx: Tx, team: Team, { rooms, pages }: Subje
     bookingPageId: random.below(5) === 0 ? null : random.of(pages),
     at,
   });
-};
+}
 
-export const upsertAnyContact = (tx: Tx, team: Team, random: Random, at: Date, people = 60): Promise<number | null> =>
-  findOrAddContact(tx, {
+export function upsertAnyContact(tx: Tx, team: Team, random: Random, at: Date, people = 60): Promise<number | null> {
+  return findOrAddContact(tx, {
     workspaceId: team.id,
     name: random.of(['Kim', 'Alex', 'Sam']),
     email: random.below(8) === 0 ? null : `${random.of(['P', 'p'])}erson${random.below(people)}@Example.com`,
     at,
   });
+}
 
 /** A time within 30 days of `now` to either side; half of them within a millisecond of midnight UTC. */
-export const anyTimeAround = (now: Date, random: Random): Date => {
+export function anyTimeAround(now: Date, random: Random): Date {
   const midnight = Math.floor(now.getTime() / DAY_MS) * DAY_MS + (random.below(61) - 30) * DAY_MS;
   return new Date(midnight + (random.below(2) === 0 ? random.below(3) - 1 : random.below(DAY_MS)));
-};
+}
 
 /** `transactions` transactions of one to three events and a contact. */
-export const makeHistory = async (
+export async function makeHistory(
   app: TestApp,
   team: Team,
   subjects: Subjects,
   { seed, transactions, now }: { seed: number; transactions: number; now: Date },
-): Promise<void> => {
+): Promise<void> {
   const random = createRandom(seed);
   for (let index = 0; index < transactions; index += 1)
     await transact(app.services.db, async (tx) => {
@@ -125,4 +126,4 @@ export const makeHistory = async (
       for (let many = random.below(3); many >= 0; many -= 1)
         await recordAnyEvent(tx, team, subjects, random, anyTimeAround(now, random));
     });
-};
+}

@@ -9,16 +9,18 @@ import { countPlainly } from './plain-counts.ts';
 const FROM = new Date('2026-03-02T00:00:00Z');
 const DAYS = 35;
 
-const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
+function dayOf(at: Date): string {
+  return at.toISOString().slice(0, 10);
+}
 
-const countOf = <Key>(keys: readonly Key[]): Map<Key, number> => {
+function countOf<Key>(keys: readonly Key[]): Map<Key, number> {
   const counts = new Map<Key, number>();
   for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
   return counts;
-};
+}
 
 /** The answer, counted from the diary alone: no table, no sum, no query. */
-const countDiary = ({ rooms, pages, joins, bookings, recordings }: Diary, last: Date) => {
+function countDiary({ rooms, pages, joins, bookings, recordings }: Diary, last: Date) {
   const window = Array.from({ length: 30 }, (_, index) => dayOf(new Date(last.getTime() - (29 - index) * DAY_MS)));
   const joinDays = countOf(joins.map(({ at }) => dayOf(at)));
   const bookingDays = countOf(bookings.map(({ at }) => dayOf(at)));
@@ -63,7 +65,7 @@ const countDiary = ({ rooms, pages, joins, bookings, recordings }: Diary, last: 
       .filter(({ count }) => count > 0)
       .sort(byCount),
   };
-};
+}
 
 test('five weeks of a small workspace, in numbers', { timeout: 120_000 }, async () => {
   const app = await startTestApp({ heldAt: FROM, settings: { sessionDays: 60 } });

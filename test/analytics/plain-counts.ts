@@ -3,25 +3,28 @@ import { DAY_MS } from '../../src/core/time.ts';
 import type { Tx } from '../../src/db/client.ts';
 import type { Analytics } from '../../src/features/analytics/schemas.ts';
 
-const dayOf = (date: Date): string => date.toISOString().slice(0, 10);
+function dayOf(date: Date): string {
+  return date.toISOString().slice(0, 10);
+}
 
-const countBy = <Row, Key>(rows: readonly Row[], keyOf: (row: Row) => Key | null): Map<Key, number> => {
+function countBy<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => Key | null): Map<Key, number> {
   const counts = new Map<Key, number>();
   for (const row of rows) {
     const key = keyOf(row);
     if (key !== null) counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   return counts;
-};
+}
 
-const topFive = <Thing extends { id: number }>(things: readonly Thing[], counts: ReadonlyMap<number, number>) =>
-  things
+function topFive<Thing extends { id: number }>(things: readonly Thing[], counts: ReadonlyMap<number, number>) {
+  return things
     .flatMap((thing) => (counts.has(thing.id) ? [{ ...thing, count: counts.get(thing.id) ?? 0 }] : []))
     .sort((a, b) => b.count - a.count || a.id - b.id)
     .slice(0, 5);
+}
 
 /** What `readAnalytics` must answer at `now`. */
-export const countPlainly = async (db: Tx, workspaceId: number, now: Date): Promise<Analytics> => {
+export async function countPlainly(db: Tx, workspaceId: number, now: Date): Promise<Analytics> {
   const where = { workspaceId };
   const events = await db.contactEvent.findMany({ where });
   const contacts = await db.contact.findMany({ where });
@@ -60,4 +63,4 @@ export const countPlainly = async (db: Tx, workspaceId: number, now: Date): Prom
       countBy(joins, ({ roomId }) => roomId),
     ),
   };
-};
+}

@@ -22,10 +22,12 @@ afterAll(() => app.close());
 class RolledBack extends Error {}
 
 /** Today or yesterday: few days, so that writers meet. */
-const anyDay = (random: Random): Date => new Date(app.clock.now().getTime() - random.below(2) * DAY_MS);
+function anyDay(random: Random): Date {
+  return new Date(app.clock.now().getTime() - random.below(2) * DAY_MS);
+}
 
 /** Some events and contacts in random order, given up at the end now and then. Returns how often it was tried. */
-const writeOnce = async (team: Team, subjects: Subjects, random: Random): Promise<number> => {
+async function writeOnce(team: Team, subjects: Subjects, random: Random): Promise<number> {
   let tries = 0;
   const isGivenUp = random.below(5) === 0;
   const work = transact(app.services.db, async (tx) => {
@@ -39,10 +41,10 @@ const writeOnce = async (team: Team, subjects: Subjects, random: Random): Promis
   if (isGivenUp) await expect(work).rejects.toThrow(RolledBack);
   else await work;
   return tries;
-};
+}
 
 /** Reads sums and rows in one snapshot, over and over until `done`; returns how often. */
-const compareUntil = async (team: Team, done: Promise<unknown>): Promise<number> => {
+async function compareUntil(team: Team, done: Promise<unknown>): Promise<number> {
   let isDone = false;
   const end = done.finally(() => {
     isDone = true;
@@ -58,7 +60,7 @@ const compareUntil = async (team: Team, done: Promise<unknown>): Promise<number>
     );
   await end;
   return looks;
-};
+}
 
 test('sums equal counts at every moment, and writers in any order never wait in a circle', async () => {
   const team = await addTeam(app);

@@ -30,15 +30,17 @@ const LISTED = [
   'workspace_id',
 ];
 
-const fields = (value: object): string[] => Object.keys(value).sort();
+function fields(value: object): string[] {
+  return Object.keys(value).sort();
+}
 
 type Key = { id: number; full_key: string } & Record<string, unknown>;
 
-const newKey = async (name = 'Import', of = team): Promise<Key> => {
+async function newKey(name = 'Import', of = team): Promise<Key> {
   const { status, body } = await app.http.post(`${of.path}/api-keys`, of.owner.token, { name });
   expect(status).toBe(200);
   return body.apiKey;
-};
+}
 
 describe('creating a key', () => {
   test('answers exactly its fields, and the key itself', async () => {

@@ -24,16 +24,18 @@ afterAll(() => app.close());
 
 type Key = { id: number; key: string };
 
-const newKey = async (by: Person = team.owner): Promise<Key> => {
+async function newKey(by: Person = team.owner): Promise<Key> {
   const { body } = await app.http.post(`${team.path}/api-keys`, by.token, { name: 'Import' });
   return { id: body.apiKey.id, key: body.apiKey.full_key };
-};
+}
 
-const expectError = (answer: Answer, status: number, message: string): void => {
+function expectError(answer: Answer, status: number, message: string): void {
   expect(answer).toMatchObject({ status, body: { error: message, message } });
-};
+}
 
-const labelsWith = (token: string): Promise<Answer> => app.http.get(`${team.path}/labels`, token);
+function labelsWith(token: string): Promise<Answer> {
+  return app.http.get(`${team.path}/labels`, token);
+}
 
 describe('a key acts for its creator', () => {
   test('in the list of workspaces there is its one', async () => {

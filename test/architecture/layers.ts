@@ -71,32 +71,35 @@ export const packages: Record<string, readonly Part[]> = {
 /** All that `core` may import from outside. */
 const CORE_PACKAGES = ['zod'];
 
-const isBuiltIn = (specifier: string): boolean => specifier.startsWith('node:');
+function isBuiltIn(specifier: string): boolean {
+  return specifier.startsWith('node:');
+}
 
 /** The part that a path such as `src/features/rooms/rooms.ts` belongs to. */
-export const partOf = (path: string): Part => {
+export function partOf(path: string): Part {
   const [, folder = '', next = ''] = path.split('/');
   return folder === 'features' ? `features/${next}` : folder;
-};
+}
 
-const isListed = (list: readonly Part[], part: Part): boolean =>
-  list.includes(part) || (part.startsWith('features/') && list.includes('features/*'));
+function isListed(list: readonly Part[], part: Part): boolean {
+  return list.includes(part) || (part.startsWith('features/') && list.includes('features/*'));
+}
 
-const mayImport = (from: Part, to: Part): boolean => {
+function mayImport(from: Part, to: Part): boolean {
   if (from === to) return true;
   const feature = from.startsWith('features/') ? from.slice('features/'.length) : null;
   if (feature === null) return isListed(layers[from] ?? [], to);
   return [...(layers['features/*'] ?? []), ...(features[feature] ?? [])].includes(to);
-};
+}
 
-const packageRule = (specifier: string): readonly Part[] | undefined => {
+function packageRule(specifier: string): readonly Part[] | undefined {
   const scope = specifier.split('/')[0] ?? '';
   const name = scope.startsWith('@') ? specifier.split('/').slice(0, 2).join('/') : scope;
   return packages[name] ?? packages[scope];
-};
+}
 
 /** Why the file at `path` may not import `specifier`, in one line; null where it may. */
-export const refusalOf = (path: string, specifier: string): string | null => {
+export function refusalOf(path: string, specifier: string): string | null {
   const from = partOf(path);
   if (isBuiltIn(specifier)) {
     const isHttp = ['node:http', 'node:https', 'node:net'].includes(specifier);
@@ -114,10 +117,11 @@ export const refusalOf = (path: string, specifier: string): string | null => {
   if (from === 'routers' && to === 'routers' && path !== 'src/routers/index.ts')
     return `${path}: a router may not import another router (${target})`;
   return mayImport(from, to) ? null : `${path}: ${from} may not import ${to} (${target})`;
-};
+}
 
 const IMPORT = /^(?:import|export)\b[^;]*?\bfrom\s*'([^']+)'|^import\s*'([^']+)'|\bimport\(\s*'([^']+)'\s*\)/gm;
 
 /** Every module that a source text imports or re-exports, types included. */
-export const importsOf = (source: string): string[] =>
-  [...source.matchAll(IMPORT)].map(([, from, bare, dynamic]) => from ?? bare ?? dynamic ?? '');
+export function importsOf(source: string): string[] {
+  return [...source.matchAll(IMPORT)].map(([, from, bare, dynamic]) => from ?? bare ?? dynamic ?? '');
+}

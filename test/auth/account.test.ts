@@ -11,10 +11,13 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const register = (json: object) =>
-  app.http.post('/api/auth/register', undefined, { name: 'New', password: PASSWORD, ...json });
+function register(json: object) {
+  return app.http.post('/api/auth/register', undefined, { name: 'New', password: PASSWORD, ...json });
+}
 
-const login = (email: string, password = PASSWORD) => app.http.post('/api/auth/login', undefined, { email, password });
+function login(email: string, password = PASSWORD) {
+  return app.http.post('/api/auth/login', undefined, { email, password });
+}
 
 describe('registering', () => {
   test('answers {user, token, expires_at}, and the token works', async () => {

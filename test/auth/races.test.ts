@@ -35,12 +35,13 @@ test('20 people who register at once each get a Personal with a slug of its own'
 });
 
 /** Waits until so many connections wait for a lock. */
-const untilWaiting = (count: number): Promise<void> =>
-  vi.waitFor(async () => {
+function untilWaiting(count: number): Promise<void> {
+  return vi.waitFor(async () => {
     const [row] = await app.services.db.$queryRaw<{ n: number }[]>`
       select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
     expect(row?.n).toBe(count);
   });
+}
 
 test.each(['login first', 'change first'])(
   'no session of the old password outlives its change, not even one that begins meanwhile: %s',

@@ -13,10 +13,11 @@ afterEach(async () => {
   started = undefined;
 });
 
-const login = (email: string, password = 'wrong password') =>
-  app.http.post('/api/auth/login', undefined, { email, password });
+function login(email: string, password = 'wrong password') {
+  return app.http.post('/api/auth/login', undefined, { email, password });
+}
 
-const expectTooMany = ({ status, body, headers }: Answer, limit: number): void => {
+function expectTooMany({ status, body, headers }: Answer, limit: number): void {
   expect(status).toBe(429);
   expect(body).toMatchObject({ code: 'TOO_MANY_REQUESTS', error: body.message });
   const seconds = Number(headers.get('retry-after'));
@@ -25,7 +26,7 @@ const expectTooMany = ({ status, body, headers }: Answer, limit: number): void =
   expect(headers.get('ratelimit-limit')).toBe(String(limit));
   expect(headers.get('ratelimit-remaining')).toBe('0');
   expect(headers.get('ratelimit-reset')).toBe(String(seconds));
-};
+}
 
 describe('signing in, per email', () => {
   beforeEach(async () => {
@@ -53,7 +54,9 @@ describe('signing in, per email', () => {
 });
 
 /** The problem of a tRPC answer in the place where REST has it. */
-const fromTrpc = (answer: Answer): Answer => ({ ...answer, body: answer.body.error.data });
+function fromTrpc(answer: Answer): Answer {
+  return { ...answer, body: answer.body.error.data };
+}
 
 test('signing in, per address: registering and logging in count together, whatever the email', async () => {
   app = started = await startTestApp({ limits: { signInPerAddress: 3 } });

@@ -13,9 +13,13 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const login = (email: string, password = PASSWORD) => app.http.post('/api/auth/login', undefined, { email, password });
+function login(email: string, password = PASSWORD) {
+  return app.http.post('/api/auth/login', undefined, { email, password });
+}
 
-const me = (token: string) => app.http.get('/api/auth/me', token);
+function me(token: string) {
+  return app.http.get('/api/auth/me', token);
+}
 
 describe('signing in', () => {
   test('answers as registering does, with another token each time', async () => {

@@ -22,22 +22,22 @@ afterAll(() => app.close());
 const NINE = at('2026-06-16T09:00:00Z');
 const HALF_AN_HOUR = 1_800;
 
-const freshPage = async (input = {}): Promise<string> => {
+async function freshPage(input = {}): Promise<string> {
   team = await addTeam(app);
   return (await createPage(app, team, input)).slug;
-};
+}
 
-const inTurn = async <Result>(times: number, work: (index: number) => Promise<Result>): Promise<Result[]> => {
+async function inTurn<Result>(times: number, work: (index: number) => Promise<Result>): Promise<Result[]> {
   const results: Result[] = [];
   for (let index = 0; index < times; index += 1) results.push(await work(index));
   return results;
-};
+}
 
-const timesOf = async (slug: string, query = ''): Promise<number[]> => {
+async function timesOf(slug: string, query = ''): Promise<number[]> {
   const { status, body } = await app.http.get(`/api/book/${slug}${query}`);
   expect(status).toBe(200);
   return body.times;
-};
+}
 
 describe('the times', () => {
   test('are those of two weeks from now on, or of the range, on which the page is open and free', async () => {

@@ -11,15 +11,21 @@ import {
 } from '../../src/features/booking-pages/free-times.ts';
 import { minutesOfDay, OpenHours, type OpenInterval, weekdays } from '../../src/features/booking-pages/open-hours.ts';
 
-const week = (from: string, to: string): OpenInterval[] => weekdays.map((day) => ({ day, from, to }));
+function week(from: string, to: string): OpenInterval[] {
+  return weekdays.map((day) => ({ day, from, to }));
+}
 
-const berlin = (...hours: OpenInterval[]): OpenHours => ({ time_zone: 'Europe/Berlin', hours });
+function berlin(...hours: OpenInterval[]): OpenHours {
+  return { time_zone: 'Europe/Berlin', hours };
+}
 
-const at = (text: string): Date => new Date(text);
+function at(text: string): Date {
+  return new Date(text);
+}
 
 /** As HH:MM in UTC; of one day in UTC, where no window is given. */
-const startsOf = (day: string, input: Partial<FreeTimesInput> & Pick<FreeTimesInput, 'openHours'>): string[] =>
-  freeTimes({
+function startsOf(day: string, input: Partial<FreeTimesInput> & Pick<FreeTimesInput, 'openHours'>): string[] {
+  return freeTimes({
     durationMinutes: 60,
     taken: [],
     now: at('1970-01-01T00:00:00Z'),
@@ -28,9 +34,11 @@ const startsOf = (day: string, input: Partial<FreeTimesInput> & Pick<FreeTimesIn
     to: new Date(at(`${day}T00:00:00Z`).getTime() + DAY_MS),
     ...input,
   }).map((start) => start.toISOString().slice(11, 16));
+}
 
-const everyHour = (first: number, count: number): string[] =>
-  Array.from({ length: count }, (_, index) => `${String(first + index).padStart(2, '0')}:00`);
+function everyHour(first: number, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `${String(first + index).padStart(2, '0')}:00`);
+}
 
 describe('open hours', () => {
   const refusal = (input: unknown): string => {
@@ -295,7 +303,7 @@ type Shown = { date: string; weekday: string; minutes: number };
 
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
-const showClock = (timeZone: string, time: number): Shown => {
+function showClock(timeZone: string, time: number): Shown {
   const known = formatters.get(timeZone);
   const formatter =
     known ?? new Intl.DateTimeFormat('en-GB', { timeZone, hourCycle: 'h23', dateStyle: 'full', timeStyle: 'short' });
@@ -306,19 +314,20 @@ const showClock = (timeZone: string, time: number): Shown => {
     weekday: String(shown.weekday).toLowerCase(),
     minutes: Number(shown.hour) * 60 + Number(shown.minute),
   };
-};
+}
 
 /** Names the interval of a day that is open at a time; undefined while closed. */
-const openAt = ({ time_zone, hours }: OpenHours, shown: Shown): string | undefined => {
+function openAt({ time_zone, hours }: OpenHours, shown: Shown): string | undefined {
   const open = hours.find(
     ({ day, from, to }) =>
       day === shown.weekday && minutesOfDay(from) <= shown.minutes && shown.minutes < minutesOfDay(to),
   );
   return open && `${time_zone} ${shown.date} ${open.from}`;
-};
+}
 
-const toTime = (minutes: number): string =>
-  `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
+function toTime(minutes: number): string {
+  return `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
+}
 
 /** Up to seven intervals a day, between marks that are drawn: some touch. */
 const anyDay = fc
@@ -389,7 +398,7 @@ const anyQuestion = fc
   });
 
 /** The same by another way: watch the clocks for days, minute by minute. */
-const watch = ({ openHours, durationMinutes, taken, now, from, to }: FreeTimesInput): Date[] => {
+function watch({ openHours, durationMinutes, taken, now, from, to }: FreeTimesInput): Date[] {
   const duration = durationMinutes * MINUTE_MS;
   const starts: Date[] = [];
   let open: string | undefined;
@@ -411,7 +420,7 @@ const watch = ({ openHours, durationMinutes, taken, now, from, to }: FreeTimesIn
     }
   }
   return starts;
-};
+}
 
 describe('whatever is asked', () => {
   test('the slots are those that one finds by watching the clocks', () => {

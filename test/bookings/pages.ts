@@ -19,21 +19,25 @@ export const officeHours: PageInput = {
   })),
 };
 
-export const createPage = async (app: TestApp, team: Team, input: PageInput = {}, by = team.admin): Promise<Page> => {
+export async function createPage(app: TestApp, team: Team, input: PageInput = {}, by = team.admin): Promise<Page> {
   const { status, body } = await app.http.post(`${team.path}/booking-pages`, by.token, { ...officeHours, ...input });
   if (status !== 200) throw new Error(`Could not create a page: ${JSON.stringify(body)}`);
   return body.bookingPage;
-};
+}
 
 /** Unix seconds of a time such as `2026-06-16T09:00:00Z`. */
-export const at = (time: string): number => Date.parse(time) / 1000;
+export function at(time: string): number {
+  return Date.parse(time) / 1000;
+}
 
-export const book = (app: TestApp, slug: string, startsAt: number, name = 'Vera'): Promise<Answer> =>
-  app.http.post(`/api/book/${slug}`, undefined, {
+export function book(app: TestApp, slug: string, startsAt: number, name = 'Vera'): Promise<Answer> {
+  return app.http.post(`/api/book/${slug}`, undefined, {
     name,
     email: `${name.toLowerCase().replaceAll(' ', '.')}@example.com`,
     starts_at: startsAt,
   });
+}
 
-export const cancel = (app: TestApp, slug: string, token: string): Promise<Answer> =>
-  app.http.post(`/api/book/${slug}/cancel`, undefined, { token });
+export function cancel(app: TestApp, slug: string, token: string): Promise<Answer> {
+  return app.http.post(`/api/book/${slug}/cancel`, undefined, { token });
+}

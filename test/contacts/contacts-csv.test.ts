@@ -7,22 +7,27 @@ import { type CsvRow, writeContactsCsv } from '../../src/features/contacts/write
 
 const MEBIBYTE = 1024 * 1024;
 
-const collect = async <Value>(values: AsyncIterable<Value>): Promise<Value[]> => {
+async function collect<Value>(values: AsyncIterable<Value>): Promise<Value[]> {
   const collected: Value[] = [];
   for await (const value of values) collected.push(value);
   return collected;
-};
+}
 
 async function* chunksOf(...chunks: (string | Buffer)[]): AsyncGenerator<Buffer> {
   for (const chunk of chunks) yield Buffer.from(chunk);
 }
 
-const read = (...chunks: (string | Buffer)[]): Promise<ParsedRow[]> => collect(parseContactsCsv(chunksOf(...chunks)));
+function read(...chunks: (string | Buffer)[]): Promise<ParsedRow[]> {
+  return collect(parseContactsCsv(chunksOf(...chunks)));
+}
 
-const ada = (line: number) => ({ line, name: 'Ada', email: 'ada@example.com' });
+function ada(line: number) {
+  return { line, name: 'Ada', email: 'ada@example.com' };
+}
 
-const asText = async (csv: AsyncIterable<string | Buffer>): Promise<string> =>
-  (await collect(csv)).map(String).join('');
+async function asText(csv: AsyncIterable<string | Buffer>): Promise<string> {
+  return (await collect(csv)).map(String).join('');
+}
 
 describe('reading', () => {
   test.each<[what: string, file: string]>([

@@ -14,17 +14,17 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const freshTeam = async (): Promise<void> => {
+async function freshTeam(): Promise<void> {
   team = await addTeam(app);
   path = `${team.path}/contacts`;
-};
+}
 beforeAll(freshTeam);
 
-const create = async (name: string, email: string): Promise<number> => {
+async function create(name: string, email: string): Promise<number> {
   const { status, body } = await app.http.post(path, team.admin.token, { name, email });
   expect(status).toBe(200);
   return body.contact.id;
-};
+}
 
 describe('one contact', () => {
   test('is created trimmed and lower-cased, changed by what is sent, and deleted', async () => {

@@ -18,32 +18,34 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const freshTeam = async (): Promise<void> => {
+async function freshTeam(): Promise<void> {
   team = await addTeam(app);
-};
+}
 beforeAll(freshTeam);
 
-const send = (
+function send(
   body: NonNullable<RequestInit['body']>,
   token?: string,
   type = 'text/csv',
   at = team.path,
-): Promise<Answer> =>
-  app.http.call('POST', `${at}/contacts/import`, { token, body, headers: { 'content-type': type } });
+): Promise<Answer> {
+  return app.http.call('POST', `${at}/contacts/import`, { token, body, headers: { 'content-type': type } });
+}
 
-const importCsv = async (csv: string | Buffer): Promise<unknown> => {
+async function importCsv(csv: string | Buffer): Promise<unknown> {
   const { status, body } = await send(typeof csv === 'string' ? csv : new Uint8Array(csv), team.admin.token);
   expect(status).toBe(200);
   return body;
-};
+}
 
-const contacts = async (): Promise<[string, string][]> => {
+async function contacts(): Promise<[string, string][]> {
   const rows = await app.services.db.contact.findMany({ where: { workspaceId: team.id }, orderBy: { id: 'asc' } });
   return rows.map(({ name, email }) => [name, email]);
-};
+}
 
-const total = async (): Promise<number> =>
-  (await app.http.get(`${team.path}/contacts?limit=1`, team.member.token)).body.total;
+async function total(): Promise<number> {
+  return (await app.http.get(`${team.path}/contacts?limit=1`, team.member.token)).body.total;
+}
 
 describe('the import', () => {
   test('creates who is new, renames who is there, and names what it skips', async () => {

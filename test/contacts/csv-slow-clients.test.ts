@@ -34,11 +34,12 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const total = async (): Promise<number> =>
-  (await app.http.get(`${team.path}/contacts?limit=1`, team.member.token)).body.total;
+async function total(): Promise<number> {
+  return (await app.http.get(`${team.path}/contacts?limit=1`, team.member.token)).body.total;
+}
 
 /** The door alone. `answered` counts the calls whose handler has ended, also where nobody hears the answer. */
-const openDoor = async (patience = defaultPatience) => {
+async function openDoor(patience = defaultPatience) {
   const door = Fastify();
   answerErrors(door);
   await door.register(cookie);
@@ -54,7 +55,7 @@ const openDoor = async (patience = defaultPatience) => {
     await door.close();
   };
   return { port, answered: () => answered, close };
-};
+}
 
 test('an import that drips in gets 408, and is cut off', async () => {
   const { port, close } = await openDoor({ ...defaultPatience, periodMs: 60, leastBytes: 1_000, drainMs: 50 });
@@ -75,7 +76,7 @@ test('an import that drips in gets 408, and is cut off', async () => {
   expect(await total()).toBe(0);
 });
 
-const openImport = async (port: number, length: number) => {
+async function openImport(port: number, length: number) {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
   const head = [
@@ -87,7 +88,7 @@ const openImport = async (port: number, length: number) => {
   ];
   socket.write(`${head.join('\r\n')}\r\n\r\n`);
   return socket;
-};
+}
 
 test('an import that was cut off keeps whole batches at most; one whose last byte arrived is kept', async () => {
   const csv = `email\n${Array.from({ length: 700 }, (_, index) => `cut${index}@example.com\n`).join('')}`;

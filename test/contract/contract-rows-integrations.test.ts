@@ -13,10 +13,10 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const newScene = async (): Promise<string> => {
+async function newScene(): Promise<string> {
   scene = await world.addScene();
   return `/api/workspaces/${scene.workspaceId}`;
-};
+}
 
 const UNKNOWN = 2_147_483_647;
 

@@ -16,10 +16,10 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const newScene = async (): Promise<string> => {
+async function newScene(): Promise<string> {
   scene = await world.addScene();
   return `/api/workspaces/${scene.workspaceId}`;
-};
+}
 
 const ROOM = [
   'accent_color',

@@ -17,10 +17,10 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const newScene = async (): Promise<string> => {
+async function newScene(): Promise<string> {
   scene = await world.addScene();
   return `/api/workspaces/${scene.workspaceId}`;
-};
+}
 
 const WORKSPACE_SUMMARY = ['created_at', 'id', 'name', 'owner_id', 'slug'];
 const WORKSPACE = [...WORKSPACE_SUMMARY, 'is_personal', 'media_retention_days', 'role'].sort();

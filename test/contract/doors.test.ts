@@ -83,13 +83,14 @@ afterAll(() =>
 );
 
 /** Brings both worlds back to their first rows once the test is over. */
-const restoreAfterwards = (): void =>
+function restoreAfterwards(): void {
   onTestFinished(async () => {
     await Promise.all(stages.map(({ restorer }) => restorer.restore()));
   });
+}
 
 /** Makes the call on both stages, and returns the outcome that they share. */
-const callBoth = async (toCall: (stage: Stage) => Call | Promise<Call>): Promise<Outcome> => {
+async function callBoth(toCall: (stage: Stage) => Call | Promise<Call>): Promise<Outcome> {
   const outcomes = await Promise.all(
     stages.map(async (stage) => {
       const call = await toCall(stage);
@@ -101,27 +102,32 @@ const callBoth = async (toCall: (stage: Stage) => Call | Promise<Call>): Promise
   if (!rest) throw new Error('No outcome');
   expect(trpc, 'tRPC answers as REST does').toEqual(rest);
   return rest;
-};
+}
 
-const dumpBoth = (): Promise<Dump[]> => Promise.all(stages.map(({ world }) => dumpTables(world.app)));
+function dumpBoth(): Promise<Dump[]> {
+  return Promise.all(stages.map(({ world }) => dumpTables(world.app)));
+}
 
 const people: readonly Role[] = ['owner', 'admin', 'member'];
 
 /** Who may call an operation, as people of the scene. */
-const allowed = (row: Row): readonly Role[] => {
+function allowed(row: Row): readonly Role[] {
   if (row.who === 'room owner') return ['owner'];
   if (row.who === 'room host') return ['owner', 'admin'];
   const place = workspaceOf(row);
   return place === null ? ['member'] : people.filter((role) => isAtLeast(role, place.least));
-};
+}
 
-const tooLow = (least: Role): readonly Role[] => people.filter((role) => !isAtLeast(role, least));
+function tooLow(least: Role): readonly Role[] {
+  return people.filter((role) => !isAtLeast(role, least));
+}
 
 /** Names that no room has, or can have. */
 const NO_NAMES = ['no-such-room', 'A', '%00', 'x'.repeat(4_000), '\u0661'];
 
-const unknownChildren = (child: Child): readonly unknown[] =>
-  isNamedByText(child) ? [...NO_NAMES, `msg_${'f'.repeat(32)}`] : [UNKNOWN_ID];
+function unknownChildren(child: Child): readonly unknown[] {
+  return isNamedByText(child) ? [...NO_NAMES, `msg_${'f'.repeat(32)}`] : [UNKNOWN_ID];
+}
 
 test('every operation of the router has a row, and no row is of none', () => {
   expect(Object.keys(rows).sort()).toEqual(

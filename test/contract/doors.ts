@@ -17,27 +17,29 @@ export type Door = (app: TestApp, call: Call) => Promise<Outcome>;
 
 const operations = new Map(listOperations().map((operation) => [operation.name, operation]));
 
-export const operationOf = (name: string): Operation => {
+export function operationOf(name: string): Operation {
   const operation = operations.get(name);
   if (!operation) throw new Error(`No operation ${name}`);
   return operation;
-};
+}
 
 // The record is flat at run time (`labels.create`), which its type does not say.
 const procedures = appRouter._def.procedures as unknown as Record<string, AnyTRPCProcedure>;
 
-export const isQuery = (name: string): boolean => procedures[name]?._def.type === 'query';
+export function isQuery(name: string): boolean {
+  return procedures[name]?._def.type === 'query';
+}
 
 const REST_PARAMETER = /\{(\w+)\}/g;
 
-const restRequest = ({ method, path, takesBody }: Operation, input: Input): { path: string; json?: Input } => {
+function restRequest({ method, path, takesBody }: Operation, input: Input): { path: string; json?: Input } {
   const inPath = [...path.matchAll(REST_PARAMETER)].map(([, name]) => name ?? '');
   const filled = path.replace(REST_PARAMETER, (_, name: string) => encodeURIComponent(String(input[name])));
   const rest = Object.entries(input).filter(([name]) => !inPath.includes(name));
   if (takesBody) return { path: filled, json: Object.fromEntries(rest) };
   const query = new URLSearchParams(rest.map(([name, value]): [string, string] => [name, String(value)])).toString();
   return { path: method === 'GET' && query !== '' ? `${filled}?${query}` : filled };
-};
+}
 
 /** The REST path of the operation; every answer is held against the document on the way. */
 export const viaRest: Door = async (app, { name, token, input }) => {
@@ -79,7 +81,7 @@ export const doors: readonly [string, Door][] = [
 const RANDOM_FIELDS = ['request_id', 'token', 'url', 'full_key', 'key_prefix', 'secret'];
 
 /** An outcome without the texts that are random in every operation, and those that are `alsoRandom` in this one. */
-export const withoutRandomness = (value: unknown, alsoRandom: readonly string[] = []): unknown => {
+export function withoutRandomness(value: unknown, alsoRandom: readonly string[] = []): unknown {
   if (Array.isArray(value)) return value.map((entry) => withoutRandomness(entry, alsoRandom));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
@@ -90,13 +92,15 @@ export const withoutRandomness = (value: unknown, alsoRandom: readonly string[] 
         : withoutRandomness(field, alsoRandom),
     ]),
   );
-};
+}
 
 /** The body that every refusal has, without the id of the request. */
-export const problemOf = (code: string, message: string, issues?: unknown): Input => ({
-  error: message,
-  message,
-  code,
-  request_id: 'random request_id',
-  ...(issues === undefined ? {} : { issues }),
-});
+export function problemOf(code: string, message: string, issues?: unknown): Input {
+  return {
+    error: message,
+    message,
+    code,
+    request_id: 'random request_id',
+    ...(issues === undefined ? {} : { issues }),
+  };
+}

@@ -51,7 +51,7 @@ type CallerName = keyof typeof callers;
 const callerNames = Object.keys(callers) as CallerName[];
 
 /** The one rule from a row and a caller to a status. */
-const expectedStatus = (name: string, row: Row, caller: Credential): number => {
+function expectedStatus(name: string, row: Row, caller: Credential): number {
   const success = row.status ?? 200;
   if (row.who === 'anyone') return row.knowsCaller && caller.isWrong ? 401 : success;
   if (caller.kind === 'none') return 401;
@@ -62,12 +62,12 @@ const expectedStatus = (name: string, row: Row, caller: Credential): number => {
   if (row.who === 'room host')
     return caller.ownsRoom || (caller.role !== null && isAtLeast(caller.role, 'admin')) ? success : 404;
   return caller.role !== null && isAtLeast(caller.role, row.who) ? success : 403;
-};
+}
 
 type Shown = { token: string | undefined; by: Someone };
 
 /** Each kind of caller, in a workspace of the scene. Every key that works has been used before. */
-const createCallers = async (world: World, scene: Scene): Promise<Record<CallerName, Shown>> => {
+async function createCallers(world: World, scene: Scene): Promise<Record<CallerName, Shown>> {
   const { app, workspaceId, owner, admin, member, outsider } = scene;
   const { http } = app;
   const path = `/api/workspaces/${workspaceId}`;
@@ -106,7 +106,7 @@ const createCallers = async (world: World, scene: Scene): Promise<Record<CallerN
     'key whose creator left': { token: ofLeaver.key, by: leaver },
     'key that was deleted': { token: deleted.key, by: owner },
   };
-};
+}
 
 let app: TestApp;
 let world: World;
@@ -136,21 +136,22 @@ test('every operation of the router has a row, and so a place in the matrix', ()
 });
 
 /** The text of a refusal, where the status decides it. */
-const expectedMessage = (row: Row, status: number): string | undefined =>
-  status === 401
+function expectedMessage(row: Row, status: number): string | undefined {
+  return status === 401
     ? 'Unauthorized'
     : status === 403
       ? (row.forbidden ?? 'Forbidden')
       : status === 404
         ? Object.values(row.children ?? {})[0]
         : undefined;
+}
 
-const call = (door: Door, name: string, by: CallerName, more: Input = {}): Promise<Outcome> => {
+function call(door: Door, name: string, by: CallerName, more: Input = {}): Promise<Outcome> {
   const row = rows[name];
   if (!row) throw new Error(`No row ${name}`);
   const { token, by: person } = shown[by];
   return door(app, { name, token, input: { ...row.input(scene, person), ...more } });
-};
+}
 
 test('the upload, which has a door of its own, is for members and their keys', async () => {
   const row: Row = { who: 'member', keys: true, input: () => ({}), writes: true };

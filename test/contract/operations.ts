@@ -12,12 +12,24 @@ import { participantRows } from './rows/participants.ts';
 import { recordingRows } from './rows/recordings.ts';
 import type { Scene, Someone, World } from './scene.ts';
 
-const id = ({ workspaceId }: Scene): Input => ({ id: workspaceId });
-const item = (scene: Scene): Input => ({ ...id(scene), itemId: scene.itemId });
-const room = ({ roomName }: Scene): Input => ({ name: roomName });
-const key = (scene: Scene): Input => ({ ...id(scene), keyId: scene.keyId });
-const webhook = (scene: Scene): Input => ({ ...id(scene), webhookId: scene.webhookId });
-const idleWebhook = (scene: Scene): Input => ({ ...id(scene), webhookId: scene.idle.webhookId });
+function id({ workspaceId }: Scene): Input {
+  return { id: workspaceId };
+}
+function item(scene: Scene): Input {
+  return { ...id(scene), itemId: scene.itemId };
+}
+function room({ roomName }: Scene): Input {
+  return { name: roomName };
+}
+function key(scene: Scene): Input {
+  return { ...id(scene), keyId: scene.keyId };
+}
+function webhook(scene: Scene): Input {
+  return { ...id(scene), webhookId: scene.webhookId };
+}
+function idleWebhook(scene: Scene): Input {
+  return { ...id(scene), webhookId: scene.idle.webhookId };
+}
 
 const wrongRoomSettings: readonly Refusal[] = [
   { input: { scheduled_at: 'soon' }, message: 'scheduled_at must be a number', path: 'scheduled_at' },
@@ -72,7 +84,9 @@ const wrongDeliveryIds: readonly Refusal[] = ['msg_019b76da9400704c93bd2d1f3c2a7
     path: 'deliveryId',
   }),
 );
-const alone = (world: World): Promise<Someone> => world.addSomeone('Solo');
+function alone(world: World): Promise<Someone> {
+  return world.addSomeone('Solo');
+}
 
 export const rows: Record<string, Row> = {
   'auth.register': {

@@ -15,7 +15,7 @@ export type Restorer = {
 };
 
 /** Remembers every row of every table and every stored file. Sequences go on; what was stored since stays. */
-export const rememberRows = async (app: TestApp): Promise<Restorer> => {
+export async function rememberRows(app: TestApp): Promise<Restorer> {
   const rows = await dumpTables(app);
   const [files, remembered] = [join(app.filesDir, 'objects'), join(app.filesDir, 'remembered')];
   await cp(files, remembered, { recursive: true });
@@ -46,4 +46,4 @@ export const rememberRows = async (app: TestApp): Promise<Restorer> => {
       await rm(remembered, { recursive: true });
     },
   };
-};
+}

@@ -25,8 +25,9 @@ export type Child =
   | 'slug';
 
 /** Children that are named by text, of which any may be asked for. */
-export const isNamedByText = (child: Child): boolean =>
-  ['name', 'messageId', 'roomName', 'token', 'slug'].includes(child);
+export function isNamedByText(child: Child): boolean {
+  return ['name', 'messageId', 'roomName', 'token', 'slug'].includes(child);
+}
 
 export type Row = {
   /**
@@ -63,12 +64,15 @@ export type Row = {
 };
 
 /** Who is refused by role, and where: null for what is in no workspace. */
-export const workspaceOf = ({ who, workspace }: Row): { least: Role; parameter: string } | null =>
-  who === 'anyone' || who === 'user' || who === 'room owner' || who === 'room host'
+export function workspaceOf({ who, workspace }: Row): { least: Role; parameter: string } | null {
+  return who === 'anyone' || who === 'user' || who === 'room owner' || who === 'room host'
     ? null
     : { least: who, parameter: workspace ?? 'id' };
+}
 
-const nameRequired = (name: unknown): Refusal => ({ input: { name }, message: 'Name is required', path: 'name' });
+function nameRequired(name: unknown): Refusal {
+  return { input: { name }, message: 'Name is required', path: 'name' };
+}
 /** Wrong inputs that many operations share. */
 export const wrongNames: readonly Refusal[] = [
   nameRequired(undefined),

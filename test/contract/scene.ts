@@ -89,25 +89,27 @@ export type Scene = {
 };
 
 /** What inputs call the children of the other workspace. */
-export const foreignChildren = ({ foreign: { roomName, ...ids }, outsider }: Scene): Input => ({
-  labelId: ids.labelId,
-  itemId: ids.itemId,
-  recordingId: ids.recordingId,
-  keyId: ids.keyId,
-  webhookId: ids.webhookId,
-  deliveryId: ids.deliveryId,
-  messageId: ids.messageId,
-  connectionId: ids.connectionId,
-  participantId: ids.participantId,
-  token: ids.participantToken,
-  contactId: ids.contactId,
-  pageId: ids.pageId,
-  bookingId: ids.bookingId,
-  slug: roomName,
-  roomName,
-  userId: outsider.id,
-  name: roomName,
-});
+export function foreignChildren({ foreign: { roomName, ...ids }, outsider }: Scene): Input {
+  return {
+    labelId: ids.labelId,
+    itemId: ids.itemId,
+    recordingId: ids.recordingId,
+    keyId: ids.keyId,
+    webhookId: ids.webhookId,
+    deliveryId: ids.deliveryId,
+    messageId: ids.messageId,
+    connectionId: ids.connectionId,
+    participantId: ids.participantId,
+    token: ids.participantToken,
+    contactId: ids.contactId,
+    pageId: ids.pageId,
+    bookingId: ids.bookingId,
+    slug: roomName,
+    roomName,
+    userId: outsider.id,
+    name: roomName,
+  };
+}
 
 export type World = {
   app: TestApp;
@@ -116,52 +118,55 @@ export type World = {
   addSomeone(name: string): Promise<Someone>;
 };
 
-const must = <Body>(answer: { status: number; body: Body }): Body => {
+function must<Body>(answer: { status: number; body: Body }): Body {
   if (answer.status !== 200 && answer.status !== 201)
     throw new Error(`Could not build the scene: ${JSON.stringify(answer)}`);
   return answer.body;
-};
+}
 
-const registerIn = async (app: TestApp, name: string, email: string): Promise<Someone> => {
+async function registerIn(app: TestApp, name: string, email: string): Promise<Someone> {
   const { user, token } = must(
     await app.http.post('/api/auth/register', undefined, { name, email, password: PASSWORD }),
   );
   return { id: user.id, name, email, token };
-};
+}
 
-const addWorkspace = async (app: TestApp, owner: Someone, name: string): Promise<number> =>
-  must(await app.http.post('/api/workspaces', owner.token, { name })).workspace.id;
+async function addWorkspace(app: TestApp, owner: Someone, name: string): Promise<number> {
+  return must(await app.http.post('/api/workspaces', owner.token, { name })).workspace.id;
+}
 
-const addLabel = async (app: TestApp, workspaceId: number, by: Someone, name: string): Promise<number> =>
-  must(await app.http.post(`/api/workspaces/${workspaceId}/labels`, by.token, { name })).label.id;
+async function addLabel(app: TestApp, workspaceId: number, by: Someone, name: string): Promise<number> {
+  return must(await app.http.post(`/api/workspaces/${workspaceId}/labels`, by.token, { name })).label.id;
+}
 
-const addItem = async (app: TestApp, workspaceId: number, by: Someone, filename: string): Promise<number> => {
+async function addItem(app: TestApp, workspaceId: number, by: Someone, filename: string): Promise<number> {
   const bytes = Uint8Array.from(makePdf({ text: filename }));
   return must(await upload(app, `/api/workspaces/${workspaceId}`, by.token, bytes, { filename })).item.id;
-};
+}
 
-const addRoom = async (app: TestApp, workspaceId: number, by: Someone, name: string): Promise<number> =>
-  must(await app.http.post('/api/dashboard/rooms', by.token, { name, workspace_id: workspaceId })).room.id;
+async function addRoom(app: TestApp, workspaceId: number, by: Someone, name: string): Promise<number> {
+  return must(await app.http.post('/api/dashboard/rooms', by.token, { name, workspace_id: workspaceId })).room.id;
+}
 
-const addRecording = async (app: TestApp, workspaceId: number, roomId: number): Promise<number> => {
+async function addRecording(app: TestApp, workspaceId: number, roomId: number): Promise<number> {
   const recording = { workspaceId, roomId, archiveId: 'archive' };
   const id = await start(app, { ...recording, title: 'Weekly' });
   const fileKey = await storeFile(app, workspaceId, 'a recording');
   await advance(app, recording, { status: 'available', fileKey, duration: 90, size: 11 });
   return id;
-};
+}
 
 /** An hour of the day after tomorrow, in UTC. */
-export const dayAfterTomorrow = ({ clock }: TestApp, hour: number): Date => {
+export function dayAfterTomorrow({ clock }: TestApp, hour: number): Date {
   const day = new Date(clock.now().getTime() + 2 * DAY_MS);
   day.setUTCHours(hour, 0, 0, 0);
   return day;
-};
+}
 
 const dayAndNight = weekdays.map((day) => ({ day, from: '00:00', to: '24:00' }));
 
 /** A contact who joined the room and booked a meeting in it, by a page that is open day and night. */
-const addVisit = async (app: TestApp, workspaceId: number, userId: number, roomId: number, slug: string) => {
+async function addVisit(app: TestApp, workspaceId: number, userId: number, roomId: number, slug: string) {
   const { services, clock } = app;
   const at = clock.now();
   const page = { ...pageRow({ workspaceId, userId, title: 'Intro call', slug, createdAt: at }), hours: dayAndNight };
@@ -182,31 +187,32 @@ const addVisit = async (app: TestApp, workspaceId: number, userId: number, roomI
     await recordContactEvent(tx, { ...event, type: 'booking', bookingPageId: pageId });
     return { contactId, pageId, quietPageId: quiet.id, bookingId, cancelToken };
   });
-};
+}
 
-export const addKey = async (app: TestApp, workspaceId: number, by: Someone): Promise<{ id: number; key: string }> => {
+export async function addKey(app: TestApp, workspaceId: number, by: Someone): Promise<{ id: number; key: string }> {
   const { apiKey } = must(
     await app.http.post(`/api/workspaces/${workspaceId}/api-keys`, by.token, { name: 'Nightly import' }),
   );
   return { id: apiKey.id, key: apiKey.full_key };
-};
+}
 
 /** A name for a message of the scene: the same in equal worlds, and in order. */
-const messageIdOf = (webhookId: number, number: number): string =>
-  `msg_${String(webhookId).padStart(16, '0')}${String(number).padStart(16, '0')}`;
+function messageIdOf(webhookId: number, number: number): string {
+  return `msg_${String(webhookId).padStart(16, '0')}${String(number).padStart(16, '0')}`;
+}
 
 /** A message to a webhook, as it was made by `room.left`. */
-const addMessage = async (
+async function addMessage(
   { services: { db }, clock }: TestApp,
   message: { workspaceId: number; webhookId: number; id: string; status: string; attempts: number },
-): Promise<void> => {
+): Promise<void> {
   const at = clock.now();
   const more = { event: 'room.left', payload: '{"event":"room.left"}', roundAttempts: message.attempts };
   await db.webhookMessage.create({ data: { ...message, ...more, createdAt: at, updatedAt: at } });
-};
+}
 
 /** A webhook with a message that was delivered and, behind it, one that was cancelled. */
-const addWebhook = async (app: TestApp, workspaceId: number, by: Someone) => {
+async function addWebhook(app: TestApp, workspaceId: number, by: Someone) {
   const input = { name: 'Chat', url: 'https://example.com/hook', events: ['room.left', 'member.left'] };
   const { webhook } = must(await app.http.post(`/api/workspaces/${workspaceId}/webhooks`, by.token, input));
   const webhookId: number = webhook.id;
@@ -228,17 +234,17 @@ const addWebhook = async (app: TestApp, workspaceId: number, by: Someone) => {
     },
   });
   return { webhookId, messageId, deliveryId: Number(delivery.id) };
-};
+}
 
 /** The same, deactivated. */
-const addIdleWebhook = async (app: TestApp, workspaceId: number, by: Someone) => {
+async function addIdleWebhook(app: TestApp, workspaceId: number, by: Someone) {
   const idle = await addWebhook(app, workspaceId, by);
   must(await app.http.patch(`/api/workspaces/${workspaceId}/webhooks/${idle.webhookId}`, by.token, { toggle: true }));
   return idle;
-};
+}
 
 /** A guest who is in the room and one who waits, both a minute silent. */
-const addParticipants = async ({ services: { db }, clock }: TestApp, workspaceId: number, roomId: number) => {
+async function addParticipants({ services: { db }, clock }: TestApp, workspaceId: number, roomId: number) {
   const at = new Date(clock.now().getTime() - 60_000);
   const participantToken = createToken('lnp_');
   const guest = { workspaceId, roomId, createdAt: at, lastSeenAt: at };
@@ -258,16 +264,16 @@ const addParticipants = async ({ services: { db }, clock }: TestApp, workspaceId
     },
   });
   return { participantId: waiting.id, participantToken };
-};
+}
 
-const addConnection = async (app: TestApp, workspaceId: number, by: Someone): Promise<number> => {
+async function addConnection(app: TestApp, workspaceId: number, by: Someone): Promise<number> {
   const credentials = { api_key: 'APIscene', api_secret: 'a secret of the scene' };
   const input = { name: 'Video', provider: 'livekit', credentials };
   return must(await app.http.post(`/api/workspaces/${workspaceId}/connections`, by.token, input)).connection.id;
-};
+}
 
 /** A room with what happened in it, a key, a connection to a meeting provider and a webhook. */
-const furnish = async (app: TestApp, workspaceId: number, owner: Someone, slug: string) => {
+async function furnish(app: TestApp, workspaceId: number, owner: Someone, slug: string) {
   const roomId = await addRoom(app, workspaceId, owner, slug);
   const recordingId = await addRecording(app, workspaceId, roomId);
   const visit = await addVisit(app, workspaceId, owner.id, roomId, slug);
@@ -284,10 +290,10 @@ const furnish = async (app: TestApp, workspaceId: number, owner: Someone, slug: 
     connectionId,
     ...(await addWebhook(app, workspaceId, owner)),
   };
-};
+}
 
 /** Everything one after another: the order of the calls decides the ids. */
-export const createWorld = async (app: TestApp): Promise<World> => {
+export async function createWorld(app: TestApp): Promise<World> {
   let registered = 0;
   const addSomeone = (name: string): Promise<Someone> => {
     registered += 1;
@@ -326,4 +332,4 @@ export const createWorld = async (app: TestApp): Promise<World> => {
       return { app, number: scenes, workspaceId, ...people, ...things, inviteToken, foreign };
     },
   };
-};
+}

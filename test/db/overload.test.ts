@@ -17,14 +17,15 @@ afterAll(async () => {
 });
 
 /** Runs `work` while a transaction holds the only connection. */
-const whileHeld = (work: () => Promise<unknown>): Promise<unknown> =>
-  transact(db, async (tx) => {
+function whileHeld(work: () => Promise<unknown>): Promise<unknown> {
+  return transact(db, async (tx) => {
     await tx.$queryRaw`select 1`;
     return work().then(
       () => 'done',
       (error: unknown) => error,
     );
   });
+}
 
 test.each<[string, () => Promise<unknown>]>([
   ['a query', () => db.user.count()],

@@ -1,42 +1,51 @@
 /** Addresses as numbers, the ranges that they fall into, and the many ways of writing them. */
 export type Range = { first: bigint; last: bigint; bits: 32 | 128; name: string };
 
-const groupsOf = (text: string): bigint[] => (text === '' ? [] : text.split(':').map((group) => BigInt(`0x${group}`)));
+function groupsOf(text: string): bigint[] {
+  return text === '' ? [] : text.split(':').map((group) => BigInt(`0x${group}`));
+}
 
-const readIpv6 = (text: string): bigint => {
+function readIpv6(text: string): bigint {
   const [head = '', tail] = text.split('::');
   const left = groupsOf(head);
   const right = tail === undefined ? [] : groupsOf(tail);
   const zeros = Array.from({ length: 8 - left.length - right.length }, () => 0n);
   return [...left, ...zeros, ...right].reduce((value, group) => value * 0x10000n + group, 0n);
-};
+}
 
-const readIpv4 = (text: string): bigint => text.split('.').reduce((value, octet) => value * 256n + BigInt(octet), 0n);
+function readIpv4(text: string): bigint {
+  return text.split('.').reduce((value, octet) => value * 256n + BigInt(octet), 0n);
+}
 
 /** `10.0.0.0/8` or `fc00::/7`. */
-export const range = (name: string): Range => {
+export function range(name: string): Range {
   const [network = '', prefix] = name.split('/');
   const bits = network.includes(':') ? 128 : 32;
   const first = bits === 128 ? readIpv6(network) : readIpv4(network);
   return { first, last: first + (1n << BigInt(bits - Number(prefix))) - 1n, bits, name };
-};
+}
 
-export const isWithin = (value: bigint, { first, last }: Range): boolean => value >= first && value <= last;
+export function isWithin(value: bigint, { first, last }: Range): boolean {
+  return value >= first && value <= last;
+}
 
-export const dotted = (value: bigint): string =>
-  [24n, 16n, 8n, 0n].map((shift) => ((value >> shift) & 255n).toString()).join('.');
+export function dotted(value: bigint): string {
+  return [24n, 16n, 8n, 0n].map((shift) => ((value >> shift) & 255n).toString()).join('.');
+}
 
-const groups = (value: bigint): string[] =>
-  Array.from({ length: 8 }, (_, index) => ((value >> BigInt(112 - 16 * index)) & 0xffffn).toString(16));
+function groups(value: bigint): string[] {
+  return Array.from({ length: 8 }, (_, index) => ((value >> BigInt(112 - 16 * index)) & 0xffffn).toString(16));
+}
 
 /** Eight groups of four digits. */
-export const fullIpv6 = (value: bigint): string =>
-  groups(value)
+export function fullIpv6(value: bigint): string {
+  return groups(value)
     .map((group) => group.padStart(4, '0'))
     .join(':');
+}
 
 /** What a URL may hold for an IPv4 address: https://url.spec.whatwg.org/#concept-ipv4-parser. */
-export const ipv4Forms = (value: bigint): string[] => {
+export function ipv4Forms(value: bigint): string[] {
   const octets = [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 255n);
   const [a = 0n, b = 0n] = octets;
   return [
@@ -56,22 +65,24 @@ export const ipv4Forms = (value: bigint): string[] => {
     dotted(value).replaceAll('.', '\u3002'),
     dotted(value).replaceAll('.', '%2E'),
   ];
-};
+}
 
 /** What a URL may hold for an IPv6 address. */
-export const ipv6Forms = (value: bigint): string[] => {
+export function ipv6Forms(value: bigint): string[] {
   const full = fullIpv6(value);
   const short = groups(value).join(':');
   const compressed = new URL(`http://[${full}]`).hostname.slice(1, -1);
   const withIpv4 = `${groups(value).slice(0, 6).join(':')}:${dotted(value & 0xffffffffn)}`;
   return [full, full.toUpperCase(), short, compressed, compressed.toUpperCase(), withIpv4].map((form) => `[${form}]`);
-};
+}
 
 /** IPv6 addresses that carry an IPv4 address: mapped, compatible, NAT64 twice, and 6to4. */
-export const embeddings = (value: bigint): bigint[] => [
-  readIpv6('::ffff:0:0') + value,
-  value,
-  readIpv6('64:ff9b::') + value,
-  readIpv6('64:ff9b:1::') + value,
-  readIpv6('2002::') + (value << 80n),
-];
+export function embeddings(value: bigint): bigint[] {
+  return [
+    readIpv6('::ffff:0:0') + value,
+    value,
+    readIpv6('64:ff9b::') + value,
+    readIpv6('64:ff9b:1::') + value,
+    readIpv6('2002::') + (value << 80n),
+  ];
+}

@@ -7,11 +7,12 @@ import {
 } from '../../src/egress/address-guard.ts';
 
 export const notAsked: ResolveHost = (hostname) => Promise.reject(new Error(`Asked for ${hostname}`));
-export const guardOf = (policy: AddressPolicy, resolveHost: ResolveHost = notAsked): AddressGuard =>
-  createAddressGuard({ policy, resolveHost });
-export const answers = (...addresses: string[]): ResolveHost => {
+export function guardOf(policy: AddressPolicy, resolveHost: ResolveHost = notAsked): AddressGuard {
+  return createAddressGuard({ policy, resolveHost });
+}
+export function answers(...addresses: string[]): ResolveHost {
   const found = addresses.map((address) => ({ address, family: address.includes(':') ? (6 as const) : (4 as const) }));
   return () => Promise.resolve(found);
-};
+}
 
 export const PUBLIC_SENTENCE = 'url must lead to a public address';

@@ -13,13 +13,13 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-const addressBytes = (address: string): Buffer => {
+function addressBytes(address: string): Buffer {
   if (!address.includes(':')) return Buffer.from(address.split('.').map(Number));
   return Buffer.from(address.replaceAll(':', ''), 'hex');
-};
+}
 
 /** A DNS message (RFC 1035, section 4.1) that answers the one question of `query`; no records: the name does not exist. */
-const respond = (query: Buffer, type: number, addresses: readonly string[] | undefined): Buffer => {
+function respond(query: Buffer, type: number, addresses: readonly string[] | undefined): Buffer {
   const question = query.subarray(12, query.indexOf(0, 12) + 5);
   const header = Buffer.from(query.subarray(0, 12));
   header.writeUInt16BE(addresses ? 0x8180 : 0x8183, 2);
@@ -35,10 +35,10 @@ const respond = (query: Buffer, type: number, addresses: readonly string[] | und
     return Buffer.concat([record, data]);
   });
   return Buffer.concat([header, question, ...records]);
-};
+}
 
 /** A DNS server that knows one set of records, and stays silent for the types in `silentFor`. */
-const startDns = async (records: Records, silentFor: readonly number[] = []) => {
+async function startDns(records: Records, silentFor: readonly number[] = []) {
   const server = createSocket('udp4');
   servers.push(server);
   const asked: number[] = [];
@@ -52,7 +52,7 @@ const startDns = async (records: Records, silentFor: readonly number[] = []) => 
   server.bind(0, '127.0.0.1');
   await once(server, 'listening');
   return { asked, server: `127.0.0.1:${server.address().port}` };
-};
+}
 
 const IPV6 = '2606:4700:0000:0000:0000:0000:0000:1111';
 

@@ -16,24 +16,28 @@ const forbiddenIpv6 = [
 ].map(range);
 const globalUnicast = range('2000::/3');
 
-const isForbidden = (value: bigint, bits: 32 | 128): boolean =>
-  bits === 32
+function isForbidden(value: bigint, bits: 32 | 128): boolean {
+  return bits === 32
     ? forbiddenIpv4.some((one) => isWithin(value, one))
     : !isWithin(value, globalUnicast) || forbiddenIpv6.some((one) => isWithin(value, one));
+}
 
-const addressText = (value: bigint, bits: 32 | 128): string => (bits === 32 ? dotted(value) : fullIpv6(value));
+function addressText(value: bigint, bits: 32 | 128): string {
+  return bits === 32 ? dotted(value) : fullIpv6(value);
+}
 
 const publicGuard = guardOf('public');
 
-const members = ({ first, last }: Range): fc.Arbitrary<bigint> =>
-  fc.oneof(fc.constantFrom(first, last), fc.bigInt({ min: first, max: last }));
+function members({ first, last }: Range): fc.Arbitrary<bigint> {
+  return fc.oneof(fc.constantFrom(first, last), fc.bigInt({ min: first, max: last }));
+}
 
 /** At save and at connect: by no way of writing it can the address be used. */
-const expectRefused = async (host: string): Promise<void> => {
+async function expectRefused(host: string): Promise<void> {
   const url = `http://${host}:8080/hook?x=1`;
   expect(await publicGuard.refusalOf(url), host).toBe(PUBLIC_SENTENCE);
   await expect(publicGuard.resolve(new URL(url).hostname), host).rejects.toThrow(AddressRefused);
-};
+}
 
 describe('the public policy', () => {
   test.each(forbiddenIpv4)('refuses $name in every form', async (one) => {

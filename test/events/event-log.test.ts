@@ -14,15 +14,17 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const left = (userName: unknown): NewEvent =>
-  ({
+function left(userName: unknown): NewEvent {
+  return {
     type: 'member.left',
     workspaceId: team.id,
     data: { workspace_id: team.id, workspace_name: 'Team', user_id: 1, user_name: userName, reason: 'left' },
-  }) as NewEvent;
+  } as NewEvent;
+}
 
-const countLeft = (): Promise<number> =>
-  app.services.db.event.count({ where: { workspaceId: team.id, type: 'member.left' } });
+function countLeft(): Promise<number> {
+  return app.services.db.event.count({ where: { workspaceId: team.id, type: 'member.left' } });
+}
 
 test('a transaction that rolls back leaves no event', async () => {
   const before = await countLeft();

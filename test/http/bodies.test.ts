@@ -17,11 +17,9 @@ afterAll(() => app.close());
 
 const JSON_TYPE = 'application/json';
 
-const post = (
-  body: NonNullable<RequestInit['body']>,
-  type = JSON_TYPE,
-  path = `${team.path}/labels`,
-): Promise<Answer> => app.http.call('POST', path, { token: team.owner.token, body, headers: { 'content-type': type } });
+function post(body: NonNullable<RequestInit['body']>, type = JSON_TYPE, path = `${team.path}/labels`): Promise<Answer> {
+  return app.http.call('POST', path, { token: team.owner.token, body, headers: { 'content-type': type } });
+}
 
 describe('a body that is no JSON is refused: 400, and nothing is written', () => {
   test.each([

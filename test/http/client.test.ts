@@ -11,11 +11,12 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const reasonOf = (call: Promise<unknown>): Promise<unknown> =>
-  call.then(
+function reasonOf(call: Promise<unknown>): Promise<unknown> {
+  return call.then(
     () => 'it succeeded',
     (error: unknown) => error,
   );
+}
 
 test('a refused operation and a refused upload read the same', async () => {
   const { client } = await addPerson(app);

@@ -10,16 +10,17 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const call = (method: string, path: string, cookie: string, headers: Record<string, string> = {}, json?: unknown) =>
-  app.http.call(method, path, { headers: { cookie, ...headers }, json });
+function call(method: string, path: string, cookie: string, headers: Record<string, string> = {}, json?: unknown) {
+  return app.http.call(method, path, { headers: { cookie, ...headers }, json });
+}
 
 /** Signs in; answers the cookie as a browser would send it back. */
-const signIn = async (): Promise<{ cookie: string; header: string; token: string }> => {
+async function signIn(): Promise<{ cookie: string; header: string; token: string }> {
   const { email } = await addPerson(app);
   const answer = await app.http.post('/api/auth/login', undefined, { email, password: PASSWORD });
   const header = answer.headers.get('set-cookie') ?? '';
   return { cookie: header.split(';')[0] ?? '', header, token: answer.body.token };
-};
+}
 
 test('it is set by registering and by logging in, on both doors, out of the reach of scripts', async () => {
   const { email } = await addPerson(app);

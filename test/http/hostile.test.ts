@@ -24,13 +24,15 @@ afterEach(async () => {
   expect(faults, 'the log has no error').toEqual([]);
 });
 
-const send = (request: RawRequest) => exchangeRequest(app.url, request);
+function send(request: RawRequest) {
+  return exchangeRequest(app.url, request);
+}
 
-const expectRefused = (answer: { status: number; head: string; body: string }): void => {
+function expectRefused(answer: { status: number; head: string; body: string }): void {
   expect(answer.status, answer.head).toBeGreaterThanOrEqual(200);
   expect(answer.status, answer.body).toBeLessThan(500);
   expect(answer.body).not.toMatch(/\bat .*\.[jt]s:|node_modules|prisma|select /i);
-};
+}
 
 const TARGETS = [
   '//',

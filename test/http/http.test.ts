@@ -23,7 +23,9 @@ for (const { method, path } of listOperations()) {
 methodsOf.get('/api/workspaces/{id}/library')?.add('POST');
 methodsOf.set('/api/recordings/{recordingId}/file', new Set(['POST']));
 
-const problem = (code: string, message: string) => ({ error: message, message, code, request_id: expect.any(String) });
+function problem(code: string, message: string) {
+  return { error: message, message, code, request_id: expect.any(String) };
+}
 
 describe.each([...methodsOf])('%s', (path, methods) => {
   const target = path.replace(/\{\w+\}/g, '1');

@@ -19,7 +19,7 @@ afterEach(async () => {
   await app.close();
 });
 
-const send = async (head: string): Promise<Socket> => {
+async function send(head: string): Promise<Socket> {
   await app.listen({ host: '127.0.0.1', port: 0 });
   const address = app.server.address();
   if (typeof address !== 'object' || address === null) throw new Error('No port');
@@ -28,23 +28,23 @@ const send = async (head: string): Promise<Socket> => {
   await once(socket, 'connect');
   socket.write(head);
   return socket;
-};
+}
 
 /** Everything that comes until the server closes the connection. */
-const readAll = async (from: Socket): Promise<string> => {
+async function readAll(from: Socket): Promise<string> {
   let text = '';
   from.on('data', (chunk) => {
     text += chunk.toString();
   });
   await once(from, 'close');
   return text;
-};
+}
 
-const startApp = (patience: { bodyMs: number; lingerMs: number }): void => {
+function startApp(patience: { bodyMs: number; lingerMs: number }): void {
   app = Fastify();
   answerErrors(app);
   limitSlowBodies(app, patience);
-};
+}
 
 const begin = 'POST / HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{';
 

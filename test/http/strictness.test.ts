@@ -16,21 +16,21 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 /** REST traffic of each kind, which must leave the shared shapes as they are. */
-const makeRestTraffic = async (): Promise<void> => {
+async function makeRestTraffic(): Promise<void> {
   const { token } = team.member;
   expect((await app.http.get(`${team.path}/library?limit=5&offset=0&label=${labelId}`, token)).status).toBe(200);
   expect((await app.http.get(`${team.path}/library/${itemId}`, token)).status).toBe(200);
   expect((await app.http.get(`${team.path}/library?limit=x`, token)).status).toBe(400);
-};
+}
 
-const trpcStatus = async (name: string, input: unknown, isQuery: boolean): Promise<number> => {
+async function trpcStatus(name: string, input: unknown, isQuery: boolean): Promise<number> {
   const { token } = team.member;
   const query = `?input=${encodeURIComponent(JSON.stringify(input))}`;
   const answer = isQuery
     ? await app.http.get(`/trpc/${name}${query}`, token)
     : await app.http.post(`/trpc/${name}`, token, input);
   return answer.status;
-};
+}
 
 const NO_NUMBERS = ['5', '', ' ', true, false, null, [5], {}, '0x5', '5.0'];
 

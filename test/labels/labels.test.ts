@@ -13,7 +13,9 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const create = (json: unknown, path = labels) => app.http.post(path, team.admin.token, json);
+function create(json: unknown, path = labels) {
+  return app.http.post(path, team.admin.token, json);
+}
 
 describe('the name of a label', () => {
   test.each([

@@ -13,11 +13,13 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const newLabel = async (name: string): Promise<number> =>
-  (await app.http.post(`${team.path}/labels`, team.owner.token, { name })).body.label.id;
+async function newLabel(name: string): Promise<number> {
+  return (await app.http.post(`${team.path}/labels`, team.owner.token, { name })).body.label.id;
+}
 
-const newItem = async (): Promise<string> =>
-  `${team.path}/library/${(await upload(app, team.path, team.member.token)).body.item.id}`;
+async function newItem(): Promise<string> {
+  return `${team.path}/library/${(await upload(app, team.path, team.member.token)).body.item.id}`;
+}
 
 test('of 50 labels with one name exactly one is created', async () => {
   const answers = await concurrently(50, () => app.http.post(`${team.path}/labels`, team.admin.token, { name: 'One' }));

@@ -21,15 +21,18 @@ afterAll(() => app.close());
 
 const PDF = Uint8Array.from(makePdf({ text: 'Served' }));
 
-const newItem = async (filename = 'contract.pdf'): Promise<{ path: string; item: Record<string, unknown> }> => {
+async function newItem(filename = 'contract.pdf'): Promise<{ path: string; item: Record<string, unknown> }> {
   const { body } = await upload(app, team.path, team.member.token, PDF, { filename });
   return { path: `${team.path}/library/${body.item.id}`, item: body.item };
-};
+}
 
-const newLabel = async (name: string): Promise<number> =>
-  (await app.http.post(`${team.path}/labels`, team.owner.token, { name })).body.label.id;
+async function newLabel(name: string): Promise<number> {
+  return (await app.http.post(`${team.path}/labels`, team.owner.token, { name })).body.label.id;
+}
 
-const patch = (path: string, json?: unknown) => app.http.patch(path, team.member.token, json);
+function patch(path: string, json?: unknown) {
+  return app.http.patch(path, team.member.token, json);
+}
 
 describe('changing an item', () => {
   test('changes only what is sent, and updated_at', async () => {

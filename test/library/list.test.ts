@@ -50,14 +50,18 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const list = (query: Record<string, string | number>): Promise<Answer> => {
+function list(query: Record<string, string | number>): Promise<Answer> {
   const entries = Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]);
   return app.http.get(`${team.path}/library?${new URLSearchParams(entries)}`, team.member.token);
-};
+}
 
-const idsOf = ({ body }: Answer): number[] => body.items.map(({ id }: Item) => id);
+function idsOf({ body }: Answer): number[] {
+  return body.items.map(({ id }: Item) => id);
+}
 
-const byCodeUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+function byCodeUnits(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
 
 const comparators = {
   date: (a: Item, b: Item) => a.created_at - b.created_at || a.id - b.id,
@@ -65,10 +69,10 @@ const comparators = {
   size: (a: Item, b: Item) => a.size - b.size || a.id - b.id,
 };
 
-const sorted = (sort: keyof typeof comparators, order: string): number[] => {
+function sorted(sort: keyof typeof comparators, order: string): number[] {
   const ascending = [...items].sort(comparators[sort]).map(({ id }) => id);
   return order === 'asc' ? ascending : ascending.reverse();
-};
+}
 
 describe('the order', () => {
   test.each([

@@ -5,7 +5,9 @@ import { contradicts, declaredKind, HEAD_BYTES, type MediaType } from '../../src
 import { box, makeMp4, makePdf } from '../support/media.ts';
 
 const kinds: MediaType[] = ['application/pdf', 'video/mp4'];
-const latin1 = (text: string) => Buffer.from(text, 'latin1');
+function latin1(text: string) {
+  return Buffer.from(text, 'latin1');
+}
 
 /** The bytes followed by letters, as long as the head of a larger file. */
 function headOf(...start: (string | Buffer)[]): Buffer {
@@ -14,7 +16,9 @@ function headOf(...start: (string | Buffer)[]): Buffer {
 }
 
 /** The head of a box file of the given major brand. */
-const branded = (brand: string) => headOf(box('ftyp', latin1(`${brand.padEnd(4)}\0\0\0\0isom`)), '\0\0\x10\0moov');
+function branded(brand: string) {
+  return headOf(box('ftyp', latin1(`${brand.padEnd(4)}\0\0\0\0isom`)), '\0\0\x10\0moov');
+}
 
 describe('the declared kind', () => {
   test.each([
@@ -120,7 +124,9 @@ describe.each(kinds)('bytes that nothing recognises pass as %s', (kind) => {
   });
 });
 
-const utf16le = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le');
+function utf16le(text: string) {
+  return Buffer.from(`\ufeff${text}`, 'utf16le');
+}
 
 describe.each(kinds)('markup is refused as %s', (kind) => {
   test.each([

@@ -18,7 +18,9 @@ function durationOf(file: Buffer, chunkSizes: number[] = [file.length || 1]): nu
   return reader.duration();
 }
 
-const mvhd = (duration: number, timescale = 1000) => makeMvhd({ version: 0, timescale, duration: BigInt(duration) });
+function mvhd(duration: number, timescale = 1000) {
+  return makeMvhd({ version: 0, timescale, duration: BigInt(duration) });
+}
 const ftyp = box('ftyp', Buffer.from('isom\0\0\x02\0isom', 'latin1'));
 
 /** A `mvex` box; without a duration it has no `mehd`. */
@@ -36,7 +38,9 @@ function largeBox(type: string, body: Buffer, size = BigInt(16 + body.length)): 
 }
 
 /** The start of a box that claims `size` bytes, whatever follows. */
-const claim = (type: string, size: number) => Buffer.concat([uint32(size), Buffer.from(type, 'latin1')]);
+function claim(type: string, size: number) {
+  return Buffer.concat([uint32(size), Buffer.from(type, 'latin1')]);
+}
 
 const validFile = fc
   .record({

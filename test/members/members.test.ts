@@ -29,19 +29,22 @@ beforeEach(async () => {
     await people.owner.client.members.changeRole.mutate({ id: team.id, userId: people[who].id, role: 'admin' });
 });
 
-const rolesNow = async (): Promise<Record<string, string>> => {
+async function rolesNow(): Promise<Record<string, string>> {
   const members = await app.services.db.member.findMany({ where: { workspaceId: team.id } });
   return Object.fromEntries(
     members.map(({ userId, role }) => [Object.entries(people).find(([, { id }]) => id === userId)?.[0], role]),
   );
-};
+}
 
 const AT_FIRST = { owner: 'owner', admin: 'admin', admin2: 'admin', member: 'member', member2: 'member' };
 
-const changeRole = (by: Who, target: Who, role: string) =>
-  app.http.patch(`${team.path}/members/${people[target].id}`, people[by].token, { role });
+function changeRole(by: Who, target: Who, role: string) {
+  return app.http.patch(`${team.path}/members/${people[target].id}`, people[by].token, { role });
+}
 
-const remove = (by: Who, target: Who) => app.http.delete(`${team.path}/members/${people[target].id}`, people[by].token);
+function remove(by: Who, target: Who) {
+  return app.http.delete(`${team.path}/members/${people[target].id}`, people[by].token);
+}
 
 describe('changing a role', () => {
   test.each([

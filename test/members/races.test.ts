@@ -16,32 +16,34 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 /** A new workspace with the same people, or with others in the place of some. */
-const newTeam = async (others: Partial<Pick<Team, 'owner' | 'admin' | 'member'>> = {}): Promise<Team> => {
+async function newTeam(others: Partial<Pick<Team, 'owner' | 'admin' | 'member'>> = {}): Promise<Team> {
   const { owner, admin, member } = { ...base, ...others };
   const { workspace } = await owner.client.workspaces.create.mutate({ name: 'Team' });
   const { token } = await owner.client.workspaces.invite.mutate({ id: workspace.id });
   for (const { client } of [admin, member]) await client.workspaces.join.mutate({ token });
   await owner.client.members.changeRole.mutate({ id: workspace.id, userId: admin.id, role: 'admin' });
   return { ...base, owner, admin, member, id: workspace.id, path: `/api/workspaces/${workspace.id}` };
-};
+}
 
-const changeRole = (team: Team, by: Person, target: Person, role: string): Promise<Answer> =>
-  app.http.patch(`${team.path}/members/${target.id}`, by.token, { role });
+function changeRole(team: Team, by: Person, target: Person, role: string): Promise<Answer> {
+  return app.http.patch(`${team.path}/members/${target.id}`, by.token, { role });
+}
 
-const remove = (team: Team, by: Person, target: Person): Promise<Answer> =>
-  app.http.delete(`${team.path}/members/${target.id}`, by.token);
+function remove(team: Team, by: Person, target: Person): Promise<Answer> {
+  return app.http.delete(`${team.path}/members/${target.id}`, by.token);
+}
 
-const expectOneOwner = async ({ id }: Team): Promise<void> => {
+async function expectOneOwner({ id }: Team): Promise<void> {
   const owners = await app.services.db.member.findMany({ where: { workspaceId: id, role: 'owner' } });
   const workspace = await app.services.db.workspace.findUniqueOrThrow({ where: { id } });
   expect(owners.map(({ userId }) => userId)).toEqual([workspace.ownerId]);
-};
+}
 
-const expectNoFault = (answers: readonly Answer[]): void => {
+function expectNoFault(answers: readonly Answer[]): void {
   const faults = app.logLines.filter(({ level }) => Number(level) >= 50);
   expect(faults, 'the log has no error').toEqual([]);
   for (const { status, body } of answers) expect(status, JSON.stringify(body)).toBeLessThan(500);
-};
+}
 
 test('an owner who gives the workspace to two at once gives it to one of them', async () => {
   await concurrently(ROUNDS, async () => {

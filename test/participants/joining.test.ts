@@ -15,8 +15,12 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const contacts = (email: string) => app.services.db.contact.findMany({ where: { workspaceId: team.id, email } });
-const contactEvents = (roomId: number) => app.services.db.contactEvent.findMany({ where: { roomId } });
+function contacts(email: string) {
+  return app.services.db.contact.findMany({ where: { workspaceId: team.id, email } });
+}
+function contactEvents(roomId: number) {
+  return app.services.db.contactEvent.findMany({ where: { roomId } });
+}
 
 describe('a guest', () => {
   test('with an email address goes in, and is a contact', async () => {

@@ -27,16 +27,18 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 /** Runs with the clock moved on, and moves it back. */
-const afterSeconds = async <Result>(seconds: number, work: () => Promise<Result>): Promise<Result> => {
+async function afterSeconds<Result>(seconds: number, work: () => Promise<Result>): Promise<Result> {
   app.clock.advance(seconds * 1000);
   try {
     return await work();
   } finally {
     app.clock.advance(-seconds * 1000);
   }
-};
+}
 
-const rowOf = (id: number) => app.services.db.participant.findFirstOrThrow({ where: { id } });
+function rowOf(id: number) {
+  return app.services.db.participant.findFirstOrThrow({ where: { id } });
+}
 
 describe('a sign of life', () => {
   test('tells how one stands, and is written at most every ten seconds', async () => {

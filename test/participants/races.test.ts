@@ -15,8 +15,8 @@ let team: Team;
 const deadlocks: unknown[] = [];
 
 /** Notes the transactions that PostgreSQL ended because they waited in a circle. */
-const watchDeadlocks = (db: Database): Database =>
-  new Proxy(db, {
+function watchDeadlocks(db: Database): Database {
+  return new Proxy(db, {
     get(target, property) {
       const value: unknown = Reflect.get(target, property, target);
       if (property !== '$transaction') return value;
@@ -30,6 +30,7 @@ const watchDeadlocks = (db: Database): Database =>
       };
     },
   });
+}
 
 beforeAll(async () => {
   app = await startTestApp({ wrapDatabase: watchDeadlocks });
@@ -210,11 +211,11 @@ test('what a provider tells at once, and again, counts once, at the times that i
 });
 
 /** Makes `call` wait at the workspace's row while `change` is made behind it. */
-const overtaken = async <Answer>(
+async function overtaken<Answer>(
   { id }: Team,
   change: (tx: Tx) => Promise<unknown>,
   call: () => Promise<Answer>,
-): Promise<Answer> => {
+): Promise<Answer> {
   const { answer } = await app.services.db.$transaction(async (tx) => {
     await lockWorkspace(tx, id);
     const waiting = call();
@@ -228,7 +229,7 @@ const overtaken = async <Answer>(
     return { answer: waiting };
   });
   return answer;
-};
+}
 
 test('who is a host no longer once the lock is had lets nobody in, and waits themself', async () => {
   const other = await addTeam(app);

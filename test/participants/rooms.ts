@@ -13,55 +13,63 @@ let rooms = 0;
 export type TestRoom = { id: number; name: string };
 
 /** A new room in the team's workspace. */
-export const addRoom = async (app: TestApp, team: Team, by: Person, settings: object = {}): Promise<TestRoom> => {
+export async function addRoom(app: TestApp, team: Team, by: Person, settings: object = {}): Promise<TestRoom> {
   rooms += 1;
   const input = { name: `meeting-${rooms}`, workspace_id: team.id, ...settings };
   const { status, body } = await app.http.post('/api/dashboard/rooms', by.token, input);
   expect(status).toBe(201);
   return { id: body.room.id, name: body.room.name };
-};
+}
 
-export const addWaitingRoom = (app: TestApp, team: Team, by: Person): Promise<TestRoom> =>
-  addRoom(app, team, by, { waiting_room_enabled: 1, waiting_room_message: 'One moment, please' });
+export function addWaitingRoom(app: TestApp, team: Team, by: Person): Promise<TestRoom> {
+  return addRoom(app, team, by, { waiting_room_enabled: 1, waiting_room_message: 'One moment, please' });
+}
 
 /** Without `token` as a guest. */
-export const join = (app: TestApp, room: string, json?: unknown, token?: string): Promise<Answer> =>
-  app.http.post(`/api/rooms/${room}/join`, token, json);
+export function join(app: TestApp, room: string, json?: unknown, token?: string): Promise<Answer> {
+  return app.http.post(`/api/rooms/${room}/join`, token, json);
+}
 
 /** A guest who joined, or waits: their id and token. */
-export const addGuest = async (
+export async function addGuest(
   app: TestApp,
   room: string,
   json: object = { name: 'Gina' },
-): Promise<{ id: number; token: string }> => {
+): Promise<{ id: number; token: string }> {
   const { status, body } = await join(app, room, json);
   expect(status).toBe(200);
   return body.participant;
-};
+}
 
-export const presence = (app: TestApp, room: string, token: string): Promise<Answer> =>
-  app.http.post(`/api/rooms/${room}/presence`, undefined, { token });
+export function presence(app: TestApp, room: string, token: string): Promise<Answer> {
+  return app.http.post(`/api/rooms/${room}/presence`, undefined, { token });
+}
 
-export const leave = (app: TestApp, room: string, token: string): Promise<Answer> =>
-  app.http.post(`/api/rooms/${room}/leave`, undefined, { token });
+export function leave(app: TestApp, room: string, token: string): Promise<Answer> {
+  return app.http.post(`/api/rooms/${room}/leave`, undefined, { token });
+}
 
-export const decide = (
+export function decide(
   app: TestApp,
   decision: 'admit' | 'refuse',
   room: string,
   participantId: unknown,
   token: string | undefined,
-): Promise<Answer> => app.http.post(`/api/dashboard/rooms/${room}/participants/${participantId}/${decision}`, token);
+): Promise<Answer> {
+  return app.http.post(`/api/dashboard/rooms/${room}/participants/${participantId}/${decision}`, token);
+}
 
-export const list = (app: TestApp, room: string, token: string | undefined, query = ''): Promise<Answer> =>
-  app.http.get(`/api/dashboard/rooms/${room}/participants${query}`, token);
+export function list(app: TestApp, room: string, token: string | undefined, query = ''): Promise<Answer> {
+  return app.http.get(`/api/dashboard/rooms/${room}/participants${query}`, token);
+}
 
 /** The data of the events of one type that name the room. */
-export const roomEvents = async (app: TestApp, workspaceId: number, roomId: number, type: string): Promise<unknown[]> =>
-  (await eventsOf(app, workspaceId, type))
+export async function roomEvents(app: TestApp, workspaceId: number, roomId: number, type: string): Promise<unknown[]> {
+  return (await eventsOf(app, workspaceId, type))
     .map(({ data }) => data)
     .filter((data) => (data as { room_id?: number }).room_id === roomId);
+}
 
-export const expectError = (answer: Answer, status: number, message: string): void => {
+export function expectError(answer: Answer, status: number, message: string): void {
   expect([answer.status, answer.body.message]).toEqual([status, message]);
-};
+}

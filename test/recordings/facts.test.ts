@@ -25,8 +25,9 @@ beforeEach(async () => {
 });
 afterAll(() => app.close());
 
-const rowOf = (one = key) =>
-  app.services.db.recording.findUniqueOrThrow({ where: { workspaceId_roomId_archiveId: one } });
+function rowOf(one = key) {
+  return app.services.db.recording.findUniqueOrThrow({ where: { workspaceId_roomId_archiveId: one } });
+}
 
 describe('facts', () => {
   test.each([-1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])('%d is no duration and no size', async (wrong) => {

@@ -34,27 +34,34 @@ afterAll(() => app.close());
 const VIDEO = makeMp4({ durationSeconds: 61.6, moov: 'back', mdatBytes: 200_000 });
 
 /** An available recording of the admin's room. */
-const newRecording = async (title: string | null = null): Promise<number> => {
+async function newRecording(title: string | null = null): Promise<number> {
   const { body } = await app.http.post(`${ROOMS}/${room.name}/recordings`, team.admin.token, { title });
   const { status } = await uploadFile(app, body.recording.id, body.upload_token, videoForm(VIDEO));
   expect(status).toBe(200);
   return body.recording.id;
-};
+}
 
-const keysOf = async (): Promise<string[]> =>
-  (await storedKeys(app)).filter((key) => key.startsWith(`v1/workspaces/${team.id}/`));
+async function keysOf(): Promise<string[]> {
+  return (await storedKeys(app)).filter((key) => key.startsWith(`v1/workspaces/${team.id}/`));
+}
 
-const expectError = (answer: Answer, status: number, message: string): void => {
+function expectError(answer: Answer, status: number, message: string): void {
   expect([answer.status, answer.body.message]).toEqual([status, message]);
-};
+}
 
-const rename = (title: unknown, token = team.admin.token) =>
-  app.http.patch(`${RECORDINGS}/${recordingId}`, token, { title });
-const remove = (token = team.admin.token) => app.http.delete(`${RECORDINGS}/${recordingId}`, token);
-const save = (json?: object, token = team.admin.token, id = recordingId) =>
-  app.http.post(`${RECORDINGS}/${id}/save-to-library`, token, json);
+function rename(title: unknown, token = team.admin.token) {
+  return app.http.patch(`${RECORDINGS}/${recordingId}`, token, { title });
+}
+function remove(token = team.admin.token) {
+  return app.http.delete(`${RECORDINGS}/${recordingId}`, token);
+}
+function save(json?: object, token = team.admin.token, id = recordingId) {
+  return app.http.post(`${RECORDINGS}/${id}/save-to-library`, token, json);
+}
 
-const demote = () => app.http.patch(`${team.path}/members/${team.admin.id}`, team.owner.token, { role: 'member' });
+function demote() {
+  return app.http.patch(`${team.path}/members/${team.admin.id}`, team.owner.token, { role: 'member' });
+}
 
 describe('rename', () => {
   test('changes the title, or takes it away', async () => {

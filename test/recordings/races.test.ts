@@ -17,22 +17,22 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const newRoom = async (name: string): Promise<RecordingKey> => {
+async function newRoom(name: string): Promise<RecordingKey> {
   const { body } = await app.http.post(ROOMS, team.admin.token, { name, workspace_id: team.id });
   return { workspaceId: team.id, roomId: body.room.id, archiveId: name };
-};
+}
 
-const countEvents = async (type: string, { archiveId }: RecordingKey): Promise<number> => {
+async function countEvents(type: string, { archiveId }: RecordingKey): Promise<number> {
   const events = await app.services.db.event.findMany({ where: { type } });
   return events.filter(({ data }) => (data as { archive_id?: string }).archive_id === archiveId).length;
-};
+}
 
 /** What is not there any more is no failure here. */
-const unlessGone = async (work: Promise<unknown>): Promise<void> => {
+async function unlessGone(work: Promise<unknown>): Promise<void> {
   await work.catch((error: unknown) => {
     if (!(error instanceof AppError && error.code === 'NOT_FOUND')) throw error;
   });
-};
+}
 
 test('one recording started 20 times at once is one, with one event', async () => {
   const key = await newRoom('started-often');

@@ -20,34 +20,37 @@ afterAll(() => app.close());
 
 type NewRoom = { id: number; name: string; workspace_id: number };
 
-const newRoom = async (by: Person, json: object = { workspace_id: team.id }): Promise<NewRoom> =>
-  (await app.http.post(ROOMS, by.token, json)).body.room;
+async function newRoom(by: Person, json: object = { workspace_id: team.id }): Promise<NewRoom> {
+  return (await app.http.post(ROOMS, by.token, json)).body.room;
+}
 
 let archives = 0;
-const newKey = (room: NewRoom): RecordingKey => {
+function newKey(room: NewRoom): RecordingKey {
   archives += 1;
   return { workspaceId: room.workspace_id, roomId: room.id, archiveId: `archive-${archives}` };
-};
+}
 
 /** A recording that can be downloaded, with its id and the key of its file. */
-const newRecording = async (room: NewRoom, { title = null }: { title?: string | null } = {}) => {
+async function newRecording(room: NewRoom, { title = null }: { title?: string | null } = {}) {
   const key = newKey(room);
   const id = await start(app, { ...key, title });
   const fileKey = await storeFile(app, room.workspace_id, 'a recording');
   await advance(app, key, { status: 'available', fileKey, duration: 61.4, size: 11 });
   return { id, fileKey, key };
-};
+}
 
-const expectError = (answer: Answer, status: number, message: string): void => {
+function expectError(answer: Answer, status: number, message: string): void {
   expect([answer.status, answer.body.message]).toEqual([status, message]);
-};
+}
 
-const idsOf = ({ body }: Answer): number[] => body.recordings.map(({ id }: { id: number }) => id);
+function idsOf({ body }: Answer): number[] {
+  return body.recordings.map(({ id }: { id: number }) => id);
+}
 
-const eventsOf = async ({ workspaceId, archiveId }: RecordingKey) => {
+async function eventsOf({ workspaceId, archiveId }: RecordingKey) {
   const events = await app.services.db.event.findMany({ where: { workspaceId }, orderBy: { id: 'asc' } });
   return events.filter(({ data }) => (data as { archive_id?: string }).archive_id === archiveId);
-};
+}
 
 describe('lists', () => {
   test('a recording from its start until it can be downloaded', async () => {

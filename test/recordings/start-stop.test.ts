@@ -24,19 +24,25 @@ beforeEach(async () => {
 });
 afterAll(() => app.close());
 
-const place = () => ({ workspaceId: team.id, roomId: room.id });
-const start = (token: string | undefined, json: object = {}) =>
-  app.http.post(`${ROOMS}/${room.name}/recordings`, token, json);
-const stop = (token: string | undefined, id: number) =>
-  app.http.post(`${ROOMS}/${room.name}/recordings/${id}/stop`, token);
-const startInRoom = (token: string, json: object = {}) =>
-  app.http.post(`/api/rooms/${room.name}/recordings`, undefined, { token, ...json });
-const stopInRoom = (token: string, id: number) =>
-  app.http.post(`/api/rooms/${room.name}/recordings/${id}/stop`, undefined, { token });
+function place() {
+  return { workspaceId: team.id, roomId: room.id };
+}
+function start(token: string | undefined, json: object = {}) {
+  return app.http.post(`${ROOMS}/${room.name}/recordings`, token, json);
+}
+function stop(token: string | undefined, id: number) {
+  return app.http.post(`${ROOMS}/${room.name}/recordings/${id}/stop`, token);
+}
+function startInRoom(token: string, json: object = {}) {
+  return app.http.post(`/api/rooms/${room.name}/recordings`, undefined, { token, ...json });
+}
+function stopInRoom(token: string, id: number) {
+  return app.http.post(`/api/rooms/${room.name}/recordings/${id}/stop`, undefined, { token });
+}
 
-const expectError = (answer: Answer, status: number, message: string): void => {
+function expectError(answer: Answer, status: number, message: string): void {
   expect([answer.status, answer.body.message]).toEqual([status, message]);
-};
+}
 const RUNNING = 'A recording is already running in this room';
 
 describe('start', () => {
@@ -173,13 +179,13 @@ describe('in the room', () => {
 });
 
 /** A recording by a participant that is over; it waits for its file, or has it. */
-const recordInRoom = async (token: string, hasFile: boolean) => {
+async function recordInRoom(token: string, hasFile: boolean) {
   const { status, body } = await startInRoom(token);
   expect(status).toBe(200);
   expect((await stopInRoom(token, body.recording.id)).status).toBe(200);
   if (hasFile) expect((await uploadFile(app, body.recording.id, body.upload_token)).status).toBe(200);
   return body as { recording: { id: number }; upload_token: string };
-};
+}
 
 describe('what participants start is bounded', () => {
   const WAITING = 'Recordings of this room wait for their files: upload or delete them first';

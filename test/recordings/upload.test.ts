@@ -55,36 +55,46 @@ afterEach(() => {
 });
 afterAll(() => app.close());
 
-const startRecording = async (): Promise<Started> => {
+async function startRecording(): Promise<Started> {
   const { body } = await app.http.post(`${ROOMS}/${room.name}/recordings`, team.admin.token, {});
   return { id: body.recording.id, token: body.upload_token, archiveId: body.recording.archive_id };
-};
+}
 
-const urlOf = (id: number | string = recording.id): string => `${app.url}/api/recordings/${id}/file`;
+function urlOf(id: number | string = recording.id): string {
+  return `${app.url}/api/recordings/${id}/file`;
+}
 
-const mp4 = (size = 200_000): Buffer => {
+function mp4(size = 200_000): Buffer {
   const empty = makeMp4({ durationSeconds: 61.6, moov: 'front', mdatBytes: 0 }).length;
   return makeMp4({ durationSeconds: 61.6, moov: 'front', mdatBytes: size - empty });
-};
-const part = (bytes: Buffer | string = mp4()): Buffer => filePart({ bytes, filename: 'a.mp4', type: 'video/mp4' });
-const post = (
+}
+function part(bytes: Buffer | string = mp4()): Buffer {
+  return filePart({ bytes, filename: 'a.mp4', type: 'video/mp4' });
+}
+function post(
   body: Iterable<Buffer> | AsyncIterable<Buffer> = [multipart(part())],
   token: string | undefined = recording.token,
-) => send(urlOf(), body, { token });
+) {
+  return send(urlOf(), body, { token });
+}
 
-const expectError = (answer: Pick<Answer, 'status' | 'body'>, status: number, message: string): void => {
+function expectError(answer: Pick<Answer, 'status' | 'body'>, status: number, message: string): void {
   expect([answer.status, answer.body.error]).toEqual([status, message]);
-};
+}
 
-const rowOf = (id: number) => app.services.db.recording.findFirst({ where: { workspaceId: team.id, id } });
+function rowOf(id: number) {
+  return app.services.db.recording.findFirst({ where: { workspaceId: team.id, id } });
+}
 
 /** What is left of uploads in the workspace. */
-const traces = async () => ({
-  available: await app.services.db.recording.count({ where: { workspaceId: team.id, status: 'available' } }),
-  completed: (await eventsOf(app, team.id, 'recording.completed')).length,
-  objects: (await objectsOf(app, team.id)).length,
-  staged: (await stagedIn(app)).length,
-});
+async function traces() {
+  return {
+    available: await app.services.db.recording.count({ where: { workspaceId: team.id, status: 'available' } }),
+    completed: (await eventsOf(app, team.id, 'recording.completed')).length,
+    objects: (await objectsOf(app, team.id)).length,
+    staged: (await stagedIn(app)).length,
+  };
+}
 const NOTHING = { available: 0, completed: 0, objects: 0, staged: 0 };
 const ONE = { available: 1, completed: 1, objects: 1, staged: 0 };
 

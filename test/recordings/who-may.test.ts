@@ -42,15 +42,19 @@ const calls: Record<string, Call> = {
   delete: (token) => app.http.delete(`${RECORDINGS}/${available}`, token),
 };
 
-const statusesFor = async (token: string): Promise<Record<string, number>> => {
+async function statusesFor(token: string): Promise<Record<string, number>> {
   const statuses: Record<string, number> = {};
   for (const [name, call] of Object.entries(calls)) statuses[name] = (await call(token)).status;
   return statuses;
-};
+}
 
-const all = (status: number) => Object.fromEntries(Object.keys(calls).map((name) => [name, status]));
+function all(status: number) {
+  return Object.fromEntries(Object.keys(calls).map((name) => [name, status]));
+}
 
-const demote = () => app.http.patch(`${team.path}/members/${team.admin.id}`, team.owner.token, { role: 'member' });
+function demote() {
+  return app.http.patch(`${team.path}/members/${team.admin.id}`, team.owner.token, { role: 'member' });
+}
 
 test("the room's user: everything, by session", async () => {
   expect(await statusesFor(team.admin.token)).toEqual(all(200));

@@ -28,22 +28,25 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const REFUSAL = 'media_retention_days must be one of 7, 30, 60, 90, 180, 365 or null';
-const policy = (): string => `${team.path}/retention`;
+function policy(): string {
+  return `${team.path}/retention`;
+}
 
 /** Object files in the store. */
-const countFiles = async (): Promise<number> => {
+async function countFiles(): Promise<number> {
   const entries = await readdir(join(app.filesDir, 'objects'), { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).length;
-};
+}
 
-const addItems = async (count: number, workspace: Team = team): Promise<void> => {
+async function addItems(count: number, workspace: Team = team): Promise<void> {
   for (let index = 0; index < count; index += 1) {
     expect((await upload(app, workspace.path, workspace.member.token)).status).toBe(200);
   }
-};
+}
 
-const totalOf = async (workspace: Team = team): Promise<number> =>
-  (await app.http.get(`${workspace.path}/library`, workspace.owner.token)).body.total;
+async function totalOf(workspace: Team = team): Promise<number> {
+  return (await app.http.get(`${workspace.path}/library`, workspace.owner.token)).body.total;
+}
 
 describe('the policy', () => {
   test('is null at first, and each allowed value is kept, through both doors', async () => {

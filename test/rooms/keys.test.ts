@@ -17,9 +17,9 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const expectError = (answer: Answer, status: number, message: string): void => {
+function expectError(answer: Answer, status: number, message: string): void {
   expect([answer.status, answer.body.message]).toEqual([status, message]);
-};
+}
 
 test("a room goes to the key's workspace, and belongs to the key's creator", async () => {
   const key = await addKey(app, team.id, team.admin);

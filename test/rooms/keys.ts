@@ -4,7 +4,7 @@ import type { TestApp } from '../support/test-app.ts';
 import type { Person } from '../support/world.ts';
 
 /** A key of a workspace that acts for its creator. */
-export const addKey = async (app: TestApp, workspaceId: number, creator: Person): Promise<string> => {
+export async function addKey(app: TestApp, workspaceId: number, creator: Person): Promise<string> {
   const key = createApiKey();
   await app.services.db.apiKey.create({
     data: {
@@ -17,4 +17,4 @@ export const addKey = async (app: TestApp, workspaceId: number, creator: Person)
     },
   });
   return key;
-};
+}

@@ -12,18 +12,24 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const newRoom = async (by: Person, workspace_id?: number): Promise<string> =>
-  (await app.http.post(ROOMS, by.token, { workspace_id })).body.room.name;
+async function newRoom(by: Person, workspace_id?: number): Promise<string> {
+  return (await app.http.post(ROOMS, by.token, { workspace_id })).body.room.name;
+}
 
-const ownerOf = async (name: string): Promise<number | undefined> =>
-  (await app.services.db.room.findUnique({ where: { name } }))?.userId;
+async function ownerOf(name: string): Promise<number | undefined> {
+  return (await app.services.db.room.findUnique({ where: { name } }))?.userId;
+}
 
 /** Rooms whose user is no member of their workspace. */
-const strayRooms = (): Promise<unknown[]> => app.services.db.$queryRaw`
+function strayRooms(): Promise<unknown[]> {
+  return app.services.db.$queryRaw`
   select r.id from rooms r left join members m on m.workspace_id = r.workspace_id and m.user_id = r.user_id
   where m.user_id is null`;
+}
 
-const deleteAccount = ({ token }: Person) => app.http.delete('/api/auth/me', token);
+function deleteAccount({ token }: Person) {
+  return app.http.delete('/api/auth/me', token);
+}
 
 test.each<[string, (team: Team) => Promise<{ status: number }>]>([
   ['leaves', ({ path, admin }) => app.http.delete(`${path}/members/${admin.id}`, admin.token)],

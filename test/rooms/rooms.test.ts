@@ -19,23 +19,25 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const create = (token: string | undefined, json?: unknown): Promise<Answer> => app.http.post(ROOMS, token, json);
+function create(token: string | undefined, json?: unknown): Promise<Answer> {
+  return app.http.post(ROOMS, token, json);
+}
 
 let names = 0;
-const newName = (): string => {
+function newName(): string {
   names += 1;
   return `room-${names}`;
-};
+}
 
-const newRoom = async (by: Person, json: object = {}): Promise<string> => {
+async function newRoom(by: Person, json: object = {}): Promise<string> {
   const { status, body } = await create(by.token, { name: newName(), ...json });
   expect(status).toBe(201);
   return body.room.name;
-};
+}
 
-const expectError = (answer: Answer, status: number, message: string): void => {
+function expectError(answer: Answer, status: number, message: string): void {
   expect([answer.status, answer.body.message]).toEqual([status, message]);
-};
+}
 
 describe('creating', () => {
   test('without a body: a generated name, the defaults, in Personal', async () => {

@@ -15,8 +15,12 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const create = (json: object) => app.http.post(ROOMS, team.owner.token, { workspace_id: team.id, ...json });
-const change = (name: string, json: object) => app.http.patch(`${ROOMS}/${name}`, team.owner.token, json);
+function create(json: object) {
+  return app.http.post(ROOMS, team.owner.token, { workspace_id: team.id, ...json });
+}
+function change(name: string, json: object) {
+  return app.http.patch(`${ROOMS}/${name}`, team.owner.token, json);
+}
 
 test('is set, trimmed, changed and cleared', async () => {
   expect(await create({ name: 'one' })).toMatchObject({ status: 201, body: { room: { session_id: null } } });

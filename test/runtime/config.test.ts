@@ -3,10 +3,13 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../../src/runtime/config.ts';
 
-const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+function read(path: string): string {
+  return readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+}
 
-const namesIn = (text: string, pattern: RegExp): string[] =>
-  [...text.matchAll(pattern)].map(([, name]) => name ?? '').sort();
+function namesIn(text: string, pattern: RegExp): string[] {
+  return [...text.matchAll(pattern)].map(([, name]) => name ?? '').sort();
+}
 
 const example = read('.env.example');
 
@@ -27,7 +30,7 @@ test('an empty variable counts as not set', () => {
   expect(readConfig({ PORT: '', S3_BUCKET: '' })).toEqual(readConfig({}));
 });
 
-const problemsOf = (env: Record<string, string>): string => {
+function problemsOf(env: Record<string, string>): string {
   try {
     readConfig(env);
   } catch (error) {
@@ -35,7 +38,7 @@ const problemsOf = (env: Record<string, string>): string => {
     throw error;
   }
   return 'accepted';
-};
+}
 
 test.each([
   [{ PORT: '65536' }, 'PORT must be a whole number from 0 to 65535'],

@@ -16,9 +16,11 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
-const demo = async (): Promise<string> =>
-  (await run(process.execPath, ['scripts/demo/demo.ts'], { cwd: root, env: { ...process.env, DATA_DIR: dataDir } }))
-    .stdout;
+async function demo(): Promise<string> {
+  return (
+    await run(process.execPath, ['scripts/demo/demo.ts'], { cwd: root, env: { ...process.env, DATA_DIR: dataDir } })
+  ).stdout;
+}
 
 test('fills a workspace once, and the server shows it', { timeout: 120_000 }, async () => {
   expect(await demo()).toMatch(

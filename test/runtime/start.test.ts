@@ -29,17 +29,17 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-const start = (env: Record<string, string> = {}): ServerProcess => {
+function start(env: Record<string, string> = {}): ServerProcess {
   const server = startServer({ DATA_DIR: dataDir, ...env });
   servers.push(server);
   return server;
-};
+}
 
 /** The pid of the PostgreSQL below a server. */
-const postgresPid = async (): Promise<number> => {
+async function postgresPid(): Promise<number> {
   const text = await readFile(join(dataDir, 'postgres', 'cluster', 'postmaster.pid'), 'utf8');
   return Number(text.split('\n')[0]);
-};
+}
 
 test('the lines that the first start prints do what they say, pasted into a shell', async () => {
   const server = start();

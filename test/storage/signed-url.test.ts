@@ -16,14 +16,15 @@ function verifyUrl(url: string): SignedGrant {
 
 const key = stringMatching(/^[a-z0-9_-]{1,20}(\/[a-z0-9_-]{1,20}){0,3}$/);
 const filename = string({ unit: 'binary', maxLength: 40 });
-const sign = (theKey: string, name: string, seconds = 900) =>
-  signer.sign(theKey, {
+function sign(theKey: string, name: string, seconds = 900) {
+  return signer.sign(theKey, {
     filename: name,
     contentType: 'application/pdf',
     expiresInSeconds: seconds,
     origin: 'https://api.test',
   });
-const expectRefused = (read: () => unknown) => {
+}
+function expectRefused(read: () => unknown) {
   try {
     read();
   } catch (error) {
@@ -32,7 +33,7 @@ const expectRefused = (read: () => unknown) => {
     return;
   }
   expect.fail('The URL was accepted');
-};
+}
 
 describe('signed URLs', () => {
   test('a URL grants exactly what it was signed for, whatever the name', () => {

@@ -52,35 +52,52 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const faulty = (): ObjectStore =>
-  new Proxy(store, { get: (target, name) => Reflect.get(faults, name) ?? Reflect.get(target, name) });
+function faulty(): ObjectStore {
+  return new Proxy(store, { get: (target, name) => Reflect.get(faults, name) ?? Reflect.get(target, name) });
+}
 
-const needs = () => ({ db: app.services.db, store: faulty(), clock, log });
-const sweep = () => sweepStorage(needs());
+function needs() {
+  return { db: app.services.db, store: faulty(), clock, log };
+}
+function sweep() {
+  return sweepStorage(needs());
+}
 
-const newKey = () => createObjectKey(team.id, 'library');
+function newKey() {
+  return createObjectKey(team.id, 'library');
+}
 
-const putObject = async (key = newKey()): Promise<string> => {
+async function putObject(key = newKey()): Promise<string> {
   await store.put(key, Readable.from([Buffer.from('%PDF')]), { contentType: 'application/pdf' });
   return key;
-};
+}
 
-const rowOf = (fileKey: string, createdAt = new Date()) => ({
-  workspaceId: team.id,
-  name: 'x',
-  fileKey,
-  mimeType: 'application/pdf',
-  size: 4,
-  sha256: new Uint8Array(32),
-  createdAt,
-  updatedAt: createdAt,
-});
+function rowOf(fileKey: string, createdAt = new Date()) {
+  return {
+    workspaceId: team.id,
+    name: 'x',
+    fileKey,
+    mimeType: 'application/pdf',
+    size: 4,
+    sha256: new Uint8Array(32),
+    createdAt,
+    updatedAt: createdAt,
+  };
+}
 
-const addRows = (...keys: string[]) => app.services.db.libraryItem.createMany({ data: keys.map((key) => rowOf(key)) });
+function addRows(...keys: string[]) {
+  return app.services.db.libraryItem.createMany({ data: keys.map((key) => rowOf(key)) });
+}
 
-const stored = async (): Promise<string[]> => (await readAll(store.list(''))).sort();
-const discarded = () => app.services.db.discardedObject.count();
-const down = () => Promise.reject(new StorageUnavailableError('The store is down', undefined));
+async function stored(): Promise<string[]> {
+  return (await readAll(store.list(''))).sort();
+}
+function discarded() {
+  return app.services.db.discardedObject.count();
+}
+function down() {
+  return Promise.reject(new StorageUnavailableError('The store is down', undefined));
+}
 
 describe('an object without a row', () => {
   test('is removed once it is older than a day, and what a row refers to never is', async () => {

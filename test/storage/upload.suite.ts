@@ -28,7 +28,9 @@ export type UploadTools = {
 };
 
 /** A test that belongs only to servers that can do what it looks at. */
-export const testWhere = (can: boolean): ((name: string, run: () => Promise<void>) => void) => (can ? test : () => {});
+export function testWhere(can: boolean): (name: string, run: () => Promise<void>) => void {
+  return can ? test : () => {};
+}
 
 const PDF = { contentType: 'application/pdf' };
 

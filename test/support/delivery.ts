@@ -11,10 +11,10 @@ export type TestDelivery = {
   stop(): Promise<void>;
 };
 
-export const startTestDelivery = async (
+export async function startTestDelivery(
   app: TestApp,
   { timeoutMs = 2_000, mostInFlight = 64 }: { timeoutMs?: number; mostInFlight?: number } = {},
-): Promise<TestDelivery> => {
+): Promise<TestDelivery> {
   const { services, databaseUrl } = app;
   const jobs = await startJobs({ connectionString: databaseUrl, schedule: [], log: services.log });
   const delivery = await startDelivery({ boss: jobs.boss, services, mostInFlight, timeoutMs });
@@ -30,4 +30,4 @@ export const startTestDelivery = async (
       await jobs.stop();
     },
   };
-};
+}

@@ -7,15 +7,16 @@ export type Dump = Record<string, Record<string, unknown>[]>;
 /** Emptied in the background after a delete, and so no part of what a request has done. */
 const PASSING = ['discarded_objects', '_prisma_migrations'];
 
-const listTables = ({ services: { db } }: TestApp): Promise<{ name: string }[]> =>
-  db.$queryRaw`
+function listTables({ services: { db } }: TestApp): Promise<{ name: string }[]> {
+  return db.$queryRaw`
     select table_name as name from information_schema.tables
     where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> all(${PASSING}) order by 1`;
+}
 
 const tablesOf = new WeakMap<TestApp, ReturnType<typeof listTables>>();
 
 /** Every row of every table, by id. */
-export const dumpTables = async (app: TestApp): Promise<Dump> => {
+export async function dumpTables(app: TestApp): Promise<Dump> {
   const { db } = app.services;
   const listed = tablesOf.get(app) ?? listTables(app);
   tablesOf.set(app, listed);
@@ -29,7 +30,7 @@ export const dumpTables = async (app: TestApp): Promise<Dump> => {
   const [dump] = await db.$queryRaw<Dump[]>`select ${Prisma.join(columns)}`;
   if (!dump) throw new Error('A select without from returned no row');
   return dump;
-};
+}
 
 const RANDOM_COLUMNS = [
   'password_hash',
@@ -46,30 +47,34 @@ const RANDOM_COLUMNS = [
 ];
 
 /** Ids of messages and archives are random where a request made them; those of a scene end in their number. */
-const isRandomId = (value: unknown): boolean => typeof value === 'string' && /^(?:msg|rec)_[0-9a-f]{32}$/.test(value);
+function isRandomId(value: unknown): boolean {
+  return typeof value === 'string' && /^(?:msg|rec)_[0-9a-f]{32}$/.test(value);
+}
 
 /** The same in a value of JSON, as the data of events is. */
-const hideRandomIds = (value: unknown): unknown => {
+function hideRandomIds(value: unknown): unknown {
   if (isRandomId(value)) return 'random';
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, hideRandomIds(field)]));
-};
+}
 
 /** Two words: a name that a room got without asking for one. Scenes give their rooms names of other forms. */
-const isSuggestedName = (value: unknown): boolean => typeof value === 'string' && /^[a-z]+-[a-z]+$/.test(value);
+function isSuggestedName(value: unknown): boolean {
+  return typeof value === 'string' && /^[a-z]+-[a-z]+$/.test(value);
+}
 
-const withoutRoomName = (table: string, row: Record<string, unknown>): Record<string, unknown> => {
+function withoutRoomName(table: string, row: Record<string, unknown>): Record<string, unknown> {
   if (table === 'rooms' && isSuggestedName(row.name)) return { ...row, name: 'random' };
   const { data } = row;
   if (table !== 'events' || typeof data !== 'object' || data === null) return row;
   return 'room_name' in data && isSuggestedName(data.room_name)
     ? { ...row, data: { ...data, room_name: 'random' } }
     : row;
-};
+}
 
 /** The dump without what is random: what two equal worlds must share. */
-export const withoutRandomness = (dump: Dump): Dump =>
-  Object.fromEntries(
+export function withoutRandomness(dump: Dump): Dump {
+  return Object.fromEntries(
     Object.entries(dump).map(([table, rows]) => [
       table,
       rows.map((row) =>
@@ -82,3 +87,4 @@ export const withoutRandomness = (dump: Dump): Dump =>
       ),
     ]),
   );
+}

@@ -22,13 +22,13 @@ export type Http = {
   delete(path: string, token?: string): Promise<Answer>;
 };
 
-const readBody = async (response: Response): Promise<unknown> => {
+async function readBody(response: Response): Promise<unknown> {
   const text = await response.text();
   if (!response.headers.get('content-type')?.startsWith('application/json')) return text;
   return text === '' ? undefined : JSON.parse(text);
-};
+}
 
-export const createHttp = (url: string): Http => {
+export function createHttp(url: string): Http {
   const call: Http['call'] = async (method, path, { token, json, body, headers, signal } = {}) => {
     const response = await fetch(url + path, {
       method,
@@ -53,4 +53,4 @@ export const createHttp = (url: string): Http => {
     patch: (path, token, json) => call('PATCH', path, { token, json }),
     delete: (path, token) => call('DELETE', path, { token }),
   };
-};
+}

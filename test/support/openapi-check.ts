@@ -12,12 +12,12 @@ type Document = {
 const document = createOpenApiDocument('/') as unknown as Document;
 
 /** The document leaves answers open to grow; a test wants to know of every field that it does not list. */
-const close = (node: unknown): unknown => {
+function close(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(close);
   if (typeof node !== 'object' || node === null) return node;
   const closed = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, close(value)]));
   return closed.type === 'object' && closed.properties ? { ...closed, additionalProperties: false } : closed;
-};
+}
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 ajv.addFormat('date', /^\d{4}-\d{2}-\d{2}$/);
@@ -33,14 +33,15 @@ const operations: Operation[] = Object.entries(document.paths).flatMap(([path, m
 );
 
 /** Literal paths win over parameters, as in the router. */
-const findOperation = (method: string, pathname: string): Operation | undefined =>
-  operations
+function findOperation(method: string, pathname: string): Operation | undefined {
+  return operations
     .filter((operation) => operation.method === method && operation.pattern.test(pathname))
     .sort((a, b) => a.path.split('{').length - b.path.split('{').length)[0];
+}
 
 const validators = new Map<string, ValidateFunction>();
 
-const validatorOf = (operation: Operation, status: number): ValidateFunction => {
+function validatorOf(operation: Operation, status: number): ValidateFunction {
   const name = `${operation.method} ${operation.path} ${status}`;
   const known = validators.get(name);
   if (known) return known;
@@ -54,13 +55,13 @@ const validatorOf = (operation: Operation, status: number): ValidateFunction => 
   const validate = ajv.compile(JSON.parse(text));
   validators.set(name, validate);
   return validate;
-};
+}
 
 /** Which operations and statuses the tests have seen, as `GET /api/workspaces 200`. */
 export const seenAnswers = new Set<string>();
 
 /** Throws when the answer is not as documented. Paths that the document does not list are not its matter. */
-export const checkAnswer = (method: string, pathname: string, answer: { status: number; body: unknown }): void => {
+export function checkAnswer(method: string, pathname: string, answer: { status: number; body: unknown }): void {
   const operation = findOperation(method, pathname);
   if (!operation || answer.status === 405) return;
   const validate = validatorOf(operation, answer.status);
@@ -68,4 +69,4 @@ export const checkAnswer = (method: string, pathname: string, answer: { status: 
   if (validate(answer.body)) return;
   const name = `${method} ${operation.path} ${answer.status}`;
   throw new Error(`${name} is not as documented: ${ajv.errorsText(validate.errors)}\n${JSON.stringify(answer.body)}`);
-};
+}

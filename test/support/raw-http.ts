@@ -4,8 +4,8 @@ import { connect } from 'node:net';
 const PATIENCE_MS = 10_000;
 
 /** Sends `bytes` and resolves with everything that comes back until the server closes. Rejects when it does not. */
-export const exchange = (url: string, bytes: string | Buffer): Promise<string> =>
-  new Promise((resolve, reject) => {
+export function exchange(url: string, bytes: string | Buffer): Promise<string> {
+  return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url);
     const socket = connect({ host: hostname, port: Number(port) });
     const chunks: Buffer[] = [];
@@ -18,14 +18,15 @@ export const exchange = (url: string, bytes: string | Buffer): Promise<string> =
     socket.on('close', () => resolve(Buffer.concat(chunks).toString('latin1')));
     socket.write(bytes);
   });
+}
 
 export type RawRequest = { method?: string; target?: string; headers?: Record<string, string>; body?: string | Buffer };
 
 /** One request as it is given; `Host` and `Connection: close` are added where they are not given. */
-export const exchangeRequest = async (
+export async function exchangeRequest(
   url: string,
   { method = 'GET', target = '/', headers = {}, body = '' }: RawRequest,
-): Promise<{ status: number; head: string; body: string }> => {
+): Promise<{ status: number; head: string; body: string }> {
   const given = { host: new URL(url).host, connection: 'close', ...headers };
   const lines = Object.entries(given).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1');
@@ -36,4 +37,4 @@ export const exchangeRequest = async (
     head: answeredHead,
     body: rest.join('\r\n\r\n'),
   };
-};
+}

@@ -50,13 +50,17 @@ export const accept: Handler = (_request, response) => {
 };
 
 /** A handler that answers with a status, headers and a body. */
-export const answer =
-  (status: number, body: string | Buffer = '', headers: Record<string, string | string[]> = {}): Handler =>
-  (_request, response) => {
+export function answer(
+  status: number,
+  body: string | Buffer = '',
+  headers: Record<string, string | string[]> = {},
+): Handler {
+  return (_request, response) => {
     response.writeHead(status, headers).end(body);
   };
+}
 
-const listen = async (server: Server, { port = 0, host = '127.0.0.1' }: ReceiverOptions) => {
+async function listen(server: Server, { port = 0, host = '127.0.0.1' }: ReceiverOptions) {
   const connections: Socket[] = [];
   server.on('connection', (socket: Socket) => {
     connections.push(socket);
@@ -75,10 +79,10 @@ const listen = async (server: Server, { port = 0, host = '127.0.0.1' }: Receiver
       await closed;
     },
   };
-};
+}
 
 /** Starts an HTTP receiver on a free port of 127.0.0.1. It records all requests, and answers 200 where no handler is given. */
-export const startReceiver = async (handler: Handler = accept, options: ReceiverOptions = {}): Promise<Receiver> => {
+export async function startReceiver(handler: Handler = accept, options: ReceiverOptions = {}): Promise<Receiver> {
   const requests: ReceivedRequest[] = [];
   let respond = handler;
   const onRequest: RequestListener = (incoming, response) => {
@@ -111,19 +115,19 @@ export const startReceiver = async (handler: Handler = accept, options: Receiver
     },
     close,
   };
-};
+}
 
 export type RawReceiver = { url: string; port: number; connections: Socket[]; close(): Promise<void> };
 
 /** Starts a TCP server that treats each connection as `onConnection` does; for what no HTTP server would send. */
-export const startRawReceiver = async (onConnection: (socket: Socket) => void): Promise<RawReceiver> => {
+export async function startRawReceiver(onConnection: (socket: Socket) => void): Promise<RawReceiver> {
   const { port, connections, close } = await listen(createTcpServer(onConnection), {});
   return { url: `http://127.0.0.1:${port}`, port, connections, close };
-};
+}
 
 /** A URL where nothing listens. */
-export const closedUrl = async (): Promise<string> => {
+export async function closedUrl(): Promise<string> {
   const { url, close } = await startRawReceiver(() => {});
   await close();
   return url;
-};
+}

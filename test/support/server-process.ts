@@ -18,7 +18,7 @@ export type ServerProcess = {
 const bare = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', LANG: 'C.UTF-8' };
 
 /** Starts `src/server.ts` with these variables and no others. PORT is 0, a free one, unless it is given. */
-export const startServer = (env: Record<string, string>): ServerProcess => {
+export function startServer(env: Record<string, string>): ServerProcess {
   const child = spawn(process.execPath, ['src/server.ts'], {
     cwd: root,
     env: { ...bare, PORT: '0', ...env },
@@ -40,10 +40,10 @@ export const startServer = (env: Record<string, string>): ServerProcess => {
   // Where only the end is awaited.
   ready.catch(() => {});
   return { child, output: () => text, ready, ended };
-};
+}
 
 /** Ends a server as a terminal or a supervisor does, and resolves with its exit status. */
-export const stopServer = (server: ServerProcess): Promise<number | null> => {
+export function stopServer(server: ServerProcess): Promise<number | null> {
   server.child.kill('SIGTERM');
   return server.ended;
-};
+}

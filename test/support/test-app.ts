@@ -21,7 +21,7 @@ import { createHttp, type Http } from './http.ts';
 /** A clock that runs, and that a test can move. */
 export type TestClock = Clock & { advance(ms: number): void };
 
-const createClock = (heldAt?: Date): TestClock => {
+function createClock(heldAt?: Date): TestClock {
   let offset = 0;
   return {
     now: () => new Date((heldAt?.getTime() ?? Date.now()) + offset),
@@ -29,7 +29,7 @@ const createClock = (heldAt?: Date): TestClock => {
       offset += ms;
     },
   };
-};
+}
 
 export type TestApp = {
   url: string;
@@ -77,7 +77,7 @@ const noLimits: RateLimitSettings = {
 let databases = 0;
 
 /** Clones the template. Dropping waits for nobody: connections that a test left open are ended. */
-export const createDatabase = async (): Promise<{ url: string; drop(): Promise<void> }> => {
+export async function createDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   const adminUrl = inject('postgresUrl');
   const run = async (sql: string): Promise<void> => {
     const admin = new pg.Client({ connectionString: adminUrl });
@@ -90,9 +90,9 @@ export const createDatabase = async (): Promise<{ url: string; drop(): Promise<v
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
   return { url: url.href, drop: () => run(`drop database ${name} with (force)`) };
-};
+}
 
-export const startTestApp = async (options: TestAppOptions = {}): Promise<TestApp> => {
+export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const database = await createDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'lynxroom-files-'));
   const filesDir = join(dataDir, 'files');
@@ -147,4 +147,4 @@ export const startTestApp = async (options: TestAppOptions = {}): Promise<TestAp
       await rm(dataDir, { recursive: true, force: true });
     },
   };
-};
+}

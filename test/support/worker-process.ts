@@ -19,7 +19,7 @@ export type WorkerProcess = {
 };
 
 /** Starts `src/worker.ts` with these variables and no others. */
-export const startWorkerProcess = (env: Record<string, string>): WorkerProcess => {
+export function startWorkerProcess(env: Record<string, string>): WorkerProcess {
   const child = spawn(process.execPath, ['src/worker.ts'], {
     cwd: root,
     env: { ...bare, ...env },
@@ -48,4 +48,4 @@ export const startWorkerProcess = (env: Record<string, string>): WorkerProcess =
       return ended;
     },
   };
-};
+}

@@ -11,14 +11,14 @@ export type Person = { id: number; name: string; email: string; token: string; c
 let people = 0;
 
 /** A new user, signed in. */
-export const addPerson = async (app: TestApp, name = 'Ada'): Promise<Person> => {
+export async function addPerson(app: TestApp, name = 'Ada'): Promise<Person> {
   people += 1;
   const email = `${name.toLowerCase().replace(/[^a-z]/g, '')}${people}@example.com`;
   const { status, body } = await app.http.post('/api/auth/register', undefined, { name, email, password: PASSWORD });
   if (status !== 200) throw new Error(`Could not register: ${JSON.stringify(body)}`);
   const { user, token } = body;
   return { id: user.id, name, email, token, client: createClient({ url: app.url, token }) };
-};
+}
 
 export type Team = {
   id: number;
@@ -31,7 +31,7 @@ export type Team = {
 };
 
 /** A workspace with one person of each role, and one who is not in it. */
-export const addTeam = async (app: TestApp, name = 'Team'): Promise<Team> => {
+export async function addTeam(app: TestApp, name = 'Team'): Promise<Team> {
   const [owner, admin, member, outsider] = await Promise.all(
     ['Olive Owner', 'Adam Admin', 'Mia Member', 'Otto Outsider'].map((person) => addPerson(app, person)),
   );
@@ -41,20 +41,20 @@ export const addTeam = async (app: TestApp, name = 'Team'): Promise<Team> => {
   for (const { client } of [admin, member]) await client.workspaces.join.mutate({ token });
   await owner.client.members.changeRole.mutate({ id: workspace.id, userId: admin.id, role: 'admin' });
   return { id: workspace.id, path: `/api/workspaces/${workspace.id}`, owner, admin, member, outsider };
-};
+}
 
 type UploadOptions = { filename?: string; type?: string; fields?: Record<string, string> };
 
 /** Posts a file as multipart/form-data. */
-export const upload = (
+export function upload(
   app: TestApp,
   path: string,
   token: string | undefined,
   bytes: Uint8Array<ArrayBuffer> = Uint8Array.from(makePdf({})),
   { filename = 'contract.pdf', type = 'application/pdf', fields = {} }: UploadOptions = {},
-): Promise<Answer> => {
+): Promise<Answer> {
   const body = new FormData();
   for (const [name, value] of Object.entries(fields)) body.append(name, value);
   body.append('file', new Blob([bytes], { type }), filename);
   return app.http.call('POST', `${path}/library`, { token, body });
-};
+}

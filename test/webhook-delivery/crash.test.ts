@@ -31,32 +31,36 @@ afterEach(async () => {
   for (const receiver of receivers) await receiver.close();
 });
 
-const nameOf = ({ headers }: ReceivedRequest): string => String(headers['webhook-id']);
-const received = (): number => receivers.reduce((sum, { requests }) => sum + requests.length, 0);
+function nameOf({ headers }: ReceivedRequest): string {
+  return String(headers['webhook-id']);
+}
+function received(): number {
+  return receivers.reduce((sum, { requests }) => sum + requests.length, 0);
+}
 
 /** What each request was answered with. */
 const statuses = new Map<ReceivedRequest, number>();
 
-const answerWith = (statusOf: (request: ReceivedRequest) => number, afterMs: number): Handler => {
+function answerWith(statusOf: (request: ReceivedRequest) => number, afterMs: number): Handler {
   return (request, response) => {
     const status = statusOf(request);
     statuses.set(request, status);
     setTimeout(() => response.writeHead(status).end(), afterMs);
   };
-};
+}
 
 /** Refuses each message once. */
-const fussy = (): Handler => {
+function fussy(): Handler {
   const refused = new Set<string>();
   return answerWith((request) => {
     if (refused.has(nameOf(request))) return 200;
     refused.add(nameOf(request));
     return 503;
   }, 0);
-};
+}
 
 /** Emits until it is disposed of, which waits for the last transaction. */
-const emitSteadily = (): AsyncDisposable => {
+function emitSteadily(): AsyncDisposable {
   const stopping = new AbortController();
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
@@ -71,19 +75,19 @@ const emitSteadily = (): AsyncDisposable => {
       await running;
     },
   };
-};
+}
 
 /** Kills a worker at a random moment after requests have come from it or its like; resolves with the time of its end. */
-const killUnderLoad = async (worker: WorkerProcess): Promise<number> => {
+async function killUnderLoad(worker: WorkerProcess): Promise<number> {
   const before = received();
   await expect.poll(received, { timeout: 20_000, interval: 10 }).toBeGreaterThan(before);
   await sleep(Math.random() * 1_000);
   await worker.end('SIGKILL');
   return Date.now();
-};
+}
 
 /** All of it under load. Resolves with the times of the kills, and the worker that is left. */
-const killAgainAndAgain = async (): Promise<{ kills: number[]; survivor: WorkerProcess }> => {
+async function killAgainAndAgain(): Promise<{ kills: number[]; survivor: WorkerProcess }> {
   await using _load = emitSteadily();
   const kills: number[] = [];
   for (let kill = 0; kill < KILLS_OF_ONE; kill += 1) kills.push(await killUnderLoad(await workshop.startWorker()));
@@ -94,7 +98,7 @@ const killAgainAndAgain = async (): Promise<{ kills: number[]; survivor: WorkerP
     survivor = other;
   }
   return { kills, survivor };
-};
+}
 
 test('workers killed under load, again and again, lose no event, repeat no event as another message, and lie about no attempt', async () => {
   for (const handler of [answerWith(() => 200, 0), answerWith(() => 200, 150), fussy()]) {

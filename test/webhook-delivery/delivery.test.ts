@@ -32,7 +32,7 @@ afterAll(async () => {
 
 type Hook = { id: number; path: string; secret: string; receiver: Receiver };
 
-const addHook = async (events = ['room.created'], receiver?: Receiver): Promise<Hook> => {
+async function addHook(events = ['room.created'], receiver?: Receiver): Promise<Hook> {
   const at = receiver ?? (await startReceiver());
   const input = { name: 'Chat', url: `${at.url}/hook`, events };
   const { status, body } = await app.http.post(`${team.path}/webhooks`, team.owner.token, input);
@@ -43,15 +43,15 @@ const addHook = async (events = ['room.created'], receiver?: Receiver): Promise<
     secret: body.webhook.secret,
     receiver: at,
   };
-};
+}
 
-const remove = async ({ path, receiver }: Hook): Promise<void> => {
+async function remove({ path, receiver }: Hook): Promise<void> {
   await app.http.delete(path, team.owner.token);
   await receiver.close();
-};
+}
 
 let rooms = 0;
-const causeEvent = async (): Promise<string> => {
+async function causeEvent(): Promise<string> {
   rooms += 1;
   const { status, body } = await app.http.post('/api/dashboard/rooms', team.owner.token, {
     name: `delivery-${rooms}`,
@@ -59,33 +59,36 @@ const causeEvent = async (): Promise<string> => {
   });
   expect(status).toBe(201);
   return body.room.name;
-};
+}
 
-const until = async <Value>(look: () => Promise<Value | undefined | false>): Promise<Value> => {
+async function until<Value>(look: () => Promise<Value | undefined | false>): Promise<Value> {
   for (const end = Date.now() + 10_000; ; ) {
     const value = await look();
     if (value !== undefined && value !== false) return value;
     if (Date.now() > end) throw new Error('It did not come');
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-};
+}
 
-const attemptsOf = async ({ path }: Hook) =>
-  (await app.http.get(`${path}/deliveries`, team.owner.token)).body.deliveries as Record<string, unknown>[];
+async function attemptsOf({ path }: Hook) {
+  return (await app.http.get(`${path}/deliveries`, team.owner.token)).body.deliveries as Record<string, unknown>[];
+}
 
-const attempts = (hook: Hook, count: number) =>
-  until(async () => {
+function attempts(hook: Hook, count: number) {
+  return until(async () => {
     const found = await attemptsOf(hook);
     return found.length >= count && found;
   });
+}
 
-const messageOf = async (hook: Hook, id: unknown) =>
-  (await app.http.get(`${hook.path}/messages/${id}`, team.owner.token)).body.message;
+async function messageOf(hook: Hook, id: unknown) {
+  return (await app.http.get(`${hook.path}/messages/${id}`, team.owner.token)).body.message;
+}
 
-const hookOf = async ({ id }: Hook) => {
+async function hookOf({ id }: Hook) {
   const { body } = await app.http.get(`${team.path}/webhooks`, team.owner.token);
   return body.webhooks.find((one: { id: number }) => one.id === id);
-};
+}
 
 test('an event arrives once, signed, with the body that the delivery shows', async () => {
   const hook = await addHook();

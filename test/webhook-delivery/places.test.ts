@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest';
 import { createPlaces } from '../../src/webhook-delivery/concurrency.ts';
 
-const take = (places: ReturnType<typeof createPlaces>, lane: 'fast' | 'slow', count: number, workspaceId = 1) => {
+function take(places: ReturnType<typeof createPlaces>, lane: 'fast' | 'slow', count: number, workspaceId = 1) {
   for (let index = 0; index < count; index += 1) places.take(`${lane}-${workspaceId}-${index}`, lane, workspaceId);
-};
+}
 
 test('the fast lane may have all places, the slow one half of them', () => {
   const places = createPlaces(10);

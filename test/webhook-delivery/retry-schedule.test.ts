@@ -3,9 +3,15 @@ import { describe, expect, test } from 'vitest';
 import { parseRetryAfter } from '../../src/webhook-delivery/retry-after.ts';
 import { nextDelayMs } from '../../src/webhook-delivery/retry-schedule.ts';
 
-const never = () => 0;
-const always = () => 1;
-const hours = (count: number): number => count * 3_600_000;
+function never() {
+  return 0;
+}
+function always() {
+  return 1;
+}
+function hours(count: number): number {
+  return count * 3_600_000;
+}
 const scheduled = [0, 5_000, 300_000, 1_800_000, ...[2, 5, 10, 14, 20, 24].map(hours)];
 
 describe('the schedule', () => {

@@ -5,8 +5,9 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { startRawReceiver, startReceiver } from '../support/receiver.ts';
 import { attempt, CLOSED, closedLater, expectNoAnswer, IDLE_MS, senderFor, sleep } from './sending.ts';
 
-const fixture = (name: string): string =>
-  readFileSync(new URL(`../delivery/fixtures/${name}`, import.meta.url), 'utf8');
+function fixture(name: string): string {
+  return readFileSync(new URL(`../delivery/fixtures/${name}`, import.meta.url), 'utf8');
+}
 const tls = { key: fixture('self-signed.key.pem'), cert: fixture('self-signed.cert.pem') };
 
 describe('TLS', () => {

@@ -15,11 +15,11 @@ afterEach(async () => {
 });
 
 /** Closes it after the test, whatever its outcome. */
-export const closedLater = async <T extends { close(): Promise<void> }>(starting: Promise<T> | T): Promise<T> => {
+export async function closedLater<T extends { close(): Promise<void> }>(starting: Promise<T> | T): Promise<T> {
   const started = await starting;
   closing.push(() => started.close());
   return started;
-};
+}
 
 /** Knows `*.test`, all of which is this machine. */
 export const testNames: ResolveHost = async (hostname) =>
@@ -27,33 +27,35 @@ export const testNames: ResolveHost = async (hostname) =>
 
 type Options = { policy?: AddressPolicy; resolveHost?: ResolveHost; timeoutMs?: number };
 
-export const senderFor = (options: Options = {}): Sender => {
+export function senderFor(options: Options = {}): Sender {
   const { policy = 'loopback', resolveHost = testNames, timeoutMs = 5_000 } = options;
   const sender = createSender({ guard: createAddressGuard({ policy, resolveHost }), timeoutMs });
   closing.push(() => sender.close());
   return sender;
-};
+}
 
 /** One attempt by a sender of its own. */
-export const attempt = (url: string, options: Options = {}): Promise<Outcome> =>
-  senderFor(options).send({ url, headers: { 'content-type': 'application/json' }, body: '{}' });
+export function attempt(url: string, options: Options = {}): Promise<Outcome> {
+  return senderFor(options).send({ url, headers: { 'content-type': 'application/json' }, body: '{}' });
+}
 
-export const sleep = (milliseconds: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, milliseconds));
+export function sleep(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
 
 /** Resolves when `holds` does; rejects when it does not in time. */
-export const until = async (holds: () => boolean, patienceMs = 2_000): Promise<void> => {
+export async function until(holds: () => boolean, patienceMs = 2_000): Promise<void> {
   const deadline = performance.now() + patienceMs;
   while (!holds()) {
     if (performance.now() > deadline) throw new Error('It did not come to pass');
     await sleep(2);
   }
-};
+}
 
 export const CLOSED = 'The connection was closed before an answer came';
 
 /** Without a status and with this reason, which names neither an address nor anything of ours. */
-export const expectNoAnswer = (outcome: Outcome, reason: string): void => {
+export function expectNoAnswer(outcome: Outcome, reason: string): void {
   expect(outcome).toEqual({ status: 0, text: reason, retryAfterSeconds: null, durationMs: expect.any(Number) });
   expect(outcome.text).not.toMatch(/127\.0\.0\.1|::1|:\d{4}|node:|undici|at /);
-};
+}

@@ -9,10 +9,13 @@ const previous = `whsec_${Buffer.alloc(24, 2).toString('base64')}`;
 const awkward = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
 const timestamp = '2026-11-20T12:00:00.000Z';
 
-const sign = (body: string, secrets: string[], attemptAt = new Date()) =>
-  signedHeaders({ messageId: 'msg_1', event: 'room.created', timestamp, attemptAt, body, secrets });
+function sign(body: string, secrets: string[], attemptAt = new Date()) {
+  return signedHeaders({ messageId: 'msg_1', event: 'room.created', timestamp, attemptAt, body, secrets });
+}
 
-const envelope = (data: unknown): string => JSON.stringify({ event: 'room.created', timestamp, data });
+function envelope(data: unknown): string {
+  return JSON.stringify({ event: 'room.created', timestamp, data });
+}
 
 const bodies: [name: string, body: string][] = [
   ['plain', envelope({ room_name: 'daily' })],

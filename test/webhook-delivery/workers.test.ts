@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 /** Receivers that answer after a while, each with a webhook. */
-const addReceivers = async (count: number, answerAfterMs: number): Promise<void> => {
+async function addReceivers(count: number, answerAfterMs: number): Promise<void> {
   for (let made = 0; made < count; made += 1) {
     const receiver = await startReceiver((_request, response) => {
       setTimeout(() => response.end('ok'), answerAfterMs);
@@ -28,11 +28,17 @@ const addReceivers = async (count: number, answerAfterMs: number): Promise<void>
     receivers.push(receiver);
     await workshop.addWebhook(receiver.url);
   }
-};
+}
 
-const namesAt = ({ requests }: Receiver): string[] => requests.map(({ headers }) => String(headers['webhook-id']));
-const received = (): number => receivers.reduce((sum, { requests }) => sum + requests.length, 0);
-const messagesOf = (status: string): Promise<number> => workshop.db.webhookMessage.count({ where: { status } });
+function namesAt({ requests }: Receiver): string[] {
+  return requests.map(({ headers }) => String(headers['webhook-id']));
+}
+function received(): number {
+  return receivers.reduce((sum, { requests }) => sum + requests.length, 0);
+}
+function messagesOf(status: string): Promise<number> {
+  return workshop.db.webhookMessage.count({ where: { status } });
+}
 
 test(
   'two workers together send each message once, and record it as a first attempt',

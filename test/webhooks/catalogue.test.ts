@@ -27,11 +27,11 @@ afterAll(() => app.close());
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true });
 addFormats.default(ajv);
 
-const isValid = (name: string, body: unknown): boolean => {
+function isValid(name: string, body: unknown): boolean {
   const schema = events.find((event) => event.name === name)?.schema;
   if (schema === undefined) throw new Error(`No event ${name}`);
   return ajv.validate(schema, body);
-};
+}
 
 test('has the nine events and the test, each with a meaning', () => {
   expect(events.map(({ name }) => name)).toEqual([...Object.keys(eventShapes), 'webhook.test']);

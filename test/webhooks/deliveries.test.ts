@@ -12,14 +12,14 @@ let team: Team;
 let path: string;
 let webhookId: number;
 
-const newHook = async (): Promise<number> => {
+async function newHook(): Promise<number> {
   const input = { name: 'Chat', url: 'https://example.com/', events: ['room.created'] };
   const { body } = await app.http.post(`${team.path}/webhooks`, team.owner.token, input);
   return body.webhook.id;
-};
+}
 
 /** Attempts of one webhook, two in each second and three for each message. */
-const addDeliveries = async (to: number, count: number): Promise<void> => {
+async function addDeliveries(to: number, count: number): Promise<void> {
   const { db } = app.services;
   const at = new Date(START);
   const idOf = (message: number): string => `msg_${to}_${message}`;
@@ -48,7 +48,7 @@ const addDeliveries = async (to: number, count: number): Promise<void> => {
       createdAt: new Date(START + Math.floor(index / 2) * 1000),
     })),
   });
-};
+}
 
 beforeAll(async () => {
   app = await startTestApp();
@@ -60,11 +60,11 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const read = async (query = '', token = team.admin.token) => {
+async function read(query = '', token = team.admin.token) {
   const { status, body } = await app.http.get(path + query, token);
   expect(status).toBe(200);
   return body.deliveries as Record<string, unknown>[];
-};
+}
 
 test('come newest first, those of one instant by id, 50 at a time, and of this webhook only', async () => {
   const newest = await read();

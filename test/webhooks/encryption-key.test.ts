@@ -11,7 +11,9 @@ import { concurrently } from '../support/concurrently.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 import { createDatabase } from '../support/test-app.ts';
 
-const newKey = (): string => Buffer.from(createEncryptionKey()).toString('base64');
+function newKey(): string {
+  return Buffer.from(createEncryptionKey()).toString('base64');
+}
 const context = { workspaceId: 1, purpose: 'webhook secret' } as const;
 
 let dataDir: string;
@@ -27,10 +29,10 @@ afterEach(async () => {
 type Started = { service: RunningService; lines: { level: number; msg: string }[]; text: string };
 
 /** Starts the service on the test's database, gives it to `work` and stops it. */
-const withService = async (
+async function withService(
   env: Record<string, string>,
   work: (started: Started) => void | Promise<void>,
-): Promise<void> => {
+): Promise<void> {
   const written: string[] = [];
   const logger = pino({ level: 'trace' }, { write: (line: string) => written.push(line) });
   const config = readConfig({ DATA_DIR: dataDir, DATABASE_URL: database.url, PORT: '0', ...env });
@@ -41,10 +43,11 @@ const withService = async (
   } finally {
     await service.stop();
   }
-};
+}
 
-const isWarning = ({ level, msg }: { level: number; msg: string }): boolean =>
-  level === 40 && msg.startsWith('ENCRYPTION_KEY is not set');
+function isWarning({ level, msg }: { level: number; msg: string }): boolean {
+  return level === 40 && msg.startsWith('ENCRYPTION_KEY is not set');
+}
 
 test('one of the environment is used, and nothing is written or warned of', async () => {
   const env = { ENCRYPTION_KEY: newKey() };

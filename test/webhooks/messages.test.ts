@@ -32,29 +32,31 @@ afterAll(async () => {
 });
 
 /** How often the relay was told while `work` ran. */
-const notificationsOf = async (work: () => Promise<unknown>): Promise<number> => {
+async function notificationsOf(work: () => Promise<unknown>): Promise<number> {
   await listener.query('select 1');
   const before = notified;
   await work();
   // What was sent before this answer has arrived with it.
   await listener.query('select 1');
   return notified - before;
-};
+}
 
-const newHook = async (of = team): Promise<{ id: number; path: string }> => {
+async function newHook(of = team): Promise<{ id: number; path: string }> {
   const input = { name: 'Chat', url: 'https://example.com/', events: ['room.created'] };
   const { body } = await app.http.post(`${of.path}/webhooks`, of.owner.token, input);
   return { id: body.webhook.id, path: `${of.path}/webhooks/${body.webhook.id}` };
-};
+}
 
-const toggle = (path: string) => app.http.patch(path, team.admin.token, { toggle: true });
+function toggle(path: string) {
+  return app.http.patch(path, team.admin.token, { toggle: true });
+}
 
 const JOB = '00000000-0000-4000-8000-000000000001';
 
 type State = { status?: string; attempts?: number; jobId?: string | null; createdAt?: Date; nextAttemptAt?: Date };
 
 /** A message, with a row for each of its attempts. */
-const addMessage = async (webhookId: number, { status = 'failed', attempts = 1, ...more }: State = {}, of = team) => {
+async function addMessage(webhookId: number, { status = 'failed', attempts = 1, ...more }: State = {}, of = team) {
   const { db } = app.services;
   const at = more.createdAt ?? new Date(START);
   const id = createMessageId(at);
@@ -73,17 +75,20 @@ const addMessage = async (webhookId: number, { status = 'failed', attempts = 1, 
     deliveryIds.push(Number(row.id));
   }
   return { id, deliveryId: deliveryIds[0] ?? 0, deliveryIds };
-};
+}
 
-const messageOf = (id: string) => app.services.db.webhookMessage.findFirstOrThrow({ where: { id } });
-const messagesOf = (webhookId: number) =>
-  app.services.db.webhookMessage.findMany({ where: { webhookId }, orderBy: { createdAt: 'asc' } });
+function messageOf(id: string) {
+  return app.services.db.webhookMessage.findFirstOrThrow({ where: { id } });
+}
+function messagesOf(webhookId: number) {
+  return app.services.db.webhookMessage.findMany({ where: { webhookId }, orderBy: { createdAt: 'asc' } });
+}
 
 /** What a message is like from which a new round begins now. */
-const fresh = () => {
+function fresh() {
   const now = app.clock.now();
   return { status: 'waiting', jobId: null, roundAttempts: 0, nextAttemptAt: now, updatedAt: now };
-};
+}
 
 describe('ids of messages', () => {
   test('are a UUID of version 7 with the time in front, and sort by it', () => {

@@ -14,17 +14,19 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const newHook = async (): Promise<{ id: number; path: string; secret: string }> => {
+async function newHook(): Promise<{ id: number; path: string; secret: string }> {
   const input = { name: 'Chat', url: 'https://example.com/', events: ['room.created'] };
   const { body } = await app.http.post(`${team.path}/webhooks`, team.owner.token, input);
   const { id, secret } = body.webhook;
   return { id, path: `${team.path}/webhooks/${id}`, secret };
-};
+}
 
-const rotate = (path: string) => app.http.post(`${path}/rotate-secret`, team.admin.token);
+function rotate(path: string) {
+  return app.http.post(`${path}/rotate-secret`, team.admin.token);
+}
 
 /** The secrets that sign, as the database keeps them. */
-const secretsOf = async (id: number) => {
+async function secretsOf(id: number) {
   const row = await app.services.db.webhook.findFirstOrThrow({ where: { id } });
   const open = (sealed: Uint8Array): string =>
     app.services.sealer.open(sealed, { workspaceId: team.id, purpose: 'webhook secret' });
@@ -34,9 +36,11 @@ const secretsOf = async (id: number) => {
     previous: previousSealedSecret && open(previousSealedSecret),
     until: previousSecretUntil,
   };
-};
+}
 
-const inHours = (hours: number): Date => new Date(app.clock.now().getTime() + hours * HOUR_MS);
+function inHours(hours: number): Date {
+  return new Date(app.clock.now().getTime() + hours * HOUR_MS);
+}
 
 test('answers the webhook with a new secret; the one before signs too for 24 hours', async () => {
   const { id, path, secret } = await newHook();

@@ -14,12 +14,12 @@ import { signedHeaders } from '../../src/webhook-delivery/signature.ts';
 
 const guide = await readFile(new URL('../../docs/api.md', import.meta.url), 'utf8');
 
-const recipeIn = (language: string): string => {
+function recipeIn(language: string): string {
   const found = [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))];
   // Exactly one, so that none goes untested.
   expect(found, `recipes in ${language}`).toHaveLength(1);
   return found[0]?.[1] ?? '';
-};
+}
 
 // Some machines of developers have no Python; where the recipes must be tested, its lack is a failure.
 const isPythonTested = process.env.CI !== undefined || spawnSync('python3', ['--version']).status === 0;
@@ -29,9 +29,11 @@ const languages: [name: string, file: string, command: string][] = [
   ...(isPythonTested ? [['python', 'receive_webhooks.py', 'python3'] satisfies [string, string, string]] : []),
 ];
 
-const newSecret = (): string => `whsec_${randomBytes(24).toString('base64')}`;
+function newSecret(): string {
+  return `whsec_${randomBytes(24).toString('base64')}`;
+}
 
-const freePort = async (): Promise<number> => {
+async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -39,7 +41,7 @@ const freePort = async (): Promise<number> => {
   await once(server, 'close');
   if (address === null || typeof address === 'string') throw new Error('No port');
   return address.port;
-};
+}
 
 test('the guide has both recipes', () => {
   expect(recipeIn('js')).toContain('timingSafeEqual');
@@ -52,7 +54,7 @@ test.runIf(isPythonTested)('there is a python3 to run the second one', () => {
 });
 
 /** What comes back for these bytes, and nothing more, until the receiver closes or `waitMs` have passed; then hangs up. */
-const exchange = async (port: number, bytes: string, waitMs: number): Promise<string> => {
+async function exchange(port: number, bytes: string, waitMs: number): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   let answer = '';
   socket.on('data', (chunk: Buffer) => {
@@ -65,7 +67,7 @@ const exchange = async (port: number, bytes: string, waitMs: number): Promise<st
   await Promise.race([closed, sleep(waitMs)]);
   socket.destroy();
   return answer;
-};
+}
 
 describe.each(languages)('the receiver in %s', (language, file, command) => {
   const secret = newSecret();

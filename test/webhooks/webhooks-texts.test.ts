@@ -15,7 +15,9 @@ import { MOST_FAILING_MS } from '../../src/webhook-delivery/webhook-health.ts';
 
 const guide = await readFile(new URL('../../docs/api.md', import.meta.url), 'utf8');
 
-const onOneLine = (text: string): string => text.replace(/\s+/g, ' ');
+function onOneLine(text: string): string {
+  return text.replace(/\s+/g, ' ');
+}
 
 const texts: [string, string][] = [
   ['the guide', onOneLine(guide)],
@@ -26,10 +28,10 @@ const texts: [string, string][] = [
 ];
 
 /** `5 s`, `30 min`, `2 h`. */
-const inWords = (ms: number): string => {
+function inWords(ms: number): string {
   if (ms % HOUR_MS === 0) return `${ms / HOUR_MS} h`;
   return ms % MINUTE_MS === 0 ? `${ms / MINUTE_MS} min` : `${ms / SECOND_MS} s`;
-};
+}
 
 describe.each(texts)('%s', (_, text) => {
   test('says the schedule, its jitter and how far Retry-After reaches', () => {

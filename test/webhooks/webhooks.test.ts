@@ -47,19 +47,25 @@ const ALL_EVENTS = [
   'library_item.deleted',
 ];
 
-const fields = (value: object): string[] => Object.keys(value).sort();
+function fields(value: object): string[] {
+  return Object.keys(value).sort();
+}
 
-const create = (json: unknown, of = team) => app.http.post(`${of.path}/webhooks`, of.admin.token, json);
+function create(json: unknown, of = team) {
+  return app.http.post(`${of.path}/webhooks`, of.admin.token, json);
+}
 
 type Hook = { id: number; secret: string } & Record<string, unknown>;
 
-const newHook = async (more: object = {}, of = team): Promise<Hook> => {
+async function newHook(more: object = {}, of = team): Promise<Hook> {
   const { status, body } = await create({ ...VALID, ...more }, of);
   expect(status, JSON.stringify(body)).toBe(200);
   return body.webhook;
-};
+}
 
-const rowOf = (id: number) => app.services.db.webhook.findFirstOrThrow({ where: { id } });
+function rowOf(id: number) {
+  return app.services.db.webhook.findFirstOrThrow({ where: { id } });
+}
 
 describe('creating a webhook', () => {
   test('answers exactly its fields, its events as a JSON array in text, and its secret', async () => {

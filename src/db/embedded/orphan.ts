@@ -10,15 +10,15 @@ export type PidFile = { pid: number; isReady: boolean };
 
 const STATUS_LINE = 7;
 
+const FAST_MS = 20_000;
+const IMMEDIATE_MS = 15_000;
+
 /** Reads `postmaster.pid`; undefined when there is none, or one without a process id. */
-export const readPidFile = async (clusterDir: string): Promise<PidFile | undefined> => {
+export async function readPidFile(clusterDir: string): Promise<PidFile | undefined> {
   const lines = (await readFile(join(clusterDir, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
   const pid = Math.abs(Number.parseInt(lines[0] ?? '', 10));
   return Number.isInteger(pid) && pid > 0 ? { pid, isReady: lines[STATUS_LINE]?.trim() === 'ready' } : undefined;
-};
-
-const FAST_MS = 20_000;
-const IMMEDIATE_MS = 15_000;
+}
 
 /**
  * Stops the PostgreSQL of this cluster that a killed server has left running, fast first and by force after 20 s. It is
@@ -26,7 +26,7 @@ const IMMEDIATE_MS = 15_000;
  * The caller holds the data folder's lock, so it can belong to nobody else.
  * @returns the process id in a stale `postmaster.pid`, which PostgreSQL is to be told is not its twin (see `startPostmaster`)
  */
-export const stopOrphan = async (clusterDir: string, log: Log): Promise<number | undefined> => {
+export async function stopOrphan(clusterDir: string, log: Log): Promise<number | undefined> {
   const found = await readPidFile(clusterDir);
   if (found === undefined) {
     await removeEmptyPidFile(clusterDir);
@@ -39,31 +39,10 @@ export const stopOrphan = async (clusterDir: string, log: Log): Promise<number |
     if (await isGoneWithin(patience, found.pid, clusterDir)) return found.pid;
   }
   throw new EmbeddedPostgresError(`The PostgreSQL of an earlier start (process ${found.pid}) does not stop`);
-};
-
-const signalProcess = (pid: number, signal: NodeJS.Signals): void => {
-  try {
-    process.kill(pid, signal);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return;
-    throw new EmbeddedPostgresError(`The PostgreSQL of an earlier start (process ${pid}) cannot be stopped`, {
-      detail: messageOf(error),
-      cause: error,
-    });
-  }
-};
-
-const isGoneWithin = async (patience: number, pid: number, clusterDir: string): Promise<boolean> => {
-  const deadline = performance.now() + patience;
-  while (performance.now() < deadline) {
-    if (!(await isPostmasterOf(pid, clusterDir))) return true;
-    await sleep(5);
-  }
-  return false;
-};
+}
 
 /** A power cut can leave the file without content, which PostgreSQL refuses; one that is being written fills in at once. */
-const removeEmptyPidFile = async (clusterDir: string): Promise<void> => {
+async function removeEmptyPidFile(clusterDir: string): Promise<void> {
   const path = join(clusterDir, 'postmaster.pid');
   const isEmpty = () =>
     readFile(path, 'utf8').then(
@@ -73,7 +52,7 @@ const removeEmptyPidFile = async (clusterDir: string): Promise<void> => {
   if (!(await isEmpty())) return;
   await sleep(300);
   if (await isEmpty()) await rm(path, { force: true });
-};
+}
 
 /**
  * Whether the process is the PostgreSQL server of this very cluster. Process ids are used again, so it is not enough that
@@ -81,7 +60,7 @@ const removeEmptyPidFile = async (clusterDir: string): Promise<void> => {
  * directory. A zombie has neither. Where these links are closed to us (root in a container may not read another
  * user's), and on other systems, the command line decides.
  */
-const isPostmasterOf = async (pid: number, clusterDir: string): Promise<boolean> => {
+async function isPostmasterOf(pid: number, clusterDir: string): Promise<boolean> {
   if (process.platform !== 'linux') return isPostmasterCommand((await psCommand(pid)).split(' '), clusterDir);
   try {
     const [program, folder] = await Promise.all([readlink(`/proc/${pid}/exe`), readlink(`/proc/${pid}/cwd`)]);
@@ -92,14 +71,37 @@ const isPostmasterOf = async (pid: number, clusterDir: string): Promise<boolean>
   }
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
   return isPostmasterCommand(command.split('\0'), clusterDir);
-};
+}
 
-const isPostmasterCommand = (words: readonly string[], clusterDir: string): boolean =>
-  basename(words[0] ?? '') === 'postgres' && words.join(' ').includes(`-D ${clusterDir} `);
+function isPostmasterCommand(words: readonly string[], clusterDir: string): boolean {
+  return basename(words[0] ?? '') === 'postgres' && words.join(' ').includes(`-D ${clusterDir} `);
+}
 
-const psCommand = (pid: number): Promise<string> =>
-  new Promise((resolve) => {
+function psCommand(pid: number): Promise<string> {
+  return new Promise((resolve) => {
     execFile('ps', ['-ww', '-o', 'command=', '-p', String(pid)], (error, stdout) =>
       resolve(error ? '' : stdout.trim()),
     );
   });
+}
+
+function signalProcess(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return;
+    throw new EmbeddedPostgresError(`The PostgreSQL of an earlier start (process ${pid}) cannot be stopped`, {
+      detail: messageOf(error),
+      cause: error,
+    });
+  }
+}
+
+async function isGoneWithin(patience: number, pid: number, clusterDir: string): Promise<boolean> {
+  const deadline = performance.now() + patience;
+  while (performance.now() < deadline) {
+    if (!(await isPostmasterOf(pid, clusterDir))) return true;
+    await sleep(5);
+  }
+  return false;
+}

@@ -50,12 +50,20 @@ const RETRY_AFTER_MS = 200;
 /** Another program took the free port first; or what is left of a killed PostgreSQL has not ended yet. */
 const passes = /Address already in use|could not create any TCP\/IP sockets|shared memory block .* still in use/;
 
+type Launched = Postmaster & { pid: number | undefined };
+
+const POLL_MS = 4;
+const REPORT_AFTER_MS = 5_000;
+
+const FAST_SHUTDOWN_MS = 20_000;
+const IMMEDIATE_SHUTDOWN_MS = 15_000;
+
 /**
  * Starts PostgreSQL on an existing cluster and resolves when it takes connections. It runs in a process group of its own, so
  * that Ctrl-C does not reach it, and keeps running when we are killed.
  * @throws EmbeddedPostgresError with the end of PostgreSQL's log
  */
-export const startPostmaster = async (options: PostmasterOptions): Promise<Postmaster> => {
+export async function startPostmaster(options: PostmasterOptions): Promise<Postmaster> {
   const deadline = performance.now() + RETRY_FOR_MS;
   for (;;) {
     const stalePid = await stopOrphan(options.clusterDir, options.log);
@@ -69,11 +77,9 @@ export const startPostmaster = async (options: PostmasterOptions): Promise<Postm
     }
     await sleep(RETRY_AFTER_MS);
   }
-};
+}
 
-type Launched = Postmaster & { pid: number | undefined };
-
-const launch = async (options: PostmasterOptions, port: number, stalePid: number | undefined): Promise<Launched> => {
+async function launch(options: PostmasterOptions, port: number, stalePid: number | undefined): Promise<Launched> {
   const flags = Object.entries({ ...settings, port: String(port) }).flatMap(([name, value]) => [
     '-c',
     `${name}=${value}`,
@@ -98,52 +104,26 @@ const launch = async (options: PostmasterOptions, port: number, stalePid: number
   } finally {
     await output.close();
   }
-};
+}
 
 /**
  * PostgreSQL refuses to start while the process of a stale `postmaster.pid` lives, even if that is by now a stranger with
  * the same id. This variable (pg_ctl's way to name its own parent) says that the process is none; removing the file would do too, but
  * would also remove the record by which PostgreSQL sees that backends of the old server still use its shared memory.
  */
-const disown = (stalePid: number | undefined): Record<string, string> =>
-  stalePid === undefined ? {} : { PG_GRANDPARENT_PID: String(stalePid) };
+function disown(stalePid: number | undefined): Record<string, string> {
+  return stalePid === undefined ? {} : { PG_GRANDPARENT_PID: String(stalePid) };
+}
 
-const describeExit = (child: ChildProcess): Promise<string> =>
-  new Promise((resolve) => {
+function describeExit(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
     child.once('error', (error) => resolve(messageOf(error)));
     child.once('exit', (code, signal) => resolve(signal === null ? `ended with code ${code}` : `ended by ${signal}`));
   });
-
-const POLL_MS = 4;
-const REPORT_AFTER_MS = 5_000;
-
-/** @returns undefined when it is ready, the reason when it has ended. Recovery after a crash may take its time. */
-const waitUntilReady = async (
-  postmaster: Launched,
-  { clusterDir, log }: PostmasterOptions,
-): Promise<string | undefined> => {
-  let exit: string | undefined;
-  postmaster.exited.then((reason) => {
-    exit = reason;
-  });
-  let reportAt = performance.now() + REPORT_AFTER_MS;
-  while (exit === undefined) {
-    const found = await readPidFile(clusterDir);
-    if (found?.isReady && found.pid === postmaster.pid) return undefined;
-    if (performance.now() > reportAt) {
-      log.info({}, 'Waiting for the embedded PostgreSQL, which is recovering from a crash');
-      reportAt += REPORT_AFTER_MS;
-    }
-    await sleep(POLL_MS);
-  }
-  return exit;
-};
-
-const FAST_SHUTDOWN_MS = 20_000;
-const IMMEDIATE_SHUTDOWN_MS = 15_000;
+}
 
 /** Fast shutdown (open transactions are rolled back), then an immediate one, then by force; never an error. */
-const stop = async (child: ChildProcess, exited: Promise<string>, log: Log): Promise<void> => {
+async function stop(child: ChildProcess, exited: Promise<string>, log: Log): Promise<void> {
   child.ref();
   for (const [signal, patience] of [
     ['SIGINT', FAST_SHUTDOWN_MS] as const,
@@ -159,10 +139,10 @@ const stop = async (child: ChildProcess, exited: Promise<string>, log: Log): Pro
   }
   child.kill('SIGKILL');
   await exited;
-};
+}
 
 /** A port that was free a moment ago; somebody may take it before PostgreSQL does. */
-const findFreePort = async (): Promise<number> => {
+async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -170,4 +150,26 @@ const findFreePort = async (): Promise<number> => {
   await once(server, 'close');
   if (typeof address === 'object' && address !== null) return address.port;
   throw new EmbeddedPostgresError('There is no free port for the embedded PostgreSQL');
-};
+}
+
+/** @returns undefined when it is ready, the reason when it has ended. Recovery after a crash may take its time. */
+async function waitUntilReady(
+  postmaster: Launched,
+  { clusterDir, log }: PostmasterOptions,
+): Promise<string | undefined> {
+  let exit: string | undefined;
+  postmaster.exited.then((reason) => {
+    exit = reason;
+  });
+  let reportAt = performance.now() + REPORT_AFTER_MS;
+  while (exit === undefined) {
+    const found = await readPidFile(clusterDir);
+    if (found?.isReady && found.pid === postmaster.pid) return undefined;
+    if (performance.now() > reportAt) {
+      log.info({}, 'Waiting for the embedded PostgreSQL, which is recovering from a crash');
+      reportAt += REPORT_AFTER_MS;
+    }
+    await sleep(POLL_MS);
+  }
+  return exit;
+}

@@ -14,14 +14,14 @@ export const cleanEnvironment = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 
 
 const NOBODY = { uid: 65534, gid: 65534 };
 
-const isRoot = (): boolean => process.getuid?.() === 0;
+type User = { uid: number; gid: number };
 
 /**
  * The account for a new cluster. PostgreSQL refuses to run as root, so root hands it to the machine's `postgres`, else
  * to `nobody`: both are there without creating an account. The namespace is for a sandbox in which "root" is the only user
  * there is, and for a user without a name, whom initdb does not accept.
  */
-export const chooseAccount = (): Account => {
+export function chooseAccount(): Account {
   if (!isRoot()) return hasName() || !works({ kind: 'namespace' }) ? { kind: 'self' } : { kind: 'namespace' };
   const user = { kind: 'user' as const, ...findUser() };
   if (works(user)) return user;
@@ -29,34 +29,38 @@ export const chooseAccount = (): Account => {
   throw new EmbeddedPostgresError(
     `PostgreSQL does not run as root, and root cannot become user id ${user.uid} here: start the server as another user, or set DATABASE_URL to a PostgreSQL of your own`,
   );
-};
+}
 
-const works = (account: Account): boolean => runs('/bin/sh', ['-c', 'exit 0'], account);
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}
 
-const hasName = (): boolean => {
+function hasName(): boolean {
   try {
     return userInfo().username !== '';
   } catch {
     return false;
   }
-};
+}
 
-type User = { uid: number; gid: number };
+function works(account: Account): boolean {
+  return runs('/bin/sh', ['-c', 'exit 0'], account);
+}
 
-const findUser = (): User => {
+function findUser(): User {
   const passwd = readPasswd();
   return userNamed(passwd, 'postgres') ?? userNamed(passwd, 'nobody') ?? NOBODY;
-};
+}
 
-const readPasswd = (): string => {
+function readPasswd(): string {
   try {
     return readFileSync('/etc/passwd', 'utf8');
   } catch {
     return '';
   }
-};
+}
 
-const userNamed = (passwd: string, name: string): User | undefined => {
+function userNamed(passwd: string, name: string): User | undefined {
   const fields =
     passwd
       .split('\n')
@@ -65,55 +69,56 @@ const userNamed = (passwd: string, name: string): User | undefined => {
   const uid = Number(fields[2]);
   const gid = Number(fields[3]);
   return Number.isInteger(uid) && Number.isInteger(gid) && uid > 0 && gid >= 0 ? { uid, gid } : undefined;
-};
+}
 
 /**
  * The account for an existing cluster: the one that owns it, whoever starts the server.
  * @throws EmbeddedPostgresError when this user cannot act for the owner
  */
-export const accountOfOwner = (clusterDir: string, owner: User): Account => {
+export function accountOfOwner(clusterDir: string, owner: User): Account {
   if (isRoot()) return owner.uid === 0 ? { kind: 'namespace' } : { kind: 'user', uid: owner.uid, gid: owner.gid };
   if (owner.uid === process.getuid?.()) return { kind: 'self' };
   throw new EmbeddedPostgresError(
     `The database in ${clusterDir} belongs to user id ${owner.uid}: start the server as that user or as root, or choose another DATA_DIR`,
   );
-};
+}
 
 /** What to spawn so that a program runs under the account. Its process id is that of the program in every case. */
-export const commandFor = (
+export function commandFor(
   account: Account,
   program: string,
   args: readonly string[],
-): { command: string; args: readonly string[]; identity: Partial<User> } => {
+): { command: string; args: readonly string[]; identity: Partial<User> } {
   if (account.kind === 'self') return { command: program, args, identity: {} };
   if (account.kind === 'user') return { command: program, args, identity: { uid: account.uid, gid: account.gid } };
   const { uid, gid } = findUser();
   const mapping = ['--user', `--map-user=${uid}`, `--map-group=${gid}`, '--'];
   return { command: 'unshare', args: [...mapping, program, ...args], identity: {} };
-};
+}
 
 /** Whether the account can enter a folder through all the folders above it; asked of the system, not worked out. */
-export const canEnter = (folder: string, account: Account): boolean =>
-  account.kind !== 'user' || runs('/bin/sh', ['-c', 'cd -- "$1"', 'sh', folder], account);
+export function canEnter(folder: string, account: Account): boolean {
+  return account.kind !== 'user' || runs('/bin/sh', ['-c', 'cd -- "$1"', 'sh', folder], account);
+}
 
 /** Whether a program runs under the account and succeeds. */
-export const runs = (program: string, args: readonly string[], account: Account): boolean => {
+export function runs(program: string, args: readonly string[], account: Account): boolean {
   const spawned = commandFor(account, program, args);
   const options = { ...spawned.identity, cwd: '/', env: cleanEnvironment, stdio: 'ignore' as const };
   return spawnSync(spawned.command, spawned.args, options).status === 0;
-};
+}
 
 /**
  * Runs one of PostgreSQL's programs to its end.
  * @returns what it printed on both streams
  * @throws EmbeddedPostgresError when it cannot be started or fails, with the end of its output
  */
-export const runTool = (
+export function runTool(
   program: string,
   args: readonly string[],
   options: { account: Account; input?: string; failure: string },
-): Promise<string> =>
-  new Promise((resolve, reject) => {
+): Promise<string> {
+  return new Promise((resolve, reject) => {
     const { command, args: words, identity } = commandFor(options.account, program, args);
     const child = spawn(command, words, { ...identity, cwd: '/', env: cleanEnvironment, detached: true });
     let output = '';
@@ -135,3 +140,4 @@ export const runTool = (
     child.stdin.on('error', () => undefined);
     child.stdin.end(options.input ?? '');
   });
+}

@@ -14,11 +14,13 @@ export type ServerLog = {
   close(): void;
 };
 
+const TAIL_BYTES = 4096;
+
 /**
  * Keeps the log below about twice 5 MB: when it is larger, at start or a minute later, it becomes `<path>.1` and begins
  * anew. It is copied and cut, not renamed, since the writer keeps its descriptor (which appends, so that it follows).
  */
-export const openServerLog = async (path: string): Promise<ServerLog> => {
+export async function openServerLog(path: string): Promise<ServerLog> {
   await cutIfLarge(path);
   const timer = setInterval(() => {
     // A full disk must not end the server over its log; the next minute tries again.
@@ -34,23 +36,22 @@ export const openServerLog = async (path: string): Promise<ServerLog> => {
     tail: (offset) => readTail(path, offset),
     close: () => clearInterval(timer),
   };
-};
+}
 
-const sizeOf = (path: string): Promise<number> =>
-  stat(path).then(
-    ({ size }) => size,
-    () => 0,
-  );
-
-const cutIfLarge = async (path: string): Promise<void> => {
+async function cutIfLarge(path: string): Promise<void> {
   if ((await sizeOf(path)) <= MAX_BYTES) return;
   await copyFile(path, `${path}.1`);
   await truncate(path);
-};
+}
 
-const TAIL_BYTES = 4096;
+function sizeOf(path: string): Promise<number> {
+  return stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
+}
 
-const readTail = async (path: string, offset: number): Promise<string> => {
+async function readTail(path: string, offset: number): Promise<string> {
   try {
     const file = await open(path, 'r');
     try {
@@ -63,4 +64,4 @@ const readTail = async (path: string, offset: number): Promise<string> => {
   } catch {
     return '';
   }
-};
+}

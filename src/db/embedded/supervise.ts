@@ -10,9 +10,9 @@ const LONGEST_PAUSE_MS = 30_000;
  * as it takes. A backend that crashes is PostgreSQL's own affair.
  * @throws EmbeddedPostgresError when the first start fails
  */
-export const supervisePostgres = async (
+export async function supervisePostgres(
   options: Omit<PostmasterOptions, 'port'>,
-): Promise<{ port: number; stop(): Promise<void> }> => {
+): Promise<{ port: number; stop(): Promise<void> }> {
   const { log, serverLog } = options;
   const stopping = new AbortController();
   let current = await startPostmaster({ ...options, port: undefined });
@@ -52,4 +52,4 @@ export const supervisePostgres = async (
       await watching;
     },
   };
-};
+}

@@ -17,10 +17,10 @@ const DAYS_BEFORE_TODAY = 29;
  * so that the index that gives the order is left after five of them. Throws 404 for a workspace that was deleted
  * meanwhile.
  */
-export const readAnalytics = async (
+export async function readAnalytics(
   { db, clock }: { db: Tx; clock: Clock },
   { workspaceId }: Pick<Actor, 'workspaceId'>,
-): Promise<Analytics> => {
+): Promise<Analytics> {
   const today = clock.now().toISOString().slice(0, 'YYYY-MM-DD'.length);
   const [row] = await db.$queryRaw<{ analytics: Analytics }[]>`
     with this as materialized (
@@ -73,4 +73,4 @@ export const readAnalytics = async (
     ) as analytics from this`;
   if (!row) throw notFound('Workspace');
   return row.analytics;
-};
+}

@@ -35,37 +35,39 @@ type KeyRow = {
   creator: { name: string };
 };
 
-const toApiKey = (row: KeyRow): ApiKey => ({
-  id: row.id,
-  workspace_id: row.workspaceId,
-  name: row.name,
-  key_prefix: row.keyPrefix,
-  created_by: row.createdBy,
-  created_by_name: row.creator.name,
-  is_active: row.isActive ? 1 : 0,
-  last_used_at: row.lastUsedAt && toUnixSeconds(row.lastUsedAt),
-  created_at: toUnixSeconds(row.createdAt),
-});
-
 /** All keys, oldest first; never the keys themselves. */
-export const listApiKeys = async ({ db }: Db, { workspaceId }: Actor): Promise<ApiKey[]> => {
+export async function listApiKeys({ db }: Db, { workspaceId }: Actor): Promise<ApiKey[]> {
   const rows = await db.apiKey.findMany({
     where: { workspaceId },
     select: keyColumns,
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   });
   return rows.map(toApiKey);
-};
+}
+
+function toApiKey(row: KeyRow): ApiKey {
+  return {
+    id: row.id,
+    workspace_id: row.workspaceId,
+    name: row.name,
+    key_prefix: row.keyPrefix,
+    created_by: row.createdBy,
+    created_by_name: row.creator.name,
+    is_active: row.isActive ? 1 : 0,
+    last_used_at: row.lastUsedAt && toUnixSeconds(row.lastUsedAt),
+    created_at: toUnixSeconds(row.createdAt),
+  };
+}
 
 /**
  * Creates a key that acts for the actor. `full_key` is known to the answer alone: the database keeps its hash. Throws 403
  * and 404 for who was demoted or removed, or whose workspace was deleted, since they were let in.
  */
-export const issueApiKey = async (
+export async function issueApiKey(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
   { name }: CreateApiKeyInput,
-): Promise<CreatedApiKey> => {
+): Promise<CreatedApiKey> {
   const key = createApiKey();
   return transact(db, async (tx) => {
     // Whoever is being removed leaves no key behind: removing switches off those that are there.
@@ -84,18 +86,18 @@ export const issueApiKey = async (
     });
     return { ...toApiKey(row), full_key: key };
   });
-};
+}
 
 /**
  * Activates or deactivates a key; without `is_active` it flips, however many do so at once. A key that is inactive is
  * refused from its very next call. Throws 404, and 403 and 404 as `issueApiKey`.
  */
-export const switchApiKey = async (
+export async function switchApiKey(
   { db }: Db,
   actor: Actor,
   { keyId, is_active: sent }: SwitchApiKeyInput,
-): Promise<ApiKey> =>
-  transact(db, async (tx) => {
+): Promise<ApiKey> {
+  return transact(db, async (tx) => {
     await lockWorkspace(tx, actor.workspaceId);
     await requireRoleNow(tx, actor, 'admin');
     const where = { workspaceId_id: { workspaceId: actor.workspaceId, id: keyId } };
@@ -104,13 +106,10 @@ export const switchApiKey = async (
     const isActive = sent === undefined ? !key.isActive : Boolean(sent);
     return toApiKey(await tx.apiKey.update({ where, data: { isActive }, select: keyColumns }));
   });
+}
 
 /** Deletes a key; its next call is refused. Throws 404. */
-export const deleteApiKey = async (
-  { db }: Db,
-  { workspaceId }: Actor,
-  { keyId }: ApiKeyInput,
-): Promise<{ ok: true }> => {
+export async function deleteApiKey({ db }: Db, { workspaceId }: Actor, { keyId }: ApiKeyInput): Promise<{ ok: true }> {
   const { count } = await transact(db, async (tx) => {
     // Not between a switch's look and its write.
     await lockWorkspace(tx, workspaceId);
@@ -118,4 +117,4 @@ export const deleteApiKey = async (
   });
   if (count === 0) throw notFound('API key');
   return { ok: true };
-};
+}

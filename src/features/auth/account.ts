@@ -12,7 +12,7 @@ import type { RegisterInput, SignedIn, UpdateMeInput, User } from './schemas.ts'
 import { startSession, toUser } from './sessions.ts';
 
 /** Creates a user with their Personal workspace and signs them in. Throws 409 for an address that has an account. */
-export const register = async (services: Services, input: RegisterInput): Promise<SignedIn> => {
+export async function register(services: Services, input: RegisterInput): Promise<SignedIn> {
   const passwordHash = await hashPassword(input.password);
   try {
     return await transact(services.db, async (tx) => {
@@ -25,15 +25,15 @@ export const register = async (services: Services, input: RegisterInput): Promis
     if (isUniqueViolation(error)) throw conflict('An account with this email address already exists');
     throw error;
   }
-};
+}
 
 /** Changes what is sent. A new password needs the current one, and ends all sessions but the one of the call. */
-export const updateMe = async (
+export async function updateMe(
   { db }: Pick<Services, 'db'>,
   caller: Caller,
   sessionId: number,
   input: UpdateMeInput,
-): Promise<User> => {
+): Promise<User> {
   const data: { name?: string; passwordHash?: string } = {};
   if (input.name !== undefined) data.name = input.name;
   if (input.password !== undefined) {
@@ -55,14 +55,14 @@ export const updateMe = async (
   // The account was deleted meanwhile, and its sessions with it.
   if (!user) throw unauthorized();
   return toUser(user);
-};
+}
 
 /**
  * Deletes the user with their Personal workspace and every workspace that has no other members. What they made
  * elsewhere stays, without an author; their rooms and booking pages there pass to the owners. Throws 409 while they own
  * a workspace with other members.
  */
-export const deleteMe = async ({ db, clock }: Services, caller: Caller): Promise<{ ok: true }> => {
+export async function deleteMe({ db, clock }: Services, caller: Caller): Promise<{ ok: true }> {
   const refusal = conflict('Transfer or delete the workspaces that you own with other members first');
   try {
     await transact(db, async (tx) => {
@@ -101,4 +101,4 @@ export const deleteMe = async ({ db, clock }: Services, caller: Caller): Promise
     throw error;
   }
   return { ok: true };
-};
+}

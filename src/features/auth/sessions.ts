@@ -9,24 +9,24 @@ import type { LoginInput, SignedIn, User } from './schemas.ts';
 
 type UserRow = { id: number; name: string; email: string; createdAt: Date };
 
-export const toUser = (row: UserRow): User => ({
-  id: row.id,
-  name: row.name,
-  email: row.email,
-  created_at: toUnixSeconds(row.createdAt),
-});
-
-const wrongCredentials = (): AppError => new AppError('UNAUTHORIZED', 'Wrong email or password');
+export function toUser(row: UserRow): User {
+  return {
+    id: row.id,
+    name: row.name,
+    email: row.email,
+    created_at: toUnixSeconds(row.createdAt),
+  };
+}
 
 /**
  * Starts a session for a user whose password has been checked; the token is in the answer and nowhere else. Throws 401
  * where the password was changed, or the account deleted, since the check: no session of an old password outlives it.
  */
-export const startSession = async (
+export async function startSession(
   { clock, settings }: Pick<Services, 'clock' | 'settings'>,
   tx: Tx,
   user: UserRow & { passwordHash: string },
-): Promise<SignedIn> => {
+): Promise<SignedIn> {
   const token = createToken('lns_');
   const createdAt = clock.now();
   const expiresAt = new Date(createdAt.getTime() + settings.sessionDays * DAY_MS);
@@ -36,26 +36,30 @@ export const startSession = async (
     where id = ${user.id} and password_hash = ${user.passwordHash} for share`;
   if (started === 0) throw wrongCredentials();
   return { user: toUser(user), token, expires_at: toUnixSeconds(expiresAt) };
-};
+}
+
+function wrongCredentials(): AppError {
+  return new AppError('UNAUTHORIZED', 'Wrong email or password');
+}
 
 /**
  * Starts a session for who knows the password. An unknown address and a wrong password look and take the same.
  * Throws 401 "Wrong email or password".
  */
-export const login = async (services: Services, input: LoginInput): Promise<SignedIn> => {
+export async function login(services: Services, input: LoginInput): Promise<SignedIn> {
   const user = await services.db.user.findUnique({ where: { email: input.email } });
   const right = await isPassword(input.password, user?.passwordHash ?? null);
   if (user === null || !right) throw wrongCredentials();
   return startSession(services, services.db, user);
-};
+}
 
 /** Ends the session that the call came with. */
-export const logout = async ({ db }: Pick<Services, 'db'>, sessionId: number): Promise<{ ok: true }> => {
+export async function logout({ db }: Pick<Services, 'db'>, sessionId: number): Promise<{ ok: true }> {
   await db.session.deleteMany({ where: { id: sessionId } });
   return { ok: true };
-};
+}
 
 /** Removes sessions that have ended. */
-export const removeEndedSessions = async ({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> => {
+export async function removeEndedSessions({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
   await db.session.deleteMany({ where: { expiresAt: { lte: clock.now() } } });
-};
+}

@@ -13,37 +13,48 @@ import { type BookingPage, type CreatePageInput, isPageSlug, type PageInput, typ
 
 type Db = Pick<Services, 'db'>;
 
-const slugTaken = () => conflict('Slug is already taken');
+/** Leaves room for what makes a slug unique. */
+const MOST_BASE = 50;
 
-/** Runs `work` in a transaction behind the workspace's lock. Throws 404 and 403. */
-const write = <Result>({ db }: Db, actor: Actor, work: (tx: Tx) => Promise<Result>): Promise<Result> =>
-  transact(db, async (tx) => {
-    await lockAs(tx, actor, 'admin');
-    return work(tx);
-  });
+type NewPage = Omit<Prisma.BookingPageCreateManyInput, 'slug'>;
 
 /** All pages, oldest first. */
-export const listPages = async ({ db }: Db, { workspaceId }: Actor, appUrl: string): Promise<BookingPage[]> => {
+export async function listPages({ db }: Db, { workspaceId }: Actor, appUrl: string): Promise<BookingPage[]> {
   const rows = await db.bookingPage.findMany({
     where: { workspaceId },
     select: pageColumns,
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   });
   return rows.map((row) => toPage(row, appUrl));
-};
+}
 
-/** Leaves room for what makes a slug unique. */
-const MOST_BASE = 50;
+/** Creates a page on which the actor is booked. Throws 409 for a slug that is taken. */
+export function createPage(
+  services: Pick<Services, 'db' | 'clock'>,
+  actor: Actor,
+  { title, slug, duration_minutes: duration, time_zone: timeZone, hours }: CreatePageInput,
+  appUrl: string,
+): Promise<BookingPage> {
+  return write(services, actor, async (tx) => {
+    const at = services.clock.now();
+    const { workspaceId, userId } = actor;
+    const page = { workspaceId, userId, title, duration, timeZone, hours, createdAt: at, updatedAt: at };
+    const row = await insertPage(tx, page, slug);
+    if (!row) throw slugTaken();
+    return toPage(row, appUrl);
+  });
+}
 
-const baseOf = (title: string): string => {
-  const base = toSlug(title, 'meeting', MOST_BASE);
-  return isPageSlug(base) ? base : `meeting-${base}`;
-};
-
-type NewPage = Omit<Prisma.BookingPageCreateManyInput, 'slug'>;
+/** Runs `work` in a transaction behind the workspace's lock. Throws 404 and 403. */
+function write<Result>({ db }: Db, actor: Actor, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+  return transact(db, async (tx) => {
+    await lockAs(tx, actor, 'admin');
+    return work(tx);
+  });
+}
 
 /** The new page under the first slug that is free; undefined where the one that is asked for is taken. */
-const insertPage = async (tx: Tx, page: NewPage, wanted: string | undefined): Promise<PageRow | undefined> => {
+async function insertPage(tx: Tx, page: NewPage, wanted: string | undefined): Promise<PageRow | undefined> {
   const insert = async (slug: string): Promise<PageRow | undefined> => {
     const data = { ...page, slug };
     return (await tx.bookingPage.createManyAndReturn({ data, select: pageColumns, skipDuplicates: true }))[0];
@@ -56,31 +67,24 @@ const insertPage = async (tx: Tx, page: NewPage, wanted: string | undefined): Pr
     if (row) return row;
   }
   throw new Error('Candidates never end');
-};
+}
 
-/** Creates a page on which the actor is booked. Throws 409 for a slug that is taken. */
-export const createPage = (
-  services: Pick<Services, 'db' | 'clock'>,
-  actor: Actor,
-  { title, slug, duration_minutes: duration, time_zone: timeZone, hours }: CreatePageInput,
-  appUrl: string,
-): Promise<BookingPage> =>
-  write(services, actor, async (tx) => {
-    const at = services.clock.now();
-    const { workspaceId, userId } = actor;
-    const page = { workspaceId, userId, title, duration, timeZone, hours, createdAt: at, updatedAt: at };
-    const row = await insertPage(tx, page, slug);
-    if (!row) throw slugTaken();
-    return toPage(row, appUrl);
-  });
+function baseOf(title: string): string {
+  const base = toSlug(title, 'meeting', MOST_BASE);
+  return isPageSlug(base) ? base : `meeting-${base}`;
+}
+
+function slugTaken() {
+  return conflict('Slug is already taken');
+}
 
 /** Changes what is sent; what is booked stays booked. Throws 404, and 409 for a slug that another page has. */
-export const updatePage = async (
+export async function updatePage(
   services: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
   { pageId, title, slug, duration_minutes: duration, time_zone: timeZone, hours }: UpdatePageInput,
   appUrl: string,
-): Promise<BookingPage> => {
+): Promise<BookingPage> {
   const data = {
     ...(title !== undefined && { title }),
     ...(slug !== undefined && { slug }),
@@ -106,18 +110,18 @@ export const updatePage = async (
     if (isUniqueViolation(error)) throw slugTaken();
     throw error;
   }
-};
+}
 
 /**
  * Deletes a page with its bookings, of which none may be to come: whoever booked counts on it. The rooms that were made
  * for them stay. Throws 404, and 409 for a page with meetings that have not begun and are not cancelled.
  */
-export const deletePage = (
+export function deletePage(
   services: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
   { pageId }: PageInput,
-): Promise<{ ok: true }> =>
-  write(services, actor, async (tx) => {
+): Promise<{ ok: true }> {
+  return write(services, actor, async (tx) => {
     const { workspaceId } = actor;
     const toCome = await tx.booking.findFirst({
       where: { workspaceId, bookingPageId: pageId, cancelledAt: null, startsAt: { gt: services.clock.now() } },
@@ -128,3 +132,4 @@ export const deletePage = (
     if (count === 0) throw notFound('Booking page');
     return { ok: true };
   });
+}

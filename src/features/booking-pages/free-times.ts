@@ -44,45 +44,51 @@ const LONGEST_OPENING = 2 * DAY_MS;
 /** 1970-01-01 was a Thursday. */
 const EPOCH_WEEKDAY = weekdays.indexOf('thursday');
 
-const startOfDay = (time: number): number => Math.floor(time / DAY_MS) * DAY_MS;
-
-/** luxon keeps each name that it meets for good, and names come from callers in any mix of upper and lower case. */
-const zoneNamed = (name: string): IANAZone =>
-  IANAZone.create(new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone);
-
-/** Rounded: luxon gives minutes, which are fractions where a zone kept the mean time of its longitude. */
-const offsetAt = (zone: IANAZone, time: number): number => Math.round(zone.offset(time) * MINUTE_MS);
-
-/** The first second with another offset than at `start`, for whole seconds between which the offset changes once. */
-const findChange = (zone: IANAZone, start: number, end: number): number => {
-  const offset = offsetAt(zone, start);
-  let before = start;
-  let after = end;
-  while (after - before > SECOND_MS) {
-    const middle = before + Math.floor((after - before) / 2 / SECOND_MS) * SECOND_MS;
-    if (offsetAt(zone, middle) === offset) before = middle;
-    else after = middle;
+/**
+ * The starts of the free slots of a window, ascending. Slots are cut from the first instant of each opening in steps of
+ * the duration, wholly within it, whatever the window: an instant is a slot's start in each window that holds it, or in
+ * none. A slot starts at or after `now` and overlaps nothing that is taken; what only touches it does not matter.
+ * Starts are whole minutes of the page's clocks.
+ *
+ * Work is bounded by the window. Throws RangeError, which is a mistake of the caller, for a window of more than 64 days,
+ * an invalid date in it, a duration that is not positive and an unknown time zone.
+ */
+export function freeTimes({ from, to, mostSlots, ...hours }: FreeTimesInput): Date[] {
+  if (!(to.getTime() - from.getTime() <= MOST_WINDOW)) throw new RangeError('The window must have at most 64 days');
+  const starts: Date[] = [];
+  for (const slot of freeSlots(hours, from.getTime(), to.getTime())) {
+    if (starts.length >= mostSlots) break;
+    starts.push(new Date(slot));
   }
-  return after;
-};
+  return starts;
+}
 
-/** `start` and `end` begin days of UTC, so that every window sees the same changes. No zone has two in one day. */
-function* evenStretches(zone: IANAZone, start: number, end: number): Generator<EvenStretch> {
-  let since = start;
-  let offset = offsetAt(zone, start);
-  for (let day = start; day < end; day += DAY_MS) {
-    const nextOffset = offsetAt(zone, day + DAY_MS);
-    if (nextOffset === offset) continue;
-    const change = findChange(zone, day, day + DAY_MS);
-    yield { start: since, end: change, offset };
-    since = change;
-    offset = nextOffset;
+/** The free slots that start at or after `from` and before `to`, ascending. */
+function* freeSlots(
+  { openHours, durationMinutes, taken, now }: BookableHours,
+  from: number,
+  to: number,
+): Generator<number> {
+  const duration = durationMinutes * MINUTE_MS;
+  if (!(duration > 0)) throw new RangeError('A slot must last longer than nothing');
+  const earliest = Math.max(from, now.getTime());
+  const busy = taken
+    .map(({ startsAt, endsAt }) => ({ start: startsAt.getTime(), end: endsAt.getTime() }))
+    .filter(({ start, end }) => start < end)
+    .sort((a, b) => a.start - b.start);
+  let passed = 0;
+  for (const { start, end } of findOpenings(openHours, from - LONGEST_OPENING, to + duration)) {
+    const skipped = Math.max(0, Math.ceil((earliest - start) / duration));
+    for (let slot = start + skipped * duration; slot < to && slot + duration <= end; slot += duration) {
+      while ((busy[passed]?.end ?? Number.POSITIVE_INFINITY) <= slot) passed += 1;
+      // Those behind it start later still.
+      if ((busy[passed]?.start ?? Number.POSITIVE_INFINITY) >= slot + duration) yield slot;
+    }
   }
-  yield { start: since, end, offset };
 }
 
 /** Ascending. Only what opens or closes outside of `start` to `end` is cut there. */
-const findOpenings = ({ time_zone, hours }: OpenHours, start: number, end: number): Opening[] => {
+function findOpenings({ time_zone, hours }: OpenHours, start: number, end: number): Opening[] {
   const week = weekdays.map((weekday) =>
     hours
       .filter(({ day }) => day === weekday)
@@ -114,53 +120,52 @@ const findOpenings = ({ time_zone, hours }: OpenHours, start: number, end: numbe
     }
   }
   return openings;
-};
-
-/** The free slots that start at or after `from` and before `to`, ascending. */
-function* freeSlots(
-  { openHours, durationMinutes, taken, now }: BookableHours,
-  from: number,
-  to: number,
-): Generator<number> {
-  const duration = durationMinutes * MINUTE_MS;
-  if (!(duration > 0)) throw new RangeError('A slot must last longer than nothing');
-  const earliest = Math.max(from, now.getTime());
-  const busy = taken
-    .map(({ startsAt, endsAt }) => ({ start: startsAt.getTime(), end: endsAt.getTime() }))
-    .filter(({ start, end }) => start < end)
-    .sort((a, b) => a.start - b.start);
-  let passed = 0;
-  for (const { start, end } of findOpenings(openHours, from - LONGEST_OPENING, to + duration)) {
-    const skipped = Math.max(0, Math.ceil((earliest - start) / duration));
-    for (let slot = start + skipped * duration; slot < to && slot + duration <= end; slot += duration) {
-      while ((busy[passed]?.end ?? Number.POSITIVE_INFINITY) <= slot) passed += 1;
-      // Those behind it start later still.
-      if ((busy[passed]?.start ?? Number.POSITIVE_INFINITY) >= slot + duration) yield slot;
-    }
-  }
 }
 
-/**
- * The starts of the free slots of a window, ascending. Slots are cut from the first instant of each opening in steps of
- * the duration, wholly within it, whatever the window: an instant is a slot's start in each window that holds it, or in
- * none. A slot starts at or after `now` and overlaps nothing that is taken; what only touches it does not matter.
- * Starts are whole minutes of the page's clocks.
- *
- * Work is bounded by the window. Throws RangeError, which is a mistake of the caller, for a window of more than 64 days,
- * an invalid date in it, a duration that is not positive and an unknown time zone.
- */
-export const freeTimes = ({ from, to, mostSlots, ...hours }: FreeTimesInput): Date[] => {
-  if (!(to.getTime() - from.getTime() <= MOST_WINDOW)) throw new RangeError('The window must have at most 64 days');
-  const starts: Date[] = [];
-  for (const slot of freeSlots(hours, from.getTime(), to.getTime())) {
-    if (starts.length >= mostSlots) break;
-    starts.push(new Date(slot));
+/** `start` and `end` begin days of UTC, so that every window sees the same changes. No zone has two in one day. */
+function* evenStretches(zone: IANAZone, start: number, end: number): Generator<EvenStretch> {
+  let since = start;
+  let offset = offsetAt(zone, start);
+  for (let day = start; day < end; day += DAY_MS) {
+    const nextOffset = offsetAt(zone, day + DAY_MS);
+    if (nextOffset === offset) continue;
+    const change = findChange(zone, day, day + DAY_MS);
+    yield { start: since, end: change, offset };
+    since = change;
+    offset = nextOffset;
   }
-  return starts;
-};
+  yield { start: since, end, offset };
+}
+
+/** Rounded: luxon gives minutes, which are fractions where a zone kept the mean time of its longitude. */
+function offsetAt(zone: IANAZone, time: number): number {
+  return Math.round(zone.offset(time) * MINUTE_MS);
+}
+
+/** The first second with another offset than at `start`, for whole seconds between which the offset changes once. */
+function findChange(zone: IANAZone, start: number, end: number): number {
+  const offset = offsetAt(zone, start);
+  let before = start;
+  let after = end;
+  while (after - before > SECOND_MS) {
+    const middle = before + Math.floor((after - before) / 2 / SECOND_MS) * SECOND_MS;
+    if (offsetAt(zone, middle) === offset) before = middle;
+    else after = middle;
+  }
+  return after;
+}
+
+/** luxon keeps each name that it meets for good, and names come from callers in any mix of upper and lower case. */
+function zoneNamed(name: string): IANAZone {
+  return IANAZone.create(new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone);
+}
+
+function startOfDay(time: number): number {
+  return Math.floor(time / DAY_MS) * DAY_MS;
+}
 
 /** Whether `startsAt` is the start of a free slot: whether `freeTimes` would give it. False for an invalid date. */
-export const isBookable = (hours: BookableHours, startsAt: Date): boolean => {
+export function isBookable(hours: BookableHours, startsAt: Date): boolean {
   const start = startsAt.getTime();
   return !freeSlots(hours, start, start + 1).next().done;
-};
+}

@@ -44,20 +44,6 @@ const OpenInterval = z
   });
 export type OpenInterval = z.infer<typeof OpenInterval>;
 
-const describeInterval = (interval: OpenInterval): string => `${interval.day} ${interval.from}-${interval.to}`;
-
-/** Two intervals that share a time of the week, if any do. Such that only touch do not. */
-const findOverlap = (hours: readonly OpenInterval[]): readonly [OpenInterval, OpenInterval] | undefined => {
-  for (const day of weekdays) {
-    const intervals = hours.filter((interval) => interval.day === day).sort((a, b) => a.from.localeCompare(b.from));
-    for (const [index, later] of intervals.entries()) {
-      const earlier = intervals[index - 1];
-      if (earlier !== undefined && later.from < earlier.to) return [earlier, later];
-    }
-  }
-  return undefined;
-};
-
 /**
  * The open hours of a booking page: at most 50 intervals a week, none of which runs over midnight; no interval at all
  * closes the page. Intervals that overlap are refused rather than merged: slots are counted from where an interval
@@ -81,4 +67,22 @@ export const OpenHours = z
 export type OpenHours = z.infer<typeof OpenHours>;
 
 /** Minutes from midnight to a time of the form HH:MM, as clocks show it. */
-export const minutesOfDay = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
+export function minutesOfDay(time: string): number {
+  return Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
+}
+
+function describeInterval(interval: OpenInterval): string {
+  return `${interval.day} ${interval.from}-${interval.to}`;
+}
+
+/** Two intervals that share a time of the week, if any do. Such that only touch do not. */
+function findOverlap(hours: readonly OpenInterval[]): readonly [OpenInterval, OpenInterval] | undefined {
+  for (const day of weekdays) {
+    const intervals = hours.filter((interval) => interval.day === day).sort((a, b) => a.from.localeCompare(b.from));
+    for (const [index, later] of intervals.entries()) {
+      const earlier = intervals[index - 1];
+      if (earlier !== undefined && later.from < earlier.to) return [earlier, later];
+    }
+  }
+  return undefined;
+}

@@ -30,21 +30,26 @@ export type PageRow = {
 };
 
 /** The hours column is JSON; this is where it becomes open hours again. */
-export const openHoursOf = ({ timeZone, hours }: Pick<PageRow, 'timeZone' | 'hours'>): OpenHours =>
-  OpenHours.parse({ time_zone: timeZone, hours });
+export function openHoursOf({ timeZone, hours }: Pick<PageRow, 'timeZone' | 'hours'>): OpenHours {
+  return OpenHours.parse({ time_zone: timeZone, hours });
+}
 
 /** The link to a page. `appUrl` is where the frontend lives. */
-export const pageUrl = (appUrl: string, slug: string): string => `${appUrl}/book/${slug}`;
+export function pageUrl(appUrl: string, slug: string): string {
+  return `${appUrl}/book/${slug}`;
+}
 
-export const toPage = (row: PageRow, appUrl: string): BookingPage => ({
-  id: row.id,
-  workspace_id: row.workspaceId,
-  user_id: row.userId,
-  title: row.title,
-  slug: row.slug,
-  duration_minutes: row.duration,
-  ...openHoursOf(row),
-  url: pageUrl(appUrl, row.slug),
-  created_at: toUnixSeconds(row.createdAt),
-  updated_at: toUnixSeconds(row.updatedAt),
-});
+export function toPage(row: PageRow, appUrl: string): BookingPage {
+  return {
+    id: row.id,
+    workspace_id: row.workspaceId,
+    user_id: row.userId,
+    title: row.title,
+    slug: row.slug,
+    duration_minutes: row.duration,
+    ...openHoursOf(row),
+    url: pageUrl(appUrl, row.slug),
+    created_at: toUnixSeconds(row.createdAt),
+    updated_at: toUnixSeconds(row.updatedAt),
+  };
+}

@@ -5,6 +5,6 @@ import type { Tx } from '../../db/client.ts';
  * workspace's row locked: a page that is being made then is either passed on, or refused since its creator is no member
  * any more.
  */
-export const passPagesOn = async (tx: Tx, workspaceId: number, leaverId: number, ownerId: number): Promise<void> => {
+export async function passPagesOn(tx: Tx, workspaceId: number, leaverId: number, ownerId: number): Promise<void> {
   await tx.bookingPage.updateMany({ where: { workspaceId, userId: leaverId }, data: { userId: ownerId } });
-};
+}

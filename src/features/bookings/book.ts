@@ -16,25 +16,6 @@ const MOST_DISPLAY_NAME = 100;
 /** Of one address on one page: who books is a stranger, and each booking makes a room. */
 const MOST_TO_COME = 3;
 
-const displayName = (title: string, name: string): string =>
-  [...`${title}: ${name}`].slice(0, MOST_DISPLAY_NAME).join('').trim();
-
-const notAvailable = () => conflict('This time is not available');
-
-/** Throws 409 for a time that the page does not offer, with this taken, and for one beyond the horizon. */
-const requireOffered = (page: OpenPage, startsAt: Date, now: Date, taken: readonly TakenTime[]): void => {
-  const hours = { openHours: openHoursOf(page), durationMinutes: page.duration, taken, now };
-  if (startsAt > horizonOf(now) || !isBookable(hours, startsAt)) throw notAvailable();
-};
-
-/** Throws 409 for an address that has as many meetings before it on the page as one may. */
-const requireFew = async (tx: Tx, { workspaceId, id }: OpenPage, email: string, now: Date): Promise<void> => {
-  const toCome = await tx.booking.count({
-    where: { workspaceId, bookingPageId: id, email, cancelledAt: null, startsAt: { gt: now } },
-  });
-  if (toCome >= MOST_TO_COME) throw conflict('This address has bookings to come already');
-};
-
 type NewBooking = {
   workspaceId: number;
   bookingPageId: number;
@@ -48,22 +29,37 @@ type NewBooking = {
   at: Date;
 };
 
-const insertBooking = async (tx: Tx, booking: NewBooking): Promise<number> => {
-  const { workspaceId, bookingPageId, contactId, roomId, name, email, tokenHash, startsAt, endsAt, at } = booking;
-  const [row] = await tx.$queryRaw<{ id: number }[]>`
-    insert into bookings (workspace_id, booking_page_id, contact_id, room_id, name, email, token_hash, starts_at,
-      ends_at, created_at)
-    values (${workspaceId}, ${bookingPageId}, ${contactId}::int, ${roomId}, ${name}, ${email}, ${tokenHash}, ${startsAt},
-      ${endsAt}, ${at})
-    returning id`;
-  if (!row) throw new Error('An insert returned no row');
-  return row.id;
-};
-
 type Meeting = { id: number; page: OpenPage; endsAt: Date; roomName: string; token: string };
 
+/**
+ * Books a meeting on a page: with a scheduled room of who is booked, who lets in whoever comes, and the contact of who books; emits `room.created`.
+ * Of many who want one time, one gets it. Throws 404 "Booking page not found", and 409 for a time that is taken, not
+ * offered or more than 365 days from now, and for an address that has three meetings to come on the page. `appUrl` is where the frontend lives.
+ */
+export async function book(
+  services: Pick<Services, 'db' | 'clock'>,
+  input: BookInput,
+  appUrl: string,
+): Promise<BookedMeeting> {
+  const { id, page, endsAt, roomName, token } = await transact(services.db, (tx) =>
+    addMeeting(tx, services.clock.now(), input),
+  ).catch((error: unknown): never => {
+    throw isExclusionViolation(error) ? notAvailable() : error;
+  });
+  return {
+    id,
+    title: page.title,
+    starts_at: input.starts_at,
+    ends_at: toUnixSeconds(endsAt),
+    name: input.name,
+    room_name: roomName,
+    cancel_url: `${pageUrl(appUrl, page.slug)}/cancel?token=${token}`,
+    cancel_token: token,
+  };
+}
+
 /** The meeting with its room, its contact and what analytics counts. Throws 404 and 409. */
-const addMeeting = async (tx: Tx, at: Date, { slug, name, email, starts_at }: BookInput): Promise<Meeting> => {
+async function addMeeting(tx: Tx, at: Date, { slug, name, email, starts_at }: BookInput): Promise<Meeting> {
   const startsAt = new Date(starts_at * SECOND_MS);
   const known = await findPage(tx, slug);
   // Asked before the lock: who would get nothing must not wait for it.
@@ -90,31 +86,38 @@ const addMeeting = async (tx: Tx, at: Date, { slug, name, email, starts_at }: Bo
   const id = await insertBooking(tx, booking);
   await recordContactEvent(tx, { workspaceId, type: 'booking', contactId, roomId: null, bookingPageId, at });
   return { id, page, endsAt, roomName: room.name, token };
-};
+}
 
-/**
- * Books a meeting on a page: with a scheduled room of who is booked, who lets in whoever comes, and the contact of who books; emits `room.created`.
- * Of many who want one time, one gets it. Throws 404 "Booking page not found", and 409 for a time that is taken, not
- * offered or more than 365 days from now, and for an address that has three meetings to come on the page. `appUrl` is where the frontend lives.
- */
-export const book = async (
-  services: Pick<Services, 'db' | 'clock'>,
-  input: BookInput,
-  appUrl: string,
-): Promise<BookedMeeting> => {
-  const { id, page, endsAt, roomName, token } = await transact(services.db, (tx) =>
-    addMeeting(tx, services.clock.now(), input),
-  ).catch((error: unknown): never => {
-    throw isExclusionViolation(error) ? notAvailable() : error;
+/** Throws 409 for a time that the page does not offer, with this taken, and for one beyond the horizon. */
+function requireOffered(page: OpenPage, startsAt: Date, now: Date, taken: readonly TakenTime[]): void {
+  const hours = { openHours: openHoursOf(page), durationMinutes: page.duration, taken, now };
+  if (startsAt > horizonOf(now) || !isBookable(hours, startsAt)) throw notAvailable();
+}
+
+function notAvailable() {
+  return conflict('This time is not available');
+}
+
+/** Throws 409 for an address that has as many meetings before it on the page as one may. */
+async function requireFew(tx: Tx, { workspaceId, id }: OpenPage, email: string, now: Date): Promise<void> {
+  const toCome = await tx.booking.count({
+    where: { workspaceId, bookingPageId: id, email, cancelledAt: null, startsAt: { gt: now } },
   });
-  return {
-    id,
-    title: page.title,
-    starts_at: input.starts_at,
-    ends_at: toUnixSeconds(endsAt),
-    name: input.name,
-    room_name: roomName,
-    cancel_url: `${pageUrl(appUrl, page.slug)}/cancel?token=${token}`,
-    cancel_token: token,
-  };
-};
+  if (toCome >= MOST_TO_COME) throw conflict('This address has bookings to come already');
+}
+
+function displayName(title: string, name: string): string {
+  return [...`${title}: ${name}`].slice(0, MOST_DISPLAY_NAME).join('').trim();
+}
+
+async function insertBooking(tx: Tx, booking: NewBooking): Promise<number> {
+  const { workspaceId, bookingPageId, contactId, roomId, name, email, tokenHash, startsAt, endsAt, at } = booking;
+  const [row] = await tx.$queryRaw<{ id: number }[]>`
+    insert into bookings (workspace_id, booking_page_id, contact_id, room_id, name, email, token_hash, starts_at,
+      ends_at, created_at)
+    values (${workspaceId}, ${bookingPageId}, ${contactId}::int, ${roomId}, ${name}, ${email}, ${tokenHash}, ${startsAt},
+      ${endsAt}, ${at})
+    returning id`;
+  if (!row) throw new Error('An insert returned no row');
+  return row.id;
+}

@@ -8,14 +8,16 @@ import { isPageSlug, MOST_DURATION } from '../booking-pages/schemas.ts';
 
 const HORIZON_DAYS = 365;
 
-/** The last instant at which a meeting that is booked now may begin. */
-export const horizonOf = (now: Date): Date => new Date(now.getTime() + HORIZON_DAYS * DAY_MS);
-
 /** `userName`: of who is booked. */
 export type OpenPage = Omit<PageRow, 'createdAt' | 'updatedAt'> & { userName: string };
 
+/** The last instant at which a meeting that is booked now may begin. */
+export function horizonOf(now: Date): Date {
+  return new Date(now.getTime() + HORIZON_DAYS * DAY_MS);
+}
+
 /** The page behind a link. Throws 404 "Booking page not found". */
-export const findPage = async (db: Database | Tx, slug: string): Promise<OpenPage> => {
+export async function findPage(db: Database | Tx, slug: string): Promise<OpenPage> {
   // Also because the text comes from outside, and PostgreSQL takes not every text.
   if (!isPageSlug(slug)) throw notFound('Booking page');
   const [page] = await db.$queryRaw<OpenPage[]>`
@@ -24,15 +26,15 @@ export const findPage = async (db: Database | Tx, slug: string): Promise<OpenPag
     from booking_pages p join users u on u.id = p.user_id where p.slug = ${slug}`;
   if (!page) throw notFound('Booking page');
   return page;
-};
+}
 
 /** What is booked on a page between two instants, and not cancelled. */
-export const listTaken = async (
+export async function listTaken(
   db: Database | Tx,
   { workspaceId, id }: Pick<PageRow, 'workspaceId' | 'id'>,
   from: Date,
   to: Date,
-): Promise<TakenTime[]> => {
+): Promise<TakenTime[]> {
   // No meeting lasts longer, so that what begins before this has ended.
   const earliest = new Date(from.getTime() - MOST_DURATION * MINUTE_MS);
   return db.booking.findMany({
@@ -45,4 +47,4 @@ export const listTaken = async (
     },
     select: { startsAt: true, endsAt: true },
   });
-};
+}

@@ -13,25 +13,28 @@ import type { Booking, ListBookingsInput, TimesAnswer, TimesInput } from './sche
 const MOST_DAYS = 62;
 const USUAL_DAYS = 14;
 
-const toDate = (unixSeconds: number): Date => new Date(unixSeconds * SECOND_MS);
-
-/** Throws 400 for a range that is empty or too long. */
-const rangeOf = ({ from, to }: Pick<TimesInput, 'from' | 'to'>, now: Date): { from: Date; to: Date } => {
-  const start = from === undefined ? now : toDate(from);
-  const end = to === undefined ? new Date(start.getTime() + USUAL_DAYS * DAY_MS) : toDate(to);
-  if (end <= start || end.getTime() - start.getTime() > MOST_DAYS * DAY_MS)
-    throw badField('to', `to must be after from, by at most ${MOST_DAYS} days`);
-  return { from: start, to: end };
+type BookingRow = {
+  id: number;
+  booking_page_id: number;
+  title: string;
+  contact_id: number | null;
+  name: string;
+  email: string;
+  room_name: string | null;
+  starts_at: Date;
+  ends_at: Date;
+  cancelled_at: Date | null;
+  created_at: Date;
 };
 
 /**
  * The times of a range at which a meeting can be booked, as far as 365 days from now. Throws 400, and 404 "Booking page
  * not found".
  */
-export const listTimes = async (
+export async function listTimes(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   { slug, ...range }: TimesInput,
-): Promise<TimesAnswer> => {
+): Promise<TimesAnswer> {
   const now = clock.now();
   const { from, to: end } = rangeOf(range, now);
   const page = await findPage(db, slug);
@@ -52,53 +55,30 @@ export const listTimes = async (
     page: { title: page.title, slug: page.slug, duration_minutes: page.duration, time_zone: page.timeZone },
     times: times.map(toUnixSeconds),
   };
-};
+}
 
-type BookingRow = {
-  id: number;
-  booking_page_id: number;
-  title: string;
-  contact_id: number | null;
-  name: string;
-  email: string;
-  room_name: string | null;
-  starts_at: Date;
-  ends_at: Date;
-  cancelled_at: Date | null;
-  created_at: Date;
-};
+/** Throws 400 for a range that is empty or too long. */
+function rangeOf({ from, to }: Pick<TimesInput, 'from' | 'to'>, now: Date): { from: Date; to: Date } {
+  const start = from === undefined ? now : toDate(from);
+  const end = to === undefined ? new Date(start.getTime() + USUAL_DAYS * DAY_MS) : toDate(to);
+  if (end <= start || end.getTime() - start.getTime() > MOST_DAYS * DAY_MS)
+    throw badField('to', `to must be after from, by at most ${MOST_DAYS} days`);
+  return { from: start, to: end };
+}
 
-const toBooking = (row: BookingRow): Booking => ({
-  id: row.id,
-  booking_page_id: row.booking_page_id,
-  title: row.title,
-  contact_id: row.contact_id,
-  name: row.name,
-  email: row.email,
-  room_name: row.room_name,
-  starts_at: toUnixSeconds(row.starts_at),
-  ends_at: toUnixSeconds(row.ends_at),
-  cancelled_at: row.cancelled_at === null ? null : toUnixSeconds(row.cancelled_at),
-  created_at: toUnixSeconds(row.created_at),
-});
-
-/** What begins from here on; where nobody says from when, what has not ended yet. */
-const notBefore = (from: number | undefined, now: Date): Prisma.Sql => {
-  if (from !== undefined) return Prisma.sql`b.starts_at >= ${toDate(from)}`;
-  // No meeting lasts longer; the index knows when they begin.
-  const earliest = new Date(now.getTime() - MOST_DURATION * MINUTE_MS);
-  return Prisma.sql`b.starts_at > ${earliest} and b.ends_at > ${now}`;
-};
+function toDate(unixSeconds: number): Date {
+  return new Date(unixSeconds * SECOND_MS);
+}
 
 /**
  * A page of the workspace's bookings, cancelled ones too, what begins first first; without `from` those that have not
  * ended yet. Throws 400 for a range that is empty.
  */
-export const listBookings = async (
+export async function listBookings(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   { workspaceId }: Actor,
   { from, to, limit, offset }: ListBookingsInput,
-): Promise<Booking[]> => {
+): Promise<Booking[]> {
   const now = clock.now();
   if (to !== undefined && toDate(to) <= (from === undefined ? now : toDate(from)))
     throw badField('to', 'to must be after from, which is now where it is left out');
@@ -117,4 +97,28 @@ export const listBookings = async (
     where ${Prisma.join(conditions, ' and ')}
     order by b.starts_at, b.id limit ${limit} offset ${offset}`;
   return rows.map(toBooking);
-};
+}
+
+/** What begins from here on; where nobody says from when, what has not ended yet. */
+function notBefore(from: number | undefined, now: Date): Prisma.Sql {
+  if (from !== undefined) return Prisma.sql`b.starts_at >= ${toDate(from)}`;
+  // No meeting lasts longer; the index knows when they begin.
+  const earliest = new Date(now.getTime() - MOST_DURATION * MINUTE_MS);
+  return Prisma.sql`b.starts_at > ${earliest} and b.ends_at > ${now}`;
+}
+
+function toBooking(row: BookingRow): Booking {
+  return {
+    id: row.id,
+    booking_page_id: row.booking_page_id,
+    title: row.title,
+    contact_id: row.contact_id,
+    name: row.name,
+    email: row.email,
+    room_name: row.room_name,
+    starts_at: toUnixSeconds(row.starts_at),
+    ends_at: toUnixSeconds(row.ends_at),
+    cancelled_at: row.cancelled_at === null ? null : toUnixSeconds(row.cancelled_at),
+    created_at: toUnixSeconds(row.created_at),
+  };
+}

@@ -12,8 +12,22 @@ import type { Contact, ContactInput, CreateContactInput, UpdateContactInput } fr
 
 type Db = Pick<Services, 'db'>;
 
+/** Creates a contact. Throws 409 for an address that the workspace has. */
+export function createContact(
+  services: Pick<Services, 'db' | 'clock'>,
+  actor: Actor,
+  { name, email }: CreateContactInput,
+): Promise<Contact> {
+  return write(services, actor, async (tx) => {
+    const data = { workspaceId: actor.workspaceId, name, email, createdAt: services.clock.now() };
+    const [row] = await tx.contact.createManyAndReturn({ data, select: contactColumns });
+    if (!row) throw new Error('An insert returned no row');
+    return toContact(row);
+  });
+}
+
 /** Runs `work` in a transaction behind the workspace's lock. Throws 404, 403, and 409 for an address that is taken. */
-const write = async <Result>({ db }: Db, actor: Actor, work: (tx: Tx) => Promise<Result>): Promise<Result> => {
+async function write<Result>({ db }: Db, actor: Actor, work: (tx: Tx) => Promise<Result>): Promise<Result> {
   try {
     return await transact(db, async (tx) => {
       await lockAs(tx, actor, 'admin');
@@ -24,28 +38,15 @@ const write = async <Result>({ db }: Db, actor: Actor, work: (tx: Tx) => Promise
     if (isUniqueViolation(error)) throw conflict('A contact with this email already exists');
     throw error;
   }
-};
-
-/** Creates a contact. Throws 409 for an address that the workspace has. */
-export const createContact = (
-  services: Pick<Services, 'db' | 'clock'>,
-  actor: Actor,
-  { name, email }: CreateContactInput,
-): Promise<Contact> =>
-  write(services, actor, async (tx) => {
-    const data = { workspaceId: actor.workspaceId, name, email, createdAt: services.clock.now() };
-    const [row] = await tx.contact.createManyAndReturn({ data, select: contactColumns });
-    if (!row) throw new Error('An insert returned no row');
-    return toContact(row);
-  });
+}
 
 /** Changes what is sent. Throws 404, and 409 for an address that another contact has. */
-export const updateContact = (
+export function updateContact(
   services: Db,
   actor: Actor,
   { contactId, name, email }: UpdateContactInput,
-): Promise<Contact> =>
-  write(services, actor, async (tx) => {
+): Promise<Contact> {
+  return write(services, actor, async (tx) => {
     const data = { ...(name !== undefined && { name }), ...(email !== undefined && { email }) };
     const where = { workspaceId: actor.workspaceId, id: contactId };
     const [row] =
@@ -55,11 +56,13 @@ export const updateContact = (
     if (!row) throw notFound('Contact');
     return toContact(row);
   });
+}
 
 /** Deletes a contact; what they did stays counted, and bookings keep their name and address. Throws 404. */
-export const deleteContact = (services: Db, actor: Actor, { contactId }: ContactInput): Promise<{ ok: true }> =>
-  write(services, actor, async (tx) => {
+export function deleteContact(services: Db, actor: Actor, { contactId }: ContactInput): Promise<{ ok: true }> {
+  return write(services, actor, async (tx) => {
     const { count } = await tx.contact.deleteMany({ where: { workspaceId: actor.workspaceId, id: contactId } });
     if (count === 0) throw notFound('Contact');
     return { ok: true };
   });
+}

@@ -5,6 +5,14 @@ import { type CsvRow, writeContactsCsv } from './write-contacts-csv.ts';
 
 const BATCH = 500;
 
+/** All contacts of the workspace as CSV, oldest id first, read as fast as they are taken. */
+export function exportContacts(
+  services: Pick<Services, 'db'>,
+  { workspaceId }: Actor,
+): AsyncGenerator<Buffer, void, undefined> {
+  return writeContactsCsv(allContacts(services, workspaceId));
+}
+
 /** Each batch is a short statement of its own: a slow reader holds no connection to the database. */
 async function* allContacts({ db }: Pick<Services, 'db'>, workspaceId: number): AsyncGenerator<CsvRow> {
   let after = 0;
@@ -21,9 +29,3 @@ async function* allContacts({ db }: Pick<Services, 'db'>, workspaceId: number): 
     after = last.id;
   }
 }
-
-/** All contacts of the workspace as CSV, oldest id first, read as fast as they are taken. */
-export const exportContacts = (
-  services: Pick<Services, 'db'>,
-  { workspaceId }: Actor,
-): AsyncGenerator<Buffer, void, undefined> => writeContactsCsv(allContacts(services, workspaceId));

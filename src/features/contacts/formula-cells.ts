@@ -10,7 +10,11 @@ const LIKE_FORMULA = new RegExp(`^'*[${FORMULA_SIGNS}]`);
 const DEFUSED = new RegExp(`^'+[${FORMULA_SIGNS}]`);
 
 /** The cell as it may leave. */
-export const defuse = (cell: string): string => (LIKE_FORMULA.test(cell) ? `'${cell}` : cell);
+export function defuse(cell: string): string {
+  return LIKE_FORMULA.test(cell) ? `'${cell}` : cell;
+}
 
 /** The cell as it was before `defuse`; one that `defuse` did not change stays. */
-export const undoDefuse = (cell: string): string => (DEFUSED.test(cell) ? cell.slice(1) : cell);
+export function undoDefuse(cell: string): string {
+  return DEFUSED.test(cell) ? cell.slice(1) : cell;
+}

@@ -11,7 +11,7 @@ export type ImportSlots = {
   claim(workspaceId: number): () => void;
 };
 
-export const createImportSlots = (): ImportSlots => {
+export function createImportSlots(): ImportSlots {
   const running = new Set<number>();
   return {
     claim(workspaceId) {
@@ -22,4 +22,4 @@ export const createImportSlots = (): ImportSlots => {
       return () => void running.delete(workspaceId);
     },
   };
-};
+}

@@ -10,9 +10,6 @@ import { undoDefuse } from './formula-cells.ts';
 /** What a record gives. `line` is the line of the file in which the record begins; the first one is 1. */
 export type ParsedRow = { line: number; name: string; email: string } | { line: number; problem: string };
 
-/** The file cannot be read on: a 400 that says why, of the body as a whole. */
-const unreadable = (message: string, cause?: unknown): AppError => badField('', message, cause);
-
 const MOST_NAME = 100;
 const MOST_RECORD_BYTES = 1024 * 1024;
 /** An empty field has no bytes that count towards the record, and would otherwise be free. */
@@ -36,25 +33,46 @@ const Person = z.object({ name: lineOfText(MOST_NAME), email });
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The text of a field; null for bytes that are not UTF-8. */
-const decode = (field: string): string | null => {
-  try {
-    return utf8.decode(Buffer.from(field, 'latin1'));
-  } catch {
-    return null;
-  }
-};
-
-const tooLong = (line: number, cause?: unknown): AppError =>
-  unreadable(`Line ${line}: a record must have at most 1 MiB and ${MOST_COLUMNS} columns`, cause);
-
 type Delimiter = ',' | ';';
+
+/** The fields, each character of which is one byte of the file, and the line in which they begin. */
+type CsvRecord = string[] & { line: number };
+
+/** Where a record has what. There may be no column of names: -1. */
+type Columns = { name: number; email: number };
+
+/**
+ * Reads the contacts of a CSV file: UTF-8 with or without a byte order mark, separated by commas or by semicolons, whose
+ * first row names the columns in any order: `email` or `E-mail`, and if it is there `name` or `Full name`; of two such
+ * columns the first one counts, and others are ignored. Names are trimmed, of at most 100 characters; without one, the
+ * part of the address before the @ stands for it. Addresses are checked and lower-cased like those of accounts. One
+ * address may come several times. Rows without any text are passed over.
+ *
+ * A row that is no contact gives its problem and the file is read on. Throws 400, which names the whole body, for a file without a column
+ * of addresses or with a header that is not UTF-8, a record of more than 1 MiB or 1000 columns, and a quote that is
+ * never closed; some rows before that may have been given and others not. What the source throws comes through as it
+ * is. Holds a chunk of the source and the records of 16 KiB at a time, and lets the event loop turn before the next
+ * ones; stopping early lets go of the source.
+ */
+export async function* parseContactsCsv(source: AsyncIterable<Buffer>): AsyncGenerator<ParsedRow, void, undefined> {
+  const chunks = source[Symbol.asyncIterator]();
+  const { head, delimiter } = await readHead(chunks).catch(async (error) => {
+    await chunks.return?.();
+    throw error;
+  });
+  let columns: Columns | undefined;
+  for await (const record of readRecords(inPieces(head, chunks), delimiter)) {
+    if (columns === undefined) columns = findColumns(record);
+    else yield parseRow(record, columns);
+  }
+  if (columns === undefined) throw noEmailColumn();
+}
 
 /**
  * Reads ahead until the header row is there: the bytes so far, without a byte order mark, and what separates the columns:
  * the more frequent of comma and semicolon outside of quotes in that row.
  */
-const readHead = async (chunks: AsyncIterator<Buffer>): Promise<{ head: Buffer; delimiter: Delimiter }> => {
+async function readHead(chunks: AsyncIterator<Buffer>): Promise<{ head: Buffer; delimiter: Delimiter }> {
   const read: Buffer[] = [];
   const answer = (): { head: Buffer; delimiter: Delimiter } => {
     const bytes = Buffer.concat(read);
@@ -79,37 +97,16 @@ const readHead = async (chunks: AsyncIterator<Buffer>): Promise<{ head: Buffer; 
     }
     if (length > MOST_RECORD_BYTES) throw tooLong(1);
   }
-};
-
-/**
- * The bytes that were read ahead and the rest of the file, in pieces, each in a turn of its own of the event loop: bytes
- * that are there already would otherwise be read to their end before anybody else has one. Lets go of the file however
- * it ends.
- */
-async function* inPieces(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
-  try {
-    let chunk: Buffer | undefined = head;
-    while (chunk !== undefined) {
-      for (let start = 0; start < chunk.length; start += PIECE_BYTES) {
-        await giveWay();
-        yield chunk.subarray(start, start + PIECE_BYTES);
-      }
-      const next: IteratorResult<Buffer> = await rest.next();
-      chunk = next.done ? undefined : next.value;
-    }
-  } finally {
-    await rest.return?.();
-  }
 }
 
-/** The fields, each character of which is one byte of the file, and the line in which they begin. */
-type CsvRecord = string[] & { line: number };
+function tooLong(line: number, cause?: unknown): AppError {
+  return unreadable(`Line ${line}: a record must have at most 1 MiB and ${MOST_COLUMNS} columns`, cause);
+}
 
-/** Line breaks stand within a field only where it is quoted. */
-const countLines = (fields: readonly string[]): number =>
-  fields.reduce((lines, field) => lines + (field.match(/\r\n|\r|\n/g)?.length ?? 0), 1);
-
-const isBlank = (field: string): boolean => /^[ \t]*$/.test(field);
+/** The file cannot be read on: a 400 that says why, of the body as a whole. */
+function unreadable(message: string, cause?: unknown): AppError {
+  return badField('', message, cause);
+}
 
 /** The records of a file that have any text, each with the line in which it begins. Throws 400. */
 async function* readRecords(pieces: AsyncIterable<Buffer>, delimiter: Delimiter): AsyncGenerator<CsvRecord> {
@@ -153,12 +150,37 @@ async function* readRecords(pieces: AsyncIterable<Buffer>, delimiter: Delimiter)
   }
 }
 
-const noEmailColumn = (): AppError => unreadable('CSV must have a column named email');
+/** Line breaks stand within a field only where it is quoted. */
+function countLines(fields: readonly string[]): number {
+  return fields.reduce((lines, field) => lines + (field.match(/\r\n|\r|\n/g)?.length ?? 0), 1);
+}
 
-/** Where a record has what. There may be no column of names: -1. */
-type Columns = { name: number; email: number };
+function isBlank(field: string): boolean {
+  return /^[ \t]*$/.test(field);
+}
 
-const findColumns = (header: readonly string[]): Columns => {
+/**
+ * The bytes that were read ahead and the rest of the file, in pieces, each in a turn of its own of the event loop: bytes
+ * that are there already would otherwise be read to their end before anybody else has one. Lets go of the file however
+ * it ends.
+ */
+async function* inPieces(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    let chunk: Buffer | undefined = head;
+    while (chunk !== undefined) {
+      for (let start = 0; start < chunk.length; start += PIECE_BYTES) {
+        await giveWay();
+        yield chunk.subarray(start, start + PIECE_BYTES);
+      }
+      const next: IteratorResult<Buffer> = await rest.next();
+      chunk = next.done ? undefined : next.value;
+    }
+  } finally {
+    await rest.return?.();
+  }
+}
+
+function findColumns(header: readonly string[]): Columns {
   const titles = header.map((field) => {
     const title = decode(field);
     if (title === null) throw unreadable('CSV must be UTF-8');
@@ -167,12 +189,22 @@ const findColumns = (header: readonly string[]): Columns => {
   const email = titles.findIndex((title) => EMAIL_COLUMNS.includes(title));
   if (email === -1) throw noEmailColumn();
   return { name: titles.findIndex((title) => NAME_COLUMNS.includes(title)), email };
-};
+}
 
-/** Not every other text is an address; but a parse that fails costs much more than one that does not. */
-const isNoEmail = (text: string): boolean => !text.includes('@') && text.length <= MOST_EMAIL;
+/** The text of a field; null for bytes that are not UTF-8. */
+function decode(field: string): string | null {
+  try {
+    return utf8.decode(Buffer.from(field, 'latin1'));
+  } catch {
+    return null;
+  }
+}
 
-const parseRow = (record: CsvRecord, columns: Columns): ParsedRow => {
+function noEmailColumn(): AppError {
+  return unreadable('CSV must have a column named email');
+}
+
+function parseRow(record: CsvRecord, columns: Columns): ParsedRow {
   const { line } = record;
   const name = decode(record[columns.name] ?? '');
   if (name === null) return { line, problem: 'name must be UTF-8' };
@@ -184,31 +216,9 @@ const parseRow = (record: CsvRecord, columns: Columns): ParsedRow => {
   // ASCII, so that cutting it breaks no character.
   const account = data.email.slice(0, data.email.lastIndexOf('@'));
   return { line, name: data.name || account.slice(0, MOST_NAME), email: data.email };
-};
+}
 
-/**
- * Reads the contacts of a CSV file: UTF-8 with or without a byte order mark, separated by commas or by semicolons, whose
- * first row names the columns in any order: `email` or `E-mail`, and if it is there `name` or `Full name`; of two such
- * columns the first one counts, and others are ignored. Names are trimmed, of at most 100 characters; without one, the
- * part of the address before the @ stands for it. Addresses are checked and lower-cased like those of accounts. One
- * address may come several times. Rows without any text are passed over.
- *
- * A row that is no contact gives its problem and the file is read on. Throws 400, which names the whole body, for a file without a column
- * of addresses or with a header that is not UTF-8, a record of more than 1 MiB or 1000 columns, and a quote that is
- * never closed; some rows before that may have been given and others not. What the source throws comes through as it
- * is. Holds a chunk of the source and the records of 16 KiB at a time, and lets the event loop turn before the next
- * ones; stopping early lets go of the source.
- */
-export async function* parseContactsCsv(source: AsyncIterable<Buffer>): AsyncGenerator<ParsedRow, void, undefined> {
-  const chunks = source[Symbol.asyncIterator]();
-  const { head, delimiter } = await readHead(chunks).catch(async (error) => {
-    await chunks.return?.();
-    throw error;
-  });
-  let columns: Columns | undefined;
-  for await (const record of readRecords(inPieces(head, chunks), delimiter)) {
-    if (columns === undefined) columns = findColumns(record);
-    else yield parseRow(record, columns);
-  }
-  if (columns === undefined) throw noEmailColumn();
+/** Not every other text is an address; but a parse that fails costs much more than one that does not. */
+function isNoEmail(text: string): boolean {
+  return !text.includes('@') && text.length <= MOST_EMAIL;
 }

@@ -6,10 +6,12 @@ export type ContactRow = { id: number; workspaceId: number; name: string; email:
 /** What the presenter below needs of a row. */
 export const contactColumns = { id: true, workspaceId: true, name: true, email: true, createdAt: true } as const;
 
-export const toContact = (row: ContactRow): Contact => ({
-  id: row.id,
-  workspace_id: row.workspaceId,
-  name: row.name,
-  email: row.email,
-  created_at: toUnixSeconds(row.createdAt),
-});
+export function toContact(row: ContactRow): Contact {
+  return {
+    id: row.id,
+    workspace_id: row.workspaceId,
+    name: row.name,
+    email: row.email,
+    created_at: toUnixSeconds(row.createdAt),
+  };
+}

@@ -17,12 +17,22 @@ import {
 
 type Db = Pick<Services, 'db'>;
 
+type EventRow = {
+  id: bigint;
+  type: string;
+  room_id: number | null;
+  room_name: string | null;
+  booking_page_id: number | null;
+  booking_page_title: string | null;
+  created_at: Date;
+};
+
 /** A page of the workspace's contacts, newest first, and the number of all that match. */
-export const listContacts = async (
+export async function listContacts(
   { db }: Db,
   { workspaceId }: Actor,
   { search, limit, offset }: ListContactsInput,
-): Promise<ContactsAnswer> => {
+): Promise<ContactsAnswer> {
   const pattern = search ? containing(search) : null;
   const found =
     pattern === null
@@ -43,34 +53,14 @@ export const listContacts = async (
     contacts: rows.flatMap((row) => (row.id === null ? [] : [toContact(row)])),
     total: rows[0]?.total ?? 0,
   };
-};
-
-type EventRow = {
-  id: bigint;
-  type: string;
-  room_id: number | null;
-  room_name: string | null;
-  booking_page_id: number | null;
-  booking_page_title: string | null;
-  created_at: Date;
-};
-
-const toEvent = (row: EventRow): ContactEvent => ({
-  id: Number(row.id),
-  type: row.type,
-  room_id: row.room_id,
-  room_name: row.room_name,
-  booking_page_id: row.booking_page_id,
-  booking_page_title: row.booking_page_title,
-  created_at: toUnixSeconds(row.created_at),
-});
+}
 
 /** One contact with what they did last. Throws 404. */
-export const readContact = async (
+export async function readContact(
   { db }: Db,
   { workspaceId }: Actor,
   { contactId }: ContactInput,
-): Promise<ContactReadAnswer> => {
+): Promise<ContactReadAnswer> {
   const contact = await db.contact.findFirst({ where: { workspaceId, id: contactId }, select: contactColumns });
   if (contact === null) throw notFound('Contact');
   const events = await db.$queryRaw<EventRow[]>`
@@ -81,4 +71,16 @@ export const readContact = async (
     where e.workspace_id = ${workspaceId} and e.contact_id = ${contactId}
     order by e.created_at desc, e.id desc limit ${MOST_EVENTS}`;
   return { contact: toContact(contact), events: events.map(toEvent) };
-};
+}
+
+function toEvent(row: EventRow): ContactEvent {
+  return {
+    id: Number(row.id),
+    type: row.type,
+    room_id: row.room_id,
+    room_name: row.room_name,
+    booking_page_id: row.booking_page_id,
+    booking_page_title: row.booking_page_title,
+    created_at: toUnixSeconds(row.created_at),
+  };
+}

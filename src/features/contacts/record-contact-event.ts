@@ -28,10 +28,7 @@ export type NewContactEvent = {
  * writer wait for the commit: call it late in the transaction. Throws a foreign key violation for a workspace that was
  * deleted meanwhile.
  */
-export const findOrAddContact = async (
-  tx: Tx,
-  { workspaceId, name, email, at }: NewContact,
-): Promise<number | null> => {
+export async function findOrAddContact(tx: Tx, { workspaceId, name, email, at }: NewContact): Promise<number | null> {
   const address = email?.trim().toLowerCase();
   if (!address) return null;
   const where = { workspaceId_email: { workspaceId, email: address } };
@@ -45,15 +42,15 @@ export const findOrAddContact = async (
     skipDuplicates: true,
   });
   return added?.id ?? (await tx.contact.findUniqueOrThrow({ where, select })).id;
-};
+}
 
 /**
  * Writes what a contact (or somebody unknown) did; triggers add it to the sums of analytics. The workspace's next event
  * waits for the commit: call it last. Throws a foreign key violation for a workspace that was deleted meanwhile.
  */
-export const recordContactEvent = async (
+export async function recordContactEvent(
   tx: Tx,
   { workspaceId, type, contactId, roomId, bookingPageId, at }: NewContactEvent,
-): Promise<void> => {
+): Promise<void> {
   await tx.contactEvent.createMany({ data: [{ workspaceId, type, contactId, roomId, bookingPageId, createdAt: at }] });
-};
+}

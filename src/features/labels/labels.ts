@@ -21,28 +21,8 @@ const labelColumns = {
   creator: { select: { name: true } },
 } as const;
 
-const toLabel = (row: ListedLabel): Label => ({
-  id: row.id,
-  name: row.name,
-  color: row.color,
-  created_by_name: creatorName(row.creator?.name),
-  created_at: toUnixSeconds(row.createdAt),
-});
-
-const toLabelRecord = (row: ListedLabel & { workspaceId: number; createdBy: number | null }): LabelRecord => ({
-  ...toLabel(row),
-  workspace_id: row.workspaceId,
-  created_by: row.createdBy,
-});
-
-/** A taken name is the only thing that a unique key refuses here. */
-const nameTaken = (error: unknown): never => {
-  if (isUniqueViolation(error)) throw conflict('A label with this name already exists');
-  throw error;
-};
-
 /** All labels, oldest first. */
-export const listLabels = async ({ db }: Db, { workspaceId }: Actor): Promise<Label[]> => {
+export async function listLabels({ db }: Db, { workspaceId }: Actor): Promise<Label[]> {
   const rows = await db.$queryRaw<
     { id: number; name: string; color: string; createdAt: Date; creator: string | null }[]
   >`
@@ -50,14 +30,24 @@ export const listLabels = async ({ db }: Db, { workspaceId }: Actor): Promise<La
     from labels l left join users u on u.id = l.created_by
     where l.workspace_id = ${workspaceId} order by l.created_at, l.id`;
   return rows.map((row) => toLabel({ ...row, creator: row.creator === null ? null : { name: row.creator } }));
-};
+}
+
+function toLabel(row: ListedLabel): Label {
+  return {
+    id: row.id,
+    name: row.name,
+    color: row.color,
+    created_by_name: creatorName(row.creator?.name),
+    created_at: toUnixSeconds(row.createdAt),
+  };
+}
 
 /** Creates a label. Throws 409 for a name that the workspace has. */
-export const createLabel = async (
+export async function createLabel(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   { workspaceId, userId, name: creator }: Actor,
   { name, color }: CreateLabelInput,
-): Promise<LabelRecord> => {
+): Promise<LabelRecord> {
   const data = { workspaceId, name, color, createdBy: userId, createdAt: clock.now() };
   try {
     // One statement: `create` would read the row and its creator again, in a transaction.
@@ -69,29 +59,39 @@ export const createLabel = async (
     if (isForeignKeyViolation(error)) throw notFound('Workspace');
     return nameTaken(error);
   }
-};
+}
+
+function toLabelRecord(row: ListedLabel & { workspaceId: number; createdBy: number | null }): LabelRecord {
+  return {
+    ...toLabel(row),
+    workspace_id: row.workspaceId,
+    created_by: row.createdBy,
+  };
+}
+
+/** A taken name is the only thing that a unique key refuses here. */
+function nameTaken(error: unknown): never {
+  if (isUniqueViolation(error)) throw conflict('A label with this name already exists');
+  throw error;
+}
 
 /** Changes what is sent. Throws 404, and 409 for a name that another label has. */
-export const updateLabel = async (
+export async function updateLabel(
   { db }: Db,
   { workspaceId }: Actor,
   { labelId, name, color }: UpdateLabelInput,
-): Promise<LabelRecord> => {
+): Promise<LabelRecord> {
   const data = { ...(name !== undefined && { name }), ...(color !== undefined && { color }) };
   const where = { workspaceId, id: labelId };
   const { count } = await db.label.updateMany({ where, data }).catch(nameTaken);
   const row = count === 1 ? await db.label.findFirst({ where, select: labelColumns }) : null;
   if (row === null) throw notFound('Label');
   return toLabelRecord(row);
-};
+}
 
 /** Deletes a label and takes it off every item. Throws 404. */
-export const deleteLabel = async (
-  { db }: Db,
-  { workspaceId }: Actor,
-  { labelId }: LabelInput,
-): Promise<{ ok: true }> => {
+export async function deleteLabel({ db }: Db, { workspaceId }: Actor, { labelId }: LabelInput): Promise<{ ok: true }> {
   const { count } = await db.label.deleteMany({ where: { workspaceId, id: labelId } });
   if (count === 0) throw notFound('Label');
   return { ok: true };
-};
+}

@@ -9,7 +9,7 @@ import type { Services } from '../../services.ts';
 import { type LibraryItem, MOST_NAME, type UploadFields } from './schemas.ts';
 
 /** A text from elsewhere as a display name: one line without control characters, cut to what a name may have. */
-export const toItemName = (text: string): string => {
+export function toItemName(text: string): string {
   const line = text
     .toWellFormed()
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
@@ -18,18 +18,18 @@ export const toItemName = (text: string): string => {
   if (characters.length <= MOST_NAME) return line || 'Untitled';
   const extension = /\.[a-z0-9]{1,8}$/i.exec(line)?.[0] ?? '';
   return characters.slice(0, MOST_NAME - extension.length).join('') + extension;
-};
+}
 
 /**
  * Writes the row and its event, `library_item.uploaded`, in one transaction. Throws 403 and 404 where the membership or
  * the workspace has ended.
  */
-export const addItem = (
+export function addItem(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   actor: Pick<Actor, 'userId' | 'name' | 'workspaceId'>,
   item: UploadFields & StoredFile,
-): Promise<LibraryItem> =>
-  transact(db, async (tx) => {
+): Promise<LibraryItem> {
+  return transact(db, async (tx) => {
     // Storing the file may have taken minutes: is the uploader still a member?
     await lockWorkspace(tx, actor.workspaceId);
     await requireRoleNow(tx, actor, 'member');
@@ -62,3 +62,4 @@ export const addItem = (
     const { workspaceId: workspace_id } = actor;
     return { id, workspace_id, ...common, ...uploader, file_url: null, labels: [], updated_at: created_at };
   });
+}

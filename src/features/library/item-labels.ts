@@ -9,11 +9,11 @@ import type { AssignLabelInput, ItemLabel } from './schemas.ts';
 type Db = Pick<Services, 'db'>;
 
 /** Puts a label on an item, and answers all labels of the item; twice is as once. Throws 404 for either. */
-export const assignLabel = async (
+export async function assignLabel(
   { db }: Db,
   actor: Actor,
   { itemId, labelId }: AssignLabelInput,
-): Promise<ItemLabel[]> => {
+): Promise<ItemLabel[]> {
   const { workspaceId } = actor;
   await readItem(db, actor, { itemId });
   try {
@@ -28,14 +28,14 @@ export const assignLabel = async (
     throw notFound('Label');
   }
   return (await readItem(db, actor, { itemId })).labels;
-};
+}
 
 /** Takes a label off an item, and answers those that remain. Throws 404 for an item or label that is not there. */
-export const unassignLabel = async (
+export async function unassignLabel(
   { db }: Db,
   actor: Actor,
   { itemId, labelId }: AssignLabelInput,
-): Promise<ItemLabel[]> => {
+): Promise<ItemLabel[]> {
   const { workspaceId } = actor;
   const { count } = await db.itemLabel.deleteMany({ where: { workspaceId, itemId, labelId } });
   const { labels } = await readItem(db, actor, { itemId });
@@ -44,4 +44,4 @@ export const unassignLabel = async (
     if (label === null) throw notFound('Label');
   }
   return labels;
-};
+}

@@ -10,12 +10,14 @@ import { signDownload } from '../../storage/sign-download.ts';
 import { readItem } from './read-items.ts';
 import type { Download, ItemInput, LibraryItem, UpdateItemInput } from './schemas.ts';
 
+type DeletedRow = { name: string; mime_type: string; size: bigint; file_key: string };
+
 /** Changes what is sent. Throws 404. */
-export const updateItem = async (
+export async function updateItem(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
   { itemId, name, description }: UpdateItemInput,
-): Promise<LibraryItem> => {
+): Promise<LibraryItem> {
   const data = { ...(name !== undefined && { name }), ...(description !== undefined && { description }) };
   if (Object.keys(data).length > 0)
     await db.libraryItem.updateMany({
@@ -23,15 +25,13 @@ export const updateItem = async (
       data: { ...data, updatedAt: clock.now() },
     });
   return readItem(db, actor, { itemId });
-};
-
-type DeletedRow = { name: string; mime_type: string; size: bigint; file_key: string };
+}
 
 /**
  * Deletes an item with its file, and emits `library_item.deleted`. The file is removed before this resolves; where the
  * store is down it goes later. Throws 404.
  */
-export const deleteItem = async (services: Services, actor: Actor, { itemId }: ItemInput): Promise<{ ok: true }> => {
+export async function deleteItem(services: Services, actor: Actor, { itemId }: ItemInput): Promise<{ ok: true }> {
   const { workspaceId } = actor;
   const fileKey = await transact(services.db, async (tx) => {
     // The workspace first, then the item: the trigger that counts takes it in any case.
@@ -57,19 +57,19 @@ export const deleteItem = async (services: Services, actor: Actor, { itemId }: I
   });
   await removeDiscardedObject(services, fileKey);
   return { ok: true };
-};
+}
 
 /** A URL that serves the file for 15 minutes. `origin` is where this service is reached. Throws 404. */
-export const createDownload = async (
+export async function createDownload(
   { db, store, clock }: Pick<Services, 'db' | 'store' | 'clock'>,
   { workspaceId }: Actor,
   { itemId }: ItemInput,
   origin: string,
-): Promise<Download> => {
+): Promise<Download> {
   const item = await db.libraryItem.findFirst({
     where: { workspaceId, id: itemId },
     select: { name: true, mimeType: true, fileKey: true },
   });
   if (item === null) throw notFound('Item');
   return signDownload({ store, clock }, item.fileKey, { filename: item.name, contentType: item.mimeType, origin });
-};
+}

@@ -24,22 +24,6 @@ type ItemRow = {
   updated_at: Date;
 };
 
-const toItem = (row: ItemRow): LibraryItem => ({
-  id: row.id,
-  workspace_id: row.workspace_id,
-  uploaded_by: row.uploaded_by,
-  uploaded_by_name: creatorName(row.uploaded_by_name),
-  name: row.name,
-  description: row.description,
-  file_url: null,
-  mime_type: row.mime_type,
-  size: Number(row.size),
-  duration: row.duration,
-  labels: row.labels,
-  created_at: toUnixSeconds(row.created_at),
-  updated_at: toUnixSeconds(row.updated_at),
-});
-
 /** The public fields of the items in `i`. Uploader and labels are looked up a row, so that only the page pays. */
 const itemColumns = Prisma.sql`
   i.id, i.workspace_id, i.uploaded_by, (select u.name from users u where u.id = i.uploaded_by) as uploaded_by_name,
@@ -61,11 +45,11 @@ const orderBy = {
  * Without a filter, `total` is the counter kept with the workspace. With one, the hits are found once, materialized
  * (a plan that fits every call would otherwise walk the sort index and test each name), counted and sorted.
  */
-export const listItems = async (
+export async function listItems(
   { db }: Pick<Services, 'db'>,
   { workspaceId }: Actor,
   { search, label, sort, order, limit, offset }: ListItemsInput,
-): Promise<ItemsAnswer> => {
+): Promise<ItemsAnswer> {
   const conditions = [
     Prisma.sql`workspace_id = ${workspaceId}`,
     ...(search ? [Prisma.sql`name ilike ${containing(search)}`] : []),
@@ -93,16 +77,34 @@ export const listItems = async (
     items: rows.flatMap((row) => (row.id === null ? [] : [toItem(row)])),
     total: rows[0]?.total ?? 0,
   };
-};
+}
+
+function toItem(row: ItemRow): LibraryItem {
+  return {
+    id: row.id,
+    workspace_id: row.workspace_id,
+    uploaded_by: row.uploaded_by,
+    uploaded_by_name: creatorName(row.uploaded_by_name),
+    name: row.name,
+    description: row.description,
+    file_url: null,
+    mime_type: row.mime_type,
+    size: Number(row.size),
+    duration: row.duration,
+    labels: row.labels,
+    created_at: toUnixSeconds(row.created_at),
+    updated_at: toUnixSeconds(row.updated_at),
+  };
+}
 
 /** One item. Throws 404. */
-export const readItem = async (
+export async function readItem(
   db: Database | Tx,
   { workspaceId }: Pick<Actor, 'workspaceId'>,
   { itemId }: ItemInput,
-): Promise<LibraryItem> => {
+): Promise<LibraryItem> {
   const [row] = await db.$queryRaw<ItemRow[]>`
     select ${itemColumns} from library_items i where i.workspace_id = ${workspaceId} and i.id = ${itemId}`;
   if (!row) throw notFound('Item');
   return toItem(row);
-};
+}

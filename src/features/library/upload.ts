@@ -23,11 +23,11 @@ const rules: FileRules = {
  *
  * Throws what `receiveFile` and `addItem` throw, and 400 for a field.
  */
-export const uploadItem = async (services: Services, actor: Actor, upload: IncomingUpload): Promise<LibraryItem> => {
+export async function uploadItem(services: Services, actor: Actor, upload: IncomingUpload): Promise<LibraryItem> {
   const file = await upload.file;
   const { workspaceId } = actor;
   return receiveFile(services, { workspaceId, file, rules, signal: upload.signal }, async (stored) => {
     const fields = parseInput(UploadFields, await upload.fields);
     return addItem(services, actor, { ...fields, ...stored, name: fields.name || toItemName(file.filename) });
   });
-};
+}

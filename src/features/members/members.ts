@@ -14,37 +14,16 @@ import { passRoomsOn } from '../rooms/reassign-rooms.ts';
 import { memberColumns, toMember } from './present.ts';
 import type { ChangeRoleInput, Member, MemberInput } from './schemas.ts';
 
-/** The roles of the actor and of the target now, behind the lock. Throws 403 and 404 where one is no member (any more). */
-const rolesNow = async (tx: Tx, actor: Actor, targetId: number): Promise<{ own: Role; target: Role }> => {
-  const rows = await tx.member.findMany({
-    where: { workspaceId: actor.workspaceId, userId: { in: [actor.userId, targetId] } },
-    select: { userId: true, role: true },
-  });
-  const roleOf = (userId: number): Role | null => {
-    const row = rows.find((member) => member.userId === userId);
-    return row ? toRole(row.role) : null;
-  };
-  const own = roleOf(actor.userId);
-  if (own === null) throw forbidden();
-  const target = roleOf(targetId);
-  if (target === null) throw notFound('Member');
-  return { own, target };
-};
-
-const setRole = async (tx: Tx, workspaceId: number, userId: number, role: Role): Promise<void> => {
-  await tx.member.update({ where: { workspaceId_userId: { workspaceId, userId } }, data: { role } });
-};
-
 /**
  * Gives a member a role; giving `owner` transfers the workspace, and the old owner becomes an admin.
  * Throws 403, 404 "Member not found", and 400 for transferring Personal or an owner who would only demote themself.
  */
-export const changeRole = async (
+export async function changeRole(
   { db }: Pick<Services, 'db'>,
   actor: Actor,
   { userId, role }: ChangeRoleInput,
-): Promise<Member> =>
-  transact(db, async (tx) => {
+): Promise<Member> {
+  return transact(db, async (tx) => {
     const workspace = await lockWorkspace(tx, actor.workspaceId);
     const { own, target } = await rolesNow(tx, actor, userId);
     if (!mayChangeRole(own, target, role)) throw forbidden();
@@ -62,16 +41,38 @@ export const changeRole = async (
     });
     return toMember(member);
   });
+}
+
+/** The roles of the actor and of the target now, behind the lock. Throws 403 and 404 where one is no member (any more). */
+async function rolesNow(tx: Tx, actor: Actor, targetId: number): Promise<{ own: Role; target: Role }> {
+  const rows = await tx.member.findMany({
+    where: { workspaceId: actor.workspaceId, userId: { in: [actor.userId, targetId] } },
+    select: { userId: true, role: true },
+  });
+  const roleOf = (userId: number): Role | null => {
+    const row = rows.find((member) => member.userId === userId);
+    return row ? toRole(row.role) : null;
+  };
+  const own = roleOf(actor.userId);
+  if (own === null) throw forbidden();
+  const target = roleOf(targetId);
+  if (target === null) throw notFound('Member');
+  return { own, target };
+}
+
+async function setRole(tx: Tx, workspaceId: number, userId: number, role: Role): Promise<void> {
+  await tx.member.update({ where: { workspaceId_userId: { workspaceId, userId } }, data: { role } });
+}
 
 /**
  * Removes a member, or lets the actor leave. Their rooms and booking pages here pass to the owner. Emits `member.left`.
  * Throws 400 for the owner who would leave, 403 for a role too low, 404 "Member not found".
  */
-export const removeMember = async (
+export async function removeMember(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
   { userId }: MemberInput,
-): Promise<{ ok: true }> => {
+): Promise<{ ok: true }> {
   await transact(db, async (tx) => {
     const workspace = await lockWorkspace(tx, actor.workspaceId);
     const { own, target } = await rolesNow(tx, actor, userId);
@@ -100,4 +101,4 @@ export const removeMember = async (
     });
   });
   return { ok: true };
-};
+}

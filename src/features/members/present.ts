@@ -11,10 +11,12 @@ export const memberColumns = {
 
 type MemberRow = { role: string; joinedAt: Date; user: { id: number; name: string; email: string } };
 
-export const toMember = ({ role, joinedAt, user }: MemberRow): Member => ({
-  id: user.id,
-  name: user.name,
-  email: user.email,
-  role: toRole(role),
-  joined_at: toUnixSeconds(joinedAt),
-});
+export function toMember({ role, joinedAt, user }: MemberRow): Member {
+  return {
+    id: user.id,
+    name: user.name,
+    email: user.email,
+    role: toRole(role),
+    joined_at: toUnixSeconds(joinedAt),
+  };
+}

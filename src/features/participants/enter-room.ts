@@ -29,11 +29,7 @@ export type NewParticipant = {
  * Adds a participant who waits to be let in, and emits nothing; one whose reference is known in the room already is not
  * added again. Returns their id. Throws a foreign key violation for a room or user that was deleted meanwhile.
  */
-export const addParticipant = async (
-  tx: Tx,
-  at: Date,
-  { reference, ...participant }: NewParticipant,
-): Promise<number> => {
+export async function addParticipant(tx: Tx, at: Date, { reference, ...participant }: NewParticipant): Promise<number> {
   const { workspaceId, roomId } = participant;
   const select = { id: true } as const;
   if (reference !== null) {
@@ -46,9 +42,18 @@ export const addParticipant = async (
   const data = { ...participant, ...reference, status: 'waiting', createdAt: at, lastSeenAt: at };
   const { id } = await tx.participant.create({ data, select });
   return id;
-};
+}
 
-const toVisitData = ({ joinedAt, ...visit }: Visit) => {
+/** `room.left`, of someone who had joined. */
+export function toLeftEvent(visit: Visit, leftAt: Date): NewEvent {
+  return {
+    type: 'room.left',
+    workspaceId: visit.workspaceId,
+    data: { ...toVisitData(visit), left_at: toUnixSeconds(leftAt) },
+  };
+}
+
+function toVisitData({ joinedAt, ...visit }: Visit) {
   // The database holds who joined to it (participants_joined_check).
   if (joinedAt === null) throw new Error(`Participant ${visit.id} joined at no time`);
   return {
@@ -61,21 +66,14 @@ const toVisitData = ({ joinedAt, ...visit }: Visit) => {
     contact_id: visit.contactId,
     joined_at: toUnixSeconds(joinedAt),
   };
-};
-
-/** `room.left`, of someone who had joined. */
-export const toLeftEvent = (visit: Visit, leftAt: Date): NewEvent => ({
-  type: 'room.left',
-  workspaceId: visit.workspaceId,
-  data: { ...toVisitData(visit), left_at: toUnixSeconds(leftAt) },
-});
+}
 
 /**
  * Lets somebody in who waits: the room was used, a contact came (by the email address, where there is one), and
  * `room.joined` is emitted. For who does not wait (any more) nothing happens. Returns the participant as they are then.
  * Throws 404 "Participant not found".
  */
-export const enterRoom = async (tx: Tx, at: Date, key: VisitKey): Promise<Visit> => {
+export async function enterRoom(tx: Tx, at: Date, key: VisitKey): Promise<Visit> {
   const visit = await lockVisit(tx, key);
   if (visit.status !== 'waiting') return visit;
   const { workspaceId, roomId, id, name, email } = visit;
@@ -90,15 +88,13 @@ export const enterRoom = async (tx: Tx, at: Date, key: VisitKey): Promise<Visit>
   await emit(tx, at, { type: 'room.joined', workspaceId, data: toVisitData(entered) });
   await recordContactEvent(tx, { workspaceId, type: 'room_join', contactId, roomId, bookingPageId: null, at });
   return entered;
-};
-
-const later = (one: Date, other: Date | null): Date => (other !== null && other > one ? other : one);
+}
 
 /**
  * Lets somebody go who joined or waits, and emits `room.left` for who joined; nobody leaves before they joined. For who
  * left or was refused nothing happens. Returns the participant as they are then. Throws 404 "Participant not found".
  */
-export const leaveRoom = async (tx: Tx, at: Date, key: VisitKey): Promise<Visit> => {
+export async function leaveRoom(tx: Tx, at: Date, key: VisitKey): Promise<Visit> {
   const visit = await lockVisit(tx, key);
   if (visit.status !== 'waiting' && visit.status !== 'joined') return visit;
   const { workspaceId, id } = visit;
@@ -107,10 +103,14 @@ export const leaveRoom = async (tx: Tx, at: Date, key: VisitKey): Promise<Visit>
     update participants set status = 'left', left_at = ${leftAt} where workspace_id = ${workspaceId} and id = ${id}`;
   if (visit.status === 'joined') await emit(tx, leftAt, toLeftEvent(visit, leftAt));
   return { ...visit, status: 'left', leftAt };
-};
+}
+
+function later(one: Date, other: Date | null): Date {
+  return other !== null && other > one ? other : one;
+}
 
 /** Emits `room.left` for everyone who is in a room that is about to be deleted. */
-export const leaveDeletedRoom = async (tx: Tx, at: Date, workspaceId: number, roomId: number): Promise<void> => {
+export async function leaveDeletedRoom(tx: Tx, at: Date, workspaceId: number, roomId: number): Promise<void> {
   const rows = await tx.$queryRaw<VisitRow[]>`
     select ${visitColumns} from ${visitTables}
     where p.workspace_id = ${workspaceId} and p.room_id = ${roomId} and p.status = 'joined' order by p.created_at, p.id`;
@@ -119,4 +119,4 @@ export const leaveDeletedRoom = async (tx: Tx, at: Date, workspaceId: number, ro
     at,
     rows.map(toVisit).map((visit) => toLeftEvent(visit, later(at, visit.joinedAt))),
   );
-};
+}

@@ -16,8 +16,30 @@ const BATCH = 200;
 /** Providers tell who comes and goes, and nothing in between: so long after the last news it was lost. */
 const PROVIDER_SILENCE_MS = 24 * HOUR_MS;
 
+/**
+ * Lets everyone go who waits or joined and has not been heard of for too long: those with a token for the time of the
+ * settings, those whom a provider knows for a day. They left with their last sign of life, and `room.left` is emitted
+ * once for who had joined, however many servers do this at a time. A workspace that fails is passed over until the next
+ * time. Returns how many they were.
+ */
+export async function closeSilentParticipants(services: Needs): Promise<number> {
+  const { db, clock, log } = services;
+  const workspaces = await db.$queryRaw<{ id: number }[]>`
+    select distinct p.workspace_id as id from participants p where ${isSilent(services, clock.now())} order by 1`;
+  let closed = 0;
+  for (const { id } of workspaces) {
+    try {
+      for (let count = BATCH; count === BATCH; closed += count) count = await closeBatch(services, id);
+    } catch (error) {
+      log.error({ err: error, workspace: id }, 'The silent participants of a workspace could not be let go');
+    }
+  }
+  if (closed > 0) log.info({ closed }, 'Let silent participants go');
+  return closed;
+}
+
 /** The condition that the participant in `p` is present and was silent for too long. */
-const isSilent = ({ settings }: Needs, now: Date): Prisma.Sql => {
+function isSilent({ settings }: Needs, now: Date): Prisma.Sql {
   const heard = new Date(now.getTime() - settings.participantTimeoutSeconds * SECOND_MS);
   const told = new Date(now.getTime() - PROVIDER_SILENCE_MS);
   const latest = heard > told ? heard : told;
@@ -25,11 +47,11 @@ const isSilent = ({ settings }: Needs, now: Date): Prisma.Sql => {
   return Prisma.sql`p.status in ('waiting', 'joined') and p.last_seen_at < ${latest} and p.last_seen_at <
     case when p.token_hash is not null and p.participant_reference is null
       then ${heard}::timestamptz else ${told}::timestamptz end`;
-};
+}
 
 /** Lets one batch go. Returns how many they were. */
-const closeBatch = (services: Needs, workspaceId: number): Promise<number> =>
-  transact(services.db, async (tx) => {
+function closeBatch(services: Needs, workspaceId: number): Promise<number> {
+  return transact(services.db, async (tx) => {
     if ((await lockWorkspaceIfThere(tx, workspaceId)) === null) return 0;
     const now = services.clock.now();
     // Whose row is held by somebody is being heard of right now.
@@ -48,25 +70,4 @@ const closeBatch = (services: Needs, workspaceId: number): Promise<number> =>
     );
     return rows.length;
   });
-
-/**
- * Lets everyone go who waits or joined and has not been heard of for too long: those with a token for the time of the
- * settings, those whom a provider knows for a day. They left with their last sign of life, and `room.left` is emitted
- * once for who had joined, however many servers do this at a time. A workspace that fails is passed over until the next
- * time. Returns how many they were.
- */
-export const closeSilentParticipants = async (services: Needs): Promise<number> => {
-  const { db, clock, log } = services;
-  const workspaces = await db.$queryRaw<{ id: number }[]>`
-    select distinct p.workspace_id as id from participants p where ${isSilent(services, clock.now())} order by 1`;
-  let closed = 0;
-  for (const { id } of workspaces) {
-    try {
-      for (let count = BATCH; count === BATCH; closed += count) count = await closeBatch(services, id);
-    } catch (error) {
-      log.error({ err: error, workspace: id }, 'The silent participants of a workspace could not be let go');
-    }
-  }
-  if (closed > 0) log.info({ closed }, 'Let silent participants go');
-  return closed;
-};
+}

@@ -9,23 +9,16 @@ import { findRoomAccess, lockRoomAccess } from './room-access.ts';
 import type { JoinedParticipant, JoinInput } from './schemas.ts';
 import { lockVisit } from './visit.ts';
 
-/** A user's address is that of their account: nobody comes as somebody else's contact who has one of their own. */
-const toVisitor = (caller: Caller | null, { name, email }: JoinInput) => {
-  const called = name || caller?.name;
-  if (!called) throw badField('name', 'name is required');
-  return { name: called, email: caller?.email ?? email ?? null, userId: caller?.userId ?? null };
-};
-
 /**
  * Joins a room: goes in, or waits to be let in where the room has that and the caller is none of its hosts. Only the
  * hash of the answer's token is kept. Throws 400 for a guest without a name, 404 "Room not found", and 401 for a user
  * who deletes their account meanwhile.
  */
-export const joinRoom = async (
+export async function joinRoom(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   caller: Caller | null,
   input: JoinInput,
-): Promise<JoinedParticipant> => {
+): Promise<JoinedParticipant> {
   const visitor = toVisitor(caller, input);
   const token = createToken('lnp_');
   try {
@@ -45,4 +38,11 @@ export const joinRoom = async (
     if (isForeignKeyViolation(error)) throw unauthorized();
     throw error;
   }
-};
+}
+
+/** A user's address is that of their account: nobody comes as somebody else's contact who has one of their own. */
+function toVisitor(caller: Caller | null, { name, email }: JoinInput) {
+  const called = name || caller?.name;
+  if (!called) throw badField('name', 'name is required');
+  return { name: called, email: caller?.email ?? email ?? null, userId: caller?.userId ?? null };
+}

@@ -11,11 +11,11 @@ import { toVisit, type VisitRow, visitColumns, visitTables } from './visit.ts';
  * The participants of a room, who came last first: those who are there or wait, or those of one status. Throws 404
  * "Room not found", also for who may not let people in.
  */
-export const listParticipants = async (
+export async function listParticipants(
   { db }: Pick<Services, 'db'>,
   caller: Caller,
   { name, status, ...page }: ListParticipantsInput,
-): Promise<Participant[]> => {
+): Promise<Participant[]> {
   const { workspaceId, roomId } = await findHostAccess(db, caller, name);
   const isAsked =
     status === undefined ? Prisma.sql`p.status in ('waiting', 'joined')` : Prisma.sql`p.status = ${status}`;
@@ -24,4 +24,4 @@ export const listParticipants = async (
     where p.workspace_id = ${workspaceId} and p.room_id = ${roomId} and ${isAsked}
     order by p.created_at desc, p.id desc ${pageOf(page)}`;
   return rows.map((row) => toParticipant(toVisit(row)));
-};
+}

@@ -17,10 +17,10 @@ const LEAST_PAUSE_MS = 10 * SECOND_MS;
  * Notes that the participant is there, at most every 10 seconds, and tells them how they stand to the room. Who left or
  * was refused stays so. Throws 404 "Participant not found" where the room was deleted meanwhile.
  */
-export const noteSignOfLife = async (
+export async function noteSignOfLife(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   { workspaceId, id }: RoomCaller,
-): Promise<OwnParticipant> => {
+): Promise<OwnParticipant> {
   const now = clock.now();
   const due = new Date(now.getTime() - LEAST_PAUSE_MS);
   const [row] = await db.$queryRaw<(VisitRow & { waitingRoomMessage: string | null })[]>`
@@ -32,13 +32,13 @@ export const noteSignOfLife = async (
   if (!row) throw notFound('Participant');
   const { waitingRoomMessage, ...visit } = row;
   return toOwnParticipant(toVisit(visit), waitingRoomMessage);
-};
+}
 
 /** Leaves the room, or the wait for it; who left or was refused stays so. Emits `room.left` for who had joined. */
-export const leave = async (
+export async function leave(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   participant: RoomCaller,
-): Promise<{ ok: true }> => {
+): Promise<{ ok: true }> {
   const { workspaceId, status } = participant;
   // Both are final: nobody waits for a lock to hear of it.
   if (status === 'left' || status === 'refused') return { ok: true };
@@ -47,4 +47,4 @@ export const leave = async (
     await leaveRoom(tx, clock.now(), participant);
   });
   return { ok: true };
-};
+}

@@ -17,14 +17,8 @@ export type RoomAccess = {
 
 type Row = Omit<RoomAccess, 'isHost'> & { userId: number; role: string | null };
 
-/** The room's user, and owner and admin of its workspace; by a key, in its one workspace. */
-const isHost = ({ userId, credential }: Caller, room: Row): boolean => {
-  if (credential.kind === 'key' && credential.workspaceId !== room.workspaceId) return false;
-  return room.userId === userId || (room.role !== null && isAtLeast(toRole(room.role), 'admin'));
-};
-
 /** The room `name`, whoever calls. Throws 404 "Room not found". */
-export const findRoomAccess = async (db: Database | Tx, caller: Caller | null, name: string): Promise<RoomAccess> => {
+export async function findRoomAccess(db: Database | Tx, caller: Caller | null, name: string): Promise<RoomAccess> {
   if (!isRoomName(name)) throw notFound('Room');
   const [row] = await db.$queryRaw<Row[]>`
     select r.workspace_id as "workspaceId", r.id as "roomId", r.user_id as "userId",
@@ -34,18 +28,24 @@ export const findRoomAccess = async (db: Database | Tx, caller: Caller | null, n
   if (!row) throw notFound('Room');
   const { workspaceId, roomId, hasWaitingRoom, waitingRoomMessage } = row;
   return { workspaceId, roomId, hasWaitingRoom, waitingRoomMessage, isHost: caller !== null && isHost(caller, row) };
-};
+}
+
+/** The room's user, and owner and admin of its workspace; by a key, in its one workspace. */
+function isHost({ userId, credential }: Caller, room: Row): boolean {
+  if (credential.kind === 'key' && credential.workspaceId !== room.workspaceId) return false;
+  return room.userId === userId || (room.role !== null && isAtLeast(toRole(room.role), 'admin'));
+}
 
 /** The room `name` for its hosts; to everybody else there is none. Throws 404 "Room not found". */
-export const findHostAccess = async (db: Database | Tx, caller: Caller, name: string): Promise<RoomAccess> => {
+export async function findHostAccess(db: Database | Tx, caller: Caller, name: string): Promise<RoomAccess> {
   const access = await findRoomAccess(db, caller, name);
   if (!access.isHost) throw notFound('Room');
   return access;
-};
+}
 
 /** What `find` finds, once more behind the lock of its workspace: room and roles may have changed before it was had. */
-export const lockRoomAccess = async (tx: Tx, find: (tx: Tx) => Promise<RoomAccess>): Promise<RoomAccess> => {
+export async function lockRoomAccess(tx: Tx, find: (tx: Tx) => Promise<RoomAccess>): Promise<RoomAccess> {
   const { workspaceId } = await find(tx);
   await lockWorkspace(tx, workspaceId, 'Room');
   return find(tx);
-};
+}

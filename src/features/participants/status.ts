@@ -5,8 +5,8 @@ export const participantStatuses = ['waiting', 'joined', 'refused', 'left'] as c
 export type ParticipantStatus = (typeof participantStatuses)[number];
 
 /** The status column is text with a check; this is where it becomes a ParticipantStatus again. */
-export const toParticipantStatus = (value: string): ParticipantStatus => {
+export function toParticipantStatus(value: string): ParticipantStatus {
   const status = participantStatuses.find((known) => known === value);
   if (status === undefined) throw new Error(`Unknown participant status in the database: ${value}`);
   return status;
-};
+}

@@ -32,13 +32,15 @@ export const visitColumns = Prisma.sql`
 export const visitTables = Prisma.sql`
   participants p join rooms r on r.workspace_id = p.workspace_id and r.id = p.room_id`;
 
-export const toVisit = (row: VisitRow): Visit => ({ ...row, status: toParticipantStatus(row.status) });
+export function toVisit(row: VisitRow): Visit {
+  return { ...row, status: toParticipantStatus(row.status) };
+}
 
 /** Takes the participant's row until the transaction ends. Throws 404 "Participant not found". */
-export const lockVisit = async (tx: Tx, { workspaceId, roomId, id }: VisitKey): Promise<Visit> => {
+export async function lockVisit(tx: Tx, { workspaceId, roomId, id }: VisitKey): Promise<Visit> {
   const [row] = await tx.$queryRaw<VisitRow[]>`
     select ${visitColumns} from ${visitTables}
     where p.workspace_id = ${workspaceId} and p.room_id = ${roomId} and p.id = ${id} for no key update of p`;
   if (!row) throw notFound('Participant');
   return toVisit(row);
-};
+}

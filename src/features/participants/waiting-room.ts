@@ -16,45 +16,48 @@ const whatStandsAgainst: Record<Exclude<ParticipantStatus, 'waiting'>, string> =
   left: 'The participant has left already',
 };
 
-const requireStatus = (visit: Visit, wanted: 'joined' | 'refused'): Participant => {
-  if (visit.status !== wanted && visit.status !== 'waiting') throw conflict(whatStandsAgainst[visit.status]);
-  return toParticipant(visit);
-};
-
 type Needs = Pick<Services, 'db' | 'clock'>;
-
-/** The participant whom `decide` lets in or not, with everything locked that it needs. */
-const asHost = (
-  { db }: Needs,
-  caller: Caller,
-  { name, participantId }: ParticipantInput,
-  decide: (tx: Tx, key: VisitKey) => Promise<Participant>,
-): Promise<Participant> =>
-  transact(db, async (tx) => {
-    const { workspaceId, roomId } = await lockRoomAccess(tx, () => findHostAccess(tx, caller, name));
-    return decide(tx, { workspaceId, roomId, id: participantId });
-  });
 
 /**
  * Lets somebody in who waits, and emits `room.joined`; who is in already stays so. Throws 404 "Room not found" and
  * "Participant not found", and 409 for who was refused or left.
  */
-export const admit = (services: Needs, caller: Caller, input: ParticipantInput): Promise<Participant> =>
-  asHost(services, caller, input, async (tx, key) =>
+export function admit(services: Needs, caller: Caller, input: ParticipantInput): Promise<Participant> {
+  return asHost(services, caller, input, async (tx, key) =>
     requireStatus(await enterRoom(tx, services.clock.now(), key), 'joined'),
   );
+}
 
-const refuseIfWaiting = async (tx: Tx, key: VisitKey): Promise<Visit> => {
-  const visit = await lockVisit(tx, key);
-  if (visit.status !== 'waiting') return visit;
-  await tx.$executeRaw`
-    update participants set status = 'refused' where workspace_id = ${key.workspaceId} and id = ${key.id}`;
-  return { ...visit, status: 'refused' };
-};
+/** The participant whom `decide` lets in or not, with everything locked that it needs. */
+function asHost(
+  { db }: Needs,
+  caller: Caller,
+  { name, participantId }: ParticipantInput,
+  decide: (tx: Tx, key: VisitKey) => Promise<Participant>,
+): Promise<Participant> {
+  return transact(db, async (tx) => {
+    const { workspaceId, roomId } = await lockRoomAccess(tx, () => findHostAccess(tx, caller, name));
+    return decide(tx, { workspaceId, roomId, id: participantId });
+  });
+}
+
+function requireStatus(visit: Visit, wanted: 'joined' | 'refused'): Participant {
+  if (visit.status !== wanted && visit.status !== 'waiting') throw conflict(whatStandsAgainst[visit.status]);
+  return toParticipant(visit);
+}
 
 /**
  * Refuses somebody who waits; who was refused already stays so. Throws 404 "Room not found" and "Participant not
  * found", and 409 for who joined or left.
  */
-export const refuse = (services: Needs, caller: Caller, input: ParticipantInput): Promise<Participant> =>
-  asHost(services, caller, input, async (tx, key) => requireStatus(await refuseIfWaiting(tx, key), 'refused'));
+export function refuse(services: Needs, caller: Caller, input: ParticipantInput): Promise<Participant> {
+  return asHost(services, caller, input, async (tx, key) => requireStatus(await refuseIfWaiting(tx, key), 'refused'));
+}
+
+async function refuseIfWaiting(tx: Tx, key: VisitKey): Promise<Visit> {
+  const visit = await lockVisit(tx, key);
+  if (visit.status !== 'waiting') return visit;
+  await tx.$executeRaw`
+    update participants set status = 'refused' where workspace_id = ${key.workspaceId} and id = ${key.id}`;
+  return { ...visit, status: 'refused' };
+}

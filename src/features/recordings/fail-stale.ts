@@ -13,12 +13,12 @@ const NO_FILE = 'Its file never came';
  * Fails the recordings that have no file, of which nothing was heard for `recordingTimeoutHours`, and whose file is not
  * being copied. Returns how many. Safe to run twice at once.
  */
-export const failStuckRecordings = async ({
+export async function failStuckRecordings({
   db,
   clock,
   log,
   settings,
-}: Pick<Services, 'db' | 'clock' | 'log' | 'settings'>): Promise<number> => {
+}: Pick<Services, 'db' | 'clock' | 'log' | 'settings'>): Promise<number> {
   const now = clock.now();
   const before = new Date(now.getTime() - settings.recordingTimeoutHours * HOUR_MS);
   let failed = 0;
@@ -36,4 +36,4 @@ export const failStuckRecordings = async ({
   }
   if (failed > 0) log.info({ failed }, 'Recordings failed that nothing was heard of');
   return failed;
-};
+}

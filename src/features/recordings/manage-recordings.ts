@@ -8,24 +8,14 @@ import { removeDiscardedObject } from '../../storage/discarded-objects.ts';
 import { findOwnRecording, type OwnRecording, readRecording } from './read-recordings.ts';
 import type { Recording, RecordingInput, RenameRecordingInput } from './schemas.ts';
 
-/** The caller's recording, behind the lock of its workspace. Throws 404, and 403 for who may not change it now. */
-const lockRecording = async (tx: Tx, caller: Caller, input: RecordingInput): Promise<OwnRecording> => {
-  const { workspaceId } = await findOwnRecording(tx, caller, input);
-  await lockWorkspace(tx, workspaceId, 'Recording');
-  // Again: it may have been deleted, or passed on, before the lock was had.
-  const recording = await findOwnRecording(tx, caller, input);
-  await requireRoleNow(tx, { workspaceId, userId: caller.userId }, 'admin');
-  return recording;
-};
-
 /** Gives a recording another title, or none. Throws 404, and 403 for a role too low in its workspace. */
-export const renameRecording = (
+export function renameRecording(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   caller: Caller,
   { recordingId, title }: RenameRecordingInput,
   origin: string,
-): Promise<Recording> =>
-  transact(db, async (tx) => {
+): Promise<Recording> {
+  return transact(db, async (tx) => {
     const { workspaceId } = await lockRecording(tx, caller, { recordingId });
     await tx.recording.updateMany({
       where: { workspaceId, id: recordingId },
@@ -33,16 +23,27 @@ export const renameRecording = (
     });
     return readRecording(tx, { workspaceId, recordingId }, origin);
   });
+}
+
+/** The caller's recording, behind the lock of its workspace. Throws 404, and 403 for who may not change it now. */
+async function lockRecording(tx: Tx, caller: Caller, input: RecordingInput): Promise<OwnRecording> {
+  const { workspaceId } = await findOwnRecording(tx, caller, input);
+  await lockWorkspace(tx, workspaceId, 'Recording');
+  // Again: it may have been deleted, or passed on, before the lock was had.
+  const recording = await findOwnRecording(tx, caller, input);
+  await requireRoleNow(tx, { workspaceId, userId: caller.userId }, 'admin');
+  return recording;
+}
 
 /**
  * Deletes a recording with its file, which is removed before this resolves; where the store is down it goes later.
  * Throws 404, and 403 for a role too low in its workspace.
  */
-export const deleteRecording = async (
+export async function deleteRecording(
   services: Services,
   caller: Caller,
   { recordingId }: RecordingInput,
-): Promise<{ ok: true }> => {
+): Promise<{ ok: true }> {
   const fileKey = await transact(services.db, async (tx) => {
     const { workspaceId } = await lockRecording(tx, caller, { recordingId });
     const [deleted] = await tx.$queryRaw<{ file_key: string | null }[]>`
@@ -52,4 +53,4 @@ export const deleteRecording = async (
   });
   if (fileKey !== null) await removeDiscardedObject(services, fileKey);
   return { ok: true };
-};
+}

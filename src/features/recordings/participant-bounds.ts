@@ -17,12 +17,12 @@ type Counts = { waiting: number; recent: number; firstAt: Date | null };
  *
  * Throws 409 while too many wait for their files, and 429 after too many in an hour, which it announces by Retry-After.
  */
-export const requireStartInBounds = async (
+export async function requireStartInBounds(
   tx: Tx,
   at: Date,
   { workspaceId, roomId }: { workspaceId: number; roomId: number },
   setHeader: (name: string, value: string) => void,
-): Promise<void> => {
+): Promise<void> {
   const hourAgo = new Date(at.getTime() - HOUR_MS);
   const [counts] = await tx.$queryRaw<Counts[]>`
     select count(*)::int as recent, min(created_at) as "firstAt", (
@@ -37,4 +37,4 @@ export const requireStartInBounds = async (
   const waitSeconds = Math.ceil((firstAt.getTime() - hourAgo.getTime()) / SECOND_MS);
   setHeader('retry-after', String(Math.max(1, waitSeconds)));
   throw new AppError('TOO_MANY_REQUESTS', 'Too many recordings in this room: try again later');
-};
+}

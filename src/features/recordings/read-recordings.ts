@@ -27,66 +27,10 @@ type RecordingRow = {
   ended_at: Date | null;
 };
 
-const toRecording = (row: RecordingRow, origin: string): Recording => ({
-  id: row.id,
-  room_id: row.room_id,
-  room_name: row.room_name,
-  archive_id: row.archive_id,
-  title: row.title,
-  url: row.status === 'available' ? `${origin}/api/dashboard/recordings/${row.id}/download` : null,
-  duration: Number(row.duration),
-  size: Number(row.size),
-  status: toRecordingStatus(row.status),
-  failure_reason: row.failure_reason,
-  created_at: toUnixSeconds(row.created_at),
-  ended_at: row.ended_at && toUnixSeconds(row.ended_at),
-});
-
 /** The public fields of the recordings in `c`, whose room is in `r`. */
 const recordingColumns = Prisma.sql`
   c.id, c.room_id, r.name as room_name, c.archive_id, c.title, c.duration, c.size, c.status, c.failure_reason,
   c.created_at, c.ended_at`;
-
-const list = async ({ db }: Db, condition: Prisma.Sql, page: ListPageInput, origin: string): Promise<Recording[]> => {
-  const rows = await db.$queryRaw<RecordingRow[]>`
-    select ${recordingColumns}
-    from rooms r join recordings c on c.workspace_id = r.workspace_id and c.room_id = r.id
-    where ${condition} order by c.created_at desc, c.id desc ${pageOf(page)}`;
-  return rows.map((row) => toRecording(row, origin));
-};
-
-/** The recordings of all of the caller's rooms, newest first. `origin` is where this service is reached. */
-export const listOwnRecordings = (
-  services: Db,
-  caller: Caller,
-  page: ListPageInput,
-  origin: string,
-): Promise<Recording[]> => list(services, isOwn(caller), page, origin);
-
-/** The recordings of one of the caller's rooms, newest first. Throws 404 "Room not found". */
-export const listRoomRecordings = async (
-  services: Db,
-  caller: Caller,
-  { name, ...page }: RoomInput & ListPageInput,
-  origin: string,
-): Promise<Recording[]> => {
-  const room = await readRoom(services.db, caller, { name });
-  return list(services, Prisma.sql`r.workspace_id = ${room.workspace_id} and r.id = ${room.id}`, page, origin);
-};
-
-/** One recording of a workspace, whoever asks. Throws 404. */
-export const readRecording = async (
-  db: Database | Tx,
-  { workspaceId, recordingId }: { workspaceId: number; recordingId: number },
-  origin: string,
-): Promise<Recording> => {
-  const [row] = await db.$queryRaw<RecordingRow[]>`
-    select ${recordingColumns}
-    from recordings c join rooms r on r.workspace_id = c.workspace_id and r.id = c.room_id
-    where c.workspace_id = ${workspaceId} and c.id = ${recordingId}`;
-  if (!row) throw notFound('Recording');
-  return toRecording(row, origin);
-};
 
 /** A recording with what never leaves. `size` in bytes, `duration` in seconds. */
 export type OwnRecording = {
@@ -103,12 +47,72 @@ export type OwnRecording = {
   duration: bigint;
 };
 
+/** The recordings of all of the caller's rooms, newest first. `origin` is where this service is reached. */
+export function listOwnRecordings(
+  services: Db,
+  caller: Caller,
+  page: ListPageInput,
+  origin: string,
+): Promise<Recording[]> {
+  return list(services, isOwn(caller), page, origin);
+}
+
+async function list({ db }: Db, condition: Prisma.Sql, page: ListPageInput, origin: string): Promise<Recording[]> {
+  const rows = await db.$queryRaw<RecordingRow[]>`
+    select ${recordingColumns}
+    from rooms r join recordings c on c.workspace_id = r.workspace_id and c.room_id = r.id
+    where ${condition} order by c.created_at desc, c.id desc ${pageOf(page)}`;
+  return rows.map((row) => toRecording(row, origin));
+}
+
+function toRecording(row: RecordingRow, origin: string): Recording {
+  return {
+    id: row.id,
+    room_id: row.room_id,
+    room_name: row.room_name,
+    archive_id: row.archive_id,
+    title: row.title,
+    url: row.status === 'available' ? `${origin}/api/dashboard/recordings/${row.id}/download` : null,
+    duration: Number(row.duration),
+    size: Number(row.size),
+    status: toRecordingStatus(row.status),
+    failure_reason: row.failure_reason,
+    created_at: toUnixSeconds(row.created_at),
+    ended_at: row.ended_at && toUnixSeconds(row.ended_at),
+  };
+}
+
+/** The recordings of one of the caller's rooms, newest first. Throws 404 "Room not found". */
+export async function listRoomRecordings(
+  services: Db,
+  caller: Caller,
+  { name, ...page }: RoomInput & ListPageInput,
+  origin: string,
+): Promise<Recording[]> {
+  const room = await readRoom(services.db, caller, { name });
+  return list(services, Prisma.sql`r.workspace_id = ${room.workspace_id} and r.id = ${room.id}`, page, origin);
+}
+
+/** One recording of a workspace, whoever asks. Throws 404. */
+export async function readRecording(
+  db: Database | Tx,
+  { workspaceId, recordingId }: { workspaceId: number; recordingId: number },
+  origin: string,
+): Promise<Recording> {
+  const [row] = await db.$queryRaw<RecordingRow[]>`
+    select ${recordingColumns}
+    from recordings c join rooms r on r.workspace_id = c.workspace_id and r.id = c.room_id
+    where c.workspace_id = ${workspaceId} and c.id = ${recordingId}`;
+  if (!row) throw notFound('Recording');
+  return toRecording(row, origin);
+}
+
 /** A recording of one of the caller's rooms. Throws the same 404 for what is none and for one of another user's room. */
-export const findOwnRecording = async (
+export async function findOwnRecording(
   db: Database | Tx,
   caller: Caller,
   { recordingId }: RecordingInput,
-): Promise<OwnRecording> => {
+): Promise<OwnRecording> {
   // By way of the memberships: every step is a look into a primary key, which begins with the workspace.
   const [recording] = await db.$queryRaw<(Omit<OwnRecording, 'status'> & { status: string })[]>`
     select c.id, c.workspace_id as "workspaceId", c.room_id as "roomId", c.archive_id as "archiveId", coalesce(nullif(c.title, ''), r.name) as name, c.status,
@@ -119,19 +123,19 @@ export const findOwnRecording = async (
     where m.user_id = ${caller.userId} and ${isOwn(caller)}`;
   if (!recording) throw notFound('Recording');
   return { ...recording, status: toRecordingStatus(recording.status) };
-};
+}
 
 /**
  * A URL that serves the recording for 15 minutes. `origin` is where this service is reached. Throws the same 404 for
  * what is no recording, one of another user's room, and one that is not available yet.
  */
-export const createDownload = async (
+export async function createDownload(
   { db, store, clock }: Pick<Services, 'db' | 'store' | 'clock'>,
   caller: Caller,
   input: RecordingInput,
   origin: string,
-): Promise<Download> => {
+): Promise<Download> {
   const { status, fileKey, name } = await findOwnRecording(db, caller, input);
   if (status !== 'available' || fileKey === null) throw notFound('Recording');
   return signDownload({ store, clock }, fileKey, { filename: name, contentType: 'video/mp4', origin });
-};
+}

@@ -50,23 +50,6 @@ type Row = {
   room: { id: number; name: string };
 };
 
-const toEventData = (workspaceId: number, row: Row) => ({
-  workspace_id: workspaceId,
-  room_id: row.room.id,
-  room_name: row.room.name,
-  recording_id: row.id,
-  archive_id: row.archiveId,
-  title: row.title,
-  duration: Number(row.duration),
-  size: Number(row.size),
-  status: toRecordingStatus(row.status),
-  created_at: toUnixSeconds(row.createdAt),
-});
-
-const toWhere = ({ workspaceId, roomId, archiveId }: RecordingKey) => ({
-  workspaceId_roomId_archiveId: { workspaceId, roomId, archiveId },
-});
-
 export type NewRecording = RecordingKey & {
   title?: string | null;
   /** Of the token that uploads the file, where a recorder of ours makes the recording. */
@@ -75,11 +58,13 @@ export type NewRecording = RecordingKey & {
   startedBy?: number;
 };
 
+type KnownRow = { id: number; status: string; endedAt: Date | null; updatedAt: Date };
+
 /**
  * Adds a recording that has begun, and emits `recording.started`. Returns its id; null where its name is known already,
  * or another one of a recorder is running in the room.
  */
-export const addRecording = async (tx: Tx, at: Date, recording: NewRecording, now = at): Promise<number | null> => {
+export async function addRecording(tx: Tx, at: Date, recording: NewRecording, now = at): Promise<number | null> {
   const { count } = await tx.recording.createMany({
     data: { ...recording, status: 'started', createdAt: at, updatedAt: now },
     skipDuplicates: true,
@@ -89,25 +74,28 @@ export const addRecording = async (tx: Tx, at: Date, recording: NewRecording, no
   const row = await tx.recording.findUniqueOrThrow({ where: toWhere(recording), select: columns });
   await emit(tx, at, { type: 'recording.started', workspaceId, data: toEventData(workspaceId, row) });
   return row.id;
-};
+}
 
-/** A number of the recorder's, which may be anything, as the database keeps it. */
-const toCount = (field: 'duration' | 'size', value: number): bigint => {
-  const count = Math.round(value);
-  if (!Number.isSafeInteger(count) || count < 0) throw badField(field, `${field} must be a number of at least 0`);
-  return BigInt(count);
-};
+function toWhere({ workspaceId, roomId, archiveId }: RecordingKey) {
+  return {
+    workspaceId_roomId_archiveId: { workspaceId, roomId, archiveId },
+  };
+}
 
-const toData = ({ status, duration, size, title, failureReason, fileKey, sha256 }: Progress) => ({
-  status,
-  ...(duration !== undefined && { duration: toCount('duration', duration) }),
-  ...(size !== undefined && { size: toCount('size', size) }),
-  ...(title !== undefined && { title }),
-  ...(failureReason !== undefined && { failureReason }),
-  ...(fileKey !== undefined && { fileKey, sha256 }),
-});
-
-type KnownRow = { id: number; status: string; endedAt: Date | null; updatedAt: Date };
+function toEventData(workspaceId: number, row: Row) {
+  return {
+    workspace_id: workspaceId,
+    room_id: row.room.id,
+    room_name: row.room.name,
+    recording_id: row.id,
+    archive_id: row.archiveId,
+    title: row.title,
+    duration: Number(row.duration),
+    size: Number(row.size),
+    status: toRecordingStatus(row.status),
+    created_at: toUnixSeconds(row.createdAt),
+  };
+}
 
 /**
  * Moves a recording forward, with what is known by then. When it becomes available (for which it needs a file, now or
@@ -115,13 +103,13 @@ type KnownRow = { id: number; status: string; endedAt: Date | null; updatedAt: D
  * that is not legal from where it is, as one told twice or too late, changes nothing. Returns whether it moved.
  * Throws 404 "Recording not found", and 400 for a number that is none.
  */
-export const advanceRecording = async (
+export async function advanceRecording(
   tx: Tx,
   at: Date,
   { workspaceId, roomId, archiveId }: RecordingKey,
   progress: Progress,
   now = at,
-): Promise<boolean> => {
+): Promise<boolean> {
   const data = toData(progress);
   const [known] = await tx.$queryRaw<KnownRow[]>`
     select id, status, ended_at as "endedAt", updated_at as "updatedAt" from recordings
@@ -142,4 +130,22 @@ export const advanceRecording = async (
   if (progress.status === 'available')
     await emit(tx, at, { type: 'recording.completed', workspaceId, data: toEventData(workspaceId, row) });
   return true;
-};
+}
+
+function toData({ status, duration, size, title, failureReason, fileKey, sha256 }: Progress) {
+  return {
+    status,
+    ...(duration !== undefined && { duration: toCount('duration', duration) }),
+    ...(size !== undefined && { size: toCount('size', size) }),
+    ...(title !== undefined && { title }),
+    ...(failureReason !== undefined && { failureReason }),
+    ...(fileKey !== undefined && { fileKey, sha256 }),
+  };
+}
+
+/** A number of the recorder's, which may be anything, as the database keeps it. */
+function toCount(field: 'duration' | 'size', value: number): bigint {
+  const count = Math.round(value);
+  if (!Number.isSafeInteger(count) || count < 0) throw badField(field, `${field} must be a number of at least 0`);
+  return BigInt(count);
+}

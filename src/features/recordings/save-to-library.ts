@@ -15,24 +15,6 @@ import type { RecordingInput, SaveToLibraryInput } from './schemas.ts';
 /** The longest duration that an item can have, in seconds. */
 const MOST_SECONDS = 2 ** 31 - 1;
 
-const toVideoName = (name: string): string => toItemName(/\.mp4$/i.test(name) ? name : `${name}.mp4`);
-
-/** The file of one's own recording, that fits into the library. */
-const findFile = async (services: Services, caller: Caller, input: RecordingInput) => {
-  const { workspaceId, name, status, fileKey, sha256, size, duration } = await findOwnRecording(
-    services.db,
-    caller,
-    input,
-  );
-  if (status === 'failed') throw conflict('The recording has failed');
-  if (status !== 'available' || fileKey === null) throw conflict('The recording is not available yet');
-  if (size > MOST_ITEM_BYTES) throw badField('recordingId', `File is larger than ${sizeInWords(MOST_ITEM_BYTES)}`);
-  if (sha256 === null) throw new Error('A recording with a file, and without its hash');
-  // 0 is what a recording has whose duration nobody knows.
-  const seconds = duration > 0 && duration <= MOST_SECONDS ? Number(duration) : null;
-  return { workspaceId, name, fileKey, sha256, size: Number(size), duration: seconds };
-};
-
 /**
  * Copies a recording of one of the caller's rooms into the library of its workspace, inside the store, and emits
  * `library_item.uploaded`. The name is the recording's title or else its room's name, where none is given. What fails
@@ -41,11 +23,11 @@ const findFile = async (services: Services, caller: Caller, input: RecordingInpu
  * Throws 404 "Recording not found", also where it is deleted meanwhile, 409 "The recording is not available yet", 400
  * "File is larger than 100 MB", and 500 "Upload failed: storage service unavailable".
  */
-export const saveToLibrary = async (
+export async function saveToLibrary(
   services: Services,
   caller: Caller,
   { recordingId, name, description }: SaveToLibraryInput,
-): Promise<LibraryItem> => {
+): Promise<LibraryItem> {
   const { workspaceId, name: ownName, fileKey: from, ...facts } = await findFile(services, caller, { recordingId });
   const fileKey = createObjectKey(workspaceId, 'library');
   await services.store.copy(from, fileKey).catch(async (error: unknown) => {
@@ -58,4 +40,24 @@ export const saveToLibrary = async (
   return commitFile(services, { workspaceId, fileKey }, () =>
     addItem(services, actor, { ...facts, name: name || toVideoName(ownName), description, fileKey, type: 'video/mp4' }),
   );
-};
+}
+
+/** The file of one's own recording, that fits into the library. */
+async function findFile(services: Services, caller: Caller, input: RecordingInput) {
+  const { workspaceId, name, status, fileKey, sha256, size, duration } = await findOwnRecording(
+    services.db,
+    caller,
+    input,
+  );
+  if (status === 'failed') throw conflict('The recording has failed');
+  if (status !== 'available' || fileKey === null) throw conflict('The recording is not available yet');
+  if (size > MOST_ITEM_BYTES) throw badField('recordingId', `File is larger than ${sizeInWords(MOST_ITEM_BYTES)}`);
+  if (sha256 === null) throw new Error('A recording with a file, and without its hash');
+  // 0 is what a recording has whose duration nobody knows.
+  const seconds = duration > 0 && duration <= MOST_SECONDS ? Number(duration) : null;
+  return { workspaceId, name, fileKey, sha256, size: Number(size), duration: seconds };
+}
+
+function toVideoName(name: string): string {
+  return toItemName(/\.mp4$/i.test(name) ? name : `${name}.mp4`);
+}

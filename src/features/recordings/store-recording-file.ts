@@ -8,12 +8,6 @@ import { type FileRules, type IncomingFile, receiveFile, type StoredFile } from 
 import type { Services } from '../../services.ts';
 import { advanceRecording, type RecordingKey } from './recording-progress.ts';
 
-/** Throws 409 for a recording that takes no file any more. */
-export const requireUnfinished = (status: RecordingStatus): void => {
-  if (status === 'available') throw conflict('The recording has its file already');
-  if (status === 'failed') throw conflict('The recording has failed');
-};
-
 /** What comes of a file, and with it. */
 export type RecordingTransfer = {
   file: IncomingFile;
@@ -25,16 +19,11 @@ export type RecordingTransfer = {
   beforeCommit?(tx: Tx): Promise<unknown>;
 };
 
-const complete = async (tx: Tx, at: Date, key: RecordingKey, stored: StoredFile): Promise<void> => {
-  const { fileKey, sha256, size, duration } = stored;
-  const file = { fileKey, sha256, size, ...(duration !== null && { duration }) };
-  if (await advanceRecording(tx, at, key, { status: 'available', ...file })) return;
-  const { status } = await tx.recording.findUniqueOrThrow({
-    where: { workspaceId_roomId_archiveId: key },
-    select: { status: true },
-  });
-  requireUnfinished(toRecordingStatus(status));
-};
+/** Throws 409 for a recording that takes no file any more. */
+export function requireUnfinished(status: RecordingStatus): void {
+  if (status === 'available') throw conflict('The recording has its file already');
+  if (status === 'failed') throw conflict('The recording has failed');
+}
 
 /**
  * Stores the file of a recording, which with it becomes available; emits `recording.completed`. Of several at once one
@@ -44,11 +33,11 @@ const complete = async (tx: Tx, at: Date, key: RecordingKey, stored: StoredFile)
  * "Recording not found" where it was deleted meanwhile; 409 "The recording has its file already" or "The recording has
  * failed"; 500 "Upload failed: storage service unavailable"; and whatever the file's stream fails with.
  */
-export const storeRecordingFile = (
+export function storeRecordingFile(
   services: Services,
   { workspaceId, roomId, archiveId }: RecordingKey,
   { file, signal, whole, beforeCommit }: RecordingTransfer,
-): Promise<void> => {
+): Promise<void> {
   const rules: FileRules = {
     folder: 'recordings',
     kinds: ['video/mp4'],
@@ -65,4 +54,15 @@ export const storeRecordingFile = (
       await complete(tx, services.clock.now(), { workspaceId, roomId, archiveId }, stored);
     });
   });
-};
+}
+
+async function complete(tx: Tx, at: Date, key: RecordingKey, stored: StoredFile): Promise<void> {
+  const { fileKey, sha256, size, duration } = stored;
+  const file = { fileKey, sha256, size, ...(duration !== null && { duration }) };
+  if (await advanceRecording(tx, at, key, { status: 'available', ...file })) return;
+  const { status } = await tx.recording.findUniqueOrThrow({
+    where: { workspaceId_roomId_archiveId: key },
+    select: { status: true },
+  });
+  requireUnfinished(toRecordingStatus(status));
+}

@@ -7,7 +7,7 @@ export type UploadClaims = {
 };
 
 /** Kept in the memory of this process: of uploads to several, the commit lets the first one through. */
-export const createUploadClaims = (): UploadClaims => {
+export function createUploadClaims(): UploadClaims {
   const claimed = new Set<number>();
   return {
     async hold(recordingId, work) {
@@ -20,4 +20,4 @@ export const createUploadClaims = (): UploadClaims => {
       }
     },
   };
-};
+}

@@ -21,25 +21,41 @@ export type Recorder = { id: number; workspaceId: number; kind: 'recorder' };
 /** Who uploads, and to which recording. */
 export type Uploader = { recordingId: number; key: RecordingKey; by: Caller | Recorder };
 
-const isRecorder = (by: Caller | Recorder): by is Recorder => 'kind' in by;
+type Found = { workspaceId: number; roomId: number; archiveId: string; status: string };
 
 /**
  * The recorder behind a token; null where there is none. A token outlives its upload: who sends the file once more,
  * because the answer got lost, must learn that it is there.
  */
-export const findRecorder = async (db: Database, token: string): Promise<Recorder | null> => {
+export async function findRecorder(db: Database, token: string): Promise<Recorder | null> {
   if (!isToken('lnr_', token)) return null;
   const recording = await db.recording.findUnique({
     where: { uploadTokenHash: hashToken(token) },
     select: { id: true, workspaceId: true },
   });
   return recording && { ...recording, kind: 'recorder' };
-};
+}
 
-type Found = { workspaceId: number; roomId: number; archiveId: string; status: string };
+/**
+ * Finds the recording that the file is for. Throws the same 404 for what is no recording and for one that is not theirs,
+ * and 409 for one that takes no file any more.
+ */
+export async function findUploader(db: Database, by: Caller | Recorder, recordingId: number): Promise<Uploader> {
+  const { workspaceId, roomId, archiveId, status } = await findRecording(db, by, recordingId);
+  requireUnfinished(toRecordingStatus(status));
+  return { recordingId, key: { workspaceId, roomId, archiveId }, by };
+}
+
+function findRecording(db: Database | Tx, by: Caller | Recorder, recordingId: number): Promise<Found> {
+  return isRecorder(by) ? findRecorded(db, by, recordingId) : findOwnRecording(db, by, { recordingId });
+}
+
+function isRecorder(by: Caller | Recorder): by is Recorder {
+  return 'kind' in by;
+}
 
 /** The recording of a recorder. Throws 404 for any other one, and where it was deleted. */
-const findRecorded = async (db: Database | Tx, { workspaceId, id }: Recorder, recordingId: number): Promise<Found> => {
+async function findRecorded(db: Database | Tx, { workspaceId, id }: Recorder, recordingId: number): Promise<Found> {
   if (id !== recordingId) throw notFound('Recording');
   const found = await db.recording.findUnique({
     where: { workspaceId_id: { workspaceId, id } },
@@ -47,55 +63,20 @@ const findRecorded = async (db: Database | Tx, { workspaceId, id }: Recorder, re
   });
   if (found === null) throw notFound('Recording');
   return found;
-};
-
-const findRecording = (db: Database | Tx, by: Caller | Recorder, recordingId: number): Promise<Found> =>
-  isRecorder(by) ? findRecorded(db, by, recordingId) : findOwnRecording(db, by, { recordingId });
-
-/**
- * Finds the recording that the file is for. Throws the same 404 for what is no recording and for one that is not theirs,
- * and 409 for one that takes no file any more.
- */
-export const findUploader = async (db: Database, by: Caller | Recorder, recordingId: number): Promise<Uploader> => {
-  const { workspaceId, roomId, archiveId, status } = await findRecording(db, by, recordingId);
-  requireUnfinished(toRecordingStatus(status));
-  return { recordingId, key: { workspaceId, roomId, archiveId }, by };
-};
-
-/**
- * Whoever uploads is heard of, so that a slow upload is not taken for a recording whose file never comes. Returns
- * whether the recording still takes a file.
- */
-const noteUpload = async ({ db, clock }: Services, { key, recordingId }: Uploader): Promise<boolean> => {
-  const { count } = await db.recording.updateMany({
-    where: { workspaceId: key.workspaceId, id: recordingId, status: { in: unfinishedStatuses } },
-    data: { updatedAt: clock.now() },
-  });
-  return count > 0;
-};
-
-/** Goes on noting an upload. Returns how to end it. */
-const keepNoting = (services: Services, uploader: Uploader, everyMs: number): (() => void) => {
-  const note = (): void =>
-    void noteUpload(services, uploader).catch((error: unknown) => {
-      services.log.warn({ err: error, recordingId: uploader.recordingId }, 'An upload could not be noted');
-    });
-  const timer = setInterval(note, everyMs);
-  return () => clearInterval(timer);
-};
+}
 
 /**
  * Receives the upload of a recording's file; see `storeRecordingFile`. Once the body is whole it is committed, whether
  * anyone still waits for the answer or not. However long it takes, the recording does not fail meanwhile for want of its
  * file. `origin` is where this service is reached.
  */
-export const uploadRecording = async (
+export async function uploadRecording(
   services: Services,
   uploader: Uploader,
   { file, fields, signal }: IncomingUpload,
   origin: string,
   notedEveryMs = NOTED_EVERY_MS,
-): Promise<Recording> => {
+): Promise<Recording> {
   const { key, recordingId, by } = uploader;
   // Between who may and here another upload may have ended: then not a byte of this one is stored.
   if (!(await noteUpload(services, uploader))) await findUploader(services.db, by, recordingId);
@@ -112,4 +93,26 @@ export const uploadRecording = async (
     endNotes();
   }
   return readRecording(services.db, { workspaceId: key.workspaceId, recordingId }, origin);
-};
+}
+
+/**
+ * Whoever uploads is heard of, so that a slow upload is not taken for a recording whose file never comes. Returns
+ * whether the recording still takes a file.
+ */
+async function noteUpload({ db, clock }: Services, { key, recordingId }: Uploader): Promise<boolean> {
+  const { count } = await db.recording.updateMany({
+    where: { workspaceId: key.workspaceId, id: recordingId, status: { in: unfinishedStatuses } },
+    data: { updatedAt: clock.now() },
+  });
+  return count > 0;
+}
+
+/** Goes on noting an upload. Returns how to end it. */
+function keepNoting(services: Services, uploader: Uploader, everyMs: number): () => void {
+  const note = (): void =>
+    void noteUpload(services, uploader).catch((error: unknown) => {
+      services.log.warn({ err: error, recordingId: uploader.recordingId }, 'An upload could not be noted');
+    });
+  const timer = setInterval(note, everyMs);
+  return () => clearInterval(timer);
+}

@@ -33,22 +33,6 @@ type RoomRow = {
   session_id: string | null;
 };
 
-const toRoom = (row: RoomRow): Room => ({
-  id: row.id,
-  workspace_id: row.workspace_id,
-  name: row.name,
-  user_id: row.user_id,
-  display_name: row.display_name,
-  created_at: toUnixSeconds(row.created_at),
-  last_used_at: toUnixSeconds(row.last_used_at),
-  recording_count: row.recording_count,
-  scheduled_at: row.scheduled_at,
-  accent_color: row.accent_color,
-  waiting_room_enabled: row.waiting_room_enabled ? 1 : 0,
-  waiting_room_message: row.waiting_room_message,
-  session_id: row.session_id,
-});
-
 /** The public fields of the rooms in `r`. */
 const roomColumns = Prisma.sql`
   r.id, r.workspace_id, r.name, r.user_id, r.display_name, r.created_at, r.last_used_at, r.scheduled_at,
@@ -56,48 +40,70 @@ const roomColumns = Prisma.sql`
   (select count(*)::int from recordings c where c.workspace_id = r.workspace_id and c.room_id = r.id) as recording_count`;
 
 /** The condition that the room in `r` is the caller's, and for a key, in its one workspace. */
-export const isOwn = ({ userId, credential }: Caller): Prisma.Sql =>
-  credential.kind === 'key'
+export function isOwn({ userId, credential }: Caller): Prisma.Sql {
+  return credential.kind === 'key'
     ? Prisma.sql`r.user_id = ${userId} and r.workspace_id = ${credential.workspaceId}`
     : Prisma.sql`r.user_id = ${userId}`;
+}
 
 /** The part of a list that is asked for; all of it, up to a bound, when nothing is. */
-export const pageOf = ({ limit = MOST_LISTED, offset = 0 }: ListPageInput): Prisma.Sql =>
-  Prisma.sql`limit ${limit} offset ${offset}`;
+export function pageOf({ limit = MOST_LISTED, offset = 0 }: ListPageInput): Prisma.Sql {
+  return Prisma.sql`limit ${limit} offset ${offset}`;
+}
 
-const listRooms = async ({ db }: Db, condition: Prisma.Sql, page: ListPageInput): Promise<Room[]> => {
+/** The caller's rooms, newest first; for a key, those in its workspace. */
+export function listOwnRooms(services: Db, caller: Caller, page: ListPageInput): Promise<Room[]> {
+  return listRooms(services, isOwn(caller), page);
+}
+
+async function listRooms({ db }: Db, condition: Prisma.Sql, page: ListPageInput): Promise<Room[]> {
   const rows = await db.$queryRaw<RoomRow[]>`
     select ${roomColumns} from rooms r where ${condition} order by r.created_at desc, r.id desc ${pageOf(page)}`;
   return rows.map(toRoom);
-};
+}
 
-/** The caller's rooms, newest first; for a key, those in its workspace. */
-export const listOwnRooms = (services: Db, caller: Caller, page: ListPageInput): Promise<Room[]> =>
-  listRooms(services, isOwn(caller), page);
+function toRoom(row: RoomRow): Room {
+  return {
+    id: row.id,
+    workspace_id: row.workspace_id,
+    name: row.name,
+    user_id: row.user_id,
+    display_name: row.display_name,
+    created_at: toUnixSeconds(row.created_at),
+    last_used_at: toUnixSeconds(row.last_used_at),
+    recording_count: row.recording_count,
+    scheduled_at: row.scheduled_at,
+    accent_color: row.accent_color,
+    waiting_room_enabled: row.waiting_room_enabled ? 1 : 0,
+    waiting_room_message: row.waiting_room_message,
+    session_id: row.session_id,
+  };
+}
 
 /** All rooms of the workspace, whoever owns them, newest first. */
-export const listWorkspaceRooms = (services: Db, { workspaceId }: Actor, page: ListPageInput): Promise<Room[]> =>
-  listRooms(services, Prisma.sql`r.workspace_id = ${workspaceId}`, page);
+export function listWorkspaceRooms(services: Db, { workspaceId }: Actor, page: ListPageInput): Promise<Room[]> {
+  return listRooms(services, Prisma.sql`r.workspace_id = ${workspaceId}`, page);
+}
 
 /** The caller's room. Throws the same 404 for what is no room and for another user's. */
-export const readRoom = async (db: Database | Tx, caller: Caller, { name }: RoomInput): Promise<Room> => {
+export async function readRoom(db: Database | Tx, caller: Caller, { name }: RoomInput): Promise<Room> {
   if (!isRoomName(name)) throw notFound('Room');
   const [row] = await db.$queryRaw<RoomRow[]>`
     select ${roomColumns} from rooms r where r.name = ${name} and ${isOwn(caller)}`;
   if (!row) throw notFound('Room');
   return toRoom(row);
-};
+}
 
 /** The same, behind the lock of its workspace. */
-export const lockOwnRoom = async (tx: Tx, caller: Caller, input: RoomInput): Promise<Room> => {
+export async function lockOwnRoom(tx: Tx, caller: Caller, input: RoomInput): Promise<Room> {
   const { workspace_id } = await readRoom(tx, caller, input);
   await lockWorkspace(tx, workspace_id, 'Room');
   // Again: it may have been deleted, or passed on, before the lock was had.
   return readRoom(tx, caller, input);
-};
+}
 
 /** What a room shows of itself to anyone. Throws 404. */
-export const readPublicRoom = async ({ db }: Db, { roomName }: PublicRoomInput): Promise<PublicRoom> => {
+export async function readPublicRoom({ db }: Db, { roomName }: PublicRoomInput): Promise<PublicRoom> {
   if (!isRoomName(roomName)) throw notFound('Room');
   // In SQL, since Prisma rounds numbers to 16 digits.
   const [row] = await db.$queryRaw<
@@ -112,4 +118,4 @@ export const readPublicRoom = async ({ db }: Db, { roomName }: PublicRoomInput):
     waiting_room_enabled: row.waiting_room_enabled ? 1 : 0,
     scheduled_at: row.scheduled_at,
   };
-};
+}

@@ -8,27 +8,36 @@ export const roomNameFormat = { minLength: 2, maxLength: 64, pattern: '^[a-z0-9]
 
 const SLUG = new RegExp(roomNameFormat.pattern);
 
-/** Whether a text has the format of a name. What has not, is the name of no room. */
-export const isRoomName = (text: string): boolean =>
-  text.length >= roomNameFormat.minLength && text.length <= roomNameFormat.maxLength && SLUG.test(text);
-
 const TRIES = 8;
 
-const pick = (words: readonly string[]): string => words[randomInt(words.length)] ?? '';
-
-const twoWords = (): string => `${pick(adjectives)}-${pick(nouns)}`;
-
-/** The two words alone have some 75,000 combinations, and with a number enough for ever. */
-const withNumber = (): string => `${twoWords()}-${randomInt(1_000, 1_000_000)}`;
-
-const times = (make: () => string): string[] => Array.from({ length: TRIES }, make);
+/** Whether a text has the format of a name. What has not, is the name of no room. */
+export function isRoomName(text: string): boolean {
+  return text.length >= roomNameFormat.minLength && text.length <= roomNameFormat.maxLength && SLUG.test(text);
+}
 
 /** A random name such as `amber-falcon` that no room has now; `amber-falcon-48213` once the short ones get scarce. */
-export const suggestRoomName = async (db: Database | Tx): Promise<string> => {
+export async function suggestRoomName(db: Database | Tx): Promise<string> {
   const candidates = [...times(twoWords), ...times(withNumber)];
   const rooms = await db.room.findMany({ where: { name: { in: candidates } }, select: { name: true } });
   const taken = new Set(rooms.map(({ name }) => name));
   const free = candidates.find((name) => !taken.has(name));
   if (free === undefined) throw new Error(`No free room name among ${candidates.length}`);
   return free;
-};
+}
+
+function times(make: () => string): string[] {
+  return Array.from({ length: TRIES }, make);
+}
+
+function twoWords(): string {
+  return `${pick(adjectives)}-${pick(nouns)}`;
+}
+
+function pick(words: readonly string[]): string {
+  return words[randomInt(words.length)] ?? '';
+}
+
+/** The two words alone have some 75,000 combinations, and with a number enough for ever. */
+function withNumber(): string {
+  return `${twoWords()}-${randomInt(1_000, 1_000_000)}`;
+}

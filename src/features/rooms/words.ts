@@ -1,7 +1,5 @@
 /** What generated room names are made of: lower-case a-z, friendly in every combination, no word in both lists. */
 
-const words = (text: string): readonly string[] => text.trim().split(/\s+/);
-
 export const adjectives = words(`
   able agile alpine amber ample aqua arctic ardent artful autumn avid azure balmy basic beaming blissful blithe
   blooming blue bold boreal bouncy brave breezy bright brisk bronze bubbly buoyant calm candid careful caring
@@ -43,3 +41,7 @@ export const nouns = words(`
   temple thicket thistle thyme tiger trail trumpet tulip tundra turtle valley vineyard viola violin volcano
   walnut waterfall wave whale wharf willow wind window wren zebra zephyr zinnia
 `);
+
+function words(text: string): readonly string[] {
+  return text.trim().split(/\s+/);
+}

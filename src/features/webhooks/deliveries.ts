@@ -21,29 +21,28 @@ export const deliveryColumns = {
 type DeliveryRow = Prisma.WebhookDeliveryGetPayload<{ select: typeof deliveryColumns }>;
 
 /** An attempt with what its message says. */
-export const toDelivery = (
-  row: DeliveryRow,
-  { event, payload }: { event: string; payload: string },
-): WebhookDelivery => ({
-  id: Number(row.id),
-  webhook_id: row.webhookId,
-  delivery_id: row.messageId,
-  attempt: row.attempt,
-  event: SentEvent.parse(event),
-  payload,
-  response_status: row.responseStatus,
-  response_body: row.responseBody,
-  success: row.success ? 1 : 0,
-  duration_ms: row.durationMs,
-  created_at: toUnixSeconds(row.createdAt),
-});
+export function toDelivery(row: DeliveryRow, { event, payload }: { event: string; payload: string }): WebhookDelivery {
+  return {
+    id: Number(row.id),
+    webhook_id: row.webhookId,
+    delivery_id: row.messageId,
+    attempt: row.attempt,
+    event: SentEvent.parse(event),
+    payload,
+    response_status: row.responseStatus,
+    response_body: row.responseBody,
+    success: row.success ? 1 : 0,
+    duration_ms: row.durationMs,
+    created_at: toUnixSeconds(row.createdAt),
+  };
+}
 
 /** Attempts to deliver to one webhook, newest first. Throws 404. */
-export const listDeliveries = async (
+export async function listDeliveries(
   { db }: Pick<Services, 'db'>,
   { workspaceId }: Actor,
   { webhookId, limit, offset }: ListDeliveriesInput,
-): Promise<WebhookDelivery[]> => {
+): Promise<WebhookDelivery[]> {
   // Laterally, one by one: the plan does not know the limit, and might else read all messages for a page of attempts.
   const rows = await db.$queryRaw<(DeliveryRow & { event: string; payload: string })[]>`
     select d.id, d.webhook_id as "webhookId", d.message_id as "messageId", d.attempt,
@@ -61,4 +60,4 @@ export const listDeliveries = async (
   if (rows.length > 0) return rows.map((row) => toDelivery(row, row));
   await requireWebhook(db, workspaceId, webhookId);
   return [];
-};
+}

@@ -7,7 +7,7 @@ import type { Tx } from '../../db/client.ts';
 export type LockedWebhook = { name: string; isActive: boolean; sealedSecret: Uint8Array<ArrayBuffer> };
 
 /** Takes the workspace's row and the webhook's until the transaction ends, for an admin. Throws 403 and 404. */
-export const lockWebhook = async (tx: Tx, actor: Actor, webhookId: number): Promise<LockedWebhook> => {
+export async function lockWebhook(tx: Tx, actor: Actor, webhookId: number): Promise<LockedWebhook> {
   await lockAs(tx, actor, 'admin');
   // Its own row too: who records attempts takes that one alone.
   const [webhook] = await tx.$queryRaw<LockedWebhook[]>`
@@ -15,15 +15,15 @@ export const lockWebhook = async (tx: Tx, actor: Actor, webhookId: number): Prom
     where workspace_id = ${actor.workspaceId} and id = ${webhookId} for no key update`;
   if (!webhook) throw notFound('Webhook');
   return webhook;
-};
+}
 
 /** Throws 404 where there is no such webhook: for reads that found nothing. */
-export const requireWebhook = async (db: Tx, workspaceId: number, webhookId: number): Promise<void> => {
+export async function requireWebhook(db: Tx, workspaceId: number, webhookId: number): Promise<void> {
   const webhook = await db.webhook.findFirst({ where: { workspaceId, id: webhookId }, select: { id: true } });
   if (webhook === null) throw notFound('Webhook');
-};
+}
 
 /** Throws 409 for a webhook to which nothing is sent. Behind its lock: switching it off cancels what waits. */
-export const requireActive = ({ isActive }: LockedWebhook): void => {
+export function requireActive({ isActive }: LockedWebhook): void {
   if (!isActive) throw conflict('The webhook is inactive: activate it first');
-};
+}

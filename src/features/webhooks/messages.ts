@@ -12,12 +12,24 @@ import type { ListMessagesInput, MessageInput, WebhookMessage, WebhookMessageWit
 /** Whoever sends a message again and again has many; each may carry 10 kB of an answer. */
 const MOST_ATTEMPTS = 100;
 
+/**
+ * Which messages, in which order. Ids begin with the time, so by id is by time too. Those that wait, and those that were
+ * not delivered, have indexes of their own, whose conditions the planner must find as they stand: a parameter tells it nothing.
+ */
+const selections = {
+  any: { where: Prisma.sql`true`, order: Prisma.sql`id desc` },
+  waiting: { where: Prisma.sql`status = 'waiting'`, order: Prisma.sql`id desc` },
+  delivered: { where: Prisma.sql`status = 'delivered'`, order: Prisma.sql`id desc` },
+  failed: { where: Prisma.sql`status = 'failed'`, order: Prisma.sql`created_at desc, id desc` },
+  cancelled: { where: Prisma.sql`status = 'cancelled'`, order: Prisma.sql`created_at desc, id desc` },
+} as const;
+
 /** A message with its attempts, the latest 100, oldest first. Throws 404 for the webhook, and then for the message. */
-export const readMessage = async (
+export async function readMessage(
   { db }: Pick<Services, 'db'>,
   { workspaceId }: Actor,
   { webhookId, messageId }: MessageInput,
-): Promise<WebhookMessageWithAttempts> => {
+): Promise<WebhookMessageWithAttempts> {
   const deliveries = { select: deliveryColumns, orderBy: { attempt: 'desc' }, take: MOST_ATTEMPTS } as const;
   const row = isMessageId(messageId)
     ? await db.webhookMessage.findFirst({
@@ -31,26 +43,14 @@ export const readMessage = async (
   }
   await requireWebhook(db, workspaceId, webhookId);
   throw notFound('Message');
-};
-
-/**
- * Which messages, in which order. Ids begin with the time, so by id is by time too. Those that wait, and those that were
- * not delivered, have indexes of their own, whose conditions the planner must find as they stand: a parameter tells it nothing.
- */
-const selections = {
-  any: { where: Prisma.sql`true`, order: Prisma.sql`id desc` },
-  waiting: { where: Prisma.sql`status = 'waiting'`, order: Prisma.sql`id desc` },
-  delivered: { where: Prisma.sql`status = 'delivered'`, order: Prisma.sql`id desc` },
-  failed: { where: Prisma.sql`status = 'failed'`, order: Prisma.sql`created_at desc, id desc` },
-  cancelled: { where: Prisma.sql`status = 'cancelled'`, order: Prisma.sql`created_at desc, id desc` },
-} as const;
+}
 
 /** Messages to one webhook, newest first. Throws 404. */
-export const listMessages = async (
+export async function listMessages(
   { db }: Pick<Services, 'db'>,
   { workspaceId }: Actor,
   { webhookId, status, limit, offset }: ListMessagesInput,
-): Promise<WebhookMessage[]> => {
+): Promise<WebhookMessage[]> {
   const { where, order } = selections[status ?? 'any'];
   const rows = await db.$queryRaw<MessageRow[]>`
     select id, webhook_id as "webhookId", event, payload, status, attempts, next_attempt_at as "nextAttemptAt",
@@ -61,4 +61,4 @@ export const listMessages = async (
   if (rows.length > 0) return rows.map(toMessage);
   await requireWebhook(db, workspaceId, webhookId);
   return [];
-};
+}

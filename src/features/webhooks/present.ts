@@ -21,24 +21,6 @@ export const webhookColumns = {
 
 type WebhookRow = Prisma.WebhookGetPayload<{ select: typeof webhookColumns }>;
 
-/** The public shape, as it is at `now`. */
-export const toWebhook = (row: WebhookRow, now: Date): Webhook => ({
-  id: row.id,
-  workspace_id: row.workspaceId,
-  name: row.name,
-  url: row.url,
-  events: JSON.stringify(row.events),
-  is_active: row.isActive ? 1 : 0,
-  created_by: row.createdBy,
-  created_at: toUnixSeconds(row.createdAt),
-  updated_at: toUnixSeconds(row.updatedAt),
-  last_delivery_at: row.lastDeliveryAt && toUnixSeconds(row.lastDeliveryAt),
-  failure_count: row.failureCount,
-  disabled_reason: row.disabledReason,
-  previous_secret_expires_at:
-    row.previousSecretUntil !== null && row.previousSecretUntil > now ? toUnixSeconds(row.previousSecretUntil) : null,
-});
-
 export const messageColumns = {
   id: true,
   webhookId: true,
@@ -52,14 +34,36 @@ export const messageColumns = {
 
 export type MessageRow = Prisma.WebhookMessageGetPayload<{ select: typeof messageColumns }>;
 
+/** The public shape, as it is at `now`. */
+export function toWebhook(row: WebhookRow, now: Date): Webhook {
+  return {
+    id: row.id,
+    workspace_id: row.workspaceId,
+    name: row.name,
+    url: row.url,
+    events: JSON.stringify(row.events),
+    is_active: row.isActive ? 1 : 0,
+    created_by: row.createdBy,
+    created_at: toUnixSeconds(row.createdAt),
+    updated_at: toUnixSeconds(row.updatedAt),
+    last_delivery_at: row.lastDeliveryAt && toUnixSeconds(row.lastDeliveryAt),
+    failure_count: row.failureCount,
+    disabled_reason: row.disabledReason,
+    previous_secret_expires_at:
+      row.previousSecretUntil !== null && row.previousSecretUntil > now ? toUnixSeconds(row.previousSecretUntil) : null,
+  };
+}
+
 /** The public shape. Event and status are text in the database; here they become one of those that are known again. */
-export const toMessage = (row: MessageRow): WebhookMessage => ({
-  id: row.id,
-  webhook_id: row.webhookId,
-  event: SentEvent.parse(row.event),
-  status: MessageStatus.parse(row.status),
-  payload: row.payload,
-  attempt_count: row.attempts,
-  created_at: toUnixSeconds(row.createdAt),
-  next_attempt_at: row.nextAttemptAt && toUnixSeconds(row.nextAttemptAt),
-});
+export function toMessage(row: MessageRow): WebhookMessage {
+  return {
+    id: row.id,
+    webhook_id: row.webhookId,
+    event: SentEvent.parse(row.event),
+    status: MessageStatus.parse(row.status),
+    payload: row.payload,
+    attempt_count: row.attempts,
+    created_at: toUnixSeconds(row.createdAt),
+    next_attempt_at: row.nextAttemptAt && toUnixSeconds(row.nextAttemptAt),
+  };
+}

@@ -14,18 +14,39 @@ type Needs = Pick<Services, 'db' | 'clock'>;
 /** How many messages one transaction begins to send again; it holds up every other change of the workspace. */
 const CHUNK = 1_000;
 
+/** Where the next chunk goes on: behind the last message of this one. */
+type Place = { createdAt: Date; id: string };
+
+/**
+ * Begins a new round for a message, whatever became of it: the same message, under the same id. One that waits for a retry
+ * is sent now instead; an attempt that is under way is recorded all the same. Throws 403, 404 for the webhook and then for
+ * the message, and 409 while the webhook is inactive.
+ */
+export function resendMessage(
+  services: Needs,
+  actor: Actor,
+  { webhookId, messageId }: MessageInput,
+): Promise<WebhookMessage> {
+  return resendOne(services, actor, webhookId, 'Message', async (tx) => {
+    if (!isMessageId(messageId)) return null;
+    const where = { workspaceId: actor.workspaceId, id: messageId, webhookId };
+    const message = await tx.webhookMessage.findFirst({ where, select: { id: true } });
+    return message?.id ?? null;
+  });
+}
+
 /**
  * Begins a new round for the message that `find` names in the transaction; null: there is no such `thing`. The rules of
  * sending one message again, whichever way it is named.
  */
-const resendOne = (
+function resendOne(
   { db, clock }: Needs,
   actor: Actor,
   webhookId: number,
   thing: 'Delivery' | 'Message',
   find: (tx: Tx) => Promise<string | null>,
-): Promise<WebhookMessage> =>
-  transact(db, async (tx) => {
+): Promise<WebhookMessage> {
+  return transact(db, async (tx) => {
     const { workspaceId } = actor;
     const webhook = await lockWebhook(tx, actor, webhookId);
     const messageId = await find(tx);
@@ -37,47 +58,41 @@ const resendOne = (
     const where = { workspaceId_id: { workspaceId, id: messageId } };
     return toMessage(await tx.webhookMessage.findUniqueOrThrow({ where, select: messageColumns }));
   });
-
-/**
- * Begins a new round for a message, whatever became of it: the same message, under the same id. One that waits for a retry
- * is sent now instead; an attempt that is under way is recorded all the same. Throws 403, 404 for the webhook and then for
- * the message, and 409 while the webhook is inactive.
- */
-export const resendMessage = (
-  services: Needs,
-  actor: Actor,
-  { webhookId, messageId }: MessageInput,
-): Promise<WebhookMessage> =>
-  resendOne(services, actor, webhookId, 'Message', async (tx) => {
-    if (!isMessageId(messageId)) return null;
-    const where = { workspaceId: actor.workspaceId, id: messageId, webhookId };
-    const message = await tx.webhookMessage.findFirst({ where, select: { id: true } });
-    return message?.id ?? null;
-  });
+}
 
 /** The same for the message of an attempt. Throws as `resendMessage`, with 404 for the attempt. */
-export const resend = (
-  services: Needs,
-  actor: Actor,
-  { webhookId, deliveryId }: ResendInput,
-): Promise<WebhookMessage> =>
-  resendOne(services, actor, webhookId, 'Delivery', async (tx) => {
+export function resend(services: Needs, actor: Actor, { webhookId, deliveryId }: ResendInput): Promise<WebhookMessage> {
+  return resendOne(services, actor, webhookId, 'Delivery', async (tx) => {
     const where = { workspaceId: actor.workspaceId, id: deliveryId, webhookId };
     const delivery = await tx.webhookDelivery.findFirst({ where, select: { messageId: true } });
     return delivery?.messageId ?? null;
   });
+}
 
-/** Where the next chunk goes on: behind the last message of this one. */
-type Place = { createdAt: Date; id: string };
+/**
+ * Begins a new round for every message since then (Unix seconds) that failed or was cancelled, oldest first; resolves with
+ * their number. What fails again meanwhile is not taken twice. Each chunk is a transaction of its own: what stops it, such
+ * as somebody who deactivates the webhook, stops it there. Throws 403 and 404, and 409 while the webhook is inactive.
+ */
+export async function resendFailed(services: Needs, actor: Actor, input: ResendFailedInput): Promise<number> {
+  let count = 0;
+  let after: Place | undefined = { createdAt: new Date(0), id: '' };
+  while (after !== undefined) {
+    const chunk: Awaited<ReturnType<typeof resendChunk>> = await resendChunk(services, actor, input, after);
+    count += chunk.count;
+    after = chunk.last;
+  }
+  return count;
+}
 
 /** The number of messages, and the last of them where there may be more. Throws 403, 404 and 409 as `resendFailed`. */
-const resendChunk = (
+function resendChunk(
   { db, clock }: Needs,
   actor: Actor,
   { webhookId, since }: ResendFailedInput,
   after: Place,
-): Promise<{ count: number; last: Place | undefined }> =>
-  transact(db, async (tx) => {
+): Promise<{ count: number; last: Place | undefined }> {
+  return transact(db, async (tx) => {
     const { workspaceId } = actor;
     requireActive(await lockWebhook(tx, actor, webhookId));
     const messages = await tx.$queryRaw<Place[]>`
@@ -90,19 +105,4 @@ const resendChunk = (
     const count = await startRounds(tx, clock.now(), Prisma.sql`workspace_id = ${workspaceId} and id = any(${ids})`);
     return { count, last: messages.length === CHUNK ? messages.at(-1) : undefined };
   });
-
-/**
- * Begins a new round for every message since then (Unix seconds) that failed or was cancelled, oldest first; resolves with
- * their number. What fails again meanwhile is not taken twice. Each chunk is a transaction of its own: what stops it, such
- * as somebody who deactivates the webhook, stops it there. Throws 403 and 404, and 409 while the webhook is inactive.
- */
-export const resendFailed = async (services: Needs, actor: Actor, input: ResendFailedInput): Promise<number> => {
-  let count = 0;
-  let after: Place | undefined = { createdAt: new Date(0), id: '' };
-  while (after !== undefined) {
-    const chunk: Awaited<ReturnType<typeof resendChunk>> = await resendChunk(services, actor, input, after);
-    count += chunk.count;
-    after = chunk.last;
-  }
-  return count;
-};
+}

@@ -151,11 +151,6 @@ export const UpdateWebhookInput = WebhookInput.extend({
 });
 export type UpdateWebhookInput = z.infer<typeof UpdateWebhookInput>;
 
-const pageOf = (things: string) => ({
-  limit: integerBetween(1, 100).default(50).describe(`Maximum number of ${things}`),
-  offset: integerBetween(0, 2_147_483_647).default(0).describe(`How many ${things} to skip`),
-});
-
 export const ListDeliveriesInput = WebhookInput.extend(pageOf('attempts'));
 export type ListDeliveriesInput = z.infer<typeof ListDeliveriesInput>;
 
@@ -164,13 +159,6 @@ export const ListMessagesInput = WebhookInput.extend({
   ...pageOf('messages'),
 });
 export type ListMessagesInput = z.infer<typeof ListMessagesInput>;
-
-/** An integer in a range, for which the range alone would say too little. */
-const integerThat = (least: number, most: number, error: (issue: z.core.$ZodRawIssue) => string) =>
-  z
-    .number({ error })
-    .refine((value) => Number.isInteger(value) && value >= least && value <= most, { error })
-    .meta({ type: 'integer', minimum: least, maximum: most });
 
 // Rows of deliveries have 64-bit ids, of which JSON numbers carry these exactly.
 const MOST_DELIVERY_ID = Number.MAX_SAFE_INTEGER;
@@ -220,3 +208,18 @@ export const MessagesAnswer = z.object({ messages: z.array(WebhookMessage) });
 export const MessageAnswer = z.object({ message: WebhookMessage });
 export const MessageWithAttemptsAnswer = z.object({ message: WebhookMessageWithAttempts });
 export const ResendFailedAnswer = z.object({ count: z.int().min(0).describe('How many messages are sent again') });
+
+function pageOf(things: string) {
+  return {
+    limit: integerBetween(1, 100).default(50).describe(`Maximum number of ${things}`),
+    offset: integerBetween(0, 2_147_483_647).default(0).describe(`How many ${things} to skip`),
+  };
+}
+
+/** An integer in a range, for which the range alone would say too little. */
+function integerThat(least: number, most: number, error: (issue: z.core.$ZodRawIssue) => string) {
+  return z
+    .number({ error })
+    .refine((value) => Number.isInteger(value) && value >= least && value <= most, { error })
+    .meta({ type: 'integer', minimum: least, maximum: most });
+}

@@ -15,20 +15,23 @@ const SECRET_BYTES = 24;
 export const OVERLAP_MS = DAY_MS;
 
 /** A new secret, in the form of Standard Webhooks: `whsec_` and base64. */
-export const createSecret = (): string => SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
+export function createSecret(): string {
+  return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
+}
 
-export const sealSecret = (sealer: Sealer, workspaceId: number, secret: string): Uint8Array<ArrayBuffer> =>
-  sealer.seal(secret, { workspaceId, purpose: 'webhook secret' });
+export function sealSecret(sealer: Sealer, workspaceId: number, secret: string): Uint8Array<ArrayBuffer> {
+  return sealer.seal(secret, { workspaceId, purpose: 'webhook secret' });
+}
 
 /**
  * Gives the webhook a new secret, which is known to the answer alone; the present one signs too for 24 hours, and one
  * that still did so before no longer. Throws 403 and 404.
  */
-export const rotateSecret = async (
+export async function rotateSecret(
   { db, clock, sealer }: Pick<Services, 'db' | 'clock' | 'sealer'>,
   actor: Actor,
   { webhookId }: WebhookInput,
-): Promise<WebhookWithSecret> => {
+): Promise<WebhookWithSecret> {
   const { workspaceId } = actor;
   const secret = createSecret();
   return transact(db, async (tx) => {
@@ -46,4 +49,4 @@ export const rotateSecret = async (
     });
     return { ...toWebhook(row, now), secret };
   });
-};
+}

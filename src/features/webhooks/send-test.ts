@@ -17,12 +17,12 @@ const EVENT = 'webhook.test' satisfies SentEvent;
  * Sends `webhook.test` to this webhook alone, whatever it subscribes to; it is signed, retried and recorded as any other
  * message. Throws 403 and 404, and 409 while the webhook is inactive.
  */
-export const sendTest = async (
+export async function sendTest(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
   { webhookId }: WebhookInput,
-): Promise<WebhookMessage> =>
-  transact(db, async (tx) => {
+): Promise<WebhookMessage> {
+  return transact(db, async (tx) => {
     const webhook = await lockWebhook(tx, actor, webhookId);
     requireActive(webhook);
     const { workspaceId, name } = actor;
@@ -49,3 +49,4 @@ export const sendTest = async (
     await wakeRelay(tx);
     return toMessage(row);
   });
+}

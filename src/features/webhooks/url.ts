@@ -5,7 +5,11 @@ const WEB_URL = /^https?:\/\/[^/?#\\@]+(?:[/?#]|$)/i;
 const WITH_USER = /^[a-z][a-z0-9+.-]*:\/*[^/?#\\]*@/i;
 
 /** Whether nothing stands before an `@` in the authority (RFC 3986, section 3.2.1). */
-export const namesNoUser = (url: string): boolean => !WITH_USER.test(url);
+export function namesNoUser(url: string): boolean {
+  return !WITH_USER.test(url);
+}
 
 /** Whether it is an absolute URL of http or https that names a host. */
-export const isWebUrl = (url: string): boolean => WEB_URL.test(url) && URL.canParse(url);
+export function isWebUrl(url: string): boolean {
+  return WEB_URL.test(url) && URL.canParse(url);
+}

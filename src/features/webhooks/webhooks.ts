@@ -10,11 +10,14 @@ import { toWebhook, webhookColumns } from './present.ts';
 import type { CreateWebhookInput, UpdateWebhookInput, Webhook, WebhookInput, WebhookWithSecret } from './schemas.ts';
 import { createSecret, sealSecret } from './secrets.ts';
 
+/** Whoever activates a webhook starts afresh with it. */
+const ACTIVATED = { failureCount: 0, disabledReason: null, failingSince: null, isSlow: false } as const;
+
 /** All webhooks, oldest first; never their secrets. */
-export const listWebhooks = async (
+export async function listWebhooks(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   { workspaceId }: Actor,
-): Promise<Webhook[]> => {
+): Promise<Webhook[]> {
   const rows = await db.webhook.findMany({
     where: { workspaceId },
     select: webhookColumns,
@@ -22,24 +25,18 @@ export const listWebhooks = async (
   });
   const now = clock.now();
   return rows.map((row) => toWebhook(row, now));
-};
-
-/** Throws 400 for an address to which nothing is ever sent. It may ask the DNS: never inside a transaction. */
-const requireReachable = async ({ addressGuard }: Pick<Services, 'addressGuard'>, url: string): Promise<void> => {
-  const refusal = await addressGuard.refusalOf(url);
-  if (refusal !== null) throw badField('url', refusal);
-};
+}
 
 /**
  * Registers a webhook, active. Its secret is known to the answer alone: the database keeps it sealed. Throws 400 for an
  * address that nothing may be sent to, and 403 and 404 for who was demoted or removed, or whose workspace was deleted,
  * since they were let in.
  */
-export const createWebhook = async (
+export async function createWebhook(
   services: Pick<Services, 'db' | 'clock' | 'sealer' | 'addressGuard'>,
   actor: Actor,
   { name, url, events }: CreateWebhookInput,
-): Promise<WebhookWithSecret> => {
+): Promise<WebhookWithSecret> {
   const { db, clock, sealer } = services;
   const { workspaceId, userId } = actor;
   await requireReachable(services, url);
@@ -62,21 +59,24 @@ export const createWebhook = async (
     });
     return { ...toWebhook(row, now), secret };
   });
-};
+}
 
-/** Whoever activates a webhook starts afresh with it. */
-const ACTIVATED = { failureCount: 0, disabledReason: null, failingSince: null, isSlow: false } as const;
+/** Throws 400 for an address to which nothing is ever sent. It may ask the DNS: never inside a transaction. */
+async function requireReachable({ addressGuard }: Pick<Services, 'addressGuard'>, url: string): Promise<void> {
+  const refusal = await addressGuard.refusalOf(url);
+  if (refusal !== null) throw badField('url', refusal);
+}
 
 /**
  * Changes what is sent; `toggle: true` flips, however many do so at once, and `is_active` sets. Activating forgets earlier failures and why the
  * service deactivated the webhook; deactivating cancels every message that waits. A new address is where the next attempt
  * goes, also of what waits already. Throws 404, and 400, 403 and 404 as `createWebhook`.
  */
-export const updateWebhook = async (
+export async function updateWebhook(
   services: Pick<Services, 'db' | 'clock' | 'addressGuard'>,
   actor: Actor,
   { webhookId, toggle = false, is_active, name, url, events }: UpdateWebhookInput,
-): Promise<Webhook> => {
+): Promise<Webhook> {
   const { db, clock } = services;
   const { workspaceId } = actor;
   if (url !== undefined) await requireReachable(services, url);
@@ -102,18 +102,18 @@ export const updateWebhook = async (
     });
     return toWebhook(row, now);
   });
-};
+}
 
 /** Deletes a webhook with its messages and deliveries; nothing more is sent. Throws 404, and 403 and 404 as `createWebhook`. */
-export const deleteWebhook = async (
+export async function deleteWebhook(
   { db }: Pick<Services, 'db'>,
   actor: Actor,
   { webhookId }: WebhookInput,
-): Promise<{ ok: true }> => {
+): Promise<{ ok: true }> {
   const { count } = await transact(db, async (tx) => {
     await lockAs(tx, actor, 'owner');
     return tx.webhook.deleteMany({ where: { workspaceId: actor.workspaceId, id: webhookId } });
   });
   if (count === 0) throw notFound('Webhook');
   return { ok: true };
-};
+}

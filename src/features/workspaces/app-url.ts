@@ -4,5 +4,6 @@ import type { Services } from '../../services.ts';
 type Called = { services: Pick<Services, 'settings'>; origin: string };
 
 /** Where the frontend lives, without a trailing slash: what links for people begin with. */
-export const appUrlOf = ({ services: { settings }, origin }: Called): string =>
-  settings.appUrl ?? settings.publicUrl ?? origin;
+export function appUrlOf({ services: { settings }, origin }: Called): string {
+  return settings.appUrl ?? settings.publicUrl ?? origin;
+}

@@ -9,8 +9,13 @@ import type { Workspace, WorkspaceNameInput } from './schemas.ts';
 
 const MOST_SLUG = 60;
 
+type NewWorkspace = { name: string; ownerId: number; isPersonal: boolean; createdAt: Date };
+
+/** So many numbers are tried: who takes them in advance must not keep others from the name. */
+const NUMBERED_TRIES = 3;
+
 /** Lower-case ASCII letters and digits with single hyphens between; `otherwise` where nothing is left of the name. */
-export const toSlug = (name: string, otherwise = 'workspace', most = MOST_SLUG): string => {
+export function toSlug(name: string, otherwise = 'workspace', most = MOST_SLUG): string {
   const words = name
     .normalize('NFKD')
     .replace(/\p{Mark}/gu, '')
@@ -18,34 +23,29 @@ export const toSlug = (name: string, otherwise = 'workspace', most = MOST_SLUG):
     .split(/[^a-z0-9]+/)
     .filter(Boolean);
   return words.join('-').slice(0, most).replace(/-$/, '') || otherwise;
-};
-
-type NewWorkspace = { name: string; ownerId: number; isPersonal: boolean; createdAt: Date };
-
-/** The next suffix for a slug that is taken. Concurrent callers wait for each other and get different ones. */
-const nextSuffix = async (tx: Tx, slug: string): Promise<number> => {
-  const [row] = await tx.$queryRaw<{ last: number }[]>`
-    insert into slug_suffixes (slug, last) values (${slug}, 2)
-    on conflict (slug) do update set last = slug_suffixes.last + 1 returning last`;
-  if (!row) throw new Error('An upsert returned no row');
-  return row.last;
-};
-
-/** So many numbers are tried: who takes them in advance must not keep others from the name. */
-const NUMBERED_TRIES = 3;
+}
 
 /**
  * `base`, then `base-2` and so on from the counter named `counter`, then `base-` and eight characters that nobody can
  * guess.
  */
-export const slugCandidates = async function* (tx: Tx, base: string, counter = base): AsyncGenerator<string> {
+export async function* slugCandidates(tx: Tx, base: string, counter = base): AsyncGenerator<string> {
   yield base;
   for (let tries = 0; tries < NUMBERED_TRIES; tries += 1) yield `${base}-${await nextSuffix(tx, counter)}`;
   for (;;) yield `${base}-${randomUUID().slice(0, 8)}`;
-};
+}
+
+/** The next suffix for a slug that is taken. Concurrent callers wait for each other and get different ones. */
+async function nextSuffix(tx: Tx, slug: string): Promise<number> {
+  const [row] = await tx.$queryRaw<{ last: number }[]>`
+    insert into slug_suffixes (slug, last) values (${slug}, 2)
+    on conflict (slug) do update set last = slug_suffixes.last + 1 returning last`;
+  if (!row) throw new Error('An upsert returned no row');
+  return row.last;
+}
 
 /** Inserts a workspace and its owner's membership, under the first slug that is free. */
-export const createWorkspaceRow = async (tx: Tx, workspace: NewWorkspace): Promise<WorkspaceRow> => {
+export async function createWorkspaceRow(tx: Tx, workspace: NewWorkspace): Promise<WorkspaceRow> {
   for await (const slug of slugCandidates(tx, toSlug(workspace.name))) {
     const [row] = await tx.workspace.createManyAndReturn({
       data: { ...workspace, slug },
@@ -58,14 +58,14 @@ export const createWorkspaceRow = async (tx: Tx, workspace: NewWorkspace): Promi
     return row;
   }
   throw new Error('Candidates never end');
-};
+}
 
 /** Creates a workspace that the caller owns. */
-export const createWorkspace = async (
+export async function createWorkspace(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   caller: Caller,
   { name }: WorkspaceNameInput,
-): Promise<Workspace> => {
+): Promise<Workspace> {
   const workspace = { name, ownerId: caller.userId, isPersonal: false, createdAt: clock.now() };
   try {
     return toWorkspace(await transact(db, (tx) => createWorkspaceRow(tx, workspace)), 'owner');
@@ -74,4 +74,4 @@ export const createWorkspace = async (
     if (isForeignKeyViolation(error)) throw unauthorized();
     throw error;
   }
-};
+}

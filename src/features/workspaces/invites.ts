@@ -10,41 +10,41 @@ import type { Services } from '../../services.ts';
 import { toWorkspace, workspaceColumns } from './present.ts';
 import type { Invite, Workspace } from './schemas.ts';
 
+/** The workspace's invite token, made now if there is none. `appUrl` is where the frontend lives. */
+export async function getInvite({ db }: Pick<Services, 'db'>, actor: Actor, appUrl: string): Promise<Invite> {
+  const { workspaceId } = actor;
+  const workspace = await db.workspace.findUnique({ where: { id: workspaceId }, select: { inviteToken: true } });
+  const token = workspace?.inviteToken ?? (await makeToken(db, workspaceId));
+  if (token === undefined) throw notFound('Workspace');
+  return { token, url: `${appUrl}/join/${token}` };
+}
+
 /** Gives the workspace a token unless it has one by now: two first calls at once get the same. */
-const makeToken = async (db: Services['db'], workspaceId: number): Promise<string | undefined> => {
+async function makeToken(db: Services['db'], workspaceId: number): Promise<string | undefined> {
   const [row] = await retryDeadlocks(
     () => db.$queryRaw<{ token: string }[]>`
       update workspaces set invite_token = coalesce(invite_token, ${createLinkToken()})
       where id = ${workspaceId} returning invite_token as token`,
   );
   return row?.token;
-};
-
-/** The workspace's invite token, made now if there is none. `appUrl` is where the frontend lives. */
-export const getInvite = async ({ db }: Pick<Services, 'db'>, actor: Actor, appUrl: string): Promise<Invite> => {
-  const { workspaceId } = actor;
-  const workspace = await db.workspace.findUnique({ where: { id: workspaceId }, select: { inviteToken: true } });
-  const token = workspace?.inviteToken ?? (await makeToken(db, workspaceId));
-  if (token === undefined) throw notFound('Workspace');
-  return { token, url: `${appUrl}/join/${token}` };
-};
+}
 
 /** Ends the invite link; the next `getInvite` makes another. */
-export const revokeInvite = async ({ db }: Pick<Services, 'db'>, actor: Actor): Promise<{ ok: true }> => {
+export async function revokeInvite({ db }: Pick<Services, 'db'>, actor: Actor): Promise<{ ok: true }> {
   const where = { id: actor.workspaceId };
   await retryDeadlocks(() => db.workspace.updateMany({ where, data: { inviteToken: null } }));
   return { ok: true };
-};
+}
 
 /**
  * Makes the caller a member of the workspace behind `token`, and emits `member.joined`; for who is a member already
  * nothing happens. Throws 404 "Invite not found".
  */
-export const joinWorkspace = async (
+export async function joinWorkspace(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   caller: Caller,
   token: string,
-): Promise<Workspace> => {
+): Promise<Workspace> {
   if (!isLinkToken(token)) throw notFound('Invite');
   try {
     return await transact(db, async (tx) => {
@@ -80,4 +80,4 @@ export const joinWorkspace = async (
     if (isForeignKeyViolation(error)) throw notFound('Invite');
     throw error;
   }
-};
+}

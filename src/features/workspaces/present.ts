@@ -23,18 +23,22 @@ export type WorkspaceRow = {
   createdAt: Date;
 };
 
-export const toWorkspaceSummary = (row: WorkspaceRow): WorkspaceSummary => ({
-  id: row.id,
-  name: row.name,
-  slug: row.slug,
-  owner_id: row.ownerId,
-  created_at: toUnixSeconds(row.createdAt),
-});
+export function toWorkspaceSummary(row: WorkspaceRow): WorkspaceSummary {
+  return {
+    id: row.id,
+    name: row.name,
+    slug: row.slug,
+    owner_id: row.ownerId,
+    created_at: toUnixSeconds(row.createdAt),
+  };
+}
 
 /** The workspace as a member with `role` sees it. */
-export const toWorkspace = (row: WorkspaceRow, role: Role): Workspace => ({
-  ...toWorkspaceSummary(row),
-  media_retention_days: row.mediaRetentionDays,
-  role,
-  is_personal: row.isPersonal ? 1 : 0,
-});
+export function toWorkspace(row: WorkspaceRow, role: Role): Workspace {
+  return {
+    ...toWorkspaceSummary(row),
+    media_retention_days: row.mediaRetentionDays,
+    role,
+    is_personal: row.isPersonal ? 1 : 0,
+  };
+}

@@ -9,7 +9,7 @@ import { toWorkspace, toWorkspaceSummary, workspaceColumns } from './present.ts'
 import type { Workspace, WorkspaceNameInput, WorkspaceSummary, WorkspaceWithMembers } from './schemas.ts';
 
 /** The workspaces that the caller is a member of, oldest first; for a key, its one workspace. */
-export const listWorkspaces = async ({ db }: Pick<Services, 'db'>, caller: Caller): Promise<WorkspaceSummary[]> => {
+export async function listWorkspaces({ db }: Pick<Services, 'db'>, caller: Caller): Promise<WorkspaceSummary[]> {
   const { userId, credential } = caller;
   const rows = await db.workspace.findMany({
     where: {
@@ -20,10 +20,10 @@ export const listWorkspaces = async ({ db }: Pick<Services, 'db'>, caller: Calle
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   });
   return rows.map(toWorkspaceSummary);
-};
+}
 
 /** One workspace with all its members, who joined first first. */
-export const readWorkspace = async ({ db }: Pick<Services, 'db'>, actor: Actor): Promise<WorkspaceWithMembers> => {
+export async function readWorkspace({ db }: Pick<Services, 'db'>, actor: Actor): Promise<WorkspaceWithMembers> {
   const row = await db.workspace.findUnique({
     where: { id: actor.workspaceId },
     select: {
@@ -33,24 +33,24 @@ export const readWorkspace = async ({ db }: Pick<Services, 'db'>, actor: Actor):
   });
   if (row === null) throw notFound('Workspace');
   return { ...toWorkspace(row, actor.role), members: row.members.map(toMember) };
-};
+}
 
 /** Renames the workspace; its slug stays. */
-export const renameWorkspace = async (
+export async function renameWorkspace(
   { db }: Pick<Services, 'db'>,
   actor: Actor,
   { name }: WorkspaceNameInput,
-): Promise<Workspace> => {
+): Promise<Workspace> {
   const where = { id: actor.workspaceId };
   const [row] = await retryDeadlocks(() =>
     db.workspace.updateManyAndReturn({ where, data: { name }, select: workspaceColumns }),
   );
   if (!row) throw notFound('Workspace');
   return toWorkspace(row, actor.role);
-};
+}
 
 /** Deletes the workspace with everything in it; its files go right after. Throws 400 for Personal. */
-export const deleteWorkspace = async (services: Services, actor: Actor): Promise<{ ok: true }> => {
+export async function deleteWorkspace(services: Services, actor: Actor): Promise<{ ok: true }> {
   await transact(services.db, async (tx) => {
     // Locked first: an upload that commits meanwhile waits here, and then finds no workspace.
     const [workspace] = await tx.$queryRaw<{ is_personal: boolean }[]>`
@@ -62,4 +62,4 @@ export const deleteWorkspace = async (services: Services, actor: Actor): Promise
   // There may be many files: nobody waits for them.
   void removeDiscardedObjects(services);
   return { ok: true };
-};
+}

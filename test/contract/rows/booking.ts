@@ -3,10 +3,18 @@ import type { Input } from '../doors.ts';
 import { type Refusal, type Row, wrongNames, wrongPages } from '../row.ts';
 import { dayAfterTomorrow, type Scene } from '../scene.ts';
 
-const id = ({ workspaceId }: Scene): Input => ({ id: workspaceId });
-const page = (scene: Scene): Input => ({ ...id(scene), pageId: scene.pageId });
-const slug = ({ roomName }: Scene): Input => ({ slug: roomName });
-const startsAt = ({ app }: Scene, hour: number): number => toUnixSeconds(dayAfterTomorrow(app, hour));
+function id({ workspaceId }: Scene): Input {
+  return { id: workspaceId };
+}
+function page(scene: Scene): Input {
+  return { ...id(scene), pageId: scene.pageId };
+}
+function slug({ roomName }: Scene): Input {
+  return { slug: roomName };
+}
+function startsAt({ app }: Scene, hour: number): number {
+  return toUnixSeconds(dayAfterTomorrow(app, hour));
+}
 
 const children = { pageId: 'Booking page not found' };
 const SLUG = 'slug must be 2 to 64 of a-z, 0-9 and single inner hyphens';
@@ -49,12 +57,13 @@ const wrongSettings: readonly Refusal[] = [
   },
 ];
 
-const wrongInstants = (field: string): readonly Refusal[] =>
-  [-1, 1.5, LAST_SECOND + 1, 'soon'].map((value) => ({
+function wrongInstants(field: string): readonly Refusal[] {
+  return [-1, 1.5, LAST_SECOND + 1, 'soon'].map((value) => ({
     input: { [field]: value },
     message: `${field} must be an integer from 0 to ${LAST_SECOND}`,
     path: field,
   }));
+}
 
 export const bookingRows: Record<string, Row> = {
   'bookingPages.list': { who: 'member', keys: true, input: id, writes: false },

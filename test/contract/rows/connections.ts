@@ -4,8 +4,12 @@ import type { Scene } from '../scene.ts';
 
 const livekit = { api_key: 'APIabc', api_secret: 'a secret of LiveKit' };
 
-const inWorkspace = ({ workspaceId }: Scene): Input => ({ id: workspaceId });
-const connection = (scene: Scene): Input => ({ ...inWorkspace(scene), connectionId: scene.connectionId });
+function inWorkspace({ workspaceId }: Scene): Input {
+  return { id: workspaceId };
+}
+function connection(scene: Scene): Input {
+  return { ...inWorkspace(scene), connectionId: scene.connectionId };
+}
 
 const wrongCredentials: readonly Refusal[] = [
   { input: { credentials: 'secret' }, message: 'credentials must be an object', path: 'credentials' },

@@ -2,8 +2,12 @@ import type { Input } from '../doors.ts';
 import { type Refusal, type Row, wrongNames, wrongPages } from '../row.ts';
 import type { Scene } from '../scene.ts';
 
-const id = ({ workspaceId }: Scene): Input => ({ id: workspaceId });
-const contact = (scene: Scene): Input => ({ ...id(scene), contactId: scene.contactId });
+function id({ workspaceId }: Scene): Input {
+  return { id: workspaceId };
+}
+function contact(scene: Scene): Input {
+  return { ...id(scene), contactId: scene.contactId };
+}
 
 const children = { contactId: 'Contact not found' };
 

@@ -2,8 +2,12 @@ import type { Input } from '../doors.ts';
 import { type Row, wrongPages } from '../row.ts';
 import type { Scene } from '../scene.ts';
 
-const inRoom = ({ roomName, participantToken }: Scene): Input => ({ roomName, token: participantToken });
-const waiting = ({ roomName, participantId }: Scene): Input => ({ name: roomName, participantId });
+function inRoom({ roomName, participantToken }: Scene): Input {
+  return { roomName, token: participantToken };
+}
+function waiting({ roomName, participantId }: Scene): Input {
+  return { name: roomName, participantId };
+}
 
 const byToken: Pick<Row, 'who' | 'keys' | 'input' | 'writes' | 'children' | 'wrong'> = {
   who: 'anyone',

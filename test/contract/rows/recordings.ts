@@ -2,8 +2,12 @@ import type { Input } from '../doors.ts';
 import type { Refusal, Row } from '../row.ts';
 import type { Scene } from '../scene.ts';
 
-const recording = ({ recordingId }: Scene): Input => ({ recordingId });
-const inRoom = ({ roomName, participantToken }: Scene): Input => ({ roomName, token: participantToken });
+function recording({ recordingId }: Scene): Input {
+  return { recordingId };
+}
+function inRoom({ roomName, participantToken }: Scene): Input {
+  return { roomName, token: participantToken };
+}
 
 const wrongTitles: readonly Refusal[] = [
   { input: { title: 5 }, message: 'title must be a string', path: 'title' },

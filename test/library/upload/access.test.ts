@@ -14,10 +14,10 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 /** Sends the head of an upload, and nothing more until the answer is there. */
-const silent = async function* (answered: Promise<unknown>) {
+async function* silent(answered: Promise<unknown>) {
   yield partHead({});
   await answered;
-};
+}
 
 type Stranger = [label: string, path: () => string, token: () => string | undefined, status: number, error: string];
 

@@ -18,12 +18,14 @@ afterEach(() => {
 });
 afterAll(() => app.close());
 
-const addItem = async (team: Team): Promise<string> => {
+async function addItem(team: Team): Promise<string> {
   const { body } = await upload(app, team.path, team.member.token);
   return `${team.path}/library/${body.item.id}`;
-};
+}
 
-const discarded = () => app.services.db.discardedObject.count();
+function discarded() {
+  return app.services.db.discardedObject.count();
+}
 
 describe('deleting an item', () => {
   test('its file, its row and its place in the count go, and one event says so', async () => {

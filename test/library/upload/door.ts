@@ -7,7 +7,7 @@ import { defaultPatience, type Patience } from '../../../src/http/streaming-body
 import { serveUpload } from '../../../src/http/upload.ts';
 import type { TestApp } from '../../support/test-app.ts';
 
-export const openDoor = async (app: TestApp, patience: Partial<Patience>) => {
+export async function openDoor(app: TestApp, patience: Partial<Patience>) {
   const door = Fastify();
   answerErrors(door);
   await door.register(cookie);
@@ -22,4 +22,4 @@ export const openDoor = async (app: TestApp, patience: Partial<Patience>) => {
       await door.close();
     },
   };
-};
+}

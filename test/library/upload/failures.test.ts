@@ -18,8 +18,8 @@ const { faults, wrapStore, real } = createFaultyStore();
 /** How a transaction goes wrong; null: it does not. */
 let transactionFault: ((run: () => Promise<unknown>) => Promise<unknown>) | null = null;
 
-const wrapDatabase = (db: Database): Database =>
-  new Proxy(db, {
+function wrapDatabase(db: Database): Database {
+  return new Proxy(db, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name);
       if (name !== '$transaction' || typeof value !== 'function') return value;
@@ -29,6 +29,7 @@ const wrapDatabase = (db: Database): Database =>
       };
     },
   });
+}
 
 let app: TestApp;
 beforeAll(async () => {
@@ -40,11 +41,14 @@ afterEach(() => {
 });
 afterAll(() => app.close());
 
-const SMALL = () => [multipart(filePart({ bytes: makePdf() }))];
+function SMALL() {
+  return [multipart(filePart({ bytes: makePdf() }))];
+}
 const UNAVAILABLE = 'Upload failed: storage service unavailable';
 
-const post = (team: Team, body: Iterable<Buffer>) =>
-  send(`${app.url}${team.path}/library`, body, { token: team.member.token });
+function post(team: Team, body: Iterable<Buffer>) {
+  return send(`${app.url}${team.path}/library`, body, { token: team.member.token });
+}
 
 describe('the store fails', () => {
   const expectUnavailable = async (team: Team, body: Iterable<Buffer>): Promise<void> => {

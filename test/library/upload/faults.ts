@@ -12,7 +12,7 @@ export type FaultyStore = {
   real(): ObjectStore;
 };
 
-export const createFaultyStore = (): FaultyStore => {
+export function createFaultyStore(): FaultyStore {
   const faults: Faults = {};
   let real: ObjectStore | undefined;
   return {
@@ -26,7 +26,10 @@ export const createFaultyStore = (): FaultyStore => {
       return real;
     },
   };
-};
+}
 
-export const storeIsDown = (): Promise<never> =>
-  Promise.reject(new StorageUnavailableError('The store is down', new Error('connect ECONNREFUSED 10.0.0.7:9000')));
+export function storeIsDown(): Promise<never> {
+  return Promise.reject(
+    new StorageUnavailableError('The store is down', new Error('connect ECONNREFUSED 10.0.0.7:9000')),
+  );
+}

@@ -21,11 +21,11 @@ afterEach(() => {
 });
 afterAll(() => app.close());
 
-const open = async (team: Team, length: number): Promise<{ socket: Socket; serverSide: Socket }> => {
+async function open(team: Team, length: number): Promise<{ socket: Socket; serverSide: Socket }> {
   const accepted = once(app.server, 'connection') as Promise<[Socket]>;
   const socket = await openUpload(`${app.url}${team.path}/library`, team.member.token, `Content-Length: ${length}`);
   return { socket, serverSide: (await accepted)[0] };
-};
+}
 
 const ways: [string, (socket: Socket) => void][] = [
   ['closes', (socket) => socket.destroy()],

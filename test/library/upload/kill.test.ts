@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 /** The server as `npm start` runs it. */
-const start = async (): Promise<Running> => {
+async function start(): Promise<Running> {
   const env = { PATH: process.env.PATH, PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'fatal' };
   const child = spawn(process.execPath, [SERVER], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
@@ -50,26 +50,23 @@ const start = async (): Promise<Running> => {
     return last;
   }
   throw new Error('The server ended before it listened');
-};
+}
 
-const register = async (http: Http): Promise<{ token: string; library: string }> => {
+async function register(http: Http): Promise<{ token: string; library: string }> {
   const account = { name: 'Ada', email: 'ada@example.com', password: 'correct horse battery' };
   const { token } = (await http.post('/api/auth/register', undefined, account)).body;
   const { workspaces } = (await http.get('/api/workspaces', token)).body;
   return { token, library: `/api/workspaces/${workspaces[0].id}/library` };
-};
+}
 
-const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+function sha256Of(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
 
 type Acknowledged = Map<number, string>;
 
 /** Uploads file after file until the server is gone, and notes what it acknowledged. */
-const uploadUntilKilled = async (
-  http: Http,
-  path: string,
-  token: string,
-  note: (id: number, sha256: string) => void,
-) => {
+async function uploadUntilKilled(http: Http, path: string, token: string, note: (id: number, sha256: string) => void) {
   for (let count = 0; ; count += 1) {
     const bytes = Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes([1_000, 300_000, 3_000_000][count % 3] ?? 0)]);
     const body = new FormData();
@@ -83,7 +80,7 @@ const uploadUntilKilled = async (
     expect(answer.status).toBe(200);
     note(answer.body.item.id, sha256Of(bytes));
   }
-};
+}
 
 test('killed during uploads, again and again, the service loses nothing that it acknowledged and leaves no orphan', async () => {
   const acknowledged: Acknowledged = new Map();

@@ -14,10 +14,13 @@ afterAll(() => app.close());
 const PDF = makePdf();
 const FILE = filePart({ bytes: PDF });
 
-const post = (team: Team, body: Iterable<Buffer>, options: SendOptions = {}) =>
-  send(`${app.url}${team.path}/library`, body, { token: team.member.token, ...options });
+function post(team: Team, body: Iterable<Buffer>, options: SendOptions = {}) {
+  return send(`${app.url}${team.path}/library`, body, { token: team.member.token, ...options });
+}
 
-const byteByByte = (bytes: Buffer): Buffer[] => [...bytes].map((byte) => Buffer.from([byte]));
+function byteByByte(bytes: Buffer): Buffer[] {
+  return [...bytes].map((byte) => Buffer.from([byte]));
+}
 
 describe('fields', () => {
   const name = fieldPart('name', 'Plan 2027');

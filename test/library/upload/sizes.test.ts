@@ -14,15 +14,19 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const urlOf = (team: Team): string => `${app.url}${team.path}/library`;
+function urlOf(team: Team): string {
+  return `${app.url}${team.path}/library`;
+}
 
-const hashOf = (chunks: Iterable<Buffer>): string => {
+function hashOf(chunks: Iterable<Buffer>): string {
   const hash = createHash('sha256');
   for (const chunk of chunks) hash.update(chunk);
   return hash.digest('hex');
-};
+}
 
-const lengthOf = (size: number): number => partHead({}).length + size + 2 + END.length;
+function lengthOf(size: number): number {
+  return partHead({}).length + size + 2 + END.length;
+}
 
 describe('the size of a file', () => {
   for (const [label, size] of [

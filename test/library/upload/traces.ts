@@ -5,26 +5,29 @@ import { expect } from 'vitest';
 import { eventsOf } from '../../support/events.ts';
 import type { TestApp } from '../../support/test-app.ts';
 
-const filesIn = async (folder: string): Promise<string[]> => {
+async function filesIn(folder: string): Promise<string[]> {
   const found = await readdir(folder, { recursive: true, withFileTypes: true });
   return found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-};
+}
 
 /** Paths of stored objects of a workspace, or of all. */
-export const objectsOf = (app: TestApp, workspaceId?: number): Promise<string[]> => {
+export function objectsOf(app: TestApp, workspaceId?: number): Promise<string[]> {
   const folder = join(app.filesDir, 'objects');
   return workspaceId === undefined
     ? filesIn(folder)
     : filesIn(join(folder, 'v1/workspaces', String(workspaceId))).catch(() => []);
-};
+}
 
 /** Paths of files that are being written. */
-export const stagedIn = (app: TestApp): Promise<string[]> => filesIn(join(app.filesDir, 'staging'));
+export function stagedIn(app: TestApp): Promise<string[]> {
+  return filesIn(join(app.filesDir, 'staging'));
+}
 
-export const itemsOf = (app: TestApp, workspaceId: number) =>
-  app.services.db.libraryItem.findMany({ where: { workspaceId }, orderBy: { id: 'asc' } });
+export function itemsOf(app: TestApp, workspaceId: number) {
+  return app.services.db.libraryItem.findMany({ where: { workspaceId }, orderBy: { id: 'asc' } });
+}
 
-export const tracesOf = async (app: TestApp, workspaceId: number) => {
+export async function tracesOf(app: TestApp, workspaceId: number) {
   const workspace = await app.services.db.workspace.findUnique({ where: { id: workspaceId } });
   return {
     rows: (await itemsOf(app, workspaceId)).length,
@@ -33,16 +36,16 @@ export const tracesOf = async (app: TestApp, workspaceId: number) => {
     objects: (await objectsOf(app, workspaceId)).length,
     staged: (await stagedIn(app)).length,
   };
-};
+}
 
 /** Nothing is left: no row, no event, no object, nothing staged. */
-export const expectNoTrace = async (app: TestApp, workspaceId: number): Promise<void> => {
+export async function expectNoTrace(app: TestApp, workspaceId: number): Promise<void> {
   const nothing = { rows: 0, counted: 0, uploadedEvents: 0, objects: 0, staged: 0 };
   expect(await tracesOf(app, workspaceId)).toEqual(nothing);
-};
+}
 
 /** Exactly `count` items, each with all that belongs to it. */
-export const expectItems = async (app: TestApp, workspaceId: number, count: number): Promise<void> => {
+export async function expectItems(app: TestApp, workspaceId: number, count: number): Promise<void> {
   const all = { rows: count, counted: count, uploadedEvents: count, objects: count, staged: 0 };
   expect(await tracesOf(app, workspaceId)).toEqual(all);
-};
+}

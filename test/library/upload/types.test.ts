@@ -16,8 +16,9 @@ const PDF = makePdf();
 const MP4 = makeMp4({ durationSeconds: 2, moov: 'front' });
 const UNSUPPORTED = 'Only PDF and MP4 files are supported';
 
-const post = (team: Team, part: FilePart) =>
-  send(`${app.url}${team.path}/library`, [multipart(filePart(part))], { token: team.member.token });
+function post(team: Team, part: FilePart) {
+  return send(`${app.url}${team.path}/library`, [multipart(filePart(part))], { token: team.member.token });
+}
 
 describe('the declared type decides, whatever the filename says', () => {
   const accepted: [string, FilePart, string][] = [

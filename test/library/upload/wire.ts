@@ -23,40 +23,44 @@ export type FilePart = {
 };
 
 /** The start of a part, up to its content. */
-export const partHead = ({ name = 'file', filename = 'a.pdf', type = 'application/pdf', disposition }: FilePart) => {
+export function partHead({ name = 'file', filename = 'a.pdf', type = 'application/pdf', disposition }: FilePart) {
   const named = `form-data; name="${name}"${filename === null ? '' : `; filename="${filename}"`}`;
   const lines = [`--${BOUNDARY}`, `Content-Disposition: ${disposition ?? named}`];
   if (type !== null) lines.push(`Content-Type: ${type}`);
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
-};
+}
 
-export const filePart = (part: FilePart = {}): Buffer =>
-  Buffer.concat([partHead(part), Buffer.from(part.bytes ?? '%PDF-1.7\n'), Buffer.from('\r\n')]);
+export function filePart(part: FilePart = {}): Buffer {
+  return Buffer.concat([partHead(part), Buffer.from(part.bytes ?? '%PDF-1.7\n'), Buffer.from('\r\n')]);
+}
 
-export const fieldPart = (name: string, value: string): Buffer =>
-  filePart({ name, bytes: value, filename: null, type: null });
+export function fieldPart(name: string, value: string): Buffer {
+  return filePart({ name, bytes: value, filename: null, type: null });
+}
 
 export const END = Buffer.from(`--${BOUNDARY}--\r\n`);
 
 /** A whole body. */
-export const multipart = (...parts: Buffer[]): Buffer => Buffer.concat([...parts, END]);
+export function multipart(...parts: Buffer[]): Buffer {
+  return Buffer.concat([...parts, END]);
+}
 
 /** `size` bytes that begin as a PDF, no two blocks alike. */
-export const pdfBytes = function* (size: number): Generator<Buffer> {
+export function* pdfBytes(size: number): Generator<Buffer> {
   for (let made = 0; made < size; made += MIB) {
     const block = Buffer.alloc(Math.min(MIB, size - made), 0x20 + ((made / MIB) % 90));
     block.write(made === 0 ? '%PDF-1.7\n' : String(made));
     yield block;
   }
-};
+}
 
 /** A body whose file has `size` bytes, in blocks. */
-export const largeBody = function* (size: number): Generator<Buffer> {
+export function* largeBody(size: number): Generator<Buffer> {
   yield partHead({});
   yield* pdfBytes(size);
   yield Buffer.from('\r\n');
   yield END;
-};
+}
 
 export type Answer = { status: number; headers: http.IncomingHttpHeaders; body: HttpAnswer['body'] };
 
@@ -70,11 +74,11 @@ export type SendOptions = {
 };
 
 /** Posts a body over a connection of its own, and stops sending when the answer is there. */
-export const send = async (
+export async function send(
   url: string,
   body: Iterable<Buffer> | AsyncIterable<Buffer>,
   { token, contentType = MULTIPART, length, headers, agent = false }: SendOptions = {},
-): Promise<Answer> => {
+): Promise<Answer> {
   const request = http.request(url, {
     method: 'POST',
     agent,
@@ -104,10 +108,10 @@ export const send = async (
   const answer = { status: response.statusCode ?? 0, headers: response.headers, body: JSON.parse(text) };
   checkAnswer('POST', new URL(url).pathname, answer);
   return answer;
-};
+}
 
 /** Opens a connection and sends the head of an upload; `framing` is its Content-Length or Transfer-Encoding line. */
-export const openUpload = async (url: string, token: string | undefined, framing: string): Promise<Socket> => {
+export async function openUpload(url: string, token: string | undefined, framing: string): Promise<Socket> {
   const { hostname, port, pathname } = new URL(url);
   const socket = connect(Number(port), hostname);
   socket.on('error', () => {});
@@ -116,33 +120,34 @@ export const openUpload = async (url: string, token: string | undefined, framing
   if (token !== undefined) lines.push(`Authorization: Bearer ${token}`);
   socket.write(`${lines.join('\r\n')}\r\n\r\n`);
   return socket;
-};
+}
 
 /** Hands bytes to the kernel; false when the connection is gone. */
-export const writeAll = (socket: Socket, bytes: Buffer): Promise<boolean> =>
-  new Promise((resolve) => socket.write(bytes, (error) => resolve(!error)));
+export function writeAll(socket: Socket, bytes: Buffer): Promise<boolean> {
+  return new Promise((resolve) => socket.write(bytes, (error) => resolve(!error)));
+}
 
 /** All that the server says until the connection is gone. */
-export const listen = (socket: Socket): Promise<string> => {
+export function listen(socket: Socket): Promise<string> {
   let said = '';
   socket.setEncoding('utf8').on('data', (text: string) => {
     said += text;
   });
   return new Promise((resolve) => socket.once('close', () => resolve(said)));
-};
+}
 
 /** One answer, from its text. */
-export const parseAnswer = (text: string): { status: number; body: HttpAnswer['body'] } => {
+export function parseAnswer(text: string): { status: number; body: HttpAnswer['body'] } {
   const [head = '', body = ''] = text.split('\r\n\r\n');
   return { status: Number(head.split(' ')[1]), body: JSON.parse(body) };
-};
+}
 
 /** Sends a file without end, deaf to any answer, until the server cuts the connection; then tells what it said. */
-export const sendEndless = async (url: string, token: string | undefined, connection: 'close' | 'keep-alive') => {
+export async function sendEndless(url: string, token: string | undefined, connection: 'close' | 'keep-alive') {
   const socket = await openUpload(url, token, `Transfer-Encoding: chunked\r\nConnection: ${connection}`);
   const said = listen(socket);
   const frame = (bytes: Buffer): Buffer =>
     Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
   for (const bytes of largeBody(Number.POSITIVE_INFINITY)) if (!(await writeAll(socket, frame(bytes)))) break;
   return parseAnswer(await said);
-};
+}

@@ -13,7 +13,9 @@ export const RECORDED_AT = new Date('2026-03-02T10:00:00Z');
 const milliseconds = RECORDED_AT.getTime();
 const seconds = milliseconds / 1000;
 /** LiveKit's 64-bit integers are texts. */
-const nanoseconds = (afterSeconds: number): string => `${seconds + afterSeconds}000000000`;
+function nanoseconds(afterSeconds: number): string {
+  return `${seconds + afterSeconds}000000000`;
+}
 
 export const SESSION_ID = '2_MX40NzIwMzJ-flR1ZSBPY3QgMjkgMTI6MTM6MjMgUERUIDIwMTN-MC45NDQ2MzE2NH4';
 export const ARCHIVE_ID = 'b40ef09b-3811-4726-b508-e41a0f96c68f';
@@ -21,49 +23,60 @@ export const ROOM_NAME = 'amber-falcon';
 export const EGRESS_ID = 'EG_GeMtWeHLVyzk';
 
 /** The bytes of a body: a value as JSON, a text as it is. */
-export const bodyOf = (value: unknown): Buffer =>
-  Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
+export function bodyOf(value: unknown): Buffer {
+  return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
+}
 
 /** An archive status callback; as of a composed archive that is available, with the fields replaced. */
-export const vonageArchive = (fields: Fields = {}) => ({
-  id: ARCHIVE_ID,
-  event: 'archive',
-  createdAt: milliseconds,
-  duration: 328,
-  name: 'Foo',
-  partnerId: 123456,
-  reason: '',
-  resolution: '640x480',
-  sessionId: SESSION_ID,
-  size: 18023312,
-  status: 'available',
-  url: 'https://tokbox.com.archive2.s3.amazonaws.com/123456/09141e29-8770-439b-b180-337d7e637545/archive.mp4?Signature=x',
-  ...fields,
-});
+export function vonageArchive(fields: Fields = {}) {
+  return {
+    id: ARCHIVE_ID,
+    event: 'archive',
+    createdAt: milliseconds,
+    duration: 328,
+    name: 'Foo',
+    partnerId: 123456,
+    reason: '',
+    resolution: '640x480',
+    sessionId: SESSION_ID,
+    size: 18023312,
+    status: 'available',
+    url: 'https://tokbox.com.archive2.s3.amazonaws.com/123456/09141e29-8770-439b-b180-337d7e637545/archive.mp4?Signature=x',
+    ...fields,
+  };
+}
 
 /** `started` and `failed` as they are sent: nothing has been recorded. */
-export const vonageEmptyArchive = (status: string, fields: Fields = {}) =>
-  vonageArchive({ status, duration: 0, size: 0, url: null, ...fields });
+export function vonageEmptyArchive(status: string, fields: Fields = {}) {
+  return vonageArchive({ status, duration: 0, size: 0, url: null, ...fields });
+}
 
 /** A callback of session monitoring: `connectionCreated` or `connectionDestroyed`. */
-export const vonageConnection = (event: string, fields: Fields = {}, connection: Fields = {}) => ({
-  sessionId: SESSION_ID,
-  projectId: '123456',
-  event,
-  ...(event === 'connectionDestroyed' && { reason: 'clientDisconnected' }),
-  timestamp: milliseconds,
-  connection: { id: 'c053fcc8-c681-41d5-8ec2-7a9e1434a21f', createdAt: milliseconds, data: 'TOKENDATA', ...connection },
-  ...fields,
-});
+export function vonageConnection(event: string, fields: Fields = {}, connection: Fields = {}) {
+  return {
+    sessionId: SESSION_ID,
+    projectId: '123456',
+    event,
+    ...(event === 'connectionDestroyed' && { reason: 'clientDisconnected' }),
+    timestamp: milliseconds,
+    connection: {
+      id: 'c053fcc8-c681-41d5-8ec2-7a9e1434a21f',
+      createdAt: milliseconds,
+      data: 'TOKENDATA',
+      ...connection,
+    },
+    ...fields,
+  };
+}
 
 /**
  * The headers of a body that Vonage signs now or at `at`. Claims can be replaced; one that is undefined is left out.
  */
-export const signVonage = async (
+export async function signVonage(
   body: Buffer,
   secret: string,
   { at = new Date(), claims = {} }: { at?: Date; claims?: Fields } = {},
-): Promise<SignedHeaders> => {
+): Promise<SignedHeaders> {
   const token = new SignJWT({
     iss: 'Vonage',
     jti: '8ef43a2e-0dbb-4f3a-b0d2-8a6d5ff4b7b2',
@@ -75,27 +88,29 @@ export const signVonage = async (
   }).setProtectedHeader({ alg: 'HS256', typ: 'JWT' });
   const signed = await token.sign(new TextEncoder().encode(secret));
   return { authorization: `Bearer ${signed}`, 'content-type': 'application/json' };
-};
+}
 
 /** A token with its claims under another algorithm's name, signed with the secret: by HMAC, or not at all. */
-export const resignToken = (authorization: string, secret: string, alg: string): string => {
+export function resignToken(authorization: string, secret: string, alg: string): string {
   const [, claims] = authorization.split('.');
   const signed = `${Buffer.from(JSON.stringify({ alg, typ: 'JWT' })).toString('base64url')}.${claims}`;
   const hash = { HS384: 'sha384', HS512: 'sha512' }[alg] ?? 'sha256';
   return alg === 'none' ? `${signed}.` : `${signed}.${createHmac(hash, secret).update(signed).digest('base64url')}`;
-};
+}
 
 /** Any event, with the fields that each has. */
-export const livekitEvent = (event: string, fields: Fields = {}) => ({
-  event,
-  id: 'EV_eugWmGhovZmm',
-  createdAt: String(seconds),
-  ...fields,
-});
+export function livekitEvent(event: string, fields: Fields = {}) {
+  return {
+    event,
+    id: 'EV_eugWmGhovZmm',
+    createdAt: String(seconds),
+    ...fields,
+  };
+}
 
 /** `participant_joined` or `participant_left` of a person, with the participant's fields replaced. */
-export const livekitParticipant = (event: string, participant: Fields = {}, fields: Fields = {}) =>
-  livekitEvent(event, {
+export function livekitParticipant(event: string, participant: Fields = {}, fields: Fields = {}) {
+  return livekitEvent(event, {
     room: {
       sid: 'RM_5pjEGNG4RWMW',
       name: ROOM_NAME,
@@ -118,10 +133,11 @@ export const livekitParticipant = (event: string, participant: Fields = {}, fiel
     },
     ...fields,
   });
+}
 
 /** An egress event with the fields of its egress replaced: as of a room composite that writes one file. */
-export const livekitEgress = (event: string, status: string, egress: Fields = {}, fields: Fields = {}) =>
-  livekitEvent(event, {
+export function livekitEgress(event: string, status: string, egress: Fields = {}, fields: Fields = {}) {
+  return livekitEvent(event, {
     createdAt: String(seconds + 125),
     egressInfo: {
       egressId: EGRESS_ID,
@@ -137,52 +153,57 @@ export const livekitEgress = (event: string, status: string, egress: Fields = {}
     },
     ...fields,
   });
+}
 
 /** The fields of an egress that has written its file. */
-export const livekitFile = (file: Fields = {}) => ({
-  endedAt: nanoseconds(123),
-  fileResults: [
-    {
-      filename: 'amber-falcon.mp4',
-      startedAt: nanoseconds(0),
-      endedAt: nanoseconds(123),
-      duration: '122600000000',
-      size: '5368709120',
-      location: 'https://recordings.s3.eu-central-1.amazonaws.com/amber-falcon.mp4',
-      ...file,
-    },
-  ],
-});
+export function livekitFile(file: Fields = {}) {
+  return {
+    endedAt: nanoseconds(123),
+    fileResults: [
+      {
+        filename: 'amber-falcon.mp4',
+        startedAt: nanoseconds(0),
+        endedAt: nanoseconds(123),
+        duration: '122600000000',
+        size: '5368709120',
+        location: 'https://recordings.s3.eu-central-1.amazonaws.com/amber-falcon.mp4',
+        ...file,
+      },
+    ],
+  };
+}
 
 /** The headers of a body that LiveKit signs now, by its own SDK. Its tokens are good for 5 minutes. */
-export const signLivekit = async (
+export async function signLivekit(
   body: Buffer,
   apiKey: string,
   apiSecret: string,
   digest = createHash('sha256').update(body).digest('base64'),
-): Promise<SignedHeaders> => {
+): Promise<SignedHeaders> {
   const token = new AccessToken(apiKey, apiSecret, { ttl: 300 });
   token.sha256 = digest;
   return { authorization: await token.toJwt(), 'content-type': 'application/webhook+json' };
-};
+}
 
 /** An event of the generic provider, with the fields replaced. */
-export const genericEvent = (type: string, subject: Fields, fields: Fields = {}) => ({
-  type,
-  occurred_at: seconds,
-  room: ROOM_NAME,
-  ...(type.startsWith('participant.')
-    ? { participant: { id: 'connection-1', ...subject } }
-    : { recording: { id: 'recording-1', ...subject } }),
-  ...fields,
-});
+export function genericEvent(type: string, subject: Fields, fields: Fields = {}) {
+  return {
+    type,
+    occurred_at: seconds,
+    room: ROOM_NAME,
+    ...(type.startsWith('participant.')
+      ? { participant: { id: 'connection-1', ...subject } }
+      : { recording: { id: 'recording-1', ...subject } }),
+    ...fields,
+  };
+}
 
 /** The headers of a body that is signed with a `whsec_` secret now or at `at`, or with a timestamp of any form. */
-export const signGeneric = (
+export function signGeneric(
   body: Buffer,
   secret: string,
   { id = 'msg_1', at = new Date(), timestamp = '' }: { id?: string; at?: Date; timestamp?: string } = {},
-): SignedHeaders => {
+): SignedHeaders {
   const sent = timestamp || String(Math.floor(at.getTime() / 1000));
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
   const signature = createHmac('sha256', key).update(`${id}.${sent}.`).update(body).digest('base64');
@@ -192,7 +213,9 @@ export const signGeneric = (
     'webhook-signature': `v1,${signature}`,
     'content-type': 'application/json',
   };
-};
+}
 
 /** A callback as the adapters get it. */
-export const callbackOf = (body: Buffer, headers: Callback['headers']): Callback => ({ body, headers });
+export function callbackOf(body: Buffer, headers: Callback['headers']): Callback {
+  return { body, headers };
+}

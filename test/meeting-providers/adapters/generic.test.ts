@@ -15,12 +15,14 @@ const credentials = { secret };
 const NOW = new Date(RECORDED_AT.getTime() + 60_000);
 const SECONDS = RECORDED_AT.getTime() / 1000;
 
-const read = (value: unknown, options: Parameters<typeof signGeneric>[2] = {}) => {
+function read(value: unknown, options: Parameters<typeof signGeneric>[2] = {}) {
   const body = bodyOf(value);
   return generic.readAndVerify(callbackOf(body, signGeneric(body, secret, { at: NOW, ...options })), credentials, NOW);
-};
+}
 
-const factsOf = async (value: unknown) => (await read(value)).facts;
+async function factsOf(value: unknown) {
+  return (await read(value)).facts;
+}
 
 const room = { kind: 'name', name: ROOM_NAME };
 const archive = { room, archiveId: 'recording-1', at: RECORDED_AT };

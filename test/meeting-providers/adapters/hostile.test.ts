@@ -72,16 +72,19 @@ const real: Record<ProviderKind, readonly unknown[]> = {
   ],
 };
 
-const isText = (value: unknown): value is string => typeof value === 'string';
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
 
 /** Every text and date in a value, however deep. */
-const leavesOf = (value: unknown): unknown[] =>
-  typeof value === 'object' && value !== null && !(value instanceof Date)
+function leavesOf(value: unknown): unknown[] {
+  return typeof value === 'object' && value !== null && !(value instanceof Date)
     ? Object.values(value).flatMap(leavesOf)
     : [value];
+}
 
 /** Reads a callback; fails if what comes of it is none of the three, or could not be stored. */
-const expectOneOfThree = async (kind: ProviderKind, callback: Callback): Promise<VerifiedCallback | null> => {
+async function expectOneOfThree(kind: ProviderKind, callback: Callback): Promise<VerifiedCallback | null> {
   let verified: VerifiedCallback;
   try {
     verified = await providers[kind].readAndVerify(callback, credentials[kind], new Date());
@@ -98,13 +101,14 @@ const expectOneOfThree = async (kind: ProviderKind, callback: Callback): Promise
     if (isText(leaf)) expect(leaf.isWellFormed() && !/\p{Cc}/u.test(leaf) && leaf.length <= 2048).toBe(true);
   }
   return verified;
-};
+}
 
-const readSigned = async (kind: ProviderKind, body: Buffer) =>
-  expectOneOfThree(kind, { body, headers: await sign[kind](body) });
+async function readSigned(kind: ProviderKind, body: Buffer) {
+  return expectOneOfThree(kind, { body, headers: await sign[kind](body) });
+}
 
 /** Replaces, removes or adds one field somewhere in a value of JSON; `steps` choose where. */
-const mutate = (value: unknown, steps: readonly number[], name: string, replacement: unknown): unknown => {
+function mutate(value: unknown, steps: readonly number[], name: string, replacement: unknown): unknown {
   const [step, ...rest] = steps;
   if (step === undefined || typeof value !== 'object' || value === null) return replacement;
   if (Array.isArray(value)) return value.map((entry) => mutate(entry, rest, name, replacement));
@@ -115,7 +119,7 @@ const mutate = (value: unknown, steps: readonly number[], name: string, replacem
   return Object.fromEntries(
     entries.flatMap((entry) => (entry !== chosen ? [entry] : changed === undefined ? [] : [[entry[0], changed]])),
   );
-};
+}
 
 const nasty: Arbitrary<unknown> = oneof(
   constantFrom<unknown>(

@@ -23,16 +23,22 @@ const SECRET = 'an api secret of the tests, 32 bytes';
 const credentials = { api_key: KEY, api_secret: SECRET };
 
 /** The SDK signs by the machine's clock, so these callbacks arrive by it. */
-const arrive = (milliseconds = 0) => new Date(Date.now() + milliseconds);
+function arrive(milliseconds = 0) {
+  return new Date(Date.now() + milliseconds);
+}
 
-const read = async (value: unknown, now = arrive()) => {
+async function read(value: unknown, now = arrive()) {
   const body = bodyOf(value);
   return livekit.readAndVerify(callbackOf(body, await signLivekit(body, KEY, SECRET)), credentials, now);
-};
+}
 
-const factsOf = async (value: unknown, now = arrive()) => (await read(value, now)).facts;
+async function factsOf(value: unknown, now = arrive()) {
+  return (await read(value, now)).facts;
+}
 
-const secondsAfter = (seconds: number) => new Date(RECORDED_AT.getTime() + seconds * 1000);
+function secondsAfter(seconds: number) {
+  return new Date(RECORDED_AT.getTime() + seconds * 1000);
+}
 const room = { kind: 'name', name: ROOM_NAME };
 const archive = { room, archiveId: EGRESS_ID };
 

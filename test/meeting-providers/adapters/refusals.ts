@@ -3,27 +3,27 @@ import { MalformedCallback, UnverifiedCallback } from '../../../src/features/mee
 import type { VerifiedCallback } from '../../../src/features/meeting-providers/adapters/facts.ts';
 
 /** The refusal of a callback; fails where it was accepted, or broke in another way. */
-const refusalOf = async (reading: Promise<VerifiedCallback>): Promise<unknown> => {
+async function refusalOf(reading: Promise<VerifiedCallback>): Promise<unknown> {
   try {
     await reading;
   } catch (error) {
     return error;
   }
   return expect.fail('The callback was accepted');
-};
+}
 
 /** Expects a 401 with this message. */
-export const expectUnverified = async (reading: Promise<VerifiedCallback>, message: string): Promise<void> => {
+export async function expectUnverified(reading: Promise<VerifiedCallback>, message: string): Promise<void> {
   const refusal = await refusalOf(reading);
   expect(refusal).toBeInstanceOf(UnverifiedCallback);
   expect(refusal).toMatchObject({ code: 'UNAUTHORIZED', message });
   expect(refusal).not.toHaveProperty('cause');
-};
+}
 
 /** Expects a 400 with this message. */
-export const expectMalformed = async (reading: Promise<VerifiedCallback>, message: string): Promise<void> => {
+export async function expectMalformed(reading: Promise<VerifiedCallback>, message: string): Promise<void> {
   const refusal = await refusalOf(reading);
   expect(refusal).toBeInstanceOf(MalformedCallback);
   expect(refusal).toMatchObject({ code: 'BAD_REQUEST', message });
   expect(refusal).not.toHaveProperty('cause');
-};
+}

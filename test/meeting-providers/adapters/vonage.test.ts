@@ -21,16 +21,18 @@ const credentials = { signature_secret: SECRET };
 const SENT_AT = new Date(RECORDED_AT.getTime() + 600_000);
 const NOW = new Date(SENT_AT.getTime() + 1500);
 
-const read = async (value: unknown, options: Parameters<typeof signVonage>[2] = {}, given = credentials) => {
+async function read(value: unknown, options: Parameters<typeof signVonage>[2] = {}, given = credentials) {
   const body = bodyOf(value);
   return vonage.readAndVerify(
     callbackOf(body, await signVonage(body, SECRET, { at: SENT_AT, ...options })),
     given,
     NOW,
   );
-};
+}
 
-const factsOf = async (value: unknown) => (await read(value)).facts;
+async function factsOf(value: unknown) {
+  return (await read(value)).facts;
+}
 
 const room = { kind: 'session', sessionId: SESSION_ID };
 const archive = { room, archiveId: ARCHIVE_ID };

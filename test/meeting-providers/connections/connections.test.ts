@@ -16,10 +16,13 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const path = (): string => `${team.path}/connections`;
+function path(): string {
+  return `${team.path}/connections`;
+}
 
-const create = async (input: object) =>
-  (await app.http.post(path(), team.owner.token, { name: 'Video', ...input })).body;
+async function create(input: object) {
+  return (await app.http.post(path(), team.owner.token, { name: 'Video', ...input })).body;
+}
 
 test('a generic connection has a secret, which its creation alone tells, and an address that nobody guesses', async () => {
   const { connection } = await create({ provider: 'generic' });

@@ -33,15 +33,17 @@ beforeEach(async () => {
   source = await connect(app, team, 'generic');
 });
 
-const typesOf = async (): Promise<string[]> =>
-  (await eventsOf(app, team.id)).map(({ type }) => type).filter((type) => /^room\.[jl]|^recording/.test(type));
+async function typesOf(): Promise<string[]> {
+  return (await eventsOf(app, team.id)).map(({ type }) => type).filter((type) => /^room\.[jl]|^recording/.test(type));
+}
 
-const joined = (subject: object = {}, fields: object = {}) =>
-  genericEvent(
+function joined(subject: object = {}, fields: object = {}) {
+  return genericEvent(
     'participant.joined',
     { name: 'Grace', email: 'Grace@example.com', ...subject },
     { room: room.name, ...fields },
   );
+}
 
 test('a callback is taken, and what it tells has happened by the answer', async () => {
   const answer = await source.post(joined());

@@ -12,8 +12,9 @@ import { connect } from './sources.ts';
 
 const guide = await readFile(new URL('../../../docs/meeting-providers.md', import.meta.url), 'utf8');
 
-const blocksOf = (language: string): string[] =>
-  [...guide.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)\n\`\`\`$`, 'gms'))].map(([, text = '']) => text);
+function blocksOf(language: string): string[] {
+  return [...guide.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)\n\`\`\`$`, 'gms'))].map(([, text = '']) => text);
+}
 
 let app: TestApp;
 beforeAll(async () => {

@@ -11,8 +11,8 @@ let running = 0;
 let most = 0;
 
 /** Counts the transactions that run at the same time. */
-const watchTransactions = (db: Database): Database =>
-  new Proxy(db, {
+function watchTransactions(db: Database): Database {
+  return new Proxy(db, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name);
       if (name !== '$transaction' || typeof value !== 'function') return value;
@@ -27,6 +27,7 @@ const watchTransactions = (db: Database): Database =>
       };
     },
   });
+}
 
 let app: TestApp;
 let team: Team;
@@ -45,7 +46,7 @@ beforeEach(async () => {
 });
 
 /** Holds the team's workspace, behind which all is applied, until the function that it gives is called. */
-const holdWorkspace = async (): Promise<() => Promise<void>> => {
+async function holdWorkspace(): Promise<() => Promise<void>> {
   const held = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
   const holding = app.services.db.$transaction(
@@ -61,12 +62,15 @@ const holdWorkspace = async (): Promise<() => Promise<void>> => {
     released.resolve();
     await holding;
   };
-};
+}
 
-const joined = (posting: Source, index: number) =>
-  posting.post(genericEvent('participant.joined', { id: `participant-${index}` }, { room: room.name }));
+function joined(posting: Source, index: number) {
+  return posting.post(genericEvent('participant.joined', { id: `participant-${index}` }, { room: room.name }));
+}
 
-const applied = () => app.services.db.ingestEvent.count({ where: { workspaceId: team.id, NOT: { appliedAt: null } } });
+function applied() {
+  return app.services.db.ingestEvent.count({ where: { workspaceId: team.id, NOT: { appliedAt: null } } });
+}
 
 test('60 at once, through two connections, are all applied, four at a time, and others are answered meanwhile', async () => {
   const second = await connect(app, team, 'generic');

@@ -29,7 +29,9 @@ const MINUTE = 60_000;
 /** No such connection is needed: to what is applied it is a number. */
 const CONNECTION_ID = 1;
 const startedAt = RECORDED_AT.getTime();
-const secondsAt = (minutes: number): number => startedAt / 1000 + minutes * 60;
+function secondsAt(minutes: number): number {
+  return startedAt / 1000 + minutes * 60;
+}
 
 let app: TestApp;
 let team: Team;
@@ -83,7 +85,7 @@ const meetings: Record<string, readonly Sent[]> = {
 };
 
 /** Verified and understood by the real adapter. */
-const factsOf = async (meeting: string, { body, minutes }: Sent): Promise<MeetingFact[]> => {
+async function factsOf(meeting: string, { body, minutes }: Sent): Promise<MeetingFact[]> {
   const name = meeting.split(',')[0] as keyof typeof providers;
   const bytes = bodyOf(body);
   const at = new Date(startedAt + minutes * MINUTE);
@@ -97,24 +99,27 @@ const factsOf = async (meeting: string, { body, minutes }: Sent): Promise<Meetin
   // LiveKit's own SDK signs by the machine's clock.
   const now = name === 'livekit' ? new Date() : at;
   return (await providers[name].readAndVerify({ body: bytes, headers }, credentials, now)).facts;
-};
+}
 
 /** In this room, which the provider knows by its name or by its session. */
-const inRoom = (fact: MeetingFact, { name }: Room): MeetingFact => ({
-  ...fact,
-  room: fact.room.kind === 'name' ? { kind: 'name', name } : { kind: 'session', sessionId: `session of ${name}` },
-});
+function inRoom(fact: MeetingFact, { name }: Room): MeetingFact {
+  return {
+    ...fact,
+    room: fact.room.kind === 'name' ? { kind: 'name', name } : { kind: 'session', sessionId: `session of ${name}` },
+  };
+}
 
-const apply = (room: Room, facts: readonly MeetingFact[], connectionId = CONNECTION_ID): Promise<void> =>
-  transact(app.services.db, async (tx) => {
+function apply(room: Room, facts: readonly MeetingFact[], connectionId = CONNECTION_ID): Promise<void> {
+  return transact(app.services.db, async (tx) => {
     await lockWorkspace(tx, team.id);
     const { log, sealer } = app.services;
     const context = { tx, now: app.clock.now(), log, sealer, workspaceId: team.id, connectionId };
     for (const fact of facts) await applyFact(context, inRoom(fact, room));
   });
+}
 
 /** Everything that a meeting has left behind, but ids, and what depends on which fact was the first to tell of a recording. */
-const outcomeOf = async ({ id: roomId }: Room) => {
+async function outcomeOf({ id: roomId }: Room) {
   const { db } = app.services;
   const where = { workspaceId: team.id, roomId };
   const participants = await db.participant.findMany({
@@ -140,15 +145,16 @@ const outcomeOf = async ({ id: roomId }: Room) => {
     return type === 'recording.started' ? { type, archive: rest.archive_id } : { type, created_at, ...rest };
   });
   return { participants, recordings, contactEvents, sums, events: told };
-};
+}
 
-const permutations = <Value>(values: readonly Value[]): Value[][] =>
-  values.length < 2
+function permutations<Value>(values: readonly Value[]): Value[][] {
+  return values.length < 2
     ? [[...values]]
     : values.flatMap((value, index) => permutations(values.toSpliced(index, 1)).map((rest) => [value, ...rest]));
+}
 
 /** Rooms with sessions of their own, many at once. */
-const newRooms = async (count: number): Promise<Room[]> => {
+async function newRooms(count: number): Promise<Room[]> {
   const at = app.clock.now();
   const [template] = await app.services.db.$queryRaw<{ next: number }[]>`select count(*)::int as next from rooms`;
   const names = Array.from({ length: count }, (_, index) => `meeting-${(template?.next ?? 0) + index}`);
@@ -157,38 +163,36 @@ const newRooms = async (count: number): Promise<Room[]> => {
     data: names.map((name) => ({ ...common, name, sessionId: `session of ${name}` })),
     select: { id: true, name: true },
   });
-};
+}
 
-const newRoom = async (): Promise<Room> => {
+async function newRoom(): Promise<Room> {
   const [room] = await newRooms(1);
   if (!room) throw new Error('No room was created');
   return room;
-};
+}
 
 /** What of an outcome is written down below. */
-const summaryOf = ({
-  participants,
-  recordings,
-  contactEvents,
-  sums,
-  events,
-}: Awaited<ReturnType<typeof outcomeOf>>) => ({
-  participants: participants.map(({ name, email, status, joinedAt, leftAt }) => [
-    name,
-    email,
-    status,
-    joinedAt,
-    leftAt,
-  ]),
-  recordings: recordings.map(({ title, status, duration, size, createdAt, endedAt, failureReason, copy }) => [
-    [title, status, Number(duration), Number(size), failureReason, copy?.deadline ?? null],
-    [createdAt, endedAt],
-  ]),
-  joins: [contactEvents.length, sums],
-  events: events.map(({ type }) => type),
-});
+function summaryOf({ participants, recordings, contactEvents, sums, events }: Awaited<ReturnType<typeof outcomeOf>>) {
+  return {
+    participants: participants.map(({ name, email, status, joinedAt, leftAt }) => [
+      name,
+      email,
+      status,
+      joinedAt,
+      leftAt,
+    ]),
+    recordings: recordings.map(({ title, status, duration, size, createdAt, endedAt, failureReason, copy }) => [
+      [title, status, Number(duration), Number(size), failureReason, copy?.deadline ?? null],
+      [createdAt, endedAt],
+    ]),
+    joins: [contactEvents.length, sums],
+    events: events.map(({ type }) => type),
+  };
+}
 
-const minute = (minutes: number): Date => new Date(startedAt + minutes * MINUTE);
+function minute(minutes: number): Date {
+  return new Date(startedAt + minutes * MINUTE);
+}
 const joins = [1, { count: 1 }];
 const events = ['recording.started', 'room.joined', 'room.left'];
 

@@ -23,7 +23,7 @@ export type Source = {
 let messages = 0;
 
 /** Connects a provider to the team's workspace. */
-export const connect = async (app: TestApp, team: Team, provider: ProviderName): Promise<Source> => {
+export async function connect(app: TestApp, team: Team, provider: ProviderName): Promise<Source> {
   const credentials = { vonage: VONAGE, livekit: LIVEKIT, generic: undefined }[provider];
   const input = { name: provider, provider, ...(credentials && { credentials }) };
   const { status, body } = await app.http.post(`${team.path}/connections`, team.owner.token, input);
@@ -41,24 +41,24 @@ export const connect = async (app: TestApp, team: Team, provider: ProviderName):
     return app.http.call('POST', path, { body: new Uint8Array(bytes), headers: await sign(bytes) });
   };
   return { id, path, secret, sign, post };
-};
+}
 
 export type Room = { id: number; name: string };
 
 let rooms = 0;
 
 /** A room of the team's owner, with a session of its own. */
-export const addRoom = async (app: TestApp, team: Team, sessionId?: string): Promise<Room> => {
+export async function addRoom(app: TestApp, team: Team, sessionId?: string): Promise<Room> {
   rooms += 1;
   const name = `room-${rooms}`;
   const input = { name, workspace_id: team.id, ...(sessionId !== undefined && { session_id: sessionId }) };
   const { status, body } = await app.http.post('/api/dashboard/rooms', team.owner.token, input);
   if (status !== 201) throw new Error(`Could not create a room: ${JSON.stringify(body)}`);
   return { id: body.room.id, name };
-};
+}
 
 /** Waits until `look` finds something; rejects after 10 s. */
-export const eventually = async <Found>(look: () => Promise<Found | null | undefined | false>): Promise<Found> => {
+export async function eventually<Found>(look: () => Promise<Found | null | undefined | false>): Promise<Found> {
   const deadline = Date.now() + 10_000;
   for (;;) {
     const found = await look();
@@ -66,4 +66,4 @@ export const eventually = async <Found>(look: () => Promise<Found | null | undef
     if (Date.now() > deadline) throw new Error('It did not come to that in 10 s');
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-};
+}

@@ -57,39 +57,45 @@ afterEach(async () => {
   await app.services.db.recordingCopy.deleteMany();
 });
 
-const copyFiles = async (options: Partial<CopierOptions> = {}): Promise<Copier> => {
+async function copyFiles(options: Partial<CopierOptions> = {}): Promise<Copier> {
   const copier = await startCopier({ boss: jobs.boss, services: app.services, ...options });
   copiers.push(copier);
   return copier;
-};
+}
 
-const wake = () => app.services.db.$queryRaw`select pg_notify('lynxroom_copies', '')::text`;
+function wake() {
+  return app.services.db.$queryRaw`select pg_notify('lynxroom_copies', '')::text`;
+}
 
-const available = (url: string, recording: object = {}) =>
-  source.post(genericEvent('recording.available', { url, ...recording }, { room: room.name }));
+function available(url: string, recording: object = {}) {
+  return source.post(genericEvent('recording.available', { url, ...recording }, { room: room.name }));
+}
 
-const recordingOf = () =>
-  app.services.db.recording.findFirstOrThrow({ where: { workspaceId: team.id }, include: { copy: true } });
+function recordingOf() {
+  return app.services.db.recording.findFirstOrThrow({ where: { workspaceId: team.id }, include: { copy: true } });
+}
 
-const settled = (status: string) =>
-  eventually(async () => {
+function settled(status: string) {
+  return eventually(async () => {
     const recording = await recordingOf();
     return recording.status === status && recording;
   });
+}
 
-const failed = async () => {
+async function failed() {
   const { failureReason, copy, fileKey } = await settled('failed');
   expect([copy, fileKey]).toEqual([null, null]);
   expect(await eventsOf(app, team.id, 'recording.completed')).toEqual([]);
   return failureReason;
-};
+}
 
 /** After the first attempt, which failed. */
-const tried = (attempts = 1) =>
-  eventually(async () => {
+function tried(attempts = 1) {
+  return eventually(async () => {
     const { copy } = await recordingOf();
     return copy && copy.attempts === attempts && copy.leasedUntil === null && copy.lastError !== null && copy;
   });
+}
 
 describe('a recorded callback becomes a recording that can be downloaded:', () => {
   const session = () => ({ sessionId: `session ${team.id}` });

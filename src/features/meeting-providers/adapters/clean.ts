@@ -18,8 +18,12 @@ export const MOST_FILE_BYTES = 2 ** 50;
 /** Older than any provider's callback. */
 export const EARLIEST_MS = Date.UTC(2010, 0, 1);
 
+export function cleanName(value: unknown): string | null {
+  return cleanLine(value, MOST_NAME);
+}
+
 /** One line of at most `most` code points, without control characters and broken Unicode; null: nothing is left. */
-const cleanLine = (value: unknown, most: number): string | null => {
+function cleanLine(value: unknown, most: number): string | null {
   if (typeof value !== 'string') return null;
   const line = value
     .toWellFormed()
@@ -28,46 +32,57 @@ const cleanLine = (value: unknown, most: number): string | null => {
   // No code point has more than two units: what is beyond them would be cut anyway, and need not be taken apart.
   const cut = [...line.slice(0, 2 * most)].slice(0, most).join('').trimEnd();
   return cut || null;
-};
+}
 
-export const cleanName = (value: unknown): string | null => cleanLine(value, MOST_NAME);
+export function cleanTitle(value: unknown): string | null {
+  return cleanLine(value, MOST_TITLE);
+}
 
-export const cleanTitle = (value: unknown): string | null => cleanLine(value, MOST_TITLE);
-
-export const cleanReason = (value: unknown): string | null => cleanLine(value, MOST_REASON);
+export function cleanReason(value: unknown): string | null {
+  return cleanLine(value, MOST_REASON);
+}
 
 /** An email address in lower case; null for any other value. */
-export const cleanEmail = (value: unknown): string | null => email.safeParse(value).data ?? null;
+export function cleanEmail(value: unknown): string | null {
+  return email.safeParse(value).data ?? null;
+}
 
 /** A token as it was given out: visible ASCII. A text that had to be changed for that would be another token. */
-export const cleanToken = (value: unknown): string | null =>
-  typeof value === 'string' && value.length <= MOST_TOKEN && /^[\x21-\x7e]+$/.test(value) ? value : null;
+export function cleanToken(value: unknown): string | null {
+  return typeof value === 'string' && value.length <= MOST_TOKEN && /^[\x21-\x7e]+$/.test(value) ? value : null;
+}
 
-const positiveUpTo = (value: unknown, most: number): number | null => {
+/** Whole seconds from a number, bigint or decimal text. 0 is null: providers write it for what they do not know yet. */
+export function cleanSeconds(value: unknown): number | null {
+  return positiveUpTo(value, MOST_SECONDS);
+}
+
+function positiveUpTo(value: unknown, most: number): number | null {
   const isNumeric = typeof value === 'number' || typeof value === 'bigint';
   const isDecimal = typeof value === 'string' && /^\d{1,20}(?:\.\d{1,20})?$/.test(value);
   const rounded = isNumeric || isDecimal ? Math.round(Number(value)) : Number.NaN;
   return rounded > 0 && rounded <= most ? rounded : null;
-};
-
-/** Whole seconds from a number, bigint or decimal text. 0 is null: providers write it for what they do not know yet. */
-export const cleanSeconds = (value: unknown): number | null => positiveUpTo(value, MOST_SECONDS);
+}
 
 /** Bytes from a number, bigint or decimal text; 0 is null, as with seconds. */
-export const cleanBytes = (value: unknown): number | null => positiveUpTo(value, MOST_FILE_BYTES);
+export function cleanBytes(value: unknown): number | null {
+  return positiveUpTo(value, MOST_FILE_BYTES);
+}
 
 /** The time in milliseconds since 1970; `otherwise` where it is missing, absurd or after `now`. */
-export const momentOr = (otherwise: Date, value: unknown, now: Date): Date => {
+export function momentOr(otherwise: Date, value: unknown, now: Date): Date {
   const milliseconds = positiveUpTo(value, now.getTime());
   return milliseconds === null || milliseconds < EARLIEST_MS ? otherwise : new Date(milliseconds);
-};
+}
 
-export const momentOrNow = (value: unknown, now: Date): Date => momentOr(now, value, now);
+export function momentOrNow(value: unknown, now: Date): Date {
+  return momentOr(now, value, now);
+}
 
 /** The file at an http(s) URL; null for any other value, also for a URL that carries a password. */
-export const fileAt = (value: unknown): RecordingFile | null => {
+export function fileAt(value: unknown): RecordingFile | null {
   if (typeof value !== 'string' || value.length > MOST_URL) return null;
   const url = URL.parse(value);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return null;
   return url.href.length > MOST_URL ? null : { url: url.href };
-};
+}

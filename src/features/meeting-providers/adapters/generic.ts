@@ -41,9 +41,6 @@ export const GenericCredentials = z.object({
 });
 export type GenericCredentials = z.infer<typeof GenericCredentials>;
 
-/** A new secret of 32 random bytes, in the form that libraries of Standard Webhooks take. */
-export const createGenericSecret = (): string => SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
-
 const occurrence = {
   occurred_at: integerBetween(EARLIEST_SECONDS, LATEST_SECONDS).describe(
     'When it happened, Unix timestamp in seconds; a time that is still to come counts as now',
@@ -65,9 +62,6 @@ const url = z.string().transform((text, context) => {
   context.addIssue({ code: 'custom', message: 'recording.url must be an http or https URL without a password' });
   return z.NEVER;
 });
-
-const eventOf = <const Type extends string, Subject extends z.ZodRawShape>(type: Type, subject: Subject) =>
-  z.object({ type: z.literal(type), ...occurrence, ...subject });
 
 export const ParticipantJoined = eventOf('participant.joined', {
   participant: z.object({
@@ -134,13 +128,33 @@ export type GenericEvent = z.infer<typeof GenericEvent>;
 
 type SentMeasures = { duration?: number | null | undefined; size?: number | null | undefined };
 
-/** A zero says as little as nothing. */
-const measuresOf = ({ duration, size }: SentMeasures) => ({ duration: duration || null, size: size || null });
+/** A callback that is sent again keeps its id and gets a new timestamp. */
+export const generic: ProviderAdapter = {
+  async readAndVerify(callback, credentials, now) {
+    const dedupeKey = cleanToken(verify(callback, readCredentials(GenericCredentials, credentials), now));
+    if (dedupeKey === null) throw new MalformedCallback('webhook-id must be 1 to 200 visible ASCII characters');
+    return { dedupeKey, facts: [factOf(readShape(GenericEvent, readJson(callback.body)), now)] };
+  },
+};
 
-const recordingFact = (
+/** A new secret of 32 random bytes, in the form that libraries of Standard Webhooks take. */
+export function createGenericSecret(): string {
+  return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
+}
+
+function eventOf<const Type extends string, Subject extends z.ZodRawShape>(type: Type, subject: Subject) {
+  return z.object({ type: z.literal(type), ...occurrence, ...subject });
+}
+
+/** A zero says as little as nothing. */
+function measuresOf({ duration, size }: SentMeasures) {
+  return { duration: duration || null, size: size || null };
+}
+
+function recordingFact(
   event: Extract<GenericEvent, { recording: unknown }>,
   occurrenceOf: Pick<MeetingFact, 'room' | 'at'>,
-): MeetingFact => {
+): MeetingFact {
   const about = { ...occurrenceOf, archiveId: event.recording.id };
   switch (event.type) {
     case 'recording.started':
@@ -157,9 +171,9 @@ const recordingFact = (
     case 'recording.failed':
       return { kind: event.type, ...about, reason: cleanReason(event.recording.reason) ?? 'failed without a reason' };
   }
-};
+}
 
-const factOf = (event: GenericEvent, now: Date): MeetingFact => {
+function factOf(event: GenericEvent, now: Date): MeetingFact {
   const occurrenceOf = {
     room: { kind: 'name', name: event.room } as const,
     at: momentOrNow(event.occurred_at * SECOND_MS, now),
@@ -175,10 +189,10 @@ const factOf = (event: GenericEvent, now: Date): MeetingFact => {
     email: cleanEmail(email),
     token: cleanToken(token),
   };
-};
+}
 
 /** The id of a callback that is signed under the secret and was sent within the tolerance. */
-const verify = (callback: Callback, { secret }: GenericCredentials, now: Date): string => {
+function verify(callback: Callback, { secret }: GenericCredentials, now: Date): string {
   const id = headerOf(callback, 'webhook-id');
   const timestamp = headerOf(callback, 'webhook-timestamp');
   const signatures = headerOf(callback, 'webhook-signature');
@@ -197,13 +211,4 @@ const verify = (callback: Callback, { secret }: GenericCredentials, now: Date): 
     throw new UnverifiedCallback('webhook-timestamp must be within 5 minutes of now');
   }
   return id;
-};
-
-/** A callback that is sent again keeps its id and gets a new timestamp. */
-export const generic: ProviderAdapter = {
-  async readAndVerify(callback, credentials, now) {
-    const dedupeKey = cleanToken(verify(callback, readCredentials(GenericCredentials, credentials), now));
-    if (dedupeKey === null) throw new MalformedCallback('webhook-id must be 1 to 200 visible ASCII characters');
-    return { dedupeKey, facts: [factOf(readShape(GenericEvent, readJson(callback.body)), now)] };
-  },
-};
+}

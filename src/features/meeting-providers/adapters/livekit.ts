@@ -46,11 +46,22 @@ const EgressIds = z.object({
   egressInfo: z.object({ egressId: providerId('egressInfo.egressId'), roomName: providerId('egressInfo.roomName') }),
 });
 
+/** Told twice, an event has the same id; the body stands in for one that is missing or cannot be kept. */
+export const livekit: ProviderAdapter = {
+  async readAndVerify(callback, credentials, now) {
+    await verify(callback, readCredentials(LivekitCredentials, credentials), now);
+    const json = readJson(callback.body);
+    const event = decode(json);
+    const dedupeKey = cleanToken(event.id) ?? sha256(callback.body, 'hex');
+    return { dedupeKey, facts: factsOf(json, event, now) };
+  },
+};
+
 /**
  * The token and the digest are checked here and not by the SDK's WebhookReceiver, which does the same by the machine's
  * clock, with any of three algorithms, and reports a wrong signature and a broken body alike.
  */
-const verify = async (callback: Callback, { api_key, api_secret }: LivekitCredentials, now: Date): Promise<void> => {
+async function verify(callback: Callback, { api_key, api_secret }: LivekitCredentials, now: Date): Promise<void> {
   const claims = await verifyToken(callback, [api_secret], {
     now,
     issuer: api_key,
@@ -58,28 +69,28 @@ const verify = async (callback: Callback, { api_key, api_secret }: LivekitCreden
     requiredClaims: ['exp'],
   });
   assertBodyDigest(claims.sha256, sha256(callback.body, 'base64'));
-};
+}
 
 /** The SDK knows both spellings of a field, both of an enum, and 64-bit integers as texts. */
-const decode = (json: unknown): WebhookEvent => {
+function decode(json: unknown): WebhookEvent {
   try {
     return WebhookEvent.fromJsonString(JSON.stringify(json), { ignoreUnknownFields: true });
   } catch {
     throw new MalformedCallback('Request body is not a webhook event of LiveKit');
   }
-};
+}
 
 /** In attributes, then in metadata, then as the identity itself: wherever the token of the participant carried it. */
-const readPerson = ({ attributes, metadata, identity, name }: ParticipantInfo) => {
+function readPerson({ attributes, metadata, identity, name }: ParticipantInfo) {
   const carried = readCarried(metadata);
   return {
     name: cleanName(name) ?? cleanName(attributes.name) ?? cleanName(carried?.name),
     email: cleanEmail(attributes.email) ?? cleanEmail(carried?.email),
     token: cleanToken(attributes.participant_token) ?? cleanToken(carried?.participant_token) ?? cleanToken(identity),
   };
-};
+}
 
-const participantFacts = (json: unknown, event: WebhookEvent, at: Date): MeetingFact[] => {
+function participantFacts(json: unknown, event: WebhookEvent, at: Date): MeetingFact[] {
   const sentKind = SentKind.safeParse(json).data?.participant.kind;
   if (!KINDS_OF_PEOPLE.includes(sentKind)) return [];
   if (!event.participant) throw new MalformedCallback('participant is required');
@@ -88,13 +99,14 @@ const participantFacts = (json: unknown, event: WebhookEvent, at: Date): Meeting
   return event.event === 'participant_joined'
     ? [{ kind: 'participant.joined', ...about, ...readPerson(event.participant) }]
     : [{ kind: 'participant.left', ...about }];
-};
+}
 
 /** Streams to other services and snapshots are egress too, and leave nothing to keep. */
-const recordsNothing = ({ streamResults, imageResults, fileResults, segmentResults }: EgressInfo): boolean =>
-  streamResults.length + imageResults.length > 0 && fileResults.length + segmentResults.length === 0;
+function recordsNothing({ streamResults, imageResults, fileResults, segmentResults }: EgressInfo): boolean {
+  return streamResults.length + imageResults.length > 0 && fileResults.length + segmentResults.length === 0;
+}
 
-const recordingFacts = (event: WebhookEvent, sentAt: Date, now: Date): MeetingFact[] => {
+function recordingFacts(event: WebhookEvent, sentAt: Date, now: Date): MeetingFact[] {
   const egress = event.egressInfo;
   if (!egress) throw new MalformedCallback('egressInfo is required');
   // An egress of a web page has no room.
@@ -130,9 +142,9 @@ const recordingFacts = (event: WebhookEvent, sentAt: Date, now: Date): MeetingFa
     default:
       return [];
   }
-};
+}
 
-const factsOf = (json: unknown, event: WebhookEvent, now: Date): MeetingFact[] => {
+function factsOf(json: unknown, event: WebhookEvent, now: Date): MeetingFact[] {
   const sentAt = momentOrNow(event.createdAt * BigInt(SECOND_MS), now);
   switch (event.event) {
     case 'participant_joined':
@@ -145,15 +157,4 @@ const factsOf = (json: unknown, event: WebhookEvent, now: Date): MeetingFact[] =
     default:
       return [];
   }
-};
-
-/** Told twice, an event has the same id; the body stands in for one that is missing or cannot be kept. */
-export const livekit: ProviderAdapter = {
-  async readAndVerify(callback, credentials, now) {
-    await verify(callback, readCredentials(LivekitCredentials, credentials), now);
-    const json = readJson(callback.body);
-    const event = decode(json);
-    const dedupeKey = cleanToken(event.id) ?? sha256(callback.body, 'hex');
-    return { dedupeKey, facts: factsOf(json, event, now) };
-  },
-};
+}

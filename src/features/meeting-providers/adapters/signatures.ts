@@ -5,16 +5,6 @@ import { UnverifiedCallback } from './errors.ts';
 import type { Callback } from './facts.ts';
 import { headerOf } from './read.ts';
 
-export const sha256 = (body: Buffer, encoding: 'hex' | 'base64'): string =>
-  createHash('sha256').update(body).digest(encoding);
-
-/** Compares two texts in a time that tells nothing of where they differ. */
-export const equalInConstantTime = (given: string, expected: string): boolean => {
-  const a = Buffer.from(given);
-  const b = Buffer.from(expected);
-  return a.length === b.length && timingSafeEqual(a, b);
-};
-
 /** What a token must hold besides its signature; `now` is the time at which it must hold. */
 export type TokenRules = Pick<JWTVerifyOptions, 'clockTolerance' | 'issuer' | 'maxTokenAge' | 'requiredClaims'> & {
   now: Date;
@@ -23,20 +13,26 @@ export type TokenRules = Pick<JWTVerifyOptions, 'clockTolerance' | 'issuer' | 'm
 /** HS256 and nothing else, or "none" and keys of another kind would be up to the sender (RFC 8725, section 3.1). */
 const ALGORITHMS = ['HS256'];
 
-const refusalOf = (error: errors.JOSEError): UnverifiedCallback =>
-  new UnverifiedCallback(
-    error instanceof errors.JWTExpired ? 'The signature has expired' : 'The signature is not valid',
-  );
+export function sha256(body: Buffer, encoding: 'hex' | 'base64'): string {
+  return createHash('sha256').update(body).digest(encoding);
+}
+
+/** Compares two texts in a time that tells nothing of where they differ. */
+export function equalInConstantTime(given: string, expected: string): boolean {
+  const a = Buffer.from(given);
+  const b = Buffer.from(expected);
+  return a.length === b.length && timingSafeEqual(a, b);
+}
 
 /**
  * The claims of the JSON Web Token in the Authorization header, with or without "Bearer", if it is signed by HS256
  * with one of the secrets. Throws UnverifiedCallback otherwise, and where a rule is broken.
  */
-export const verifyToken = async (
+export async function verifyToken(
   callback: Callback,
   secrets: readonly string[],
   { now, ...rules }: TokenRules,
-): Promise<JWTPayload> => {
+): Promise<JWTPayload> {
   const token = headerOf(callback, 'authorization')?.replace(/^bearer +/i, '');
   if (token === undefined) throw new UnverifiedCallback('The signature is missing');
 
@@ -50,11 +46,17 @@ export const verifyToken = async (
     }
   }
   throw new UnverifiedCallback('The signature is not valid');
-};
+}
+
+function refusalOf(error: errors.JOSEError): UnverifiedCallback {
+  return new UnverifiedCallback(
+    error instanceof errors.JWTExpired ? 'The signature has expired' : 'The signature is not valid',
+  );
+}
 
 /** Throws UnverifiedCallback unless the claim is the given digest of the body. */
-export const assertBodyDigest = (claim: unknown, digest: string): void => {
+export function assertBodyDigest(claim: unknown, digest: string): void {
   if (typeof claim !== 'string' || !equalInConstantTime(claim, digest)) {
     throw new UnverifiedCallback('The signature is of another body');
   }
-};
+}

@@ -68,10 +68,20 @@ const Connection = z.object({
   connection: z.object({ id: providerId('connection.id'), data: unknown }),
 });
 
-const sessionRoom = (sessionId: string): RoomReference => ({ kind: 'session', sessionId });
+/** A callback has no id, so its body is one: what changes in a meeting or an archive changes the body. */
+export const vonage: ProviderAdapter = {
+  async readAndVerify(callback, credentials, now) {
+    const sentAt = await verify(callback, readCredentials(VonageCredentials, credentials), now);
+    return { dedupeKey: sha256(callback.body, 'hex'), facts: factsOf(readJson(callback.body), sentAt, now) };
+  },
+};
+
+function sessionRoom(sessionId: string): RoomReference {
+  return { kind: 'session', sessionId };
+}
 
 /** Only `createdAt`, the start of the recording, is in an archive's callback: the rest happened when it was sent. */
-const archiveFacts = (body: unknown, sentAt: Date, now: Date): MeetingFact[] => {
+function archiveFacts(body: unknown, sentAt: Date, now: Date): MeetingFact[] {
   const archive = readShape(Archive, body);
   const about = { room: sessionRoom(archive.sessionId), archiveId: archive.id };
   const measures = { duration: cleanSeconds(archive.duration), size: cleanBytes(archive.size) };
@@ -101,19 +111,19 @@ const archiveFacts = (body: unknown, sentAt: Date, now: Date): MeetingFact[] => 
     default:
       return [];
   }
-};
+}
 
 /** `data` is what the token of the connection carried: ours as JSON, else whatever the customer put there as a name. */
-const readData = (data: unknown) => {
+function readData(data: unknown) {
   const carried = typeof data === 'string' ? readCarried(data) : null;
   return {
     name: cleanName(carried ? carried.name : data),
     email: cleanEmail(carried?.email),
     token: cleanToken(carried?.participant_token),
   };
-};
+}
 
-const factsOf = (body: unknown, sentAt: Date, now: Date): MeetingFact[] => {
+function factsOf(body: unknown, sentAt: Date, now: Date): MeetingFact[] {
   const { event } = readShape(Event, body);
   if (event === 'archive') return archiveFacts(body, sentAt, now);
   if (event !== 'connectionCreated' && event !== 'connectionDestroyed') return [];
@@ -127,9 +137,9 @@ const factsOf = (body: unknown, sentAt: Date, now: Date): MeetingFact[] => {
   return event === 'connectionCreated'
     ? [{ kind: 'participant.joined', ...about, ...readData(connection.data) }]
     : [{ kind: 'participant.left', ...about }];
-};
+}
 
-const verify = async (callback: Callback, credentials: VonageCredentials, now: Date): Promise<Date> => {
+async function verify(callback: Callback, credentials: VonageCredentials, now: Date): Promise<Date> {
   const { signature_secret, session_signature_secret = signature_secret } = credentials;
   const claims = await verifyToken(callback, [signature_secret, session_signature_secret], {
     now,
@@ -143,12 +153,4 @@ const verify = async (callback: Callback, credentials: VonageCredentials, now: D
     }
   }
   return momentOrNow((claims.iat ?? 0) * SECOND_MS, now);
-};
-
-/** A callback has no id, so its body is one: what changes in a meeting or an archive changes the body. */
-export const vonage: ProviderAdapter = {
-  async readAndVerify(callback, credentials, now) {
-    const sentAt = await verify(callback, readCredentials(VonageCredentials, credentials), now);
-    return { dedupeKey: sha256(callback.body, 'hex'), facts: factsOf(readJson(callback.body), sentAt, now) };
-  },
-};
+}

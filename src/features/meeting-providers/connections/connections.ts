@@ -22,37 +22,31 @@ import type {
   RotateConnectionInput,
 } from './schemas.ts';
 
-/** Takes the workspace's row; throws 404 where it is gone, and 403 for who is not its owner any more. */
-const lockAsOwner = async (tx: Tx, actor: Actor): Promise<void> => {
-  await lockWorkspace(tx, actor.workspaceId);
-  await requireRoleNow(tx, actor, 'owner');
-};
-
 /** All connections of the workspace, oldest first. `origin` is where this service is reached. */
-export const listConnections = async (
+export async function listConnections(
   { db }: Pick<Services, 'db'>,
   { workspaceId }: Actor,
   origin: string,
-): Promise<MeetingConnection[]> => {
+): Promise<MeetingConnection[]> {
   const rows = await db.meetingConnection.findMany({
     where: { workspaceId },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
     select: connectionColumns,
   });
   return rows.map((row) => toConnection(row, origin));
-};
+}
 
 /**
  * Makes a connection with an address of 192 random bits. Its credentials are kept sealed and never leave again, but for
  * the secret that is made for generic, in this answer. Throws 400 for credentials that are not of the provider's shape,
  * and 403 and 404 for who is not the owner any more, or whose workspace was deleted, since they were let in.
  */
-export const createConnection = async (
+export async function createConnection(
   { db, clock, sealer }: Pick<Services, 'db' | 'clock' | 'sealer'>,
   actor: Actor,
   { name, provider, credentials: given }: CreateConnectionInput,
   origin: string,
-): Promise<MeetingConnectionWithSecret> => {
+): Promise<MeetingConnectionWithSecret> {
   const { workspaceId, userId } = actor;
   const { credentials, secret } = acceptCredentials(provider, given);
   return transact(db, async (tx) => {
@@ -73,19 +67,25 @@ export const createConnection = async (
     });
     return { ...toConnection(row, origin), secret };
   });
-};
+}
+
+/** Takes the workspace's row; throws 404 where it is gone, and 403 for who is not its owner any more. */
+async function lockAsOwner(tx: Tx, actor: Actor): Promise<void> {
+  await lockWorkspace(tx, actor.workspaceId);
+  await requireRoleNow(tx, actor, 'owner');
+}
 
 /**
  * Gives the connection new credentials: those that are given, or for generic a new secret, which is known to the answer
  * alone. The present ones are good for 24 hours more; ones that still were so before are no longer. The address stays.
  * Throws 400 as `createConnection`, 403 and 404.
  */
-export const rotateConnection = async (
+export async function rotateConnection(
   { db, clock, sealer }: Pick<Services, 'db' | 'clock' | 'sealer'>,
   actor: Actor,
   { connectionId, credentials: given }: RotateConnectionInput,
   origin: string,
-): Promise<MeetingConnectionWithSecret> => {
+): Promise<MeetingConnectionWithSecret> {
   const { workspaceId } = actor;
   const where = { workspaceId_id: { workspaceId, id: connectionId } };
   return transact(db, async (tx) => {
@@ -105,21 +105,21 @@ export const rotateConnection = async (
     });
     return { ...toConnection(row, origin), secret };
   });
-};
+}
 
 /**
  * Deletes a connection with what it has received; its address answers 404 from then on. What came of the callbacks so
  * far stays. Throws 403 and 404.
  */
-export const deleteConnection = async (
+export async function deleteConnection(
   { db }: Pick<Services, 'db'>,
   actor: Actor,
   { connectionId }: ConnectionInput,
-): Promise<{ ok: true }> => {
+): Promise<{ ok: true }> {
   const { count } = await transact(db, async (tx) => {
     await lockAsOwner(tx, actor);
     return tx.meetingConnection.deleteMany({ where: { workspaceId: actor.workspaceId, id: connectionId } });
   });
   if (count === 0) throw notFound('Connection');
   return { ok: true };
-};
+}

@@ -21,18 +21,18 @@ const KeptCredentials = z.object({
 /** The credentials of a connection, as they are sealed. */
 export type KeptCredentials = z.infer<typeof KeptCredentials>;
 
-/** The provider column is text with a check; this is where it becomes a ProviderKind again. */
-export const toProviderKind = (value: string): ProviderKind => {
-  const kind = providerKinds.find((known) => known === value);
-  if (kind === undefined) throw new Error(`Unknown meeting provider in the database: ${value}`);
-  return kind;
-};
-
 /** New credentials; `secret` is what the caller must be told, null where they brought it. */
 export type NewCredentials = { credentials: ProviderCredentials; secret: string | null };
 
+/** The provider column is text with a check; this is where it becomes a ProviderKind again. */
+export function toProviderKind(value: string): ProviderKind {
+  const kind = providerKinds.find((known) => known === value);
+  if (kind === undefined) throw new Error(`Unknown meeting provider in the database: ${value}`);
+  return kind;
+}
+
 /** The credentials that were `given`, or for generic new ones. Throws 400 that names each wrong field. */
-export const acceptCredentials = (provider: ProviderKind, given: unknown): NewCredentials => {
+export function acceptCredentials(provider: ProviderKind, given: unknown): NewCredentials {
   if (provider !== 'generic') {
     const shape = z.object({ credentials: credentialsShape[provider] });
     return { credentials: parseInput(shape, { credentials: given }).credentials, secret: null };
@@ -42,32 +42,40 @@ export const acceptCredentials = (provider: ProviderKind, given: unknown): NewCr
     throw badField('credentials', 'credentials must be left out for generic: its secret is made here');
   const secret = createGenericSecret();
   return { credentials: { secret }, secret };
-};
+}
 
-export const keepNew = (credentials: ProviderCredentials): KeptCredentials => ({
-  current: credentials,
-  previous: null,
-});
+export function keepNew(credentials: ProviderCredentials): KeptCredentials {
+  return {
+    current: credentials,
+    previous: null,
+  };
+}
 
 /** Puts new credentials in place; the present ones are good for 24 hours more, and earlier ones no longer. */
-export const replaceCurrent = (
+export function replaceCurrent(
   { current }: KeptCredentials,
   credentials: ProviderCredentials,
   now: Date,
-): KeptCredentials => ({
-  current: credentials,
-  previous: { credentials: current, until: now.getTime() + OVERLAP_MS },
-});
+): KeptCredentials {
+  return {
+    current: credentials,
+    previous: { credentials: current, until: now.getTime() + OVERLAP_MS },
+  };
+}
 
 /** Those that are good at `now`, the present ones first. */
-export const goodCredentials = ({ current, previous }: KeptCredentials, now: Date): ProviderCredentials[] =>
-  previous !== null && previous.until > now.getTime() ? [current, previous.credentials] : [current];
+export function goodCredentials({ current, previous }: KeptCredentials, now: Date): ProviderCredentials[] {
+  return previous !== null && previous.until > now.getTime() ? [current, previous.credentials] : [current];
+}
 
-export const sealCredentials = (
+export function sealCredentials(
   sealer: Sealer,
   workspaceId: number,
   credentials: KeptCredentials,
-): Uint8Array<ArrayBuffer> => sealer.seal(JSON.stringify(credentials), { workspaceId, purpose: 'meeting credentials' });
+): Uint8Array<ArrayBuffer> {
+  return sealer.seal(JSON.stringify(credentials), { workspaceId, purpose: 'meeting credentials' });
+}
 
-export const openCredentials = (sealer: Sealer, workspaceId: number, sealed: Uint8Array): KeptCredentials =>
-  KeptCredentials.parse(JSON.parse(sealer.open(sealed, { workspaceId, purpose: 'meeting credentials' })));
+export function openCredentials(sealer: Sealer, workspaceId: number, sealed: Uint8Array): KeptCredentials {
+  return KeptCredentials.parse(JSON.parse(sealer.open(sealed, { workspaceId, purpose: 'meeting credentials' })));
+}

@@ -28,14 +28,16 @@ type ConnectionRow = {
 };
 
 /** The public shape. `origin` is where this service is reached. */
-export const toConnection = (row: ConnectionRow, origin: string): MeetingConnection => ({
-  id: row.id,
-  workspace_id: row.workspaceId,
-  name: row.name,
-  provider: toProviderKind(row.provider),
-  ingest_url: `${origin}/api/ingest/${row.ingestId}`,
-  created_by: row.createdBy,
-  created_at: toUnixSeconds(row.createdAt),
-  updated_at: toUnixSeconds(row.updatedAt),
-  last_event_at: row.lastEventAt && toUnixSeconds(row.lastEventAt),
-});
+export function toConnection(row: ConnectionRow, origin: string): MeetingConnection {
+  return {
+    id: row.id,
+    workspace_id: row.workspaceId,
+    name: row.name,
+    provider: toProviderKind(row.provider),
+    ingest_url: `${origin}/api/ingest/${row.ingestId}`,
+    created_by: row.createdBy,
+    created_at: toUnixSeconds(row.createdAt),
+    updated_at: toUnixSeconds(row.updatedAt),
+    last_event_at: row.lastEventAt && toUnixSeconds(row.lastEventAt),
+  };
+}

@@ -32,11 +32,6 @@ export const MeetingConnectionWithSecret = MeetingConnection.extend({
 }).meta({ id: 'MeetingConnectionWithSecret' });
 export type MeetingConnectionWithSecret = z.infer<typeof MeetingConnectionWithSecret>;
 
-const jsonSchemaOf = (provider: 'vonage' | 'livekit') => {
-  const { type, required, properties } = z.toJSONSchema(credentialsShape[provider], { io: 'input' });
-  return { title: provider, type, required, properties };
-};
-
 // Which fields it must have depends on the provider, which is looked at together with them.
 const credentials = z
   .record(z.string(), z.unknown())
@@ -60,3 +55,8 @@ export type RotateConnectionInput = z.infer<typeof RotateConnectionInput>;
 
 export const ConnectionsAnswer = z.object({ connections: z.array(MeetingConnection) });
 export const ConnectionWithSecretAnswer = z.object({ connection: MeetingConnectionWithSecret });
+
+function jsonSchemaOf(provider: 'vonage' | 'livekit') {
+  const { type, required, properties } = z.toJSONSchema(credentialsShape[provider], { io: 'input' });
+  return { title: provider, type, required, properties };
+}

@@ -19,8 +19,8 @@ type Needs = Pick<Services, 'db' | 'clock' | 'log' | 'sealer'>;
  * Applies one callback and marks it applied, all of it or nothing. One that is applied already, is being applied, or is
  * gone, is left alone.
  */
-export const applyEvent = async (services: Needs, { workspaceId, connectionId, dedupeKey }: IngestKey): Promise<void> =>
-  transact(services.db, async (tx) => {
+export async function applyEvent(services: Needs, { workspaceId, connectionId, dedupeKey }: IngestKey): Promise<void> {
+  return transact(services.db, async (tx) => {
     // Everything that facts touch stands behind this row; a workspace that is gone has no callbacks either.
     if ((await lockWorkspaceIfThere(tx, workspaceId)) === null) return;
     const [event] = await tx.$queryRaw<{ facts: unknown }[]>`
@@ -39,23 +39,13 @@ export const applyEvent = async (services: Needs, { workspaceId, connectionId, d
       select: { dedupeKey: true },
     });
   });
-
-/**
- * Takes the next callbacks that are not applied. They go to the end of the queue by it, whatever becomes of them: however
- * many fail each time, and however they fail, the others have their turn.
- */
-const takeUnapplied = ({ db, clock }: Needs, most: number): Promise<IngestKey[]> => db.$queryRaw<IngestKey[]>`
-  update ingest_events set tried_at = ${clock.now()}
-  where (workspace_id, connection_id, dedupe_key) in
-    (select workspace_id, connection_id, dedupe_key from ingest_events where applied_at is null
-     order by tried_at nulls first, received_at limit ${most} for update skip locked)
-  returning workspace_id as "workspaceId", connection_id as "connectionId", dedupe_key as "dedupeKey"`;
+}
 
 /**
  * Applies what is stored and was not applied, at most `most`, first what was not tried for longest. What fails again is
  * logged, and stays for another time.
  */
-export const applyUnapplied = async (services: Needs, most = MOST_AT_ONCE): Promise<void> => {
+export async function applyUnapplied(services: Needs, most = MOST_AT_ONCE): Promise<void> {
   for (const event of await takeUnapplied(services, most)) {
     await applyEvent(services, event).catch((error: unknown) =>
       services.log.error(
@@ -64,10 +54,23 @@ export const applyUnapplied = async (services: Needs, most = MOST_AT_ONCE): Prom
       ),
     );
   }
-};
+}
+
+/**
+ * Takes the next callbacks that are not applied. They go to the end of the queue by it, whatever becomes of them: however
+ * many fail each time, and however they fail, the others have their turn.
+ */
+function takeUnapplied({ db, clock }: Needs, most: number): Promise<IngestKey[]> {
+  return db.$queryRaw<IngestKey[]>`
+  update ingest_events set tried_at = ${clock.now()}
+  where (workspace_id, connection_id, dedupe_key) in
+    (select workspace_id, connection_id, dedupe_key from ingest_events where applied_at is null
+     order by tried_at nulls first, received_at limit ${most} for update skip locked)
+  returning workspace_id as "workspaceId", connection_id as "connectionId", dedupe_key as "dedupeKey"`;
+}
 
 /** Deletes callbacks that were applied and are older than a week. What is not applied yet is kept. */
-export const pruneIngestEvents = async ({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> => {
+export async function pruneIngestEvents({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
   const until = new Date(clock.now().getTime() - KEPT_MS);
   for (;;) {
     const deleted = await retryDeadlocks(
@@ -78,4 +81,4 @@ export const pruneIngestEvents = async ({ db, clock }: Pick<Services, 'db' | 'cl
     );
     if (deleted < MOST_AT_ONCE) return;
   }
-};
+}

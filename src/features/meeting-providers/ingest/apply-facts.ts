@@ -4,17 +4,11 @@ import type { ApplyContext, FoundRoom } from './apply-context.ts';
 import { applyParticipantFact } from './apply-participant.ts';
 import { applyRecordingFact } from './apply-recording.ts';
 
-const findRoom = async ({ tx, workspaceId }: ApplyContext, reference: RoomReference): Promise<FoundRoom | null> => {
-  const named = reference.kind === 'name' ? { name: reference.name } : { sessionId: reference.sessionId };
-  const room = await tx.room.findFirst({ where: { workspaceId, ...named }, select: { id: true } });
-  return room && { workspaceId, roomId: room.id };
-};
-
 /**
  * Applies one fact; facts may come late, twice and in any order, and end in the same rows and events. What is about a
  * room that the workspace does not have changes nothing.
  */
-export const applyFact = async (context: ApplyContext, fact: MeetingFact): Promise<void> => {
+export async function applyFact(context: ApplyContext, fact: MeetingFact): Promise<void> {
   const room = await findRoom(context, fact.room);
   if (room === null) {
     const { log, workspaceId } = context;
@@ -22,4 +16,10 @@ export const applyFact = async (context: ApplyContext, fact: MeetingFact): Promi
     return;
   }
   await ('archiveId' in fact ? applyRecordingFact(context, room, fact) : applyParticipantFact(context, room, fact));
-};
+}
+
+async function findRoom({ tx, workspaceId }: ApplyContext, reference: RoomReference): Promise<FoundRoom | null> {
+  const named = reference.kind === 'name' ? { name: reference.name } : { sessionId: reference.sessionId };
+  const room = await tx.room.findFirst({ where: { workspaceId, ...named }, select: { id: true } });
+  return room && { workspaceId, roomId: room.id };
+}

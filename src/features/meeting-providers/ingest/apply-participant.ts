@@ -16,52 +16,11 @@ type Person = { name: string; email: string | null; userId: number | null };
 
 type Found = Visit & { isReferenced: boolean };
 
-const find = async ({ tx }: ApplyContext, room: FoundRoom, condition: Prisma.Sql): Promise<Found | null> => {
-  const [row] = await tx.$queryRaw<(VisitRow & { isReferenced: boolean })[]>`
-    select ${visitColumns}, p.participant_reference is not null as "isReferenced" from ${visitTables}
-    where p.workspace_id = ${room.workspaceId} and p.room_id = ${room.roomId} and ${condition}`;
-  return row ? { ...toVisit(row), isReferenced: row.isReferenced } : null;
-};
+export function applyParticipantFact(context: ApplyContext, room: FoundRoom, fact: Joined | Left): Promise<void> {
+  return fact.kind === 'participant.joined' ? applyJoined(context, room, fact) : applyLeft(context, room, fact);
+}
 
-const findByReference = (context: ApplyContext, room: FoundRoom, reference: string): Promise<Found | null> =>
-  find(context, room, Prisma.sql`p.connection_id = ${context.connectionId} and p.participant_reference = ${reference}`);
-
-/** Who joined this room by our own operation, and showed the provider the token of it. */
-const findByToken = async (context: ApplyContext, room: FoundRoom, token: string | null): Promise<Found | null> =>
-  token !== null && isToken('lnp_', token) ? find(context, room, Prisma.sql`p.token_hash = ${hashToken(token)}`) : null;
-
-/** Whether a presence is that of somebody who came by our operation, and not one that they began later on. */
-const isSameVisit = ({ isReferenced, status, leftAt }: Found, at: Date): boolean =>
-  !isReferenced && status !== 'refused' && (leftAt === null || at <= leftAt);
-
-const bindReference = ({ tx, connectionId }: ApplyContext, { workspaceId, id }: Visit, participantReference: string) =>
-  tx.participant.update({
-    where: { workspaceId_id: { workspaceId, id } },
-    data: { connectionId, participantReference },
-    select: { id: true },
-  });
-
-/** Turns who is known by their leave alone into somebody who has not come yet. */
-const resetToWaiting = async (
-  { tx }: ApplyContext,
-  { workspaceId, id }: Visit,
-  person: Person,
-  at: Date,
-): Promise<void> => {
-  await tx.participant.update({
-    where: { workspaceId_id: { workspaceId, id } },
-    data: { ...person, status: 'waiting', leftAt: null, createdAt: at, lastSeenAt: at },
-    select: { id: true },
-  });
-};
-
-/** How somebody is known of whom only the provider tells. */
-const knownTo = ({ connectionId }: ApplyContext, participantReference: string) => ({
-  tokenHash: null,
-  reference: { connectionId, participantReference },
-});
-
-const applyJoined = async (context: ApplyContext, room: FoundRoom, fact: Joined): Promise<void> => {
+async function applyJoined(context: ApplyContext, room: FoundRoom, fact: Joined): Promise<void> {
   const { tx } = context;
   const { participantReference, at } = fact;
   const known = await findByReference(context, room, participantReference);
@@ -90,15 +49,69 @@ const applyJoined = async (context: ApplyContext, room: FoundRoom, fact: Joined)
   }
   const id = await addParticipant(tx, at, { ...room, ...person, ...knownTo(context, participantReference) });
   await enterRoom(tx, at, { ...room, id });
-};
+}
+
+function findByReference(context: ApplyContext, room: FoundRoom, reference: string): Promise<Found | null> {
+  return find(
+    context,
+    room,
+    Prisma.sql`p.connection_id = ${context.connectionId} and p.participant_reference = ${reference}`,
+  );
+}
+
+async function find({ tx }: ApplyContext, room: FoundRoom, condition: Prisma.Sql): Promise<Found | null> {
+  const [row] = await tx.$queryRaw<(VisitRow & { isReferenced: boolean })[]>`
+    select ${visitColumns}, p.participant_reference is not null as "isReferenced" from ${visitTables}
+    where p.workspace_id = ${room.workspaceId} and p.room_id = ${room.roomId} and ${condition}`;
+  return row ? { ...toVisit(row), isReferenced: row.isReferenced } : null;
+}
+
+/** Who joined this room by our own operation, and showed the provider the token of it. */
+async function findByToken(context: ApplyContext, room: FoundRoom, token: string | null): Promise<Found | null> {
+  return token !== null && isToken('lnp_', token)
+    ? find(context, room, Prisma.sql`p.token_hash = ${hashToken(token)}`)
+    : null;
+}
+
+/** Whether a presence is that of somebody who came by our operation, and not one that they began later on. */
+function isSameVisit({ isReferenced, status, leftAt }: Found, at: Date): boolean {
+  return !isReferenced && status !== 'refused' && (leftAt === null || at <= leftAt);
+}
+
+function bindReference({ tx, connectionId }: ApplyContext, { workspaceId, id }: Visit, participantReference: string) {
+  return tx.participant.update({
+    where: { workspaceId_id: { workspaceId, id } },
+    data: { connectionId, participantReference },
+    select: { id: true },
+  });
+}
+
+/** Turns who is known by their leave alone into somebody who has not come yet. */
+async function resetToWaiting(
+  { tx }: ApplyContext,
+  { workspaceId, id }: Visit,
+  person: Person,
+  at: Date,
+): Promise<void> {
+  await tx.participant.update({
+    where: { workspaceId_id: { workspaceId, id } },
+    data: { ...person, status: 'waiting', leftAt: null, createdAt: at, lastSeenAt: at },
+    select: { id: true },
+  });
+}
+
+/** How somebody is known of whom only the provider tells. */
+function knownTo({ connectionId }: ApplyContext, participantReference: string) {
+  return {
+    tokenHash: null,
+    reference: { connectionId, participantReference },
+  };
+}
 
 /** Somebody whose join is still to come leaves a row behind that says when they left, and no event. */
-const applyLeft = async (context: ApplyContext, room: FoundRoom, { participantReference, at }: Left): Promise<void> => {
+async function applyLeft(context: ApplyContext, room: FoundRoom, { participantReference, at }: Left): Promise<void> {
   const person: Person = { name: NAMELESS, email: null, userId: null };
   const known = knownTo(context, participantReference);
   const id = await addParticipant(context.tx, at, { ...room, ...person, ...known });
   await leaveRoom(context.tx, at, { ...room, id });
-};
-
-export const applyParticipantFact = (context: ApplyContext, room: FoundRoom, fact: Joined | Left): Promise<void> =>
-  fact.kind === 'participant.joined' ? applyJoined(context, room, fact) : applyLeft(context, room, fact);
+}

@@ -9,37 +9,11 @@ export type RecordingFact = Extract<MeetingFact, { archiveId: string }>;
 
 type Known = { id: number; status: RecordingStatus };
 
-/** Adds what a fact tells to a recording that is known; null: it is not. What is available is measured by us. */
-const mergeFact = async (
-  { tx, now }: ApplyContext,
-  { workspaceId, roomId, archiveId }: RecordingKey,
-  fact: RecordingFact,
-): Promise<Known | null> => {
-  const title = 'title' in fact ? fact.title : null;
-  const { duration = null, size = null } = 'duration' in fact ? fact : {};
-  const endedAt = fact.kind === 'recording.started' ? null : fact.at;
-  // What is not told is null, which `least` and `greatest` pass over.
-  const [row] = await tx.$queryRaw<{ id: number; status: string }[]>`
-    update recordings set
-      created_at = least(created_at, ${fact.at}), title = coalesce(title, ${title}::text),
-      ended_at = least(ended_at, ${endedAt}::timestamptz),
-      duration = case when status = 'available' then duration else greatest(duration, ${duration}::bigint) end,
-      size = case when status = 'available' then size else greatest(size, ${size}::bigint) end,
-      updated_at = ${now}
-    where workspace_id = ${workspaceId} and room_id = ${roomId} and archive_id = ${archiveId}
-    returning id, status`;
-  return row ? { id: row.id, status: toRecordingStatus(row.status) } : null;
-};
-
 /**
  * Creates the recording where it was not known, which emits `recording.started`, and moves it forward as far as the fact
  * tells. A file that has an address is put down to be copied.
  */
-export const applyRecordingFact = async (
-  context: ApplyContext,
-  room: FoundRoom,
-  fact: RecordingFact,
-): Promise<void> => {
+export async function applyRecordingFact(context: ApplyContext, room: FoundRoom, fact: RecordingFact): Promise<void> {
   const { tx, now, sealer } = context;
   const key = { ...room, archiveId: fact.archiveId };
   let known = await mergeFact(context, key, fact);
@@ -63,4 +37,26 @@ export const applyRecordingFact = async (
         { url: fact.file.url, expiresAt },
       );
   }
-};
+}
+
+/** Adds what a fact tells to a recording that is known; null: it is not. What is available is measured by us. */
+async function mergeFact(
+  { tx, now }: ApplyContext,
+  { workspaceId, roomId, archiveId }: RecordingKey,
+  fact: RecordingFact,
+): Promise<Known | null> {
+  const title = 'title' in fact ? fact.title : null;
+  const { duration = null, size = null } = 'duration' in fact ? fact : {};
+  const endedAt = fact.kind === 'recording.started' ? null : fact.at;
+  // What is not told is null, which `least` and `greatest` pass over.
+  const [row] = await tx.$queryRaw<{ id: number; status: string }[]>`
+    update recordings set
+      created_at = least(created_at, ${fact.at}), title = coalesce(title, ${title}::text),
+      ended_at = least(ended_at, ${endedAt}::timestamptz),
+      duration = case when status = 'available' then duration else greatest(duration, ${duration}::bigint) end,
+      size = case when status = 'available' then size else greatest(size, ${size}::bigint) end,
+      updated_at = ${now}
+    where workspace_id = ${workspaceId} and room_id = ${roomId} and archive_id = ${archiveId}
+    returning id, status`;
+  return row ? { id: row.id, status: toRecordingStatus(row.status) } : null;
+}

@@ -16,7 +16,7 @@ const lines = new Map<number, Line>();
  * number of these, and what they tell is applied one after the other anyway. Throws SERVICE_UNAVAILABLE (503) where 100
  * wait already.
  */
-export const inLine = async <Result>(workspaceId: number, work: () => Promise<Result>): Promise<Result> => {
+export async function inLine<Result>(workspaceId: number, work: () => Promise<Result>): Promise<Result> {
   const line = lines.get(workspaceId) ?? { running: 0, waiting: [] };
   if (line.waiting.length >= MOST_WAITING)
     throw new AppError('SERVICE_UNAVAILABLE', 'Too many callbacks at once: try again in a moment');
@@ -32,4 +32,4 @@ export const inLine = async <Result>(workspaceId: number, work: () => Promise<Re
     else line.running -= 1;
     if (line.running === 0) lines.delete(workspaceId);
   }
-};
+}

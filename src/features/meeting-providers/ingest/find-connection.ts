@@ -12,14 +12,11 @@ export type FoundConnection = {
 };
 
 /** The connection whose `ingest_url` ends so; null where there is none. */
-export const findConnection = async (
-  { db }: Pick<Services, 'db'>,
-  ingestId: string,
-): Promise<FoundConnection | null> => {
+export async function findConnection({ db }: Pick<Services, 'db'>, ingestId: string): Promise<FoundConnection | null> {
   if (!isLinkToken(ingestId)) return null;
   const row = await db.meetingConnection.findUnique({
     where: { ingestId },
     select: { workspaceId: true, id: true, provider: true, sealedCredentials: true },
   });
   return row && { ...row, provider: toProviderKind(row.provider) };
-};
+}

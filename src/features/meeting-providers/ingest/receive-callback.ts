@@ -11,12 +11,38 @@ import { inLine } from './callback-queue.ts';
 import type { FoundConnection } from './find-connection.ts';
 import { keepFacts } from './sealed-facts.ts';
 
+/**
+ * Takes a callback in. When it resolves the callback is stored; one that was stored before changes nothing. It is also
+ * applied, unless that failed: that is logged, and repeated by `applyUnapplied`. Throws UnverifiedCallback (401),
+ * MalformedCallback (400), 404 "Connection not found" for one that was deleted meanwhile, and SERVICE_UNAVAILABLE (503)
+ * where too many of the workspace's wait.
+ */
+export async function receiveCallback(
+  services: Pick<Services, 'db' | 'clock' | 'log' | 'sealer'>,
+  connection: FoundConnection,
+  callback: Callback,
+): Promise<void> {
+  const { workspaceId, id: connectionId } = connection;
+  // Verified first: who cannot sign takes nobody's place in the line.
+  const verified = await verify(services, connection, callback);
+  await inLine(workspaceId, async () => {
+    if (!(await storeCallback(services, connection, verified))) return;
+    const event = { workspaceId, connectionId, dedupeKey: verified.dedupeKey };
+    await applyEvent(services, event).catch((error: unknown) =>
+      services.log.error(
+        { err: error, workspaceId, connectionId },
+        'A callback could not be applied: it is tried again',
+      ),
+    );
+  });
+}
+
 /** Verifies by the present credentials, else by those before the last rotation while they are good. */
-const verify = async (
+async function verify(
   { clock, sealer }: Pick<Services, 'clock' | 'sealer'>,
   { workspaceId, provider, sealedCredentials }: FoundConnection,
   callback: Callback,
-): Promise<VerifiedCallback> => {
+): Promise<VerifiedCallback> {
   const now = clock.now();
   const [current = {}, previous] = goodCredentials(openCredentials(sealer, workspaceId, sealedCredentials), now);
   const { readAndVerify } = providers[provider];
@@ -26,15 +52,15 @@ const verify = async (
     if (previous === undefined || !(error instanceof UnverifiedCallback)) throw error;
     return await readAndVerify(callback, previous, now);
   }
-};
+}
 
 /** Stores a callback that is new; false: it was stored before, and nothing is changed. */
-const storeCallback = (
+function storeCallback(
   { db, clock, sealer }: Pick<Services, 'db' | 'clock' | 'sealer'>,
   { workspaceId, id: connectionId }: FoundConnection,
   { dedupeKey, facts }: VerifiedCallback,
-): Promise<boolean> =>
-  transact(db, async (tx) => {
+): Promise<boolean> {
+  return transact(db, async (tx) => {
     // Its row first: who deletes it waits then, and does not meet us half-way.
     const locked = await tx.$queryRaw<unknown[]>`
       select 1 from meeting_connections where workspace_id = ${workspaceId} and id = ${connectionId} for no key update`;
@@ -51,29 +77,4 @@ const storeCallback = (
     }
     return count === 1;
   });
-
-/**
- * Takes a callback in. When it resolves the callback is stored; one that was stored before changes nothing. It is also
- * applied, unless that failed: that is logged, and repeated by `applyUnapplied`. Throws UnverifiedCallback (401),
- * MalformedCallback (400), 404 "Connection not found" for one that was deleted meanwhile, and SERVICE_UNAVAILABLE (503)
- * where too many of the workspace's wait.
- */
-export const receiveCallback = async (
-  services: Pick<Services, 'db' | 'clock' | 'log' | 'sealer'>,
-  connection: FoundConnection,
-  callback: Callback,
-): Promise<void> => {
-  const { workspaceId, id: connectionId } = connection;
-  // Verified first: who cannot sign takes nobody's place in the line.
-  const verified = await verify(services, connection, callback);
-  await inLine(workspaceId, async () => {
-    if (!(await storeCallback(services, connection, verified))) return;
-    const event = { workspaceId, connectionId, dedupeKey: verified.dedupeKey };
-    await applyEvent(services, event).catch((error: unknown) =>
-      services.log.error(
-        { err: error, workspaceId, connectionId },
-        'A callback could not be applied: it is tried again',
-      ),
-    );
-  });
-};
+}

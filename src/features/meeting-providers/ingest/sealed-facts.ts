@@ -3,8 +3,15 @@ import type { Sealer } from '../../../core/sealing.ts';
 import type { Prisma } from '../../../db/client.ts';
 import type { MeetingFact } from '../adapters/facts.ts';
 
+/** As JSON, with secrets sealed. */
+export function keepFacts(sealer: Sealer, workspaceId: number, facts: readonly MeetingFact[]): Prisma.InputJsonValue {
+  const seal = (secret: string): string =>
+    Buffer.from(sealer.seal(secret, { workspaceId, purpose: 'recording link' })).toString('base64');
+  return JSON.parse(JSON.stringify(facts.map((fact) => mapSecrets(fact, seal))));
+}
+
 /** A participant's token and a file's link open what they belong to: the database must not tell them. */
-const mapSecrets = (fact: MeetingFact, map: (secret: string) => string): MeetingFact => {
+function mapSecrets(fact: MeetingFact, map: (secret: string) => string): MeetingFact {
   switch (fact.kind) {
     case 'participant.joined':
       return { ...fact, token: fact.token && map(fact.token) };
@@ -15,21 +22,10 @@ const mapSecrets = (fact: MeetingFact, map: (secret: string) => string): Meeting
     default:
       return fact;
   }
-};
-
-/** As JSON, with secrets sealed. */
-export const keepFacts = (
-  sealer: Sealer,
-  workspaceId: number,
-  facts: readonly MeetingFact[],
-): Prisma.InputJsonValue => {
-  const seal = (secret: string): string =>
-    Buffer.from(sealer.seal(secret, { workspaceId, purpose: 'recording link' })).toString('base64');
-  return JSON.parse(JSON.stringify(facts.map((fact) => mapSecrets(fact, seal))));
-};
+}
 
 /** The facts again. `kept` is what `keepFacts` made. */
-export const openFacts = (sealer: Sealer, workspaceId: number, kept: unknown): MeetingFact[] => {
+export function openFacts(sealer: Sealer, workspaceId: number, kept: unknown): MeetingFact[] {
   const open = (secret: string): string =>
     sealer.open(Buffer.from(secret, 'base64'), { workspaceId, purpose: 'recording link' });
   const revive = (name: string, value: unknown): unknown =>
@@ -37,4 +33,4 @@ export const openFacts = (sealer: Sealer, workspaceId: number, kept: unknown): M
   // Written by keepFacts alone, and read by the version that wrote it or a later one.
   const facts = JSON.parse(JSON.stringify(kept), revive) as MeetingFact[];
   return facts.map((fact) => mapSecrets(fact, open));
-};
+}

@@ -27,7 +27,7 @@ export type Copier = {
 };
 
 /** Starts copying recordings from providers into the store. Any number of processes may. */
-export const startCopier = async ({ boss, services, times = {}, ...timeouts }: CopierOptions): Promise<Copier> => {
+export async function startCopier({ boss, services, times = {}, ...timeouts }: CopierOptions): Promise<Copier> {
   const fetcher = createFileFetcher(services.addressGuard, timeouts);
   const needs = { services, fetcher, times };
   const stopping = new AbortController();
@@ -60,4 +60,4 @@ export const startCopier = async ({ boss, services, times = {}, ...timeouts }: C
       await fetcher.close();
     },
   };
-};
+}

@@ -26,35 +26,6 @@ export type CopyKey = { workspaceId: number; recordingId: number };
 /** A file that this process is to copy. `attempt` (1, 2, ...) names the lease too: whoever claims it next has another. */
 export type Claim = CopyKey & RecordingKey & { sealedUrl: Uint8Array; deadline: Date; attempt: number };
 
-/**
- * Puts a file down to be copied, in the transaction that learns of it, and wakes a copier at its commit. Of two links to
- * one file the one that lives longer is kept; none is tried for more than a day.
- */
-export const addCopy = async (
-  { tx, now, sealer }: { tx: Tx; now: Date; sealer: Sealer },
-  { workspaceId, recordingId }: CopyKey,
-  { url, expiresAt }: { url: string; expiresAt: Date | null },
-): Promise<void> => {
-  const sealedUrl = sealer.seal(url, { workspaceId, purpose: 'recording link' });
-  const latest = now.getTime() + LONGEST_TRIED_MS;
-  const deadline = new Date(Math.min(expiresAt?.getTime() ?? latest, latest));
-  await tx.$executeRaw`
-    insert into recording_copies (workspace_id, recording_id, sealed_url, deadline, next_attempt_at)
-    values (${workspaceId}, ${recordingId}, ${sealedUrl}, ${deadline}, ${now})
-    on conflict (workspace_id, recording_id) do update set
-      sealed_url = excluded.sealed_url, deadline = excluded.deadline, next_attempt_at = excluded.next_attempt_at
-    where recording_copies.deadline < excluded.deadline`;
-  await tx.$executeRaw`select pg_notify(${COPY_CHANNEL}, '')`;
-};
-
-/** The link of a claim. Throws where it was sealed under another key. */
-export const openUrl = (sealer: Sealer, { workspaceId, sealedUrl }: Claim): string =>
-  sealer.open(sealedUrl, { workspaceId, purpose: 'recording link' });
-
-export const dropCopy = async (tx: Tx, { workspaceId, recordingId }: CopyKey): Promise<void> => {
-  await tx.recordingCopy.deleteMany({ where: { workspaceId, recordingId } });
-};
-
 type ClaimedRow = {
   workspace_id: number;
   recording_id: number;
@@ -65,11 +36,44 @@ type ClaimedRow = {
   attempts: number;
 };
 
+/** Why a copy failed, in words; `isFinal`: trying again cannot help. */
+export type CopyFailure = { why: string; isFinal: boolean };
+
+/**
+ * Puts a file down to be copied, in the transaction that learns of it, and wakes a copier at its commit. Of two links to
+ * one file the one that lives longer is kept; none is tried for more than a day.
+ */
+export async function addCopy(
+  { tx, now, sealer }: { tx: Tx; now: Date; sealer: Sealer },
+  { workspaceId, recordingId }: CopyKey,
+  { url, expiresAt }: { url: string; expiresAt: Date | null },
+): Promise<void> {
+  const sealedUrl = sealer.seal(url, { workspaceId, purpose: 'recording link' });
+  const latest = now.getTime() + LONGEST_TRIED_MS;
+  const deadline = new Date(Math.min(expiresAt?.getTime() ?? latest, latest));
+  await tx.$executeRaw`
+    insert into recording_copies (workspace_id, recording_id, sealed_url, deadline, next_attempt_at)
+    values (${workspaceId}, ${recordingId}, ${sealedUrl}, ${deadline}, ${now})
+    on conflict (workspace_id, recording_id) do update set
+      sealed_url = excluded.sealed_url, deadline = excluded.deadline, next_attempt_at = excluded.next_attempt_at
+    where recording_copies.deadline < excluded.deadline`;
+  await tx.$executeRaw`select pg_notify(${COPY_CHANNEL}, '')`;
+}
+
+/** The link of a claim. Throws where it was sealed under another key. */
+export function openUrl(sealer: Sealer, { workspaceId, sealedUrl }: Claim): string {
+  return sealer.open(sealedUrl, { workspaceId, purpose: 'recording link' });
+}
+
+export async function dropCopy(tx: Tx, { workspaceId, recordingId }: CopyKey): Promise<void> {
+  await tx.recordingCopy.deleteMany({ where: { workspaceId, recordingId } });
+}
+
 /**
  * Takes up to `most` files that are due and that nobody is at, for a minute: first those whose links die first, and of a
  * workspace no more than that three are under way. Any number of processes may.
  */
-export const claimCopies = async ({ db, clock }: Pick<Services, 'db' | 'clock'>, most: number): Promise<Claim[]> => {
+export async function claimCopies({ db, clock }: Pick<Services, 'db' | 'clock'>, most: number): Promise<Claim[]> {
   const rows = await transact(db, async (tx) => {
     await tx.$executeRaw`select pg_advisory_xact_lock(hashtext(${CLAIMING}))`;
     const now = clock.now();
@@ -100,46 +104,40 @@ export const claimCopies = async ({ db, clock }: Pick<Services, 'db' | 'clock'>,
     deadline: row.deadline,
     attempt: row.attempts,
   }));
-};
+}
 
 /** Holds on to a claim for another minute; false: somebody else has it by now, or there is nothing to copy any more. */
-export const renewClaim = async (
+export async function renewClaim(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   { workspaceId, recordingId, attempt }: Claim,
-): Promise<boolean> => {
+): Promise<boolean> {
   const until = new Date(clock.now().getTime() + LEASE_MS);
   const { count } = await db.recordingCopy.updateMany({
     where: { workspaceId, recordingId, attempts: attempt },
     data: { leasedUntil: until },
   });
   return count === 1;
-};
+}
 
 /** Gives a claim back, so that another process need not wait for its lease to end. */
-export const releaseClaim = async (db: Database, { workspaceId, recordingId, attempt }: Claim): Promise<void> => {
+export async function releaseClaim(db: Database, { workspaceId, recordingId, attempt }: Claim): Promise<void> {
   await db.recordingCopy.updateMany({
     where: { workspaceId, recordingId, attempts: attempt },
     data: { leasedUntil: null },
   });
   await db.$executeRaw`select pg_notify(${COPY_CHANNEL}, '')`;
-};
-
-const pauseAfter = (attempt: number): number =>
-  Math.min(FIRST_PAUSE_MS * 2 ** Math.min(attempt - 1, 20), LONGEST_PAUSE_MS);
-
-/** Why a copy failed, in words; `isFinal`: trying again cannot help. */
-export type CopyFailure = { why: string; isFinal: boolean };
+}
 
 /**
  * Has a failed copy tried again after a pause that doubles from 5 s to 5 minutes, a last time when its link dies. After
  * that, or where trying again cannot help, the recording has failed. A claim that somebody else has by now is theirs.
  */
-export const settleFailure = (
+export function settleFailure(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   claim: Claim,
   { why, isFinal }: CopyFailure,
-): Promise<void> =>
-  transact(db, async (tx) => {
+): Promise<void> {
+  return transact(db, async (tx) => {
     const { workspaceId, recordingId, attempt, deadline, roomId, archiveId } = claim;
     await lockWorkspace(tx, workspaceId, 'Recording');
     const now = clock.now();
@@ -163,3 +161,8 @@ export const settleFailure = (
       : `The file could not be copied in time: ${why}`;
     await advanceRecording(tx, now, { workspaceId, roomId, archiveId }, { status: 'failed', failureReason });
   });
+}
+
+function pauseAfter(attempt: number): number {
+  return Math.min(FIRST_PAUSE_MS * 2 ** Math.min(attempt - 1, 20), LONGEST_PAUSE_MS);
+}

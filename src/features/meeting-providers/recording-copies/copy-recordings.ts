@@ -24,21 +24,62 @@ export type CopyTimes = { renewMs: number; graceMs: number; mostMs: number };
 
 export type CopyNeeds = { services: Services; fetcher: FileFetcher; times?: Partial<CopyTimes> };
 
+/** The claim is somebody else's by now, or the copier stops: what becomes of the file is not for this attempt to say. */
+class ClaimLost extends Error {}
+
 /**
  * How long a file of at most `mostBytes` may take, in milliseconds: 30 minutes, in which 2 GiB come at 10 Mbit/s (29
  * minutes) as they do at 2 MiB/s (17); longer only where the installation takes in larger files.
  */
-export const mostCopyMs = (mostBytes: number): number =>
-  Math.max(LONGEST_MS, (mostBytes / SLOWEST_LINK_BYTES_PER_SECOND) * SECOND_MS);
+export function mostCopyMs(mostBytes: number): number {
+  return Math.max(LONGEST_MS, (mostBytes / SLOWEST_LINK_BYTES_PER_SECOND) * SECOND_MS);
+}
 
-/** The claim is somebody else's by now, or the copier stops: what becomes of the file is not for this attempt to say. */
-class ClaimLost extends Error {}
+/**
+ * Copies a claimed file into the store, and makes its recording available, which emits `recording.completed`; or settles
+ * why not. The claim is renewed meanwhile, and given back when `stopping` is aborted. Never rejects.
+ */
+export async function copyRecording(needs: CopyNeeds, claim: Claim, stopping: AbortSignal): Promise<void> {
+  const { services } = needs;
+  try {
+    await copy(needs, claim, stopping).catch(async (error: unknown) => {
+      if (stopping.aborted) return releaseClaim(services.db, claim);
+      if (error instanceof ClaimLost) return;
+      if (isSettledElsewhere(error)) return transact(services.db, (tx) => dropCopy(tx, claim));
+      await settleFailure(services, claim, toFailure(services, error));
+    });
+  } catch (error) {
+    // The claim ends by itself.
+    if (!isSettledElsewhere(error)) services.log.error({ err: error }, 'What became of a copy could not be written');
+  }
+}
+
+async function copy(needs: CopyNeeds, claim: Claim, stopping: AbortSignal): Promise<void> {
+  const { services, fetcher } = needs;
+  const { mostRecordingBytes: mostBytes } = services.settings;
+  const held = holdClaim(needs, claim);
+  const signal = AbortSignal.any([stopping, held.signal]);
+  let stream: Readable | null = null;
+  try {
+    const chunks = await fetcher.fetch(openUrl(services.sealer, claim), { mostBytes, signal });
+    stream = Readable.from(held.count(chunks), { objectMode: false });
+    const file = { stream, filename: 'recording.mp4', declaredType: 'video/mp4' };
+    await storeRecordingFile(services, claim, { file, signal });
+  } catch (error) {
+    // Whatever it broke off with, this is why.
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    // What was refused by its first bytes may have many more to come.
+    stream?.destroy();
+    held.letGo();
+  }
+}
 
 /**
  * Keeps the claim while the file comes, and ends the attempt when it is lost or the file comes too slowly. Letting go ends
  * it too, with whatever the server still sends.
  */
-const holdClaim = ({ services, times = {} }: CopyNeeds, claim: Claim) => {
+function holdClaim({ services, times = {} }: CopyNeeds, claim: Claim) {
   const { log, settings } = services;
   const { renewMs = RENEW_MS, graceMs = GRACE_MS, mostMs = mostCopyMs(settings.mostRecordingBytes) } = times;
   const ended = new AbortController();
@@ -67,31 +108,15 @@ const holdClaim = ({ services, times = {} }: CopyNeeds, claim: Claim) => {
       ended.abort(new ClaimLost('The attempt has ended'));
     },
   };
-};
+}
 
-const copy = async (needs: CopyNeeds, claim: Claim, stopping: AbortSignal): Promise<void> => {
-  const { services, fetcher } = needs;
-  const { mostRecordingBytes: mostBytes } = services.settings;
-  const held = holdClaim(needs, claim);
-  const signal = AbortSignal.any([stopping, held.signal]);
-  let stream: Readable | null = null;
-  try {
-    const chunks = await fetcher.fetch(openUrl(services.sealer, claim), { mostBytes, signal });
-    stream = Readable.from(held.count(chunks), { objectMode: false });
-    const file = { stream, filename: 'recording.mp4', declaredType: 'video/mp4' };
-    await storeRecordingFile(services, claim, { file, signal });
-  } catch (error) {
-    // Whatever it broke off with, this is why.
-    throw signal.aborted ? signal.reason : error;
-  } finally {
-    // What was refused by its first bytes may have many more to come.
-    stream?.destroy();
-    held.letGo();
-  }
-};
+/** What a recording that was deleted or finished meanwhile ends with: there is nothing left to do. */
+function isSettledElsewhere(error: unknown): boolean {
+  return error instanceof AppError && (error.code === 'NOT_FOUND' || error.code === 'CONFLICT');
+}
 
 /** In words; what no server and no store can cause is logged, since it is ours. */
-const toFailure = ({ log }: Pick<Services, 'log'>, error: unknown): CopyFailure => {
+function toFailure({ log }: Pick<Services, 'log'>, error: unknown): CopyFailure {
   if (error instanceof FileUnavailable) return { why: error.message, isFinal: error.isFinal };
   if (error instanceof AppError) {
     if (error.code === 'BAD_REQUEST') return { why: error.message, isFinal: true };
@@ -99,27 +124,4 @@ const toFailure = ({ log }: Pick<Services, 'log'>, error: unknown): CopyFailure 
   }
   log.error({ err: error }, 'A recording could not be copied');
   return { why: 'Something went wrong here', isFinal: false };
-};
-
-/** What a recording that was deleted or finished meanwhile ends with: there is nothing left to do. */
-const isSettledElsewhere = (error: unknown): boolean =>
-  error instanceof AppError && (error.code === 'NOT_FOUND' || error.code === 'CONFLICT');
-
-/**
- * Copies a claimed file into the store, and makes its recording available, which emits `recording.completed`; or settles
- * why not. The claim is renewed meanwhile, and given back when `stopping` is aborted. Never rejects.
- */
-export const copyRecording = async (needs: CopyNeeds, claim: Claim, stopping: AbortSignal): Promise<void> => {
-  const { services } = needs;
-  try {
-    await copy(needs, claim, stopping).catch(async (error: unknown) => {
-      if (stopping.aborted) return releaseClaim(services.db, claim);
-      if (error instanceof ClaimLost) return;
-      if (isSettledElsewhere(error)) return transact(services.db, (tx) => dropCopy(tx, claim));
-      await settleFailure(services, claim, toFailure(services, error));
-    });
-  } catch (error) {
-    // The claim ends by itself.
-    if (!isSettledElsewhere(error)) services.log.error({ err: error }, 'What became of a copy could not be written');
-  }
-};
+}

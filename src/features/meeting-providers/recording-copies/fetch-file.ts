@@ -41,27 +41,11 @@ const TIMEOUTS: Readonly<Record<string, string>> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'The file broke off',
 };
 
-/** What undici failed with, in words; anything that no server can cause stays as it is. */
-const toUnavailable = (error: unknown): unknown => {
-  if (!(error instanceof Error) || error instanceof FileUnavailable) return error;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  const why = TIMEOUTS[code] ?? failureReason(error);
-  return why === null ? error : new FileUnavailable(why, { isFinal: error instanceof AddressRefused, cause: error });
-};
-
-async function* passOn(body: Readable): AsyncGenerator<Buffer> {
-  try {
-    yield* body;
-  } catch (error) {
-    throw toUnavailable(error);
-  }
-}
-
 /** A fetcher that reaches what the guard lets it. Time-outs can be shortened, in milliseconds. */
-export const createFileFetcher = (
+export function createFileFetcher(
   guard: AddressGuard,
   { headersMs = HEADERS_MS, idleMs = IDLE_MS }: { headersMs?: number; idleMs?: number } = {},
-): FileFetcher => {
+): FileFetcher {
   const agent = new Agent({
     connect: createGuardedConnector(guard, CONNECT_MS),
     allowH2: false,
@@ -96,4 +80,20 @@ export const createFileFetcher = (
 
     close: () => agent.destroy(),
   };
-};
+}
+
+async function* passOn(body: Readable): AsyncGenerator<Buffer> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw toUnavailable(error);
+  }
+}
+
+/** What undici failed with, in words; anything that no server can cause stays as it is. */
+function toUnavailable(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof FileUnavailable) return error;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const why = TIMEOUTS[code] ?? failureReason(error);
+  return why === null ? error : new FileUnavailable(why, { isFinal: error instanceof AddressRefused, cause: error });
+}
