@@ -18,7 +18,7 @@ export type Settings = {
   /** How long a participant may be silent before they count as gone. */
   participantTimeoutSeconds: number;
   /** The largest recording that is taken, in bytes. */
-  mostRecordingBytes: number;
+  maxRecordingBytes: number;
   /** How long a recording may stay unfinished before it counts as failed. */
   recordingTimeoutHours: number;
   /** How long messages of webhooks and their attempts are kept. */

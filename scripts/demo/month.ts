@@ -54,14 +54,14 @@ const guests = [
 ] as const;
 
 const roomsOfTheTeam = [
-  { displayName: 'Stand-up', hour: 9, minutes: 15, chance: 0.95, least: 2, most: 4, color: '#6366f1', waits: false },
+  { displayName: 'Stand-up', hour: 9, minutes: 15, chance: 0.95, min: 2, max: 4, color: '#6366f1', waits: false },
   {
     displayName: 'Design review',
     hour: 11,
     minutes: 45,
     chance: 0.5,
-    least: 2,
-    most: 5,
+    min: 2,
+    max: 5,
     color: '#f59e0b',
     waits: false,
   },
@@ -70,12 +70,12 @@ const roomsOfTheTeam = [
     hour: 14,
     minutes: 30,
     chance: 0.7,
-    least: 1,
-    most: 2,
+    min: 1,
+    max: 2,
     color: '#10b981',
     waits: true,
   },
-  { displayName: 'Fireside', hour: 16, minutes: 60, chance: 0.2, least: 4, most: 6, color: '#ef4444', waits: false },
+  { displayName: 'Fireside', hour: 16, minutes: 60, chance: 0.2, min: 4, max: 6, color: '#ef4444', waits: false },
 ] as const;
 
 const pagesOfTheTeam = [
@@ -104,7 +104,7 @@ async function meet(month: Month, room: TeamRoom, at: Date): Promise<void> {
   const { client, guest, random, diary, moveTo } = month;
   const { name: roomName } = room;
   const present: string[] = [];
-  for (const [index, [name, email]] of random.some(guests, random.between(room.least, room.most)).entries()) {
+  for (const [index, [name, email]] of random.some(guests, random.between(room.min, room.max)).entries()) {
     const enteredAt = new Date(at.getTime() + index * MINUTE_MS);
     moveTo(enteredAt);
     const { participant } = await guest.participants.join.mutate({ roomName, name, ...(email !== null && { email }) });

@@ -2,7 +2,7 @@
 
 export type Random = {
   /** A whole number from `least` to `most`. */
-  between(least: number, most: number): number;
+  between(min: number, max: number): number;
   chance(probability: number): boolean;
   one<Thing>(things: readonly Thing[]): Thing;
   /** So many different ones, or all there are. */
@@ -18,7 +18,7 @@ export function createRandom(seed: number): Random {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
-  const between = (least: number, most: number): number => least + Math.floor(next() * (most - least + 1));
+  const between = (min: number, max: number): number => min + Math.floor(next() * (max - min + 1));
   return {
     between,
     chance: (probability) => next() < probability,

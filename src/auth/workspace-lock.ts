@@ -18,13 +18,9 @@ export async function lockWorkspaceIfThere(tx: Tx, workspaceId: number): Promise
 }
 
 /** The same. Throws 404 `otherwise` where it has been deleted. */
-export async function lockWorkspace(
-  tx: Tx,
-  workspaceId: number,
-  otherwise: Thing = 'Workspace',
-): Promise<LockedWorkspace> {
+export async function lockWorkspace(tx: Tx, workspaceId: number, thing: Thing = 'Workspace'): Promise<LockedWorkspace> {
   const workspace = await lockWorkspaceIfThere(tx, workspaceId);
-  if (workspace === null) throw notFound(otherwise);
+  if (workspace === null) throw notFound(thing);
   return workspace;
 }
 
@@ -35,17 +31,17 @@ export async function lockWorkspace(
 export async function requireRoleNow(
   tx: Tx,
   { workspaceId, userId }: Pick<Actor, 'workspaceId' | 'userId'>,
-  least: Role,
+  min: Role,
 ): Promise<void> {
   const member = await tx.member.findUnique({
     where: { workspaceId_userId: { workspaceId, userId } },
     select: { role: true },
   });
-  if (member === null || !isAtLeast(toRole(member.role), least)) throw forbidden();
+  if (member === null || !isAtLeast(toRole(member.role), min)) throw forbidden();
 }
 
 /** Takes the workspace's row; throws 404 where it is gone, and 403 for who is not at least `least` there any more. */
-export async function lockAs(tx: Tx, actor: Pick<Actor, 'workspaceId' | 'userId'>, least: Role): Promise<void> {
+export async function lockAs(tx: Tx, actor: Pick<Actor, 'workspaceId' | 'userId'>, min: Role): Promise<void> {
   await lockWorkspace(tx, actor.workspaceId);
-  await requireRoleNow(tx, actor, least);
+  await requireRoleNow(tx, actor, min);
 }

@@ -6,7 +6,7 @@ export type Log = {
   error(details: object, message: string): void;
 };
 
-const MOST_CAUSES = 5;
+const MAX_CAUSES = 5;
 
 /**
  * How a logger writes errors: what they say and where they come from, through their causes, and none of their other
@@ -22,6 +22,6 @@ function describeError(error: unknown, depth = 0): unknown {
     message: error.message,
     ...(typeof code === 'string' && { code }),
     stack: error.stack,
-    ...(error.cause instanceof Error && depth < MOST_CAUSES && { cause: describeError(error.cause, depth + 1) }),
+    ...(error.cause instanceof Error && depth < MAX_CAUSES && { cause: describeError(error.cause, depth + 1) }),
   };
 }

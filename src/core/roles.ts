@@ -7,8 +7,8 @@ export type Role = (typeof roles)[number];
 const rank: Record<Role, number> = { member: 1, admin: 2, owner: 3 };
 
 /** Whether `role` is `least` or stands above it. */
-export function isAtLeast(role: Role, least: Role): boolean {
-  return rank[role] >= rank[least];
+export function isAtLeast(role: Role, min: Role): boolean {
+  return rank[role] >= rank[min];
 }
 
 /** Owners remove anyone else, admins remove members. Leaving by oneself is another matter. */

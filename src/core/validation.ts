@@ -71,41 +71,41 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the same, without tab, line feed and carriage return
 const CONTROL_BUT_LINES = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
 
-function isAtMost(most: number) {
-  return (value: string) => value.length <= most || [...value].length <= most;
+function isAtMost(max: number) {
+  return (value: string) => value.length <= max || [...value].length <= max;
 }
 
-function clean(schema: z.ZodString, forbidden: RegExp, most: number) {
+function clean(schema: z.ZodString, forbidden: RegExp, max: number) {
   return schema
     .refine((value) => value.isWellFormed() && !forbidden.test(value), {
       error: (issue) => `${fieldOf(issue)} must not contain control characters or broken Unicode`,
     })
-    .refine(isAtMost(most), { error: (issue) => `${fieldOf(issue)} must have at most ${most} characters` });
+    .refine(isAtMost(max), { error: (issue) => `${fieldOf(issue)} must have at most ${max} characters` });
 }
 
 /** One line of text that may be empty, trimmed, of at most `most` code points. */
-export function lineOfText(most: number) {
-  return clean(z.string().trim(), CONTROL, most).meta({ maxLength: most });
+export function lineOfText(max: number) {
+  return clean(z.string().trim(), CONTROL, max).meta({ maxLength: max });
 }
 
 /** Text of several lines, kept as it is, of at most `most` code points. */
-export function textOf(most: number) {
-  return clean(z.string(), CONTROL_BUT_LINES, most).meta({ maxLength: most });
+export function textOf(max: number) {
+  return clean(z.string(), CONTROL_BUT_LINES, max).meta({ maxLength: max });
 }
 
 /** A trimmed line that is there: missing, null and blank are refused with `otherwise`. */
-export function requiredLine(most: number, otherwise: string) {
+export function requiredLine(max: number, message: string) {
   return clean(
     z
-      .string({ error: (issue) => (missing(issue) ? otherwise : undefined) })
+      .string({ error: (issue) => (missing(issue) ? message : undefined) })
       .trim()
-      .min(1, { error: otherwise }),
+      .min(1, { error: message }),
     CONTROL,
-    most,
-  ).meta({ maxLength: most });
+    max,
+  ).meta({ maxLength: max });
 }
 
-export const MOST_EMAIL = 254;
+export const MAX_EMAIL = 254;
 
 /**
  * An email address, lower-cased, so that one person is one account and one contact however it is typed. Checked before
@@ -114,7 +114,7 @@ export const MOST_EMAIL = 254;
 export const email = z
   .string()
   .trim()
-  .max(MOST_EMAIL)
+  .max(MAX_EMAIL)
   .pipe(z.email({ error: (issue) => `${fieldOf(issue)} must be a valid email address` }).toLowerCase())
   .describe('Email address; upper and lower case are the same')
   .meta({ example: 'ada@example.com' });
@@ -133,13 +133,13 @@ export const id = z
   .meta({ type: 'integer', minimum: 1, maximum: MAX_ID });
 
 /** An integer in a range, refused with a sentence that names the range where it is there at all. */
-export function integerBetween(least: number, most: number) {
+export function integerBetween(min: number, max: number) {
   const error = (issue: RawIssue): string =>
-    `${fieldOf(issue)} ${issue.input === undefined ? 'is required' : `must be an integer from ${least} to ${most}`}`;
+    `${fieldOf(issue)} ${issue.input === undefined ? 'is required' : `must be an integer from ${min} to ${max}`}`;
   return z
     .number({ error })
-    .refine((value) => Number.isInteger(value) && value >= least && value <= most, { error })
-    .meta({ type: 'integer', minimum: least, maximum: most });
+    .refine((value) => Number.isInteger(value) && value >= min && value <= max, { error })
+    .meta({ type: 'integer', minimum: min, maximum: max });
 }
 
 /** `#rgb` or `#rrggbb`. */

@@ -15,7 +15,7 @@ export type Tx = Prisma.TransactionClient;
 const TRANSACTION_TIMEOUT_MS = 30_000;
 const POOL_WAIT_MS = 10_000;
 
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
 const RETRY_PAUSE_MS = 50;
 
 /**
@@ -91,7 +91,7 @@ export async function retryDeadlocks<Result>(work: () => Promise<Result>): Promi
     try {
       return await work();
     } catch (error) {
-      if (!isDeadlock(error) || tries === MOST_TRIES) throw error;
+      if (!isDeadlock(error) || tries === MAX_TRIES) throw error;
       // Whoever was spared finishes meanwhile; at random, so that two victims do not meet again.
       await sleep(Math.random() * tries * RETRY_PAUSE_MS);
     }

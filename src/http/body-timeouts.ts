@@ -13,19 +13,19 @@ const uploadUrls: readonly (string | undefined)[] = [
 ].map(routeOf);
 
 /** Milliseconds. */
-export type BodyPatience = {
+export type BodyTimeouts = {
   /** How long a JSON body may take to arrive; the uploads have a rule of their own. */
   bodyMs: number;
   /** How long a client may go on sending a body whose answer it has. */
   lingerMs: number;
 };
 
-const defaultPatience: BodyPatience = { bodyMs: 30_000, lingerMs: 10_000 };
+const defaultTimeouts: BodyTimeouts = { bodyMs: 30_000, lingerMs: 10_000 };
 
 /** Answers 408 to a body that drips in, and then cuts the connection, as it does when a refused body goes on. */
-export function limitSlowBodies(app: FastifyInstance, patience = defaultPatience): void {
+export function limitSlowBodies(app: FastifyInstance, timeouts = defaultTimeouts): void {
   app.addHook('onResponse', (request, _reply, done) => {
-    cutLingering(request, patience.lingerMs);
+    cutLingering(request, timeouts.lingerMs);
     done();
   });
   app.addHook('preParsing', (request, reply, _payload, done) => {
@@ -36,7 +36,7 @@ export function limitSlowBodies(app: FastifyInstance, patience = defaultPatience
       if (reply.sent) return;
       sendError(new AppError('REQUEST_TIMEOUT', 'The request body is too slow'), request, reply);
       reply.raw.once('finish', () => raw.destroy());
-    }, patience.bodyMs);
+    }, timeouts.bodyMs);
     raw.once('end', () => clearTimeout(timer));
     raw.once('close', () => clearTimeout(timer));
     done();

@@ -17,12 +17,12 @@ import { createContext, identifyRequest } from './context.ts';
 import { routeOf } from './fastify-path.ts';
 import { createHandover } from './handover.ts';
 import { workspaceIdOf } from './rest.ts';
-import { defaultPatience, guardBody, leaveBodiesUnread, type Patience, pipeBody } from './streaming-body.ts';
+import { defaultTimeouts, guardBody, leaveBodiesUnread, pipeBody, type StreamTimeouts } from './streaming-body.ts';
 
-const MOST_CSV_BYTES = 10 * 1024 * 1024;
+const MAX_CSV_BYTES = 10 * 1024 * 1024;
 
 /** Who sends slowly keeps others from importing. */
-const patienceOfImports: Patience = { ...defaultPatience, wholeMs: 5 * MINUTE_MS };
+const importTimeouts: StreamTimeouts = { ...defaultTimeouts, wholeMs: 5 * MINUTE_MS };
 
 /** Seconds after which an import that was refused for others may be tried again. */
 const RETRY_AFTER = 10;
@@ -35,8 +35,8 @@ const actors = createHandover<Actor>();
 type CsvBody = { bytes: Readable; stop(reason: AppError): void };
 
 /** Registers both. They need a plugin context of their own, because here a body of any type is left unread. */
-export function serveContactsCsv(app: FastifyInstance, services: Services, patience = patienceOfImports): void {
-  leaveBodiesUnread(app, patience);
+export function serveContactsCsv(app: FastifyInstance, services: Services, timeouts = importTimeouts): void {
+  leaveBodiesUnread(app, timeouts);
   const slots = createImportSlots();
 
   /** Of one of the imports that run at a time. Returns how to give it back. Throws 409 and 503. */
@@ -71,7 +71,7 @@ export function serveContactsCsv(app: FastifyInstance, services: Services, patie
 
   const receive = async (request: IncomingMessage, actor: Actor): Promise<ImportAnswer> => {
     const { bytes, stop } = readBody(request);
-    const endWatch = guardBody(request, { ...patience, mostBytes: MOST_CSV_BYTES }, stop);
+    const endWatch = guardBody(request, { ...timeouts, maxBytes: MAX_CSV_BYTES }, stop);
     try {
       return await importContacts(services, actor, bytes);
     } finally {
@@ -87,7 +87,7 @@ export function serveContactsCsv(app: FastifyInstance, services: Services, patie
       await admit(request, reply);
       const { 'content-type': type = '', 'content-length': length } = request.headers;
       if (!CSV.test(type)) throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Content type must be text/csv');
-      if (Number(length) > MOST_CSV_BYTES) throw tooLarge();
+      if (Number(length) > MAX_CSV_BYTES) throw tooLarge();
     },
     async handler(request, reply) {
       const actor = actors.take(request);
@@ -111,7 +111,7 @@ function readBody(request: IncomingMessage): CsvBody {
   };
   const count = (chunk: Buffer): void => {
     total += chunk.length;
-    if (total > MOST_CSV_BYTES) stop(tooLarge());
+    if (total > MAX_CSV_BYTES) stop(tooLarge());
   };
   // It may be destroyed when nobody reads it any more; an error after that concerns nobody.
   bytes.on('error', () => {});

@@ -3,7 +3,7 @@ import { statusOf } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Services } from '../services.ts';
 
-const PATIENCE_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 
 /** `/health`: the process is alive. `/ready`: the database and the store answer, 503 otherwise. */
 export function serveHealth(app: FastifyInstance, { db, store, log }: Services): void {
@@ -27,7 +27,7 @@ async function answers(log: Log, part: string, check: Promise<unknown>): Promise
     timer = setTimeout(() => {
       log.warn({ part }, 'Not ready: no answer in time');
       resolve(false);
-    }, PATIENCE_MS);
+    }, TIMEOUT_MS);
   });
   const ready = check.then(
     () => true,

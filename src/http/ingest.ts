@@ -11,7 +11,7 @@ import { routeOf } from './fastify-path.ts';
 import { createHandover } from './handover.ts';
 import { INGEST_PATH } from './ingest-document.ts';
 
-const MOST_CALLBACK_BYTES = 1024 * 1024;
+const MAX_CALLBACK_BYTES = 1024 * 1024;
 /** A full line is worked off in less. */
 const RETRY_AFTER_SECONDS = 5;
 
@@ -29,7 +29,7 @@ export function serveIngest(app: FastifyInstance, services: Services): void {
   app.route<{ Params: { connectionId: string }; Body: Buffer | undefined }>({
     method: 'POST',
     url: routeOf(INGEST_PATH),
-    bodyLimit: MOST_CALLBACK_BYTES,
+    bodyLimit: MAX_CALLBACK_BYTES,
     // Before the body is read, so that strangers cannot make us read one.
     async onRequest(request, reply) {
       // Fastify itself would answer 415 to a type that is none.

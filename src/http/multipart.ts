@@ -6,10 +6,10 @@ import { badField, badRequest } from '../core/errors.ts';
 import type { IncomingFile, IncomingUpload } from '../media/receive-file.ts';
 import { pipeBody } from './streaming-body.ts';
 
-const MOST_FIELDS = 50;
-const MOST_FIELD_BYTES = 64 * 1024;
+const MAX_FIELDS = 50;
+const MAX_FIELD_BYTES = 64 * 1024;
 /** Besides the one that counts, some file parts of other names may come along; they are read over. */
-const MOST_FILES = 5;
+const MAX_FILES = 5;
 /** As much as one read from a connection brings; more only keeps more in memory. */
 const CHUNK_BYTES = 64 * 1024;
 
@@ -86,7 +86,7 @@ function createParser(request: IncomingMessage): busboy.Busboy | null {
       highWaterMark: CHUNK_BYTES,
       fileHwm: CHUNK_BYTES,
       // No fileSize: busboy flags its limit at exactly that many bytes. The upload counts for itself.
-      limits: { fields: MOST_FIELDS, fieldSize: MOST_FIELD_BYTES, files: MOST_FILES },
+      limits: { fields: MAX_FIELDS, fieldSize: MAX_FIELD_BYTES, files: MAX_FILES },
     });
   } catch {
     return null;

@@ -10,12 +10,12 @@ import { noteBodyBytes } from './minor-gc.ts';
 /** A body may be larger than its file by its other parts. */
 const MORE_BYTES = 8 * 1024 * 1024;
 /** Of a refused body so much is read over at most, whatever it may have had. */
-const MOST_DRAINED_BYTES = 108 * 1024 * 1024;
+const MAX_DRAINED_BYTES = 108 * 1024 * 1024;
 
-export type Patience = {
-  /** Less than `leastBytes` in a whole period, while we were ready to read, is no upload but an attack. */
+export type StreamTimeouts = {
+  /** Less than `minBytes` in a whole period, while we were ready to read, is no upload but an attack. */
   periodMs: number;
-  leastBytes: number;
+  minBytes: number;
   /** The longest that a body may take. The sweep relies on it: what is older than a day is no upload under way. */
   wholeMs: number;
   /** How long a refused body is still read, so that the client hears the answer instead of a reset. */
@@ -23,23 +23,23 @@ export type Patience = {
 };
 
 /** 1 kB/s, which the slowest links manage; judged over half a minute, which they may well be silent for. */
-export const defaultPatience: Patience = {
+export const defaultTimeouts: StreamTimeouts = {
   periodMs: 30 * SECOND_MS,
-  leastBytes: 30_000,
+  minBytes: 30_000,
   wholeMs: 12 * HOUR_MS,
   drainMs: 10 * SECOND_MS,
 };
 
 /**
- * Watches a body that is being read, for a file of at most `mostBytes`, and calls `refuse` when it is too large, too
+ * Watches a body that is being read, for a file of at most `maxBytes`, and calls `refuse` when it is too large, too
  * slow or too long under way. Waiting for a slow store is not the client's fault. Returns how to end the watch.
  */
 export function guardBody(
   request: IncomingMessage,
-  { periodMs, leastBytes, wholeMs, mostBytes }: Patience & { mostBytes: number },
+  { periodMs, minBytes, wholeMs, maxBytes }: StreamTimeouts & { maxBytes: number },
   refuse: (reason: AppError) => void,
 ): () => void {
-  const mostBodyBytes = mostBytes + MORE_BYTES;
+  const maxBodyBytes = maxBytes + MORE_BYTES;
   const startedAt = performance.now();
   let total = 0;
   let inPeriod = 0;
@@ -48,13 +48,13 @@ export function guardBody(
     noteBodyBytes(chunk.length);
     total += chunk.length;
     inPeriod += chunk.length;
-    if (total > mostBodyBytes) refuse(new AppError('PAYLOAD_TOO_LARGE', 'Request body is too large'));
+    if (total > maxBodyBytes) refuse(new AppError('PAYLOAD_TOO_LARGE', 'Request body is too large'));
   };
   const notePause = (): void => {
     wasPaused = true;
   };
   const timer = setInterval(() => {
-    const isSlow = inPeriod < leastBytes && !wasPaused;
+    const isSlow = inPeriod < minBytes && !wasPaused;
     const isLong = performance.now() - startedAt > wholeMs;
     if (!request.complete && (isSlow || isLong))
       refuse(new AppError('REQUEST_TIMEOUT', 'The request body is too slow'));
@@ -64,7 +64,7 @@ export function guardBody(
   request.on('data', count);
   request.on('pause', notePause);
   // No need to read 100 MB to learn what the client has said already.
-  if (Number(request.headers['content-length']) > mostBodyBytes) refuse(fileTooLarge(mostBytes));
+  if (Number(request.headers['content-length']) > maxBodyBytes) refuse(fileTooLarge(maxBytes));
   return () => {
     clearInterval(timer);
     request.off('data', count);
@@ -73,7 +73,7 @@ export function guardBody(
 }
 
 /** Makes a plugin context ready for bodies that stream. Its own one, because here a body of any type is left unread. */
-export function leaveBodiesUnread(app: FastifyInstance, patience: Patience): void {
+export function leaveBodiesUnread(app: FastifyInstance, timeouts: StreamTimeouts): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.addHook('onSend', async ({ raw }, reply, payload) => {
@@ -81,7 +81,7 @@ export function leaveBodiesUnread(app: FastifyInstance, patience: Patience): voi
     raw.resume();
     if (raw.complete || typeof payload !== 'string') return payload;
     reply.headers({ connection: 'close', 'content-length': Buffer.byteLength(payload) });
-    return Readable.from(answerWhileSending(payload, raw, patience));
+    return Readable.from(answerWhileSending(payload, raw, timeouts));
   });
 }
 
@@ -92,19 +92,19 @@ export function leaveBodiesUnread(app: FastifyInstance, patience: Patience): voi
 async function* answerWhileSending(
   answer: string,
   request: IncomingMessage,
-  patience: Patience,
+  timeouts: StreamTimeouts,
 ): AsyncGenerator<string> {
   yield answer;
-  await drainBody(request, patience);
+  await drainBody(request, timeouts);
 }
 
 /** Reads over the rest of a refused body, for a while and up to a size; then cuts the connection. */
-function drainBody(request: IncomingMessage, { drainMs }: Patience): Promise<void> {
+function drainBody(request: IncomingMessage, { drainMs }: StreamTimeouts): Promise<void> {
   return new Promise((resolve) => {
     if (request.readableEnded || request.destroyed) return resolve();
     const cut = (): void => void request.destroy();
     const timer = setTimeout(cut, drainMs);
-    let left = MOST_DRAINED_BYTES;
+    let left = MAX_DRAINED_BYTES;
     request.on('data', (chunk: Buffer) => {
       left -= chunk.length;
       if (left < 0) cut();

@@ -9,14 +9,14 @@ import { fromTrpcError } from '../trpc/trpc.ts';
 import { createContext } from './context.ts';
 
 /** A batch of more calls than this is refused, so that one request is not a thousand. */
-const MOST_BATCH = 50;
+const MAX_BATCH = 50;
 
 const METHODS = ['GET', 'HEAD', 'POST'];
 
 export async function serveTrpc(app: FastifyInstance, services: Services): Promise<void> {
   const trpcOptions: FastifyTRPCPluginOptions<AppRouter>['trpcOptions'] = {
     router: appRouter,
-    maxBatchSize: MOST_BATCH,
+    maxBatchSize: MAX_BATCH,
     createContext: ({ req, res }) => createContext(services, req, res),
     responseMeta({ errors }) {
       const isUnauthorized = errors.some((error) => fromTrpcError(error).code === 'UNAUTHORIZED');

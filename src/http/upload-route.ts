@@ -4,7 +4,7 @@ import { badField } from '../core/errors.ts';
 import type { IncomingUpload } from '../media/receive-file.ts';
 import { createHandover } from './handover.ts';
 import { readMultipart } from './multipart.ts';
-import { guardBody, type Patience } from './streaming-body.ts';
+import { guardBody, type StreamTimeouts } from './streaming-body.ts';
 
 const MULTIPART = /^multipart\/form-data *;/i;
 
@@ -13,7 +13,7 @@ export type Upload<Uploader> = {
   /** As Fastify writes it. */
   url: string;
   /** The largest file, in bytes. */
-  mostBytes: number;
+  maxBytes: number;
   /** Who uploads, and to what; throws for who may not. */
   admit(request: FastifyRequest, reply: FastifyReply): Promise<Uploader>;
   /** Stores what comes, and answers the body of the answer. */
@@ -23,8 +23,8 @@ export type Upload<Uploader> = {
 /** Registers one upload in a context that is ready. */
 export function addUpload<Uploader>(
   app: FastifyInstance,
-  { url, mostBytes, admit, receive }: Upload<Uploader>,
-  patience: Patience,
+  { url, maxBytes, admit, receive }: Upload<Uploader>,
+  timeouts: StreamTimeouts,
 ): void {
   const admitted = createHandover<Uploader>();
   app.route({
@@ -39,7 +39,7 @@ export function addUpload<Uploader>(
     async handler(request) {
       const uploader = admitted.take(request);
       const upload = readMultipart(request.raw);
-      const endWatch = guardBody(request.raw, { ...patience, mostBytes }, upload.stop);
+      const endWatch = guardBody(request.raw, { ...timeouts, maxBytes }, upload.stop);
       try {
         return await receive(uploader, upload);
       } catch (error) {

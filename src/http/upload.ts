@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Actor } from '../auth/identify.ts';
 import { badField } from '../core/errors.ts';
-import { MOST_ITEM_BYTES, uploadItem } from '../features/library/upload.ts';
+import { MAX_ITEM_BYTES, uploadItem } from '../features/library/upload.ts';
 import { findRecorder, findUploader, type Uploader, uploadRecording } from '../features/recordings/upload.ts';
 import { createUploadClaims } from '../features/recordings/upload-claims.ts';
 import type { Services } from '../services.ts';
@@ -10,21 +10,21 @@ import { requireCaller, requireRole } from '../trpc/trpc.ts';
 import { createContext, credentialOf, identifyRequest } from './context.ts';
 import { routeOf } from './fastify-path.ts';
 import { idInPath, workspaceIdOf } from './rest.ts';
-import { defaultPatience, leaveBodiesUnread } from './streaming-body.ts';
+import { defaultTimeouts, leaveBodiesUnread } from './streaming-body.ts';
 import { LIBRARY_UPLOAD_PATH, RECORDING_UPLOAD_PATH } from './upload-document.ts';
 import { addUpload, type Upload } from './upload-route.ts';
 
 /** Registers the uploads. They need a plugin context of their own, because here a body of any type is left unread. */
-export function serveUpload(app: FastifyInstance, services: Services, patience = defaultPatience): void {
-  leaveBodiesUnread(app, patience);
-  addUpload(app, libraryUpload(services), patience);
-  addUpload(app, recordingUpload(services), patience);
+export function serveUpload(app: FastifyInstance, services: Services, timeouts = defaultTimeouts): void {
+  leaveBodiesUnread(app, timeouts);
+  addUpload(app, libraryUpload(services), timeouts);
+  addUpload(app, recordingUpload(services), timeouts);
 }
 
 function libraryUpload(services: Services): Upload<Actor> {
   return {
     url: routeOf(LIBRARY_UPLOAD_PATH),
-    mostBytes: MOST_ITEM_BYTES,
+    maxBytes: MAX_ITEM_BYTES,
     async admit(request, reply) {
       const workspaceId = workspaceIdOf(request);
       const identity = await identifyRequest(services, request, workspaceId);
@@ -46,7 +46,7 @@ function recordingUpload(
 ): Upload<{ uploader: Uploader; origin: string }> {
   return {
     url: routeOf(RECORDING_UPLOAD_PATH),
-    mostBytes: services.settings.mostRecordingBytes,
+    maxBytes: services.settings.maxRecordingBytes,
     async admit(request, reply) {
       const context = createContext(services, request, reply);
       const { token } = credentialOf(request);

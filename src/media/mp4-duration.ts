@@ -27,7 +27,7 @@ const BOX_HEADER_BYTES = 8;
 const LARGE_SIZE_BYTES = 8;
 const MVHD_BYTES = 32;
 const MEHD_BYTES = 12;
-const LONGEST_READ_BYTES = MVHD_BYTES;
+const MAX_READ_BYTES = MVHD_BYTES;
 
 /** A longer time than this, 68 years, is a damaged or forged number. */
 const MAX_SECONDS = 2 ** 31 - 1;
@@ -66,7 +66,7 @@ export function createMp4DurationReader(): Mp4DurationReader {
     isComplete: false,
   };
   const walk = walkFile(movie);
-  const gathered = Buffer.alloc(LONGEST_READ_BYTES);
+  const gathered = Buffer.alloc(MAX_READ_BYTES);
   let held = 0;
   let received = 0;
   let reads = 0;

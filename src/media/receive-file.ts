@@ -33,7 +33,7 @@ export type FileRules = {
   /** What is said of a file of another kind. */
   unsupported: string;
   /** Exactly so many bytes pass. */
-  mostBytes: number;
+  maxBytes: number;
 };
 
 type FileFacts = { size: number; sha256: Uint8Array<ArrayBuffer>; duration: number | null };
@@ -41,8 +41,8 @@ type FileFacts = { size: number; sha256: Uint8Array<ArrayBuffer>; duration: numb
 /** A file in the store, which no row refers to yet. `size` in bytes, `duration` in whole seconds, null where unknown. */
 export type StoredFile = FileFacts & { fileKey: string; type: MediaType };
 
-export function fileTooLarge(mostBytes: number): AppError {
-  return badField('file', `File is larger than ${sizeInWords(mostBytes)}`);
+export function fileTooLarge(maxBytes: number): AppError {
+  return badField('file', `File is larger than ${sizeInWords(maxBytes)}`);
 }
 
 /**
@@ -114,7 +114,7 @@ export async function receiveFile<Result>(
     throw error;
   });
 
-  const inspector = createInspector(type, rules.mostBytes);
+  const inspector = createInspector(type, rules.maxBytes);
   const fileKey = createObjectKey(workspaceId, rules.folder);
   await storeFile(services.store, fileKey, inspector.pass(head, chunks), { contentType: type, signal });
   return commitFile(services, { workspaceId, fileKey }, () => commit({ ...inspector.facts(), fileKey, type }));
@@ -147,13 +147,13 @@ async function readHead(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
 }
 
 /** Passes the file on while counting, hashing and looking for the length of a video. */
-function createInspector(type: MediaType, mostBytes: number) {
+function createInspector(type: MediaType, maxBytes: number) {
   const hash = createHash('sha256');
   const mp4 = type === 'video/mp4' ? createMp4DurationReader() : null;
   let size = 0;
   const inspect = (chunk: Buffer): Buffer => {
     size += chunk.length;
-    if (size > mostBytes) throw fileTooLarge(mostBytes);
+    if (size > maxBytes) throw fileTooLarge(maxBytes);
     hash.update(chunk);
     mp4?.push(chunk);
     return chunk;

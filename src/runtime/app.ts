@@ -30,9 +30,9 @@ export type AppOptions = {
   corsOrigins: '*' | string[];
 };
 
-const MOST_JSON_BYTES = 1024 * 1024;
+const MAX_JSON_BYTES = 1024 * 1024;
 /** A batch of tRPC calls stands in the path. */
-const MOST_PARAMETER = 5_000;
+const MAX_PARAMETER = 5_000;
 
 /** What a page of another origin may read of an answer; the last ones are for ranges of a file. */
 const exposedHeaders = [
@@ -56,8 +56,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     trustProxy: options.trustProxy,
-    bodyLimit: MOST_JSON_BYTES,
-    routerOptions: { maxParamLength: MOST_PARAMETER },
+    bodyLimit: MAX_JSON_BYTES,
+    routerOptions: { maxParamLength: MAX_PARAMETER },
     forceCloseConnections: 'idle',
     frameworkErrors: sendError,
   });

@@ -115,12 +115,12 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   );
 }
 
-function wholeNumber(least: number, most: number) {
+function wholeNumber(min: number, max: number) {
   return z
     .string()
-    .regex(/^\d{1,15}$/, { error: `must be a whole number from ${least} to ${most}` })
+    .regex(/^\d{1,15}$/, { error: `must be a whole number from ${min} to ${max}` })
     .transform(Number)
-    .refine((value) => value >= least && value <= most, { error: `must be a whole number from ${least} to ${most}` });
+    .refine((value) => value >= min && value <= max, { error: `must be a whole number from ${min} to ${max}` });
 }
 
 function limit(preset: number) {
@@ -135,6 +135,6 @@ function isOrigin(value: string): boolean {
 /** An address, or a network such as 10.0.0.0/8. */
 function isNetwork(value: string): boolean {
   const [address = '', bits] = value.split('/');
-  const most = { 4: 32, 6: 128 }[isIP(address)] ?? -1;
-  return bits === undefined ? most > 0 : /^\d{1,3}$/.test(bits) && Number(bits) <= most;
+  const max = { 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return bits === undefined ? max > 0 : /^\d{1,3}$/.test(bits) && Number(bits) <= max;
 }

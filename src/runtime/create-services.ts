@@ -13,7 +13,7 @@ import type { Services } from '../services.ts';
 import { createObjectStore, type StorageSettings } from '../storage/create-store.ts';
 import type { Undo } from './cleanup.ts';
 import type { Config } from './config.ts';
-import { KeptSecretError, keepSecret } from './secret-file.ts';
+import { loadOrCreateSecret, SecretFileError } from './secret-file.ts';
 
 const KEY_FILE = 'encryption-key';
 
@@ -84,7 +84,8 @@ async function storageOf(config: Config): Promise<StorageSettings> {
 /** The key of our signed download URLs: from the environment, else made once and kept with the data. */
 async function signingSecretOf(config: Config): Promise<string> {
   return (
-    config.SIGNING_SECRET ?? keepSecret(config.DATA_DIR, 'signing-secret', () => randomBytes(32).toString('base64url'))
+    config.SIGNING_SECRET ??
+    loadOrCreateSecret(config.DATA_DIR, 'signing-secret', () => randomBytes(32).toString('base64url'))
   );
 }
 
@@ -96,11 +97,11 @@ async function encryptionKeyOf(config: Config, log: Log): Promise<Uint8Array> {
   if (config.ENCRYPTION_KEY) return config.ENCRYPTION_KEY;
   const path = join(config.DATA_DIR, KEY_FILE);
   const create = () => Buffer.from(createEncryptionKey()).toString('base64');
-  const text = await keepSecret(config.DATA_DIR, KEY_FILE, create).catch((cause: unknown) => {
-    throw new KeptSecretError(`The encryption key cannot be kept in ${path}: set ENCRYPTION_KEY`, cause);
+  const text = await loadOrCreateSecret(config.DATA_DIR, KEY_FILE, create).catch((cause: unknown) => {
+    throw new SecretFileError(`The encryption key cannot be kept in ${path}: set ENCRYPTION_KEY`, cause);
   });
   const key = readEncryptionKey(text);
-  if (key === null) throw new KeptSecretError(`${path} is no encryption key: restore it, or set ENCRYPTION_KEY`);
+  if (key === null) throw new SecretFileError(`${path} is no encryption key: restore it, or set ENCRYPTION_KEY`);
   if (config.DATABASE_URL !== undefined)
     log.warn(
       { path },
@@ -124,7 +125,7 @@ function settingsOf(config: Config): Services['settings'] {
     trustedOrigins: [...appOrigin, ...corsOrigins],
     sessionDays: config.SESSION_DAYS,
     participantTimeoutSeconds: config.PARTICIPANT_TIMEOUT_SECONDS,
-    mostRecordingBytes: config.RECORDING_MAX_BYTES,
+    maxRecordingBytes: config.RECORDING_MAX_BYTES,
     recordingTimeoutHours: config.RECORDING_TIMEOUT_HOURS,
     webhookRetentionDays: config.WEBHOOK_RETENTION_DAYS,
   };

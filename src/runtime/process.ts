@@ -6,12 +6,12 @@ import { EmbeddedPostgresError } from '../db/embedded.ts';
 import { MigrationError } from '../db/migrate.ts';
 import { StorageUnavailableError } from '../storage/object-store.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
-import { KeptSecretError } from './secret-file.ts';
+import { SecretFileError } from './secret-file.ts';
 
 /** npm passes a signal on a second time: what comes within this is one and the same. */
 const SAME_SIGNAL_MS = 1_000;
 
-const ownErrors = [DataDirInUseError, EmbeddedPostgresError, MigrationError, KeptSecretError];
+const ownErrors = [DataDirInUseError, EmbeddedPostgresError, MigrationError, SecretFileError];
 
 /** Ends the process with one line. */
 export function endWith(message: string): never {

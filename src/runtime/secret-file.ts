@@ -4,7 +4,7 @@ import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** A secret of this installation cannot be read or kept; the message says what to do. */
-export class KeptSecretError extends Error {
+export class SecretFileError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = 'KeptSecretError';
@@ -15,10 +15,10 @@ export class KeptSecretError extends Error {
  * The text in `<folder>/<name>`; where there is none, that of `create`, written for the owner of the process alone. Of
  * processes that start at once, one writes and all get the same; one that is killed leaves no half-written file.
  */
-export async function keepSecret(folder: string, name: string, create: () => string): Promise<string> {
+export async function loadOrCreateSecret(folder: string, name: string, create: () => string): Promise<string> {
   const path = join(folder, name);
   const kept = await readIfThere(path);
-  if (kept?.trim() === '') throw new KeptSecretError(`${path} is empty: restore it, or delete it for a new one`);
+  if (kept?.trim() === '') throw new SecretFileError(`${path} is empty: restore it, or delete it for a new one`);
   if (kept !== null) return kept.trim();
   await mkdir(folder, { recursive: true });
   const draft = `${path}.${randomUUID()}`;

@@ -55,7 +55,7 @@ async function startBackgroundWork(config: Config, opened: OpenedServices, undo:
   const { services, connectionString } = opened;
   const jobs = await startJobs({ connectionString, schedule: scheduleOf(services), log: services.log });
   undo.push(jobs.stop);
-  const delivery = await startDelivery({ boss: jobs.boss, services, mostInFlight: config.WEBHOOK_CONCURRENCY });
+  const delivery = await startDelivery({ boss: jobs.boss, services, maxInFlight: config.WEBHOOK_CONCURRENCY });
   undo.push(delivery.stop);
   const copier = await startCopier({ boss: jobs.boss, services });
   undo.push(copier.stop);

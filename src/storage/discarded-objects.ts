@@ -11,7 +11,7 @@ type Needs = { db: Database; store: ObjectStore; log: Log };
 /** So many at once are asked of the store, and forgotten in one statement. */
 const BATCH = 20;
 /** A request does not wait longer for the store; the sweep does the rest. */
-const PATIENCE_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 
 /**
  * Removes one discarded object now. Never rejects: where the store or the database fails or hangs, the key stays among
@@ -33,7 +33,7 @@ async function removeBatch(needs: Needs, keys: readonly string[]): Promise<void>
 
 async function tryToRemove({ store, log }: Needs, key: string): Promise<boolean> {
   try {
-    await store.remove(key, { signal: AbortSignal.timeout(PATIENCE_MS) });
+    await store.remove(key, { signal: AbortSignal.timeout(TIMEOUT_MS) });
     return true;
   } catch (error) {
     log.warn({ err: error, key }, 'A deleted file could not be removed from the store yet');

@@ -184,9 +184,9 @@ function limitCaller({ services: { limits }, ...ctx }: Context, { credential: { 
 }
 
 /** Throws 404 for an unknown workspace, and 403 with `otherwise` where the caller is not at least `least` there. */
-export function requireRole(caller: Caller, { access }: Identity, least: Role, otherwise?: string): Actor {
+export function requireRole(caller: Caller, { access }: Identity, min: Role, message?: string): Actor {
   if (access === null) throw notFound('Workspace');
-  if (access.role === null || !isAtLeast(access.role, least)) throw forbidden(otherwise);
+  if (access.role === null || !isAtLeast(access.role, min)) throw forbidden(message);
   return { userId: caller.userId, name: caller.name, workspaceId: access.workspaceId, role: access.role };
 }
 
@@ -194,17 +194,17 @@ export function requireRole(caller: Caller, { access }: Identity, least: Role, o
  * A member of the workspace `id` whose role is at least `least`. `otherwise` is the text of the 403, where it is not
  * "Forbidden".
  */
-export function inWorkspace(least: Role, otherwise?: string) {
-  return withActor(least, otherwise).use(({ ctx, next }) => {
+export function inWorkspace(min: Role, message?: string) {
+  return withActor(min, message).use(({ ctx, next }) => {
     refuseUnreadableBody(ctx);
     return next();
   });
 }
 
-function withActor(least: Role, otherwise?: string) {
+function withActor(min: Role, message?: string) {
   return withIdentity('id')
     .input(z.object({ id: workspaceId }))
-    .use(({ ctx, next }) => next({ ctx: { actor: requireRole(ctx.caller, ctx.identity, least, otherwise) } }));
+    .use(({ ctx, next }) => next({ ctx: { actor: requireRole(ctx.caller, ctx.identity, min, message) } }));
 }
 
 /** Finds the caller and the workspace that `parameter` of the input names; throws 401. */
@@ -224,19 +224,19 @@ function refuseUnreadableBody(ctx: Context): void {
 }
 
 /** The same for a path whose parameter is `workspaceId`, as the contract names it for analytics. */
-export function inWorkspaceById(least: Role) {
+export function inWorkspaceById(min: Role) {
   return withIdentity('workspaceId')
     .input(z.object({ workspaceId }))
     .use(({ ctx, next }) => {
-      const actor = requireRole(ctx.caller, ctx.identity, least);
+      const actor = requireRole(ctx.caller, ctx.identity, min);
       refuseUnreadableBody(ctx);
       return next({ ctx: { actor } });
     });
 }
 
 /** As `inWorkspace`, in person: no key. */
-export function inWorkspaceBySession(least: Role) {
-  return withActor(least).use(({ ctx, next }) => {
+export function inWorkspaceBySession(min: Role) {
+  return withActor(min).use(({ ctx, next }) => {
     requireSession(ctx.caller);
     refuseUnreadableBody(ctx);
     return next();

@@ -1,5 +1,5 @@
 /** Who gets the places of a process: how many attempts may be under way, in all, in the slow lane, and for a workspace. */
-import { type Lane, MOST_PER_WEBHOOK } from './queue.ts';
+import { type Lane, MAX_PER_WEBHOOK } from './queue.ts';
 
 /** A workspace that has this part of the places, or as many as one webhook may have, gets no more until some are left. */
 const WORKSPACE_SHARE = 1 / 8;
@@ -12,11 +12,11 @@ export type Places = {
   fullWorkspaces(): number[];
 };
 
-export function createPlaces(most: number): Places {
+export function createPlaces(max: number): Places {
   const taken = new Map<string, { lane: Lane; workspaceId: number }>();
   const ofWorkspace = new Map<number, number>();
-  const mostSlow = Math.ceil(most / 2);
-  const mostOfWorkspace = Math.max(MOST_PER_WEBHOOK.fast, Math.ceil(most * WORKSPACE_SHARE));
+  const maxSlow = Math.ceil(max / 2);
+  const maxOfWorkspace = Math.max(MAX_PER_WEBHOOK.fast, Math.ceil(max * WORKSPACE_SHARE));
   let slow = 0;
 
   const count = ({ lane, workspaceId }: { lane: Lane; workspaceId: number }, by: 1 | -1): void => {
@@ -37,10 +37,10 @@ export function createPlaces(most: number): Places {
       if (place && taken.delete(id)) count(place, -1);
     },
     free(lane) {
-      const left = most - taken.size;
-      return lane === 'slow' ? Math.min(left, mostSlow - slow) : left;
+      const left = max - taken.size;
+      return lane === 'slow' ? Math.min(left, maxSlow - slow) : left;
     },
     fullWorkspaces: () =>
-      [...ofWorkspace].filter(([, places]) => places >= mostOfWorkspace).map(([workspaceId]) => workspaceId),
+      [...ofWorkspace].filter(([, places]) => places >= maxOfWorkspace).map(([workspaceId]) => workspaceId),
   };
 }

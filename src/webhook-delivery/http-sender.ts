@@ -4,7 +4,7 @@ import { type Clock, SECOND_MS, systemClock } from '../core/time.ts';
 import { type AddressGuard, refusalOfForm } from '../egress/address-guard.ts';
 import { failureReason } from '../egress/failure-reason.ts';
 import { createGuardedConnector } from '../egress/guarded-connector.ts';
-import { answerText, MOST_ANSWER_BYTES } from './response-body.ts';
+import { answerText, MAX_ANSWER_BYTES } from './response-body.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
 export type SendRequest = {
@@ -48,7 +48,7 @@ export type SenderOptions = {
 };
 
 export const TIMEOUT_MS = 10_000;
-const MOST_HEADER_BYTES = 16 * 1024;
+const MAX_HEADER_BYTES = 16 * 1024;
 /**
  * How long a connection is kept for the next attempt. Servers close idle ones after 2 s (gunicorn), 5 s (Node, Apache,
  * uvicorn) or more: staying below means that none closes while we send. So nothing is sent a second time on a fresh
@@ -56,7 +56,7 @@ const MOST_HEADER_BYTES = 16 * 1024;
  */
 const KEEP_ALIVE_MS = 1_500;
 /** With the header Keep-Alive a receiver may ask for more, and would otherwise be granted ten minutes. */
-const LONGEST_KEEP_ALIVE_MS = 4_000;
+const MAX_KEEP_ALIVE_MS = 4_000;
 
 const FIXED_HEADERS: readonly string[] = ['user-agent', 'Lynxroom-Webhooks/1.0', 'accept-encoding', 'identity'];
 
@@ -108,7 +108,7 @@ class Attempt implements Dispatcher.DispatchHandler {
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     const answer = this.#answer;
     if (answer === null) return;
-    const room = MOST_ANSWER_BYTES - answer.bytes;
+    const room = MAX_ANSWER_BYTES - answer.bytes;
     answer.chunks.push(chunk.length > room ? chunk.subarray(0, room) : chunk);
     answer.bytes += chunk.length;
     if (chunk.length > room) this.#breakOff();
@@ -157,9 +157,9 @@ export function createSender({ guard, timeoutMs = TIMEOUT_MS, clock = systemCloc
     connect: createGuardedConnector(guard, timeoutMs),
     allowH2: false,
     pipelining: 1,
-    maxHeaderSize: MOST_HEADER_BYTES,
+    maxHeaderSize: MAX_HEADER_BYTES,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    keepAliveMaxTimeout: LONGEST_KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: MAX_KEEP_ALIVE_MS,
     // The attempt has one deadline of its own for everything.
     headersTimeout: 0,
     bodyTimeout: 0,

@@ -5,7 +5,7 @@ import { type Database, Prisma, retryDeadlocks } from '../db/client.ts';
 import { wakeRelay } from './pending-messages.ts';
 import { isQueued } from './queue.ts';
 
-const MOST_AT_ONCE = 1_000;
+const MAX_AT_ONCE = 1_000;
 
 /**
  * Deletes messages, with their attempts, that are older than so many days and that nothing has happened to since. What
@@ -23,10 +23,10 @@ export async function pruneMessages(services: {
       () => db.$executeRaw`
         delete from webhook_messages where (workspace_id, id) in
           (select workspace_id, id from webhook_messages
-           where created_at < ${until} and updated_at < ${until} and status <> 'waiting' limit ${MOST_AT_ONCE}
+           where created_at < ${until} and updated_at < ${until} and status <> 'waiting' limit ${MAX_AT_ONCE}
            for update skip locked)`,
     );
-    if (deleted < MOST_AT_ONCE) return;
+    if (deleted < MAX_AT_ONCE) return;
   }
 }
 

@@ -4,7 +4,7 @@ import { Prisma, type Tx } from '../db/client.ts';
 /** What wakes the relay; the trigger on `events` says it too. */
 export const RELAY_CHANNEL = 'lynxroom_relay';
 
-const MOST_CANCELLED = 1_000;
+const MAX_CANCELLED = 1_000;
 
 type Webhook = { workspaceId: number; webhookId: number };
 
@@ -32,7 +32,7 @@ export async function startRounds(tx: Tx, at: Date, which: Prisma.Sql): Promise<
  * it is much, the relay cancels the rest, and nobody waits for that. The caller holds the webhook's row.
  */
 export async function cancelWaiting(tx: Tx, at: Date, webhook: Webhook): Promise<void> {
-  const isMore = (await cancelSome(tx, at, webhook)) === MOST_CANCELLED;
+  const isMore = (await cancelSome(tx, at, webhook)) === MAX_CANCELLED;
   if (!isMore) return;
   const { workspaceId, webhookId } = webhook;
   await tx.$executeRaw`
@@ -46,12 +46,12 @@ async function cancelSome(tx: Tx, at: Date, { workspaceId, webhookId }: Webhook)
   update webhook_messages set status = 'cancelled', job_id = null, next_attempt_at = null, updated_at = ${at}
   where workspace_id = ${workspaceId} and id in
     (select id from webhook_messages
-     where workspace_id = ${workspaceId} and webhook_id = ${webhookId} and status = 'waiting' limit ${MOST_CANCELLED})`;
+     where workspace_id = ${workspaceId} and webhook_id = ${webhookId} and status = 'waiting' limit ${MAX_CANCELLED})`;
 }
 
 /** Cancels everything that is left from its deactivation. For one that is to be activated: nothing comes back by itself. */
 export async function cancelRest(tx: Tx, at: Date, webhook: Webhook): Promise<void> {
-  while ((await cancelSome(tx, at, webhook)) === MOST_CANCELLED);
+  while ((await cancelSome(tx, at, webhook)) === MAX_CANCELLED);
   const { workspaceId, webhookId } = webhook;
   await tx.$executeRaw`
     update webhooks set is_cancelling = false where workspace_id = ${workspaceId} and id = ${webhookId}`;
@@ -63,7 +63,7 @@ export async function cancelMore(tx: Tx, at: Date): Promise<boolean> {
     select workspace_id as "workspaceId", id as "webhookId" from webhooks
     where is_cancelling order by workspace_id, id limit 1 for no key update skip locked`;
   if (!webhook) return false;
-  if ((await cancelSome(tx, at, webhook)) < MOST_CANCELLED) await cancelRest(tx, at, webhook);
+  if ((await cancelSome(tx, at, webhook)) < MAX_CANCELLED) await cancelRest(tx, at, webhook);
   return true;
 }
 

@@ -45,7 +45,7 @@ const EXPIRE_SECONDS = 600;
 const DAY_SECONDS = 86_400;
 
 /** At most so many attempts at one webhook at a time in each lane, in all processes together. */
-export const MOST_PER_WEBHOOK: Record<Lane, number> = { fast: 20, slow: 5 };
+export const MAX_PER_WEBHOOK: Record<Lane, number> = { fast: 20, slow: 5 };
 
 const DAWDLING_RANK = 4;
 
@@ -108,11 +108,11 @@ export function openDeliveryQueue(boss: PgBoss) {
     },
 
     /** Takes at most `most` due jobs of a lane, leaving out those webhooks. */
-    claim(lane: Lane, most: number, without: readonly WebhookName[]): Promise<Claim[]> {
+    claim(lane: Lane, max: number, without: readonly WebhookName[]): Promise<Claim[]> {
       return boss.fetch<DeliveryJob>(QUEUE, {
         ...bounds[lane],
-        batchSize: most,
-        groupConcurrency: MOST_PER_WEBHOOK[lane],
+        batchSize: max,
+        groupConcurrency: MAX_PER_WEBHOOK[lane],
         ignoreGroups: without.map((webhook) => groupOf(webhook, lane)),
       });
     },

@@ -10,13 +10,13 @@ import { createMessageId } from './message-id.ts';
 import { cancelMore } from './pending-messages.ts';
 import { type DeliveryQueue, type NewJob, rankOf, slowRank } from './queue.ts';
 
-const MOST_EVENTS = 500;
-const MOST_MESSAGES = 1_000;
+const MAX_EVENTS = 500;
+const MAX_MESSAGES = 1_000;
 /** Servers' clocks differ: who registered just before an event, by another clock, gets it. */
 const CLOCK_TOLERANCE_MS = 5_000;
 /** So many messages of a workspace may wait before its next ones stand behind those of other workspaces. */
 const WAITING_UNIT = 50;
-const MOST_COUNTED = 5_000;
+const MAX_COUNTED = 5_000;
 
 type EventRow = { workspaceId: number; id: bigint; type: string; data: unknown; createdAt: Date };
 type Subscriber = {
@@ -53,38 +53,38 @@ type Relaying = { db: Database; clock: Clock; queue: DeliveryQueue };
 
 /** As `relayOnce`, again and again: after a failure by smaller batches, so that what cannot be relayed keeps few others. */
 export function createRelay(services: Relaying) {
-  let most = MOST_EVENTS;
+  let max = MAX_EVENTS;
   return async (): Promise<boolean> => {
     try {
-      const isMore = await relayOnce(services, most);
-      most = Math.min(most * 2, MOST_EVENTS);
+      const isMore = await relayOnce(services, max);
+      max = Math.min(max * 2, MAX_EVENTS);
       return isMore;
     } catch (error) {
-      most = Math.max(1, Math.floor(most / 2));
+      max = Math.max(1, Math.floor(max / 2));
       throw error;
     }
   };
 }
 
 /** Relays one batch of at most `most` events. Resolves with whether there may be more. */
-async function relayOnce({ db, clock, queue }: Relaying, most = MOST_EVENTS): Promise<boolean> {
+async function relayOnce({ db, clock, queue }: Relaying, max = MAX_EVENTS): Promise<boolean> {
   const isMore = await transact(db, async (tx) => {
     const now = clock.now();
-    const events = await takeEvents(tx, most);
+    const events = await takeEvents(tx, max);
     const batch = events.length > 0 ? cutBatch(await address(tx, events)) : [];
     await fanOut(tx, now, queue, batch);
     if (batch.length > 0) await markRelayed(tx, now, batch);
     const unqueued = await queueUnqueued(tx, queue);
-    return events.length === most || batch.length < events.length || unqueued === MOST_MESSAGES;
+    return events.length === max || batch.length < events.length || unqueued === MAX_MESSAGES;
   });
   const isCancelling = await transact(db, (tx) => cancelMore(tx, clock.now()));
   return isMore || isCancelling;
 }
 
-function takeEvents(tx: Tx, most: number): Promise<EventRow[]> {
+function takeEvents(tx: Tx, max: number): Promise<EventRow[]> {
   return tx.$queryRaw`
   select workspace_id as "workspaceId", id, type, data, created_at as "createdAt" from events
-  where relayed_at is null order by id limit ${most} for update skip locked`;
+  where relayed_at is null order by id limit ${max} for update skip locked`;
 }
 
 /** The first of them that make a batch: at least one, and no more messages than a transaction should have. */
@@ -92,7 +92,7 @@ function cutBatch(addressed: readonly Addressed[]): Addressed[] {
   let messages = 0;
   const end = addressed.findIndex(({ to }, index) => {
     messages += to.length;
-    return index > 0 && messages > MOST_MESSAGES;
+    return index > 0 && messages > MAX_MESSAGES;
   });
   return end === -1 ? [...addressed] : addressed.slice(0, end);
 }
@@ -143,7 +143,7 @@ async function fanOut(tx: Tx, now: Date, queue: DeliveryQueue, addressed: readon
         ? ({ lane: 'slow', rank: slowRank(failureCount) } as const)
         : ({ lane: 'fast', rank: rankOf(Math.floor(ahead / WAITING_UNIT)) } as const);
       jobs.push({ id: jobId, workspaceId, webhookId, messageId: id, ...place, delayMs: 0 });
-      if (messages.length === MOST_MESSAGES) await write();
+      if (messages.length === MAX_MESSAGES) await write();
     }
   }
   if (messages.length > 0) await write();
@@ -153,7 +153,7 @@ async function fanOut(tx: Tx, now: Date, queue: DeliveryQueue, addressed: readon
 async function countWaiting(tx: Tx, workspaceIds: readonly number[]): Promise<Map<number, number>> {
   const rows = await tx.$queryRaw<{ id: number; waiting: number }[]>`
     select w.id, (select count(*)::int from (select from webhook_messages m
-      where m.workspace_id = w.id and m.status = 'waiting' limit ${MOST_COUNTED}) c) as waiting
+      where m.workspace_id = w.id and m.status = 'waiting' limit ${MAX_COUNTED}) c) as waiting
     from unnest(${workspaceIds}::int[]) as w (id)`;
   return new Map(rows.map(({ id, waiting }) => [id, waiting]));
 }
@@ -180,7 +180,7 @@ async function queueUnqueued(tx: Tx, queue: DeliveryQueue): Promise<number> {
   const rows = await tx.$queryRaw<Unqueued[]>`
     update webhook_messages m set job_id = gen_random_uuid()
     from (select workspace_id, id from webhook_messages where status = 'waiting' and job_id is null
-          order by next_attempt_at limit ${MOST_MESSAGES} for update skip locked) t, webhooks w
+          order by next_attempt_at limit ${MAX_MESSAGES} for update skip locked) t, webhooks w
     where m.workspace_id = t.workspace_id and m.id = t.id and w.workspace_id = m.workspace_id and w.id = m.webhook_id
     returning m.workspace_id as "workspaceId", m.id, m.webhook_id as "webhookId", m.job_id as "jobId",
       w.is_slow as "isSlow", w.failure_count as "failureCount"`;

@@ -1,7 +1,7 @@
 /** What is kept of the body of a receiver's answer. */
 
 /** What is read of a body, in bytes. */
-export const MOST_ANSWER_BYTES = 10_000;
+export const MAX_ANSWER_BYTES = 10_000;
 
 const PLAIN_ENCODING = /^(?:identity)?$/i;
 const ENCODING_NAME = /^[\w-]{1,20}$/;

@@ -16,7 +16,7 @@ export const DELAYS_MS: readonly number[] = [
 ];
 
 export const JITTER = 0.2;
-export const LONGEST_RETRY_AFTER_MS = HOUR_MS;
+export const MAX_RETRY_AFTER_MS = HOUR_MS;
 
 /**
  * Milliseconds until the next attempt after `roundAttempts` were made in this round; null: there is none. A receiver's
@@ -30,6 +30,6 @@ export function nextDelayMs(
 ): number | null {
   const scheduled = DELAYS_MS[roundAttempts];
   if (scheduled === undefined) return null;
-  const asked = Math.min((retryAfterSeconds ?? 0) * SECOND_MS, LONGEST_RETRY_AFTER_MS);
+  const asked = Math.min((retryAfterSeconds ?? 0) * SECOND_MS, MAX_RETRY_AFTER_MS);
   return Math.round(Math.max(scheduled, asked) * (1 + JITTER * random()));
 }

@@ -5,7 +5,7 @@ import type { Sealer } from '../core/sealing.ts';
 import type { Clock } from '../core/time.ts';
 import type { Database } from '../db/client.ts';
 import type { AddressGuard } from '../egress/address-guard.ts';
-import { listenTo, runPasses } from '../jobs/passes.ts';
+import { listenTo, startPollLoop } from '../jobs/poll-loop.ts';
 import { createSender } from './http-sender.ts';
 import { RELAY_CHANNEL } from './pending-messages.ts';
 import { createDeliveryQueue, DELIVERY_CHANNEL, openDeliveryQueue } from './queue.ts';
@@ -16,7 +16,7 @@ export type DeliveryOptions = {
   boss: PgBoss;
   services: { db: Database; clock: Clock; log: Log; sealer: Sealer; addressGuard: AddressGuard };
   /** Attempts under way at once in this process. */
-  mostInFlight: number;
+  maxInFlight: number;
   /** An attempt's time-out, in milliseconds. */
   timeoutMs?: number;
 };
@@ -30,14 +30,14 @@ export type Delivery = {
 const RELAY_EVERY_MS = 2_000;
 
 /** Starts sending. Any number of processes may. */
-export async function startDelivery({ boss, services, mostInFlight, timeoutMs }: DeliveryOptions): Promise<Delivery> {
+export async function startDelivery({ boss, services, maxInFlight, timeoutMs }: DeliveryOptions): Promise<Delivery> {
   const { db, clock, log, sealer, addressGuard } = services;
   await createDeliveryQueue(boss);
   const queue = openDeliveryQueue(boss);
   const sender = createSender({ guard: addressGuard, ...(timeoutMs !== undefined && { timeoutMs }) });
-  const attempts = startAttemptLoop({ db, clock, log, sealer, queue, sender, mostInFlight });
+  const attempts = startAttemptLoop({ db, clock, log, sealer, queue, sender, maxInFlight });
   const relayBatch = createRelay({ db, clock, queue });
-  const relay = runPasses({
+  const relay = startPollLoop({
     name: 'relay',
     pass: async () => ((await relayBatch()) ? 0 : RELAY_EVERY_MS),
     log,

@@ -6,7 +6,7 @@ import type { Attempt } from './send-message.ts';
 /** A webhook whose answers take longer waits in the slow lane. */
 const SLOW_MS = 2_000;
 /** So long every attempt may fail before the webhook is deactivated. */
-export const MOST_FAILING_MS = 5 * DAY_MS;
+export const MAX_FAILING_MS = 5 * DAY_MS;
 const GONE = 410;
 
 type WebhookState = {
@@ -66,7 +66,7 @@ export function settleWebhook(before: WebhookState, all: readonly Attempt[]): We
 /** Why the service stops sending to a webhook; null: it does not. */
 function deactivationOf(failingSince: Date | null, last: Attempt, attempts: readonly Attempt[]): string | null {
   if (attempts.some(({ outcome }) => outcome.status === GONE)) return 'The receiver answered 410 Gone';
-  if (failingSince === null || last.at.getTime() - failingSince.getTime() < MOST_FAILING_MS) return null;
+  if (failingSince === null || last.at.getTime() - failingSince.getTime() < MAX_FAILING_MS) return null;
   return 'Every attempt failed for 5 days';
 }
 

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, transact } from '../db/client.ts';
-import { type Passes, runPasses } from '../jobs/passes.ts';
+import { type PollLoop, startPollLoop } from '../jobs/poll-loop.ts';
 import { createPlaces } from './concurrency.ts';
 import { moveToSlowLane } from './demote.ts';
 import { isCurrent, type LoadedMessage, loadMessages } from './load-messages.ts';
@@ -17,7 +17,7 @@ export type AttemptLoopOptions = SendingServices & {
   db: Database;
   queue: DeliveryQueue;
   /** Attempts under way at once, recorded ones not counted. */
-  mostInFlight: number;
+  maxInFlight: number;
 };
 
 export type AttemptLoop = {
@@ -28,8 +28,8 @@ export type AttemptLoop = {
 };
 
 /** Few at a time, since who has more than their share of the places is seen between two claims only. */
-const MOST_CLAIMS = 20;
-const MOST_RECORDS = 200;
+const MAX_CLAIMS = 20;
+const MAX_RECORDS = 200;
 /** Retries become due by time alone. */
 const LOOK_EVERY_MS = 500;
 /**
@@ -47,7 +47,7 @@ export function startAttemptLoop(options: AttemptLoopOptions): AttemptLoop {
   const { db, clock, log, queue } = options;
   /** The claims of this process, from being taken to being recorded. */
   const held = new Map<string, Claim>();
-  const places = createPlaces(options.mostInFlight);
+  const places = createPlaces(options.maxInFlight);
   const ended: Attempt[] = [];
 
   const hold = (claims: readonly Claim[], lane: Lane): void => {
@@ -80,9 +80,9 @@ export function startAttemptLoop(options: AttemptLoopOptions): AttemptLoop {
   };
 
   const claimFrom = async (lane: Lane): Promise<number> => {
-    const most = Math.min(places.free(lane), MOST_CLAIMS);
-    if (most <= 0) return 0;
-    const claims = await queue.claim(lane, most, await webhooksOf(places.fullWorkspaces()));
+    const max = Math.min(places.free(lane), MAX_CLAIMS);
+    if (max <= 0) return 0;
+    const claims = await queue.claim(lane, max, await webhooksOf(places.fullWorkspaces()));
     if (claims.length === 0) return 0;
     hold(claims, lane);
     const messages = await loadMessages(db, claims).catch((error: unknown) => {
@@ -129,7 +129,7 @@ export function startAttemptLoop(options: AttemptLoopOptions): AttemptLoop {
     return claimed + claimedSlow > 0 ? 0 : LOOK_EVERY_MS;
   };
 
-  let mostRecords = MOST_RECORDS;
+  let maxRecords = MAX_RECORDS;
   /** Whose recording failed once, and may have been done all the same. */
   const uncertain = new WeakSet<Attempt>();
 
@@ -138,7 +138,7 @@ export function startAttemptLoop(options: AttemptLoopOptions): AttemptLoop {
     const taken = new Map<string, Attempt>();
     const left: Attempt[] = [];
     for (const one of ended.splice(0)) {
-      if (taken.size === mostRecords || taken.has(one.message.id)) left.push(one);
+      if (taken.size === maxRecords || taken.has(one.message.id)) left.push(one);
       else taken.set(one.message.id, one);
     }
     ended.push(...left);
@@ -160,17 +160,17 @@ export function startAttemptLoop(options: AttemptLoopOptions): AttemptLoop {
       // attempt that cannot be written keeps no others.
       for (const one of attempts) uncertain.add(one);
       ended.push(...attempts);
-      mostRecords = Math.ceil(attempts.length / 2);
+      maxRecords = Math.ceil(attempts.length / 2);
       throw error;
     }
-    mostRecords = Math.min(mostRecords * 2, MOST_RECORDS);
+    maxRecords = Math.min(maxRecords * 2, MAX_RECORDS);
     release(attempts.map((one) => one.claim));
     return 0;
   };
 
-  const recording: Passes = runPasses({ name: 'record attempts', pass: record, log });
-  const claiming: Passes = runPasses({ name: 'claim attempts', pass: claim, log });
-  const heartbeat: Passes = runPasses({
+  const recording: PollLoop = startPollLoop({ name: 'record attempts', pass: record, log });
+  const claiming: PollLoop = startPollLoop({ name: 'claim attempts', pass: claim, log });
+  const heartbeat: PollLoop = startPollLoop({
     name: 'heartbeat',
     pass: async () => {
       await queue.touch([...held.values()]);

@@ -29,7 +29,7 @@ function startsOf(day: string, input: Partial<FreeTimesInput> & Pick<FreeTimesIn
     durationMinutes: 60,
     taken: [],
     now: at('1970-01-01T00:00:00Z'),
-    mostSlots: 10_000,
+    maxSlots: 10_000,
     from: at(`${day}T00:00:00Z`),
     to: new Date(at(`${day}T00:00:00Z`).getTime() + DAY_MS),
     ...input,
@@ -168,8 +168,8 @@ describe('slots of an ordinary day', () => {
   });
 
   test('are no more than asked for, and the earliest', () => {
-    expect(startsOf(monday, { openHours, mostSlots: 2 })).toEqual(['07:00', '08:00']);
-    expect(startsOf(monday, { openHours, mostSlots: 0 })).toEqual([]);
+    expect(startsOf(monday, { openHours, maxSlots: 2 })).toEqual(['07:00', '08:00']);
+    expect(startsOf(monday, { openHours, maxSlots: 0 })).toEqual([]);
   });
 
   test('a window without a bound and a slot without a length are refused', () => {
@@ -260,7 +260,7 @@ describe('where clocks change', () => {
   test('Apia had no 30 December 2011, a Friday', () => {
     const window = { from: at('2011-12-28T00:00:00Z'), to: at('2012-01-01T12:00:00Z') };
     const openHours = { time_zone: 'Pacific/Apia', hours: week('12:00', '13:00') };
-    const starts = freeTimes({ openHours, durationMinutes: 60, taken: [], now: window.from, mostSlots: 9, ...window });
+    const starts = freeTimes({ openHours, durationMinutes: 60, taken: [], now: window.from, maxSlots: 9, ...window });
     expect(starts.map((start) => start.toISOString().slice(0, 16))).toEqual([
       '2011-12-28T22:00', // Wednesday
       '2011-12-29T22:00', // Thursday
@@ -393,7 +393,7 @@ const anyQuestion = fc
       now: new Date(base + now * MINUTE_MS),
       from: new Date(base + from * MINUTE_MS),
       to: new Date(base + (from + length) * MINUTE_MS),
-      mostSlots: 10_000,
+      maxSlots: 10_000,
     };
   });
 
@@ -470,7 +470,7 @@ describe('whatever is asked', () => {
     fc.assert(
       fc.property(anyInput, ({ time_zone, hours, base, days, durationMinutes, taken }) => {
         const openHours = { time_zone, hours };
-        const input = { openHours, durationMinutes, taken: taken(base), now: new Date(base), mostSlots: 300 };
+        const input = { openHours, durationMinutes, taken: taken(base), now: new Date(base), maxSlots: 300 };
         const starts = freeTimes({ ...input, from: new Date(base - DAY_MS), to: new Date(base + days * DAY_MS) });
         let free = base;
         for (const start of starts.map(Number)) {
@@ -488,7 +488,7 @@ describe('whatever is asked', () => {
           free = end;
         }
         expect(
-          freeTimes({ ...input, mostSlots: 10_000, from: new Date(base), to: new Date(base + days * DAY_MS) }).length,
+          freeTimes({ ...input, maxSlots: 10_000, from: new Date(base), to: new Date(base + days * DAY_MS) }).length,
         ).toBeLessThanOrEqual((days + 1) * 288);
       }),
       { numRuns: 200 },
@@ -515,7 +515,7 @@ describe('whatever is asked', () => {
     const offset = vi.spyOn(IANAZone.prototype, 'offset');
     try {
       const input = { openHours: berlin(...hours), durationMinutes: 5, taken, now: from, from, to };
-      expect(freeTimes({ ...input, mostSlots: 20_000 }).length).toBeGreaterThan(10_000);
+      expect(freeTimes({ ...input, maxSlots: 20_000 }).length).toBeGreaterThan(10_000);
       // 62 days, two before and one behind them; and one change, found in a day of seconds by halving.
       expect(offset.mock.calls.length).toBeLessThan(100);
     } finally {

@@ -8,7 +8,7 @@ import Fastify from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { serveContactsCsv } from '../../src/http/contacts-csv.ts';
 import { answerErrors } from '../../src/http/errors.ts';
-import { defaultPatience } from '../../src/http/streaming-body.ts';
+import { defaultTimeouts } from '../../src/http/streaming-body.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
 
@@ -39,7 +39,7 @@ async function total(): Promise<number> {
 }
 
 /** The door alone. `answered` counts the calls whose handler has ended, also where nobody hears the answer. */
-async function openDoor(patience = defaultPatience) {
+async function openDoor(timeouts = defaultTimeouts) {
   const door = Fastify();
   answerErrors(door);
   await door.register(cookie);
@@ -47,7 +47,7 @@ async function openDoor(patience = defaultPatience) {
   door.addHook('onSend', async () => {
     answered += 1;
   });
-  await door.register(async (scope) => serveContactsCsv(scope, app.services, patience));
+  await door.register(async (scope) => serveContactsCsv(scope, app.services, timeouts));
   await door.listen({ host: '127.0.0.1', port: 0 });
   const { port } = door.server.address() as AddressInfo; // It listens on TCP, so this is no pipe name.
   const close = async (): Promise<void> => {
@@ -58,7 +58,7 @@ async function openDoor(patience = defaultPatience) {
 }
 
 test('an import that drips in gets 408, and is cut off', async () => {
-  const { port, close } = await openDoor({ ...defaultPatience, periodMs: 60, leastBytes: 1_000, drainMs: 50 });
+  const { port, close } = await openDoor({ ...defaultTimeouts, periodMs: 60, minBytes: 1_000, drainMs: 50 });
   const sent = request({
     port,
     method: 'POST',

@@ -41,13 +41,13 @@ const NO_IDS: readonly unknown[] = [
   '\u0661',
   '9'.repeat(400),
 ];
-const MOST_64 = Number.MAX_SAFE_INTEGER;
+const MAX_64 = Number.MAX_SAFE_INTEGER;
 const ID_FORM = 'must be a positive 32-bit integer';
 /** What ids are that are no 32-bit ones: which are none, and what is said of them. */
 const idForms: Partial<Record<Child, { noIds: readonly unknown[]; form: string }>> = {
   deliveryId: {
-    noIds: [...NO_IDS.filter((id) => id !== 2_147_483_648), MOST_64 + 1],
-    form: `must be the id of a delivery, an integer from 1 to ${MOST_64}`,
+    noIds: [...NO_IDS.filter((id) => id !== 2_147_483_648), MAX_64 + 1],
+    form: `must be the id of a delivery, an integer from 1 to ${MAX_64}`,
   },
 };
 const NO_CREDENTIALS = [
@@ -115,11 +115,11 @@ function allowed(row: Row): readonly Role[] {
   if (row.who === 'room owner') return ['owner'];
   if (row.who === 'room host') return ['owner', 'admin'];
   const place = workspaceOf(row);
-  return place === null ? ['member'] : people.filter((role) => isAtLeast(role, place.least));
+  return place === null ? ['member'] : people.filter((role) => isAtLeast(role, place.min));
 }
 
-function tooLow(least: Role): readonly Role[] {
-  return people.filter((role) => !isAtLeast(role, least));
+function tooLow(min: Role): readonly Role[] {
+  return people.filter((role) => !isAtLeast(role, min));
 }
 
 /** Names that no room has, or can have. */
@@ -236,10 +236,10 @@ describe.each(Object.entries(rows))('%s', (name, row) => {
     }
 
     if (place !== null) {
-      const { least, parameter } = place;
+      const { min, parameter } = place;
       test('who is not a member, or whose role is too low: 403', () =>
         refused(
-          (['outsider', ...tooLow(least)] as const).map((person) => (scene) => ({ token: scene[person].token })),
+          (['outsider', ...tooLow(min)] as const).map((person) => (scene) => ({ token: scene[person].token })),
           403,
           problemOf('FORBIDDEN', row.forbidden ?? 'Forbidden'),
         ));

@@ -59,7 +59,7 @@ describe.each(doors)('through %s', (_, door) => {
     return place === null || row.workspace === 'workspace_id' ? [] : [[name, row, place] as const];
   });
 
-  test.each(inPath)('%s refuses what is wrong in every way in that order', async (name, row, { least, parameter }) => {
+  test.each(inPath)('%s refuses what is wrong in every way in that order', async (name, row, { min, parameter }) => {
     const children = Object.keys(row.children ?? {}) as Child[];
     const unknown = Object.fromEntries(children.map((child) => [child, isNamedByText(child) ? 'unknown' : UNKNOWN]));
     const [wrong] = row.wrong ?? [];
@@ -72,14 +72,14 @@ describe.each(doors)('through %s', (_, door) => {
     expect(await refusal(undefined, { [parameter]: UNKNOWN })).toEqual([401, 'Unauthorized']);
     expect(await refusal(scene.outsider.token, { [parameter]: UNKNOWN })).toEqual([404, 'Workspace not found']);
     expect(await refusal(scene.outsider.token, {})).toEqual(forbidden);
-    for (const role of people.filter((one) => !isAtLeast(one, least)))
+    for (const role of people.filter((one) => !isAtLeast(one, min)))
       expect(await refusal(scene[role].token, {})).toEqual(forbidden);
-    if (wrong) expect(await refusal(scene[least].token, {})).toEqual([400, wrong.message]);
+    if (wrong) expect(await refusal(scene[min].token, {})).toEqual([400, wrong.message]);
     const [child] = children;
     if (wrong && child) {
       const right = row.input(scene, scene.member);
       const restored = Object.fromEntries(Object.keys(wrong.input).map((field) => [field, right[field]]));
-      expect(await refusal(scene[least].token, restored)).toEqual([404, row.children?.[child]]);
+      expect(await refusal(scene[min].token, restored)).toEqual([404, row.children?.[child]]);
     }
   });
 

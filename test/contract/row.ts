@@ -64,10 +64,10 @@ export type Row = {
 };
 
 /** Who is refused by role, and where: null for what is in no workspace. */
-export function workspaceOf({ who, workspace }: Row): { least: Role; parameter: string } | null {
+export function workspaceOf({ who, workspace }: Row): { min: Role; parameter: string } | null {
   return who === 'anyone' || who === 'user' || who === 'room owner' || who === 'room host'
     ? null
-    : { least: who, parameter: workspace ?? 'id' };
+    : { min: who, parameter: workspace ?? 'id' };
 }
 
 function nameRequired(name: unknown): Refusal {

@@ -40,10 +40,10 @@ async function readAll(from: Socket): Promise<string> {
   return text;
 }
 
-function startApp(patience: { bodyMs: number; lingerMs: number }): void {
+function startApp(timeouts: { bodyMs: number; lingerMs: number }): void {
   app = Fastify();
   answerErrors(app);
-  limitSlowBodies(app, patience);
+  limitSlowBodies(app, timeouts);
 }
 
 const begin = 'POST / HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{';

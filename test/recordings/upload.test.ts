@@ -43,7 +43,7 @@ let team: Team;
 let room: { id: number; name: string };
 let recording: Started;
 beforeAll(async () => {
-  app = await startTestApp({ wrapStore, settings: { mostRecordingBytes: 2 * MIB } });
+  app = await startTestApp({ wrapStore, settings: { maxRecordingBytes: 2 * MIB } });
 });
 beforeEach(async () => {
   team = await addTeam(app);
@@ -473,7 +473,7 @@ describe('what goes wrong leaves nothing, and may be tried again', () => {
   });
 
   test('a body that drips in gets 408', async () => {
-    const door = await openDoor(app, { periodMs: 60, leastBytes: 1_000, drainMs: 50 });
+    const door = await openDoor(app, { periodMs: 60, minBytes: 1_000, drainMs: 50 });
     const url = `${door.url}/api/recordings/${recording.id}/file`;
     const socket = await openUpload(url, recording.token, 'Content-Length: 1000000');
     const said = listen(socket);

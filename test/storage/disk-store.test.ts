@@ -70,15 +70,15 @@ describe('disk store, on its disk', () => {
 
   test('an upload never holds more than 4 MiB, however fast its source is', async () => {
     const staging = join(root, 'staging');
-    let most = 0;
+    let max = 0;
     const onBlock = (pulled: number) => {
       const [name] = readdirSync(staging);
       const written = name === undefined ? undefined : statSync(join(staging, name), { throwIfNoEntry: false })?.size;
-      if (written !== undefined) most = Math.max(most, pulled - written);
+      if (written !== undefined) max = Math.max(max, pulled - written);
     };
     await store.put('memory/object', byteSource(64 * MIB, { onBlock }), PDF);
-    expect(most).toBeGreaterThan(0);
-    expect(most).toBeLessThanOrEqual(4 * MIB);
+    expect(max).toBeGreaterThan(0);
+    expect(max).toBeLessThanOrEqual(4 * MIB);
   });
 
   test('a disk that refuses bytes half-way says StorageUnavailableError and leaves nothing', async () => {

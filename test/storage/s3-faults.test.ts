@@ -145,13 +145,13 @@ describe('S3 store on a server with faults', () => {
 
   test('an upload holds two parts at most while the store is slow', async () => {
     const fake = await open({ bytesPerSecond: 30 * MIB, idleTimeoutMs: 5000 });
-    let most = 0;
+    let max = 0;
     const onBlock = (pulled: number) => {
-      most = Math.max(most, pulled - fake.received);
+      max = Math.max(max, pulled - fake.received);
     };
     await fake.store.put('a', byteSource(64 * MIB, { onBlock }), PDF);
-    expect(most).toBeGreaterThan(8 * MIB);
-    expect(most).toBeLessThanOrEqual(16.5 * MIB);
+    expect(max).toBeGreaterThan(8 * MIB);
+    expect(max).toBeLessThanOrEqual(16.5 * MIB);
   });
 
   for (const status of [405, 501]) {

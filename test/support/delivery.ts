@@ -13,11 +13,11 @@ export type TestDelivery = {
 
 export async function startTestDelivery(
   app: TestApp,
-  { timeoutMs = 2_000, mostInFlight = 64 }: { timeoutMs?: number; mostInFlight?: number } = {},
+  { timeoutMs = 2_000, maxInFlight = 64 }: { timeoutMs?: number; maxInFlight?: number } = {},
 ): Promise<TestDelivery> {
   const { services, databaseUrl } = app;
   const jobs = await startJobs({ connectionString: databaseUrl, schedule: [], log: services.log });
-  const delivery = await startDelivery({ boss: jobs.boss, services, mostInFlight, timeoutMs });
+  const delivery = await startDelivery({ boss: jobs.boss, services, maxInFlight, timeoutMs });
   return {
     boss: jobs.boss,
     async hurry() {

@@ -1,7 +1,7 @@
 /** Bytes on a socket, for what no HTTP client would send. */
 import { connect } from 'node:net';
 
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 /** Sends `bytes` and resolves with everything that comes back until the server closes. Rejects when it does not. */
 export function exchange(url: string, bytes: string | Buffer): Promise<string> {
@@ -9,7 +9,7 @@ export function exchange(url: string, bytes: string | Buffer): Promise<string> {
     const { hostname, port } = new URL(url);
     const socket = connect({ host: hostname, port: Number(port) });
     const chunks: Buffer[] = [];
-    socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error('The server neither answered nor closed')));
+    socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error('The server neither answered nor closed')));
     socket.on('data', (chunk) => chunks.push(chunk));
     socket.on('error', (error: NodeJS.ErrnoException) => {
       // A server that has answered and closed may reset what we still send.

@@ -41,7 +41,7 @@ export type ReceiverOptions = {
   host?: string;
 };
 
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 const LOOK_EVERY_MS = 5;
 
 /** Answers 200 with an empty body. */
@@ -103,7 +103,7 @@ export async function startReceiver(handler: Handler = accept, options: Receiver
     requests,
     connections,
     async waitFor(count) {
-      const deadline = Date.now() + PATIENCE_MS;
+      const deadline = Date.now() + TIMEOUT_MS;
       while (requests.length < count) {
         if (Date.now() > deadline) throw new Error(`${requests.length} of ${count} requests came`);
         await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));

@@ -122,7 +122,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       trustedOrigins: [],
       sessionDays: 30,
       participantTimeoutSeconds: 300,
-      mostRecordingBytes: 2_147_483_648,
+      maxRecordingBytes: 2_147_483_648,
       recordingTimeoutHours: 24,
       webhookRetentionDays: 30,
       ...options.settings,

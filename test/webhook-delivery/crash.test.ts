@@ -14,7 +14,7 @@ const EMIT_EVERY_MS = 200;
  */
 const WEBHOOKS_EACH = 8;
 /** From the last kill on: the heartbeat of 10 s, the supervision of 5 s, and two retries' worth. */
-const LONGEST_MS = 30_000;
+const MAX_MS = 30_000;
 /** How long before a kill a request may have come whose attempt is not in the books, and how late it may be read here. */
 const UNRECORDED_MS = 5_000;
 const READ_LATE_MS = 1_000;
@@ -111,9 +111,9 @@ test('workers killed under load, again and again, lose no event, repeat no event
   const emitted = workshop.emitted();
   const undelivered = () => db.webhookMessage.count({ where: { status: { not: 'delivered' } } });
   const unrelayed = () => db.event.count({ where: { relayedAt: null } });
-  const patience = (kills.at(-1) ?? 0) + LONGEST_MS - Date.now();
+  const timeouts = (kills.at(-1) ?? 0) + MAX_MS - Date.now();
   await expect
-    .poll(async () => (await unrelayed()) + (await undelivered()), { timeout: patience, interval: 250 })
+    .poll(async () => (await unrelayed()) + (await undelivered()), { timeout: timeouts, interval: 250 })
     .toBe(0);
   expect(await survivor.end('SIGTERM')).toBe(0);
 

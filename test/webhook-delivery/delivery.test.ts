@@ -175,8 +175,8 @@ test('ten attempts by the schedule, with one id and the same bytes, and then the
   const hook = await addHook();
   hook.receiver.respondWith(answer(500, 'broken'));
   await causeEvent();
-  const least = [5_000, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR];
-  for (const [index, delay] of least.entries()) {
+  const min = [5_000, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR];
+  for (const [index, delay] of min.entries()) {
     const [last] = await attempts(hook, index + 1);
     expect(last).toMatchObject({ attempt: index + 1, response_status: 500, response_body: 'broken', success: 0 });
     const { status, next_attempt_at } = await messageOf(hook, last?.delivery_id);
@@ -220,15 +220,15 @@ test.each([
   ['999999', 3_600, 4_320],
   ['1', 5, 6],
   ['soon', 5, 6],
-])('Retry-After: %s puts the second attempt off by %i to %i s', async (retryAfter, least, most) => {
+])('Retry-After: %s puts the second attempt off by %i to %i s', async (retryAfter, min, max) => {
   const hook = await addHook();
   hook.receiver.respondWith(answer(429, '', { 'retry-after': retryAfter }));
   await causeEvent();
   const [last] = await attempts(hook, 1);
   const { next_attempt_at } = await messageOf(hook, last?.delivery_id);
   const delay = next_attempt_at - Number(last?.created_at);
-  expect(delay).toBeGreaterThanOrEqual(least - 1);
-  expect(delay).toBeLessThanOrEqual(most + 2);
+  expect(delay).toBeGreaterThanOrEqual(min - 1);
+  expect(delay).toBeLessThanOrEqual(max + 2);
   await remove(hook);
 });
 
@@ -268,10 +268,10 @@ test('a late 410 of an address that the webhook has left does not deactivate it'
 
 test('a webhook has at most 20 attempts under way, however many messages wait', async () => {
   const hook = await addHook();
-  let [open, most] = [0, 0];
+  let [open, max] = [0, 0];
   hook.receiver.respondWith((_request, response) => {
     open += 1;
-    most = Math.max(most, open);
+    max = Math.max(max, open);
     setTimeout(() => {
       open -= 1;
       response.end();
@@ -289,8 +289,8 @@ test('a webhook has at most 20 attempts under way, however many messages wait', 
     ),
   );
   await hook.receiver.waitFor(90);
-  expect(most).toBeLessThanOrEqual(20);
-  expect(most).toBeGreaterThan(10);
+  expect(max).toBeLessThanOrEqual(20);
+  expect(max).toBeGreaterThan(10);
   await attempts(hook, 50);
   await remove(hook);
 });

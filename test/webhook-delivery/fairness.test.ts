@@ -11,7 +11,7 @@ const PLACES = 256;
 
 test('hung receivers of three workspaces leave places to a fourth', async () => {
   const app = await startTestApp();
-  const delivery = await startTestDelivery(app, { timeoutMs: 10_000, mostInFlight: PLACES });
+  const delivery = await startTestDelivery(app, { timeoutMs: 10_000, maxInFlight: PLACES });
   const hung = await startReceiver(() => {});
   const good = await startReceiver();
   const addHook = (team: Team, url: string) =>

@@ -35,8 +35,8 @@ test('a place is left once', () => {
 test.each([
   [1_000, 125],
   [80, 20],
-])('of %i places a workspace gets %i, and no more until some are left', (most, ofWorkspace) => {
-  const places = createPlaces(most);
+])('of %i places a workspace gets %i, and no more until some are left', (max, ofWorkspace) => {
+  const places = createPlaces(max);
   take(places, 'fast', ofWorkspace - 1);
   take(places, 'fast', 3, 2);
   expect(places.fullWorkspaces()).toEqual([]);

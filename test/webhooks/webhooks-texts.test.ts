@@ -9,9 +9,9 @@ import { OVERLAP_MS } from '../../src/features/webhooks/secrets.ts';
 import { listOperations } from '../../src/http/rest.ts';
 import { webhookEntries } from '../../src/openapi/webhooks.ts';
 import { TIMEOUT_MS } from '../../src/webhook-delivery/http-sender.ts';
-import { MOST_ANSWER_BYTES } from '../../src/webhook-delivery/response-body.ts';
-import { DELAYS_MS, JITTER, LONGEST_RETRY_AFTER_MS } from '../../src/webhook-delivery/retry-schedule.ts';
-import { MOST_FAILING_MS } from '../../src/webhook-delivery/webhook-health.ts';
+import { MAX_ANSWER_BYTES } from '../../src/webhook-delivery/response-body.ts';
+import { DELAYS_MS, JITTER, MAX_RETRY_AFTER_MS } from '../../src/webhook-delivery/retry-schedule.ts';
+import { MAX_FAILING_MS } from '../../src/webhook-delivery/webhook-health.ts';
 
 const guide = await readFile(new URL('../../docs/api.md', import.meta.url), 'utf8');
 
@@ -41,7 +41,7 @@ describe.each(texts)('%s', (_, text) => {
     expect(text).toContain(
       `again after ${words.slice(0, -1).join(', ')} and ${words.at(-1)}, each with up to ${JITTER * 100} %`,
     );
-    expect(LONGEST_RETRY_AFTER_MS).toBe(HOUR_MS);
+    expect(MAX_RETRY_AFTER_MS).toBe(HOUR_MS);
     expect(text).toMatch(/`Retry-After`[^.]* up to an hour/);
   });
 
@@ -52,8 +52,8 @@ describe.each(texts)('%s', (_, text) => {
 });
 
 test('the guide says where answers are cut, and the days of failure as the code has them', () => {
-  expect(onOneLine(guide)).toContain(`cut at ${MOST_ANSWER_BYTES / 1_000} kB`);
-  expect(onOneLine(guide)).toContain(`fails ${MOST_FAILING_MS / DAY_MS} days or more after the first failure`);
+  expect(onOneLine(guide)).toContain(`cut at ${MAX_ANSWER_BYTES / 1_000} kB`);
+  expect(onOneLine(guide)).toContain(`fails ${MAX_FAILING_MS / DAY_MS} days or more after the first failure`);
 });
 
 test('every body in the guide is one by the catalogue', () => {

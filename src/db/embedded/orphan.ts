@@ -34,9 +34,9 @@ export async function stopOrphan(clusterDir: string, log: Log): Promise<number |
   }
   if (!(await isPostmasterOf(found.pid, clusterDir))) return found.pid;
   log.warn({ pid: found.pid }, 'Stopping the PostgreSQL that a killed server has left running');
-  for (const [signal, patience] of [['SIGINT', FAST_MS] as const, ['SIGQUIT', IMMEDIATE_MS] as const]) {
+  for (const [signal, timeouts] of [['SIGINT', FAST_MS] as const, ['SIGQUIT', IMMEDIATE_MS] as const]) {
     signalProcess(found.pid, signal);
-    if (await isGoneWithin(patience, found.pid, clusterDir)) return found.pid;
+    if (await isGoneWithin(timeouts, found.pid, clusterDir)) return found.pid;
   }
   throw new EmbeddedPostgresError(`The PostgreSQL of an earlier start (process ${found.pid}) does not stop`);
 }
@@ -97,8 +97,8 @@ function signalProcess(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-async function isGoneWithin(patience: number, pid: number, clusterDir: string): Promise<boolean> {
-  const deadline = performance.now() + patience;
+async function isGoneWithin(timeouts: number, pid: number, clusterDir: string): Promise<boolean> {
+  const deadline = performance.now() + timeouts;
   while (performance.now() < deadline) {
     if (!(await isPostmasterOf(pid, clusterDir))) return true;
     await sleep(5);

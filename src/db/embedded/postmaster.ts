@@ -125,13 +125,13 @@ function describeExit(child: ChildProcess): Promise<string> {
 /** Fast shutdown (open transactions are rolled back), then an immediate one, then by force; never an error. */
 async function stop(child: ChildProcess, exited: Promise<string>, log: Log): Promise<void> {
   child.ref();
-  for (const [signal, patience] of [
+  for (const [signal, timeouts] of [
     ['SIGINT', FAST_SHUTDOWN_MS] as const,
     ['SIGQUIT', IMMEDIATE_SHUTDOWN_MS] as const,
   ]) {
     child.kill(signal);
     const timer = new AbortController();
-    const late = sleep(patience, 'late' as const, { signal: timer.signal }).catch(() => 'late' as const);
+    const late = sleep(timeouts, 'late' as const, { signal: timer.signal }).catch(() => 'late' as const);
     const first = await Promise.race([exited.then(() => 'exited' as const), late]);
     timer.abort();
     if (first === 'exited') return;

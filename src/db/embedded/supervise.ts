@@ -3,7 +3,7 @@ import { messageOf } from './errors.ts';
 import { type PostmasterOptions, startPostmaster } from './postmaster.ts';
 
 const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 30_000;
+const MAX_PAUSE_MS = 30_000;
 
 /**
  * Starts PostgreSQL, and again on the same port whenever it ends by itself (killed for want of memory, say), for as long
@@ -19,7 +19,7 @@ export async function supervisePostgres(
   const { port } = current;
 
   const startAgain = async (): Promise<void> => {
-    for (let pause = FIRST_PAUSE_MS; !stopping.signal.aborted; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    for (let pause = FIRST_PAUSE_MS; !stopping.signal.aborted; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
       try {
         current = await startPostmaster({ ...options, port });
         return;

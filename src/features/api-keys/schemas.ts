@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { id, requiredLine, unixSeconds } from '../../core/validation.ts';
 
-const MOST_NAME = 100;
+const MAX_NAME_LENGTH = 100;
 
 export const ApiKey = z
   .object({
@@ -25,7 +25,7 @@ export const CreatedApiKey = ApiKey.extend({
 export type CreatedApiKey = z.infer<typeof CreatedApiKey>;
 
 export const CreateApiKeyInput = z.object({
-  name: requiredLine(MOST_NAME, 'Name is required')
+  name: requiredLine(MAX_NAME_LENGTH, 'Name is required')
     .describe('What the key is for, at most 100 characters')
     .meta({ example: 'Nightly import' }),
 });

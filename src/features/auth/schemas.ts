@@ -1,16 +1,18 @@
 import { z } from 'zod';
 import { email, id, requiredLine, unixSeconds } from '../../core/validation.ts';
 
-const MOST_NAME = 100;
-const LEAST_PASSWORD = 8;
-const MOST_PASSWORD = 200;
+const MAX_NAME_LENGTH = 100;
+const MIN_PASSWORD_LENGTH = 8;
+const MAX_PASSWORD_LENGTH = 200;
 
-const userName = requiredLine(MOST_NAME, 'Name is required').describe('Display name').meta({ example: 'Ada Lovelace' });
+const userName = requiredLine(MAX_NAME_LENGTH, 'Name is required')
+  .describe('Display name')
+  .meta({ example: 'Ada Lovelace' });
 
 const newPassword = z
   .string()
-  .min(LEAST_PASSWORD, { error: `password must have ${LEAST_PASSWORD} to ${MOST_PASSWORD} characters` })
-  .max(MOST_PASSWORD, { error: `password must have ${LEAST_PASSWORD} to ${MOST_PASSWORD} characters` })
+  .min(MIN_PASSWORD_LENGTH, { error: `password must have ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters` })
+  .max(MAX_PASSWORD_LENGTH, { error: `password must have ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters` })
   .refine((value) => value.isWellFormed(), { error: 'password must not contain broken Unicode' })
   .describe('8 to 200 characters')
   .meta({ example: 'correct horse battery staple' });
@@ -18,7 +20,7 @@ const newPassword = z
 /** Any text: whether it is the right one is not for the shape to say. Its length is limited before it is hashed. */
 const anyPassword = z
   .string()
-  .max(MOST_PASSWORD, { error: `password must have at most ${MOST_PASSWORD} characters` })
+  .max(MAX_PASSWORD_LENGTH, { error: `password must have at most ${MAX_PASSWORD_LENGTH} characters` })
   .describe('The current password')
   .meta({ example: 'correct horse battery staple' });
 

@@ -14,7 +14,7 @@ import { type BookingPage, type CreatePageInput, isPageSlug, type PageInput, typ
 type Db = Pick<Services, 'db'>;
 
 /** Leaves room for what makes a slug unique. */
-const MOST_BASE = 50;
+const MAX_BASE = 50;
 
 type NewPage = Omit<Prisma.BookingPageCreateManyInput, 'slug'>;
 
@@ -70,7 +70,7 @@ async function insertPage(tx: Tx, page: NewPage, wanted: string | undefined): Pr
 }
 
 function baseOf(title: string): string {
-  const base = toSlug(title, 'meeting', MOST_BASE);
+  const base = toSlug(title, 'meeting', MAX_BASE);
   return isPageSlug(base) ? base : `meeting-${base}`;
 }
 

@@ -26,7 +26,7 @@ export type FreeTimesInput = BookableHours & {
   from: Date;
   to: Date;
   /** No more slots than this: the earliest ones. */
-  mostSlots: number;
+  maxSlots: number;
 };
 
 /** Real time in which the zone's clocks are `offset` ahead of UTC. All times below are in milliseconds. */
@@ -36,10 +36,10 @@ type EvenStretch = { start: number; end: number; offset: number };
 type Opening = { start: number; end: number; opensAt: number };
 
 /** 62 days by any calendar, and what clocks and date lines shift: more is a mistake of the caller. */
-const MOST_WINDOW = 64 * DAY_MS;
+const MAX_WINDOW = 64 * DAY_MS;
 
 /** No opening lasts longer: it is a part of one local day, of which a date line makes two at most. */
-const LONGEST_OPENING = 2 * DAY_MS;
+const MAX_OPENING = 2 * DAY_MS;
 
 /** 1970-01-01 was a Thursday. */
 const EPOCH_WEEKDAY = weekdays.indexOf('thursday');
@@ -53,11 +53,11 @@ const EPOCH_WEEKDAY = weekdays.indexOf('thursday');
  * Work is bounded by the window. Throws RangeError, which is a mistake of the caller, for a window of more than 64 days,
  * an invalid date in it, a duration that is not positive and an unknown time zone.
  */
-export function freeTimes({ from, to, mostSlots, ...hours }: FreeTimesInput): Date[] {
-  if (!(to.getTime() - from.getTime() <= MOST_WINDOW)) throw new RangeError('The window must have at most 64 days');
+export function freeTimes({ from, to, maxSlots, ...hours }: FreeTimesInput): Date[] {
+  if (!(to.getTime() - from.getTime() <= MAX_WINDOW)) throw new RangeError('The window must have at most 64 days');
   const starts: Date[] = [];
   for (const slot of freeSlots(hours, from.getTime(), to.getTime())) {
-    if (starts.length >= mostSlots) break;
+    if (starts.length >= maxSlots) break;
     starts.push(new Date(slot));
   }
   return starts;
@@ -77,7 +77,7 @@ function* freeSlots(
     .filter(({ start, end }) => start < end)
     .sort((a, b) => a.start - b.start);
   let passed = 0;
-  for (const { start, end } of findOpenings(openHours, from - LONGEST_OPENING, to + duration)) {
+  for (const { start, end } of findOpenings(openHours, from - MAX_OPENING, to + duration)) {
     const skipped = Math.max(0, Math.ceil((earliest - start) / duration));
     for (let slot = start + skipped * duration; slot < to && slot + duration <= end; slot += duration) {
       while ((busy[passed]?.end ?? Number.POSITIVE_INFINITY) <= slot) passed += 1;

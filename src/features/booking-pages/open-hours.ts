@@ -6,7 +6,7 @@ import { fieldOf } from '../../core/validation.ts';
 /** In the order of ISO 8601: a week begins on Monday. */
 export const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 
-const MOST_INTERVALS = 50;
+const MAX_INTERVALS = 50;
 
 /** What names of the IANA database are made of. Node also takes fixed offsets such as +01:00, which know no summer. */
 const ZONE_NAME = /^[A-Za-z][\w+/-]{0,63}$/;
@@ -54,7 +54,7 @@ export const OpenHours = z
     time_zone: timeZone,
     hours: z
       .array(OpenInterval)
-      .max(MOST_INTERVALS)
+      .max(MAX_INTERVALS)
       .superRefine((hours, context) => {
         const overlap = findOverlap(hours);
         if (overlap === undefined) return;

@@ -3,10 +3,10 @@ import { id, integerBetween, requiredLine, unixSeconds } from '../../core/valida
 import { isRoomName, roomNameFormat } from '../rooms/room-name.ts';
 import { OpenHours } from './open-hours.ts';
 
-const MOST_TITLE = 100;
-const LEAST_DURATION = 5;
+const MAX_TITLE = 100;
+const MIN_DURATION = 5;
 /** Minutes. */
-export const MOST_DURATION = 480;
+export const MAX_DURATION = 480;
 
 /** Slugs of pages are spelled like names of rooms. */
 export const isPageSlug = isRoomName;
@@ -19,11 +19,11 @@ const slug = z
   .describe('Part of the link; unique in the whole service')
   .meta({ ...roomNameFormat, example: 'intro-call' });
 
-const title = requiredLine(MOST_TITLE, 'Title is required')
+const title = requiredLine(MAX_TITLE, 'Title is required')
   .describe('What is booked; at most 100 characters')
   .meta({ example: 'Intro call' });
 
-const durationMinutes = integerBetween(LEAST_DURATION, MOST_DURATION)
+const durationMinutes = integerBetween(MIN_DURATION, MAX_DURATION)
   .describe('Length of a meeting, in minutes')
   .meta({ example: 30 });
 

@@ -12,9 +12,9 @@ import { addRoom } from '../rooms/rooms.ts';
 import { findPage, horizonOf, listTaken, type OpenPage } from './open-page.ts';
 import type { BookedMeeting, BookInput } from './schemas.ts';
 
-const MOST_DISPLAY_NAME = 100;
+const MAX_DISPLAY_NAME = 100;
 /** Of one address on one page: who books is a stranger, and each booking makes a room. */
-const MOST_TO_COME = 3;
+const MAX_TO_COME = 3;
 
 type NewBooking = {
   workspaceId: number;
@@ -103,11 +103,11 @@ async function requireFew(tx: Tx, { workspaceId, id }: OpenPage, email: string, 
   const toCome = await tx.booking.count({
     where: { workspaceId, bookingPageId: id, email, cancelledAt: null, startsAt: { gt: now } },
   });
-  if (toCome >= MOST_TO_COME) throw conflict('This address has bookings to come already');
+  if (toCome >= MAX_TO_COME) throw conflict('This address has bookings to come already');
 }
 
 function displayName(title: string, name: string): string {
-  return [...`${title}: ${name}`].slice(0, MOST_DISPLAY_NAME).join('').trim();
+  return [...`${title}: ${name}`].slice(0, MAX_DISPLAY_NAME).join('').trim();
 }
 
 async function insertBooking(tx: Tx, booking: NewBooking): Promise<number> {

@@ -4,7 +4,7 @@ import { DAY_MS, MINUTE_MS } from '../../core/time.ts';
 import type { Database, Tx } from '../../db/client.ts';
 import type { TakenTime } from '../booking-pages/free-times.ts';
 import type { PageRow } from '../booking-pages/present.ts';
-import { isPageSlug, MOST_DURATION } from '../booking-pages/schemas.ts';
+import { isPageSlug, MAX_DURATION } from '../booking-pages/schemas.ts';
 
 const HORIZON_DAYS = 365;
 
@@ -36,7 +36,7 @@ export async function listTaken(
   to: Date,
 ): Promise<TakenTime[]> {
   // No meeting lasts longer, so that what begins before this has ended.
-  const earliest = new Date(from.getTime() - MOST_DURATION * MINUTE_MS);
+  const earliest = new Date(from.getTime() - MAX_DURATION * MINUTE_MS);
   return db.booking.findMany({
     where: {
       workspaceId,

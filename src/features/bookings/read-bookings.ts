@@ -6,11 +6,11 @@ import { Prisma } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
 import { freeTimes } from '../booking-pages/free-times.ts';
 import { openHoursOf } from '../booking-pages/present.ts';
-import { MOST_DURATION } from '../booking-pages/schemas.ts';
+import { MAX_DURATION } from '../booking-pages/schemas.ts';
 import { findPage, horizonOf, listTaken } from './open-page.ts';
 import type { Booking, ListBookingsInput, TimesAnswer, TimesInput } from './schemas.ts';
 
-const MOST_DAYS = 62;
+const MAX_DAYS = 62;
 const USUAL_DAYS = 14;
 
 type BookingRow = {
@@ -49,7 +49,7 @@ export async function listTimes(
     from,
     to,
     // The range bounds them: some 18,000 of the shortest meetings.
-    mostSlots: Number.POSITIVE_INFINITY,
+    maxSlots: Number.POSITIVE_INFINITY,
   });
   return {
     page: { title: page.title, slug: page.slug, duration_minutes: page.duration, time_zone: page.timeZone },
@@ -61,8 +61,8 @@ export async function listTimes(
 function rangeOf({ from, to }: Pick<TimesInput, 'from' | 'to'>, now: Date): { from: Date; to: Date } {
   const start = from === undefined ? now : toDate(from);
   const end = to === undefined ? new Date(start.getTime() + USUAL_DAYS * DAY_MS) : toDate(to);
-  if (end <= start || end.getTime() - start.getTime() > MOST_DAYS * DAY_MS)
-    throw badField('to', `to must be after from, by at most ${MOST_DAYS} days`);
+  if (end <= start || end.getTime() - start.getTime() > MAX_DAYS * DAY_MS)
+    throw badField('to', `to must be after from, by at most ${MAX_DAYS} days`);
   return { from: start, to: end };
 }
 
@@ -103,7 +103,7 @@ export async function listBookings(
 function notBefore(from: number | undefined, now: Date): Prisma.Sql {
   if (from !== undefined) return Prisma.sql`b.starts_at >= ${toDate(from)}`;
   // No meeting lasts longer; the index knows when they begin.
-  const earliest = new Date(now.getTime() - MOST_DURATION * MINUTE_MS);
+  const earliest = new Date(now.getTime() - MAX_DURATION * MINUTE_MS);
   return Prisma.sql`b.starts_at > ${earliest} and b.ends_at > ${now}`;
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { email, id, integerBetween, requiredLine, unixSeconds } from '../../core/validation.ts';
 
-const MOST_NAME = 100;
+const MAX_NAME_LENGTH = 100;
 /** The last second of the year 9999. */
 const LAST_SECOND = 253_402_300_799;
 
@@ -32,7 +32,7 @@ export const TimesAnswer = z.object({
 export type TimesAnswer = z.infer<typeof TimesAnswer>;
 
 export const BookInput = PageSlugInput.extend({
-  name: requiredLine(MOST_NAME, 'Name is required')
+  name: requiredLine(MAX_NAME_LENGTH, 'Name is required')
     .describe('Who books; at most 100 characters')
     .meta({ example: 'Vera Novak' }),
   email: email.describe('Of who books').meta({ example: 'vera@example.com' }),

@@ -6,7 +6,7 @@ import { badField } from '../../core/errors.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
 import { type ParsedRow, parseContactsCsv } from './parse-contacts-csv.ts';
-import { type ImportAnswer, MOST_BAD_ROWS, MOST_NAMED_PROBLEMS, MOST_ROWS } from './schemas.ts';
+import { type ImportAnswer, MAX_BAD_ROWS, MAX_NAMED_PROBLEMS, MAX_ROWS } from './schemas.ts';
 
 const BATCH = 500;
 /** Rows to work off in one turn of the event loop: a few milliseconds, also where each one is bad. */
@@ -37,8 +37,8 @@ export async function importContacts(
   for await (const row of readRows(file)) {
     if ('problem' in row) {
       answer.skipped_count += 1;
-      if (answer.skipped_count > MOST_BAD_ROWS) throw tooManyBadRows();
-      if (answer.skipped.length < MOST_NAMED_PROBLEMS) answer.skipped.push(row);
+      if (answer.skipped_count > MAX_BAD_ROWS) throw tooManyBadRows();
+      if (answer.skipped.length < MAX_NAMED_PROBLEMS) answer.skipped.push(row);
       continue;
     }
     batch.push({ name: row.name, email: row.email });
@@ -85,12 +85,12 @@ async function* readRows(file: AsyncIterable<Buffer>): AsyncGenerator<ParsedRow,
   let count = 0;
   for await (const row of parseContactsCsv(file)) {
     count += 1;
-    if (count > MOST_ROWS) throw badField('', `The file has more than ${MOST_ROWS.toLocaleString('en')} rows`);
+    if (count > MAX_ROWS) throw badField('', `The file has more than ${MAX_ROWS.toLocaleString('en')} rows`);
     if (count % ROWS_IN_A_TURN === 0) await giveWay();
     yield row;
   }
 }
 
 function tooManyBadRows() {
-  return badField('', `The file has more than ${MOST_BAD_ROWS.toLocaleString('en')} rows that are no contact`);
+  return badField('', `The file has more than ${MAX_BAD_ROWS.toLocaleString('en')} rows that are no contact`);
 }

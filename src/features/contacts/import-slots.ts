@@ -1,7 +1,7 @@
 /** How many imports run at a time in this process. Each takes much of it, and workspaces are cheap. */
 import { AppError, conflict } from '../../core/errors.ts';
 
-const MOST_RUNNING = 2;
+const MAX_RUNNING = 2;
 
 export type ImportSlots = {
   /**
@@ -16,7 +16,7 @@ export function createImportSlots(): ImportSlots {
   return {
     claim(workspaceId) {
       if (running.has(workspaceId)) throw conflict('An import is running in this workspace');
-      if (running.size >= MOST_RUNNING)
+      if (running.size >= MAX_RUNNING)
         throw new AppError('SERVICE_UNAVAILABLE', 'Other imports are running: try again in a moment');
       running.add(workspaceId);
       return () => void running.delete(workspaceId);

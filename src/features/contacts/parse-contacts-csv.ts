@@ -4,16 +4,16 @@ import { setImmediate as giveWay } from 'node:timers/promises';
 import { CsvError, type Parser, parse } from 'csv-parse';
 import { z } from 'zod';
 import { type AppError, badField } from '../../core/errors.ts';
-import { email, lineOfText, MOST_EMAIL } from '../../core/validation.ts';
+import { email, lineOfText, MAX_EMAIL } from '../../core/validation.ts';
 import { undoDefuse } from './formula-cells.ts';
 
 /** What a record gives. `line` is the line of the file in which the record begins; the first one is 1. */
 export type ParsedRow = { line: number; name: string; email: string } | { line: number; problem: string };
 
-const MOST_NAME = 100;
-const MOST_RECORD_BYTES = 1024 * 1024;
+const MAX_NAME_LENGTH = 100;
+const MAX_RECORD_BYTES = 1024 * 1024;
 /** An empty field has no bytes that count towards the record, and would otherwise be free. */
-const MOST_COLUMNS = 1000;
+const MAX_COLUMNS = 1000;
 /** All records of a piece are held at once, and found in one turn of the event loop: some milliseconds. */
 const PIECE_BYTES = 16 * 1024;
 
@@ -29,7 +29,7 @@ const NAME_COLUMNS = ['name', 'full name'];
 const EMAIL_COLUMNS = ['email', 'e-mail'];
 
 /** An address is the same here as for an account: a contact who registers is recognised by it. */
-const Person = z.object({ name: lineOfText(MOST_NAME), email });
+const Person = z.object({ name: lineOfText(MAX_NAME_LENGTH), email });
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -95,12 +95,12 @@ async function readHead(chunks: AsyncIterator<Buffer>): Promise<{ head: Buffer; 
       if (byte === COMMA && !isQuoted) commas += 1;
       if (byte === SEMICOLON && !isQuoted) semicolons += 1;
     }
-    if (length > MOST_RECORD_BYTES) throw tooLong(1);
+    if (length > MAX_RECORD_BYTES) throw tooLong(1);
   }
 }
 
 function tooLong(line: number, cause?: unknown): AppError {
-  return unreadable(`Line ${line}: a record must have at most 1 MiB and ${MOST_COLUMNS} columns`, cause);
+  return unreadable(`Line ${line}: a record must have at most 1 MiB and ${MAX_COLUMNS} columns`, cause);
 }
 
 /** The file cannot be read on: a 400 that says why, of the body as a whole. */
@@ -123,9 +123,9 @@ async function* readRecords(pieces: AsyncIterable<Buffer>, delimiter: Delimiter)
     skip_empty_lines: true,
     relax_quotes: true,
     relax_column_count: true,
-    max_record_size: MOST_RECORD_BYTES,
+    max_record_size: MAX_RECORD_BYTES,
     cast: (field, { index }) => {
-      if (index >= MOST_COLUMNS) throw tooLong(lineNow());
+      if (index >= MAX_COLUMNS) throw tooLong(lineNow());
       return field;
     },
     on_record: (fields: string[]): CsvRecord | null => {
@@ -215,10 +215,10 @@ function parseRow(record: CsvRecord, columns: Columns): ParsedRow {
   if (error) return { line, problem: error.issues[0]?.message ?? 'not a contact' };
   // ASCII, so that cutting it breaks no character.
   const account = data.email.slice(0, data.email.lastIndexOf('@'));
-  return { line, name: data.name || account.slice(0, MOST_NAME), email: data.email };
+  return { line, name: data.name || account.slice(0, MAX_NAME_LENGTH), email: data.email };
 }
 
 /** Not every other text is an address; but a parse that fails costs much more than one that does not. */
 function isNoEmail(text: string): boolean {
-  return !text.includes('@') && text.length <= MOST_EMAIL;
+  return !text.includes('@') && text.length <= MAX_EMAIL;
 }

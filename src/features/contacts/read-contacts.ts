@@ -12,7 +12,7 @@ import {
   type ContactReadAnswer,
   type ContactsAnswer,
   type ListContactsInput,
-  MOST_EVENTS,
+  MAX_EVENTS,
 } from './schemas.ts';
 
 type Db = Pick<Services, 'db'>;
@@ -69,7 +69,7 @@ export async function readContact(
     left join rooms r on r.workspace_id = e.workspace_id and r.id = e.room_id
     left join booking_pages p on p.workspace_id = e.workspace_id and p.id = e.booking_page_id
     where e.workspace_id = ${workspaceId} and e.contact_id = ${contactId}
-    order by e.created_at desc, e.id desc limit ${MOST_EVENTS}`;
+    order by e.created_at desc, e.id desc limit ${MAX_EVENTS}`;
   return { contact: toContact(contact), events: events.map(toEvent) };
 }
 

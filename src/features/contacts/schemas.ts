@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { email as emailAddress, id, integerBetween, requiredLine, unixSeconds } from '../../core/validation.ts';
 
-const MOST_NAME = 100;
-const MOST_SEARCH = 200;
+const MAX_NAME_LENGTH = 100;
+const MAX_SEARCH = 200;
 /** What reading a contact shows of what they did. */
-export const MOST_EVENTS = 100;
+export const MAX_EVENTS = 100;
 
-const contactName = requiredLine(MOST_NAME, 'Name is required')
+const contactName = requiredLine(MAX_NAME_LENGTH, 'Name is required')
   .describe('At most 100 characters')
   .meta({ example: 'Vera Novak' });
 
@@ -42,7 +42,7 @@ export type ContactEvent = z.infer<typeof ContactEvent>;
 export const ListContactsInput = z.object({
   search: z
     .string()
-    .max(MOST_SEARCH, { error: `search must have at most ${MOST_SEARCH} characters` })
+    .max(MAX_SEARCH, { error: `search must have at most ${MAX_SEARCH} characters` })
     .refine((value) => value.isWellFormed() && !value.includes('\u0000'), {
       error: 'search must not contain NUL or broken Unicode',
     })
@@ -70,16 +70,16 @@ export type ContactsAnswer = z.infer<typeof ContactsAnswer>;
 export const ContactAnswer = z.object({ contact: Contact });
 export const ContactReadAnswer = z.object({
   contact: Contact,
-  events: z.array(ContactEvent).describe(`What they did, newest first, at most ${MOST_EVENTS}`),
+  events: z.array(ContactEvent).describe(`What they did, newest first, at most ${MAX_EVENTS}`),
 });
 export type ContactReadAnswer = z.infer<typeof ContactReadAnswer>;
 
 /** Of a file of contacts, without the header and without blank rows. */
-export const MOST_ROWS = 100_000;
+export const MAX_ROWS = 100_000;
 /** With more rows that are no contact it is not a file of contacts. */
-export const MOST_BAD_ROWS = 1_000;
+export const MAX_BAD_ROWS = 1_000;
 /** So many rows that are no contact are named. */
-export const MOST_NAMED_PROBLEMS = 100;
+export const MAX_NAMED_PROBLEMS = 100;
 
 export const ImportAnswer = z
   .object({
@@ -92,9 +92,9 @@ export const ImportAnswer = z
           problem: z.string().meta({ example: 'email must be a valid email address' }),
         }),
       )
-      .max(MOST_NAMED_PROBLEMS)
-      .describe(`Rows that are no contact, the first ${MOST_NAMED_PROBLEMS}`),
-    skipped_count: z.int().min(0).max(MOST_BAD_ROWS).describe('How many rows are no contact'),
+      .max(MAX_NAMED_PROBLEMS)
+      .describe(`Rows that are no contact, the first ${MAX_NAMED_PROBLEMS}`),
+    skipped_count: z.int().min(0).max(MAX_BAD_ROWS).describe('How many rows are no contact'),
   })
   .meta({ id: 'ContactImport', description: 'What became of the rows of a CSV file of contacts' });
 export type ImportAnswer = z.infer<typeof ImportAnswer>;

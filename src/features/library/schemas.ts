@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { id, integerBetween, lineOfText, textOf, unixSeconds } from '../../core/validation.ts';
 import { mediaTypes } from '../../media/file-type.ts';
 
-export const MOST_NAME = 255;
-const MOST_DESCRIPTION = 5000;
-const MOST_SEARCH = 200;
+export const MAX_NAME_LENGTH = 255;
+const MAX_DESCRIPTION = 5000;
+const MAX_SEARCH = 200;
 
 export const ItemLabel = z
   .object({ id, name: z.string(), color: z.string().meta({ example: '#6366f1' }) })
@@ -33,7 +33,7 @@ export type LibraryItem = z.infer<typeof LibraryItem>;
 export const ListItemsInput = z.object({
   search: z
     .string()
-    .max(MOST_SEARCH, { error: `search must have at most ${MOST_SEARCH} characters` })
+    .max(MAX_SEARCH, { error: `search must have at most ${MAX_SEARCH} characters` })
     .refine((value) => value.isWellFormed() && !value.includes('\u0000'), {
       error: 'search must not contain NUL or broken Unicode',
     })
@@ -53,15 +53,15 @@ export type ItemInput = z.infer<typeof ItemInput>;
 const NAME_EMPTY = 'Name cannot be empty';
 
 export const UpdateItemInput = ItemInput.extend({
-  name: lineOfText(MOST_NAME).min(1, { error: NAME_EMPTY }).describe('Display name; cannot be empty').optional(),
-  description: textOf(MOST_DESCRIPTION).optional(),
+  name: lineOfText(MAX_NAME_LENGTH).min(1, { error: NAME_EMPTY }).describe('Display name; cannot be empty').optional(),
+  description: textOf(MAX_DESCRIPTION).optional(),
 });
 export type UpdateItemInput = z.infer<typeof UpdateItemInput>;
 
 /** The text fields that may come with an upload. A blank name means the original filename. */
 export const UploadFields = z.object({
-  name: lineOfText(MOST_NAME).default(''),
-  description: textOf(MOST_DESCRIPTION).default(''),
+  name: lineOfText(MAX_NAME_LENGTH).default(''),
+  description: textOf(MAX_DESCRIPTION).default(''),
 });
 export type UploadFields = z.infer<typeof UploadFields>;
 

@@ -8,13 +8,13 @@ import { addItem, toItemName } from './add-item.ts';
 import { type LibraryItem, UploadFields } from './schemas.ts';
 
 /** 100 MiB: exactly this passes. */
-export const MOST_ITEM_BYTES = 104_857_600;
+export const MAX_ITEM_BYTES = 104_857_600;
 
 const rules: FileRules = {
   folder: 'library',
   kinds: mediaTypes,
   unsupported: 'Only PDF and MP4 files are supported',
-  mostBytes: MOST_ITEM_BYTES,
+  maxBytes: MAX_ITEM_BYTES,
 };
 
 /**

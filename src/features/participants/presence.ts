@@ -11,7 +11,7 @@ import type { OwnParticipant } from './schemas.ts';
 import { toVisit, type VisitRow, visitColumns, visitTables } from './visit.ts';
 
 /** A sign of life is not written so soon after another. */
-const LEAST_PAUSE_MS = 10 * SECOND_MS;
+const MIN_PAUSE_MS = 10 * SECOND_MS;
 
 /**
  * Notes that the participant is there, at most every 10 seconds, and tells them how they stand to the room. Who left or
@@ -22,7 +22,7 @@ export async function noteSignOfLife(
   { workspaceId, id }: RoomCaller,
 ): Promise<OwnParticipant> {
   const now = clock.now();
-  const due = new Date(now.getTime() - LEAST_PAUSE_MS);
+  const due = new Date(now.getTime() - MIN_PAUSE_MS);
   const [row] = await db.$queryRaw<(VisitRow & { waitingRoomMessage: string | null })[]>`
     with seen as (
       update participants set last_seen_at = ${now}

@@ -3,7 +3,7 @@ import { email, id, lineOfText, unixSeconds } from '../../core/validation.ts';
 import { ListPageInput, RoomInput } from '../rooms/schemas.ts';
 import { participantStatuses } from './status.ts';
 
-const MOST_NAME = 100;
+const MAX_NAME_LENGTH = 100;
 
 const status = z
   .enum(participantStatuses)
@@ -47,10 +47,10 @@ export type JoinedParticipant = z.infer<typeof JoinedParticipant>;
 
 export const JoinInput = z.object({
   roomName: z.string().describe('Name of the room'),
-  name: lineOfText(MOST_NAME)
+  name: lineOfText(MAX_NAME_LENGTH)
     .nullable()
     .describe(
-      `How to be called, at most ${MOST_NAME} characters; required of a guest, the account's where a user leaves it out`,
+      `How to be called, at most ${MAX_NAME_LENGTH} characters; required of a guest, the account's where a user leaves it out`,
     )
     .meta({ example: 'Vera Novak' })
     .optional(),

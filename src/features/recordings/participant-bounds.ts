@@ -5,9 +5,9 @@ import type { Tx } from '../../db/client.ts';
 import { UNFINISHED } from './unfinished.ts';
 
 /** So many recordings of a room that participants started may wait for their files. */
-const MOST_WAITING = 3;
+const MAX_WAITING = 3;
 /** So many recordings of a room may participants start in an hour. */
-const MOST_AN_HOUR = 10;
+const MAX_AN_HOUR = 10;
 
 type Counts = { waiting: number; recent: number; firstAt: Date | null };
 
@@ -31,9 +31,9 @@ export async function requireStartInBounds(
     from recordings where workspace_id = ${workspaceId} and room_id = ${roomId}
       and started_by is not null and created_at > ${hourAgo}`;
   const { waiting = 0, recent = 0, firstAt = null } = counts ?? {};
-  if (waiting >= MOST_WAITING)
+  if (waiting >= MAX_WAITING)
     throw conflict('Recordings of this room wait for their files: upload or delete them first');
-  if (recent < MOST_AN_HOUR || firstAt === null) return;
+  if (recent < MAX_AN_HOUR || firstAt === null) return;
   const waitSeconds = Math.ceil((firstAt.getTime() - hourAgo.getTime()) / SECOND_MS);
   setHeader('retry-after', String(Math.max(1, waitSeconds)));
   throw new AppError('TOO_MANY_REQUESTS', 'Too many recordings in this room: try again later');

@@ -8,12 +8,12 @@ import { createObjectKey } from '../../storage/create-object-key.ts';
 import { StorageUnavailableError } from '../../storage/object-store.ts';
 import { addItem, toItemName } from '../library/add-item.ts';
 import type { LibraryItem } from '../library/schemas.ts';
-import { MOST_ITEM_BYTES } from '../library/upload.ts';
+import { MAX_ITEM_BYTES } from '../library/upload.ts';
 import { findOwnRecording } from './read-recordings.ts';
 import type { RecordingInput, SaveToLibraryInput } from './schemas.ts';
 
 /** The longest duration that an item can have, in seconds. */
-const MOST_SECONDS = 2 ** 31 - 1;
+const MAX_SECONDS = 2 ** 31 - 1;
 
 /**
  * Copies a recording of one of the caller's rooms into the library of its workspace, inside the store, and emits
@@ -51,10 +51,10 @@ async function findFile(services: Services, caller: Caller, input: RecordingInpu
   );
   if (status === 'failed') throw conflict('The recording has failed');
   if (status !== 'available' || fileKey === null) throw conflict('The recording is not available yet');
-  if (size > MOST_ITEM_BYTES) throw badField('recordingId', `File is larger than ${sizeInWords(MOST_ITEM_BYTES)}`);
+  if (size > MAX_ITEM_BYTES) throw badField('recordingId', `File is larger than ${sizeInWords(MAX_ITEM_BYTES)}`);
   if (sha256 === null) throw new Error('A recording with a file, and without its hash');
   // 0 is what a recording has whose duration nobody knows.
-  const seconds = duration > 0 && duration <= MOST_SECONDS ? Number(duration) : null;
+  const seconds = duration > 0 && duration <= MAX_SECONDS ? Number(duration) : null;
   return { workspaceId, name, fileKey, sha256, size: Number(size), duration: seconds };
 }
 

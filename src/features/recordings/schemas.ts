@@ -4,8 +4,8 @@ import { id, lineOfText, unixSeconds } from '../../core/validation.ts';
 import { UploadFields } from '../library/schemas.ts';
 import { RoomInput } from '../rooms/schemas.ts';
 
-const MOST_TITLE = 200;
-const MOST_ARCHIVE_ID = 200;
+const MAX_TITLE = 200;
+const MAX_ARCHIVE_ID = 200;
 
 export const Recording = z
   .object({
@@ -28,7 +28,7 @@ export type Recording = z.infer<typeof Recording>;
 export const RecordingInput = z.object({ recordingId: id.describe('Recording ID') });
 export type RecordingInput = z.infer<typeof RecordingInput>;
 
-const title = lineOfText(MOST_TITLE).nullable().describe(`At most ${MOST_TITLE} characters; null or blank: none`);
+const title = lineOfText(MAX_TITLE).nullable().describe(`At most ${MAX_TITLE} characters; null or blank: none`);
 
 /** What a participant says of a recording that begins. */
 export const NewRecordingInput = z.object({ title: title.optional() });
@@ -36,7 +36,7 @@ export type NewRecordingInput = z.infer<typeof NewRecordingInput>;
 
 export const StartRecordingInput = RoomInput.extend({
   title: title.optional(),
-  archive_id: lineOfText(MOST_ARCHIVE_ID)
+  archive_id: lineOfText(MAX_ARCHIVE_ID)
     .min(1, { error: 'archive_id cannot be empty' })
     .describe('What a meeting provider calls the recording, where one makes it; generated when omitted')
     .optional(),

@@ -42,7 +42,7 @@ export function storeRecordingFile(
     folder: 'recordings',
     kinds: ['video/mp4'],
     unsupported: 'Only MP4 files are supported',
-    mostBytes: services.settings.mostRecordingBytes,
+    maxBytes: services.settings.maxRecordingBytes,
   };
   // Whoever stores the file may stop before this is waited for.
   whole?.catch(() => {});

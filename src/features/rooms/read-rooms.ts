@@ -8,7 +8,7 @@ import type { Services } from '../../services.ts';
 import { isRoomName } from './room-name.ts';
 import {
   type ListPageInput,
-  MOST_LISTED,
+  MAX_LISTED,
   type PublicRoom,
   type PublicRoomInput,
   type Room,
@@ -47,7 +47,7 @@ export function isOwn({ userId, credential }: Caller): Prisma.Sql {
 }
 
 /** The part of a list that is asked for; all of it, up to a bound, when nothing is. */
-export function pageOf({ limit = MOST_LISTED, offset = 0 }: ListPageInput): Prisma.Sql {
+export function pageOf({ limit = MAX_LISTED, offset = 0 }: ListPageInput): Prisma.Sql {
   return Prisma.sql`limit ${limit} offset ${offset}`;
 }
 

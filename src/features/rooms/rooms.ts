@@ -25,12 +25,12 @@ import {
 
 type NewRoom = { workspaceId: number; userId: number; name: string; createdAt: Date };
 
-const MOST_TRIES = 10;
+const MAX_TRIES = 10;
 
 type RoomToAdd = RoomSettings & { workspaceId: number; name?: string | undefined; createdAt: Date };
 
 /** So many files are removed before the answer; nobody waits for more. */
-const MOST_AWAITED = 20;
+const MAX_AWAITED = 20;
 
 /**
  * Adds a room of `creator` and emits `room.created`. Call it behind the workspace's lock, with somebody who may have
@@ -43,7 +43,7 @@ export async function addRoom(
   { workspaceId, name: wanted, createdAt, ...settings }: RoomToAdd,
   suggest: (tx: Tx) => Promise<string> = suggestRoomName,
 ): Promise<{ id: number; name: string }> {
-  for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
+  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     const name = wanted ?? (await suggest(tx));
     const room = { workspaceId, userId: creator.userId, name, createdAt };
     const id = await withOwnSession(() => insertRoom(tx, room, settings));
@@ -65,7 +65,7 @@ export async function addRoom(
     });
     return { id, name };
   }
-  throw new Error(`No free room name after ${MOST_TRIES} tries`);
+  throw new Error(`No free room name after ${MAX_TRIES} tries`);
 }
 
 /** Runs what writes a room. Throws 409 where another room of the workspace has the session. */
@@ -205,7 +205,7 @@ export async function deleteRoom(services: Services, caller: Caller, { name }: R
     await tx.room.deleteMany({ where: { workspaceId, id } });
     return recordings.flatMap(({ fileKey }) => fileKey ?? []);
   });
-  if (keys.length <= MOST_AWAITED) await Promise.all(keys.map((key) => removeDiscardedObject(services, key)));
+  if (keys.length <= MAX_AWAITED) await Promise.all(keys.map((key) => removeDiscardedObject(services, key)));
   else void removeDiscardedObjects(services);
   return { ok: true };
 }

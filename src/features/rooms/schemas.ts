@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { hexColor, id, integerBetween, lineOfText, textOf, unixSeconds } from '../../core/validation.ts';
 import { isRoomName, roomNameFormat } from './room-name.ts';
 
-const MOST_DISPLAY_NAME = 100;
-const MOST_MESSAGE = 1000;
-const MOST_SESSION = 200;
+const MAX_DISPLAY_NAME = 100;
+const MAX_MESSAGE = 1000;
+const MAX_SESSION = 200;
 export const DEFAULT_COLOR = '#6366f1';
 /** What a list holds at most when no limit is sent. */
-export const MOST_LISTED = 10_000;
+export const MAX_LISTED = 10_000;
 
 export const Room = z
   .object({
@@ -40,7 +40,7 @@ export type PublicRoom = z.infer<typeof PublicRoom>;
 
 /** Lists answer everything unless a page of it is asked for. */
 export const ListPageInput = z.object({
-  limit: integerBetween(1, 100).describe(`Maximum number of entries; without it all, up to ${MOST_LISTED}`).optional(),
+  limit: integerBetween(1, 100).describe(`Maximum number of entries; without it all, up to ${MAX_LISTED}`).optional(),
   offset: integerBetween(0, 2_147_483_647).describe('How many entries to skip; 0 without it').optional(),
 });
 export type ListPageInput = z.infer<typeof ListPageInput>;
@@ -62,18 +62,18 @@ const settings = {
     .union([z.literal([0, 1]), z.boolean()], { error: 'waiting_room_enabled must be 1 or 0' })
     .describe('1 or true: participants wait until they are let in')
     .optional(),
-  waiting_room_message: textOf(MOST_MESSAGE)
+  waiting_room_message: textOf(MAX_MESSAGE)
     .nullable()
-    .describe(`Shown to waiting participants; at most ${MOST_MESSAGE} characters; null clears it`)
+    .describe(`Shown to waiting participants; at most ${MAX_MESSAGE} characters; null clears it`)
     .optional(),
-  display_name: lineOfText(MOST_DISPLAY_NAME)
+  display_name: lineOfText(MAX_DISPLAY_NAME)
     .nullable()
-    .describe(`What people call the room; at most ${MOST_DISPLAY_NAME} characters; null or blank clears it`)
+    .describe(`What people call the room; at most ${MAX_DISPLAY_NAME} characters; null or blank clears it`)
     .optional(),
-  session_id: lineOfText(MOST_SESSION)
+  session_id: lineOfText(MAX_SESSION)
     .nullable()
     .describe(
-      `What a meeting provider calls the room, where that is not its name; at most ${MOST_SESSION} characters, unique in the workspace; null or blank clears it`,
+      `What a meeting provider calls the room, where that is not its name; at most ${MAX_SESSION} characters, unique in the workspace; null or blank clears it`,
     )
     .optional(),
 };

@@ -10,7 +10,7 @@ import { type MessageRow, messageColumns, toMessage } from './present.ts';
 import type { ListMessagesInput, MessageInput, WebhookMessage, WebhookMessageWithAttempts } from './schemas.ts';
 
 /** Whoever sends a message again and again has many; each may carry 10 kB of an answer. */
-const MOST_ATTEMPTS = 100;
+const MAX_ATTEMPTS = 100;
 
 /**
  * Which messages, in which order. Ids begin with the time, so by id is by time too. Those that wait, and those that were
@@ -30,7 +30,7 @@ export async function readMessage(
   { workspaceId }: Actor,
   { webhookId, messageId }: MessageInput,
 ): Promise<WebhookMessageWithAttempts> {
-  const deliveries = { select: deliveryColumns, orderBy: { attempt: 'desc' }, take: MOST_ATTEMPTS } as const;
+  const deliveries = { select: deliveryColumns, orderBy: { attempt: 'desc' }, take: MAX_ATTEMPTS } as const;
   const row = isMessageId(messageId)
     ? await db.webhookMessage.findFirst({
         where: { workspaceId, id: messageId, webhookId },

@@ -3,10 +3,10 @@ import { id, integerBetween, requiredLine, unixSeconds } from '../../core/valida
 import { type EventType, eventTypes, sentEvents } from '../../events/catalogue.ts';
 import { isWebUrl, namesNoUser } from './url.ts';
 
-const MOST_NAME = 100;
-const MOST_URL = 2048;
+const MAX_NAME_LENGTH = 100;
+const MAX_URL = 2048;
 /** More entries than there are events can only be repetitions, which are dropped. */
-const MOST_EVENTS = 100;
+const MAX_EVENTS = 100;
 
 /** The events that the catalogue operation lists, in its order. */
 export const listedEvents = [
@@ -106,11 +106,11 @@ export const WebhookMessageWithAttempts = WebhookMessage.extend({
 }).meta({ id: 'WebhookMessageWithAttempts' });
 export type WebhookMessageWithAttempts = z.infer<typeof WebhookMessageWithAttempts>;
 
-const webhookName = requiredLine(MOST_NAME, 'Name is required')
+const webhookName = requiredLine(MAX_NAME_LENGTH, 'Name is required')
   .describe('At most 100 characters')
   .meta({ example: 'Chat announcements' });
 
-const webhookUrl = requiredLine(MOST_URL, 'url is required')
+const webhookUrl = requiredLine(MAX_URL, 'url is required')
   .refine(namesNoUser, { error: 'url must not contain a user or a password' })
   .refine(isWebUrl, { error: 'url must be a URL that begins with http:// or https:// and names a host' })
   .describe(
@@ -127,7 +127,7 @@ const subscribedEvents = z
     error: ({ input }) => (input === undefined || input === null ? 'events is required' : undefined),
   })
   .min(1, { error: 'events must name at least one event', abort: true })
-  .max(MOST_EVENTS, { abort: true })
+  .max(MAX_EVENTS, { abort: true })
   .pipe(z.array(z.enum(webhookEvents)))
   .transform((events) => [...new Set(events)])
   .describe('One or more; repetitions are dropped')
@@ -161,13 +161,13 @@ export const ListMessagesInput = WebhookInput.extend({
 export type ListMessagesInput = z.infer<typeof ListMessagesInput>;
 
 // Rows of deliveries have 64-bit ids, of which JSON numbers carry these exactly.
-const MOST_DELIVERY_ID = Number.MAX_SAFE_INTEGER;
+const MAX_DELIVERY_ID = Number.MAX_SAFE_INTEGER;
 
 export const ResendInput = WebhookInput.extend({
   deliveryId: integerThat(
     1,
-    MOST_DELIVERY_ID,
-    () => `deliveryId must be the id of a delivery, an integer from 1 to ${MOST_DELIVERY_ID}`,
+    MAX_DELIVERY_ID,
+    () => `deliveryId must be the id of a delivery, an integer from 1 to ${MAX_DELIVERY_ID}`,
   ).describe('Delivery ID: `id` of the list of deliveries, not `delivery_id`'),
 });
 export type ResendInput = z.infer<typeof ResendInput>;
@@ -217,9 +217,9 @@ function pageOf(things: string) {
 }
 
 /** An integer in a range, for which the range alone would say too little. */
-function integerThat(least: number, most: number, error: (issue: z.core.$ZodRawIssue) => string) {
+function integerThat(min: number, max: number, error: (issue: z.core.$ZodRawIssue) => string) {
   return z
     .number({ error })
-    .refine((value) => Number.isInteger(value) && value >= least && value <= most, { error })
-    .meta({ type: 'integer', minimum: least, maximum: most });
+    .refine((value) => Number.isInteger(value) && value >= min && value <= max, { error })
+    .meta({ type: 'integer', minimum: min, maximum: max });
 }

@@ -7,7 +7,7 @@ import type { Services } from '../../services.ts';
 import { toWorkspace, type WorkspaceRow, workspaceColumns } from './present.ts';
 import type { Workspace, WorkspaceNameInput } from './schemas.ts';
 
-const MOST_SLUG = 60;
+const MAX_SLUG = 60;
 
 type NewWorkspace = { name: string; ownerId: number; isPersonal: boolean; createdAt: Date };
 
@@ -15,14 +15,14 @@ type NewWorkspace = { name: string; ownerId: number; isPersonal: boolean; create
 const NUMBERED_TRIES = 3;
 
 /** Lower-case ASCII letters and digits with single hyphens between; `otherwise` where nothing is left of the name. */
-export function toSlug(name: string, otherwise = 'workspace', most = MOST_SLUG): string {
+export function toSlug(name: string, fallback = 'workspace', max = MAX_SLUG): string {
   const words = name
     .normalize('NFKD')
     .replace(/\p{Mark}/gu, '')
     .toLowerCase()
     .split(/[^a-z0-9]+/)
     .filter(Boolean);
-  return words.join('-').slice(0, most).replace(/-$/, '') || otherwise;
+  return words.join('-').slice(0, max).replace(/-$/, '') || fallback;
 }
 
 /**

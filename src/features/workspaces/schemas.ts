@@ -3,9 +3,9 @@ import { roles } from '../../core/roles.ts';
 import { id, requiredLine, unixSeconds } from '../../core/validation.ts';
 import { Member } from '../members/schemas.ts';
 
-const MOST_NAME = 100;
+const MAX_NAME_LENGTH = 100;
 
-const workspaceName = requiredLine(MOST_NAME, 'Name is required')
+const workspaceName = requiredLine(MAX_NAME_LENGTH, 'Name is required')
   .describe('Display name, at most 100 characters')
   .meta({ example: 'Design team' });
 

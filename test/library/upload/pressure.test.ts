@@ -42,20 +42,20 @@ afterAll(() => app.close());
 describe('a slow store slows the client down', () => {
   test('never are more than 2 MiB read from the connection that the store has not taken', async () => {
     const accepted = once(app.server, 'connection') as Promise<[Socket]>;
-    let most = 0;
+    let max = 0;
     faults.put = async (_key, source) => {
       const [connection] = await accepted;
       let taken = 0;
       for await (const chunk of source) {
         await delay(1);
-        most = Math.max(most, connection.bytesRead - taken);
+        max = Math.max(max, connection.bytesRead - taken);
         taken += chunk.length;
       }
     };
     const answer = await send(`${app.url}${team.path}/library`, largeBody(40 * MIB), { token: team.member.token });
     expect(answer.status).toBe(200);
-    expect(most).toBeGreaterThan(0);
-    expect(most).toBeLessThanOrEqual(2 * MIB);
+    expect(max).toBeGreaterThan(0);
+    expect(max).toBeLessThanOrEqual(2 * MIB);
   });
 
   test('a store that takes nothing stops the client, until it does', async () => {
@@ -86,11 +86,11 @@ describe('a slow store slows the client down', () => {
 });
 
 describe('a client that sends too slowly', () => {
-  const patience = { periodMs: 60, leastBytes: 1_000 };
+  const timeouts = { periodMs: 60, minBytes: 1_000 };
 
   /** Sends `start` and then a byte every few milliseconds, until the connection is gone. */
   const drip = async (start: Buffer) => {
-    const door = await openDoor(app, { ...patience, drainMs: 50 });
+    const door = await openDoor(app, { ...timeouts, drainMs: 50 });
     const socket = await openUpload(`${door.url}${team.path}/library`, team.member.token, 'Content-Length: 1000000');
     const said = listen(socket);
     await writeAll(socket, start);
@@ -114,7 +114,7 @@ describe('a client that sends too slowly', () => {
   }
 
   test('or not at all gets 408 too', async () => {
-    const door = await openDoor(app, { ...patience, drainMs: 50 });
+    const door = await openDoor(app, { ...timeouts, drainMs: 50 });
     const socket = await openUpload(`${door.url}${team.path}/library`, team.member.token, 'Content-Length: 1000000');
     expect(parseAnswer(await listen(socket)).status).toBe(408);
     await door.close();
@@ -122,7 +122,7 @@ describe('a client that sends too slowly', () => {
   });
 
   test('but fast enough is served to the end, however many periods it takes', async () => {
-    const door = await openDoor(app, { periodMs: 250, leastBytes: 1_000 });
+    const door = await openDoor(app, { periodMs: 250, minBytes: 1_000 });
     const bytes = Buffer.concat([...pdfBytes(60_000)]);
     const slowly = async function* () {
       const body = multipart(filePart({ bytes }));
@@ -141,19 +141,19 @@ describe('a client that sends too slowly', () => {
     faults.put = (key, source, options) => {
       const slowly = async function* () {
         yield* [];
-        await delay(patience.periodMs * 5);
+        await delay(timeouts.periodMs * 5);
         yield* source;
       };
       return real().put(key, Readable.from(slowly()), options);
     };
-    const door = await openDoor(app, patience);
+    const door = await openDoor(app, timeouts);
     const answer = await send(`${door.url}${team.path}/library`, largeBody(5 * MIB), { token: team.member.token });
     expect(answer.status).toBe(200);
     await door.close();
   });
 
   test('or for too long altogether gets 408', async () => {
-    const door = await openDoor(app, { periodMs: 20, leastBytes: 1, wholeMs: 200, drainMs: 50 });
+    const door = await openDoor(app, { periodMs: 20, minBytes: 1, wholeMs: 200, drainMs: 50 });
     const endless = async function* () {
       yield partHead({});
       for (;;) {

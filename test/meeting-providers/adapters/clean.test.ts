@@ -21,7 +21,7 @@ test('a text is one well-formed line without control characters, cut at whole co
   });
   assert(
     property(wild, (text) => {
-      for (const [clean, most] of [
+      for (const [clean, max] of [
         [cleanName, 100],
         [cleanTitle, 200],
         [cleanReason, 500],
@@ -31,7 +31,7 @@ test('a text is one well-formed line without control characters, cut at whole co
         expect(line.isWellFormed()).toBe(true);
         expect(line).not.toMatch(/\p{Cc}/u);
         expect(line).toBe(line.trim());
-        expect([...line].length).toBeLessThanOrEqual(most);
+        expect([...line].length).toBeLessThanOrEqual(max);
         expect(line).not.toBe('');
         expect(clean(line)).toBe(line);
       }

@@ -8,7 +8,7 @@ import { genericEvent } from '../adapters/callbacks.ts';
 import { addRoom, connect, eventually, type Room, type Source } from './sources.ts';
 
 let running = 0;
-let most = 0;
+let max = 0;
 
 /** Counts the transactions that run at the same time. */
 function watchTransactions(db: Database): Database {
@@ -18,7 +18,7 @@ function watchTransactions(db: Database): Database {
       if (name !== '$transaction' || typeof value !== 'function') return value;
       return async (...args: unknown[]) => {
         running += 1;
-        most = Math.max(most, running);
+        max = Math.max(max, running);
         try {
           return await value.apply(target, args);
         } finally {
@@ -75,7 +75,7 @@ function applied() {
 test('60 at once, through two connections, are all applied, four at a time, and others are answered meanwhile', async () => {
   const second = await connect(app, team, 'generic');
   const release = await holdWorkspace();
-  most = 0;
+  max = 0;
   const posted = concurrently(60, (index) => joined(index % 2 ? second : source, index));
   await eventually(async () => running === 1 + 4);
   expect((await app.http.get(`${other.path}/labels`, other.owner.token)).status).toBe(200);
@@ -84,7 +84,7 @@ test('60 at once, through two connections, are all applied, four at a time, and 
   expect(countStatuses(await posted)).toEqual({ 200: 60 });
   expect(await applied()).toBe(60);
   // And the one that held the workspace.
-  expect(most).toBe(1 + 4);
+  expect(max).toBe(1 + 4);
 });
 
 test('beyond 100 that wait they are refused with 503 and Retry-After, and leave nothing; later they are taken', async () => {

@@ -10,7 +10,7 @@ import {
   openUrl,
   settleFailure,
 } from '../../../src/features/meeting-providers/recording-copies/copies.ts';
-import { copyRecording, mostCopyMs } from '../../../src/features/meeting-providers/recording-copies/copy-recordings.ts';
+import { copyRecording, maxCopyMs } from '../../../src/features/meeting-providers/recording-copies/copy-recordings.ts';
 import { createFileFetcher } from '../../../src/features/meeting-providers/recording-copies/fetch-file.ts';
 import { type Jobs, startJobs } from '../../../src/jobs/jobs.ts';
 import { storedKeys } from '../../recordings/recorder.ts';
@@ -36,7 +36,7 @@ let source: Source;
 const copiers: Copier[] = [];
 
 beforeAll(async () => {
-  app = await startTestApp({ settings: { mostRecordingBytes: 1_000_000 } });
+  app = await startTestApp({ settings: { maxRecordingBytes: 1_000_000 } });
   jobs = await startJobs({ connectionString: app.databaseUrl, schedule: [], log: app.services.log });
   server = await startReceiver();
 });
@@ -399,13 +399,13 @@ describe('several workers', () => {
       const timer = setInterval(() => response.write(Buffer.alloc(10)), 20);
       response.on('close', () => clearInterval(timer));
     });
-    await copyFiles({ times: { renewMs: 50, graceMs: 60_000, mostMs: 400 } });
+    await copyFiles({ times: { renewMs: 50, graceMs: 60_000, maxMs: 400 } });
     await available(`${server.url}/a.mp4`);
     expect((await tried()).lastError).toBe('The file took too long');
   });
 
   test('the largest file has the time that it takes at 10 Mbit/s, and never less than 30 minutes', () => {
-    const minutes = (bytes: number): number => Math.round(mostCopyMs(bytes) / 60_000);
+    const minutes = (bytes: number): number => Math.round(maxCopyMs(bytes) / 60_000);
     expect([1_000_000, 2 * 1024 ** 3, 10_000_000_000].map(minutes)).toEqual([30, 30, 133]);
   });
 
@@ -421,10 +421,10 @@ describe('several workers', () => {
 
   test('three of them fetch each of 12 files of a workspace once, three at a time in all', async () => {
     let underWay = 0;
-    let most = 0;
+    let max = 0;
     server.respondWith((request, response, index) => {
       underWay += 1;
-      most = Math.max(most, underWay);
+      max = Math.max(max, underWay);
       setTimeout(() => {
         underWay -= 1;
         serveMp4(request, response, index);
@@ -438,7 +438,7 @@ describe('several workers', () => {
       return (await app.services.db.recording.count({ where })) === 12;
     });
     expect(server.requests.map(({ target }) => target).sort()).toEqual(ids.map((id) => `/${id}.mp4`).sort());
-    expect(most).toBeLessThanOrEqual(3);
+    expect(max).toBeLessThanOrEqual(3);
     expect(await eventsOf(app, team.id, 'recording.completed')).toHaveLength(12);
   });
 

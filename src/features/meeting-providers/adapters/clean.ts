@@ -5,41 +5,41 @@
 import { email } from '../../../core/validation.ts';
 import type { RecordingFile } from './facts.ts';
 
-const MOST_NAME = 100;
-const MOST_TITLE = 200;
-const MOST_REASON = 500;
-const MOST_TOKEN = 200;
-const MOST_URL = 2048;
+const MAX_NAME_LENGTH = 100;
+const MAX_TITLE = 200;
+const MAX_REASON = 500;
+const MAX_TOKEN = 200;
+const MAX_URL = 2048;
 
 /** A year: no recording is longer. */
-export const MOST_SECONDS = 366 * 24 * 60 * 60;
+export const MAX_SECONDS = 366 * 24 * 60 * 60;
 /** A pebibyte. */
-export const MOST_FILE_BYTES = 2 ** 50;
+export const MAX_FILE_BYTES = 2 ** 50;
 /** Older than any provider's callback. */
 export const EARLIEST_MS = Date.UTC(2010, 0, 1);
 
 export function cleanName(value: unknown): string | null {
-  return cleanLine(value, MOST_NAME);
+  return cleanLine(value, MAX_NAME_LENGTH);
 }
 
 /** One line of at most `most` code points, without control characters and broken Unicode; null: nothing is left. */
-function cleanLine(value: unknown, most: number): string | null {
+function cleanLine(value: unknown, max: number): string | null {
   if (typeof value !== 'string') return null;
   const line = value
     .toWellFormed()
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim();
   // No code point has more than two units: what is beyond them would be cut anyway, and need not be taken apart.
-  const cut = [...line.slice(0, 2 * most)].slice(0, most).join('').trimEnd();
+  const cut = [...line.slice(0, 2 * max)].slice(0, max).join('').trimEnd();
   return cut || null;
 }
 
 export function cleanTitle(value: unknown): string | null {
-  return cleanLine(value, MOST_TITLE);
+  return cleanLine(value, MAX_TITLE);
 }
 
 export function cleanReason(value: unknown): string | null {
-  return cleanLine(value, MOST_REASON);
+  return cleanLine(value, MAX_REASON);
 }
 
 /** An email address in lower case; null for any other value. */
@@ -49,30 +49,30 @@ export function cleanEmail(value: unknown): string | null {
 
 /** A token as it was given out: visible ASCII. A text that had to be changed for that would be another token. */
 export function cleanToken(value: unknown): string | null {
-  return typeof value === 'string' && value.length <= MOST_TOKEN && /^[\x21-\x7e]+$/.test(value) ? value : null;
+  return typeof value === 'string' && value.length <= MAX_TOKEN && /^[\x21-\x7e]+$/.test(value) ? value : null;
 }
 
 /** Whole seconds from a number, bigint or decimal text. 0 is null: providers write it for what they do not know yet. */
 export function cleanSeconds(value: unknown): number | null {
-  return positiveUpTo(value, MOST_SECONDS);
+  return positiveUpTo(value, MAX_SECONDS);
 }
 
-function positiveUpTo(value: unknown, most: number): number | null {
+function positiveUpTo(value: unknown, max: number): number | null {
   const isNumeric = typeof value === 'number' || typeof value === 'bigint';
   const isDecimal = typeof value === 'string' && /^\d{1,20}(?:\.\d{1,20})?$/.test(value);
   const rounded = isNumeric || isDecimal ? Math.round(Number(value)) : Number.NaN;
-  return rounded > 0 && rounded <= most ? rounded : null;
+  return rounded > 0 && rounded <= max ? rounded : null;
 }
 
 /** Bytes from a number, bigint or decimal text; 0 is null, as with seconds. */
 export function cleanBytes(value: unknown): number | null {
-  return positiveUpTo(value, MOST_FILE_BYTES);
+  return positiveUpTo(value, MAX_FILE_BYTES);
 }
 
 /** The time in milliseconds since 1970; `otherwise` where it is missing, absurd or after `now`. */
-export function momentOr(otherwise: Date, value: unknown, now: Date): Date {
+export function momentOr(fallback: Date, value: unknown, now: Date): Date {
   const milliseconds = positiveUpTo(value, now.getTime());
-  return milliseconds === null || milliseconds < EARLIEST_MS ? otherwise : new Date(milliseconds);
+  return milliseconds === null || milliseconds < EARLIEST_MS ? fallback : new Date(milliseconds);
 }
 
 export function momentOrNow(value: unknown, now: Date): Date {
@@ -81,8 +81,8 @@ export function momentOrNow(value: unknown, now: Date): Date {
 
 /** The file at an http(s) URL; null for any other value, also for a URL that carries a password. */
 export function fileAt(value: unknown): RecordingFile | null {
-  if (typeof value !== 'string' || value.length > MOST_URL) return null;
+  if (typeof value !== 'string' || value.length > MAX_URL) return null;
   const url = URL.parse(value);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return null;
-  return url.href.length > MOST_URL ? null : { url: url.href };
+  return url.href.length > MAX_URL ? null : { url: url.href };
 }

@@ -14,8 +14,8 @@ import {
   cleanToken,
   EARLIEST_MS,
   fileAt,
-  MOST_FILE_BYTES,
-  MOST_SECONDS,
+  MAX_FILE_BYTES,
+  MAX_SECONDS,
   momentOrNow,
 } from './clean.ts';
 import { MalformedCallback, UnverifiedCallback } from './errors.ts';
@@ -53,8 +53,8 @@ const participantId = providerId('participant.id').describe(
 );
 
 const recordingId = providerId('recording.id').describe('ID of the recording at the provider, its archive_id here');
-const duration = integerBetween(0, MOST_SECONDS).nullish().describe('Seconds; null or 0: not known yet');
-const size = integerBetween(0, MOST_FILE_BYTES).nullish().describe('Bytes; null or 0: not known yet');
+const duration = integerBetween(0, MAX_SECONDS).nullish().describe('Seconds; null or 0: not known yet');
+const size = integerBetween(0, MAX_FILE_BYTES).nullish().describe('Bytes; null or 0: not known yet');
 
 const url = z.string().transform((text, context) => {
   const file = fileAt(text);

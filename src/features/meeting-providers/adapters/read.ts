@@ -4,7 +4,7 @@ import { requiredLine, toBadRequest } from '../../../core/validation.ts';
 import { MalformedCallback } from './errors.ts';
 import type { Callback, ProviderCredentials } from './facts.ts';
 
-const MOST_ID = 200;
+const MAX_ID = 200;
 
 const Carried = z.object({
   participant_token: z.string().nullable().catch(null),
@@ -15,7 +15,7 @@ type Carried = z.output<typeof Carried>;
 
 /** An id of the provider. It is refused rather than cleaned: cut or mended, two ids could become one. */
 export function providerId(field: string) {
-  return requiredLine(MOST_ID, `${field} is required`);
+  return requiredLine(MAX_ID, `${field} is required`);
 }
 
 /** A header by its name in lower case; undefined where it is missing, empty or sent more than once. */

@@ -41,7 +41,7 @@ export type VonageCredentials = z.infer<typeof VonageCredentials>;
  * Vonage tries for 24 hours. Whether each attempt is signed anew is not documented, so a signature is good for as long
  * as that; a replay within that time changes nothing, since the same body has the same dedupe key.
  */
-const LONGEST_RETRY_SECONDS = DAY_MS / SECOND_MS;
+const MAX_RETRY_SECONDS = DAY_MS / SECOND_MS;
 const CLOCK_TOLERANCE_SECONDS = (5 * MINUTE_MS) / SECOND_MS;
 /** How long the URL of an available archive is good. */
 const URL_LIFETIME_MS = 10 * MINUTE_MS;
@@ -144,7 +144,7 @@ async function verify(callback: Callback, credentials: VonageCredentials, now: D
   const claims = await verifyToken(callback, [signature_secret, session_signature_secret], {
     now,
     clockTolerance: CLOCK_TOLERANCE_SECONDS,
-    maxTokenAge: LONGEST_RETRY_SECONDS,
+    maxTokenAge: MAX_RETRY_SECONDS,
   });
   assertBodyDigest(claims.payload_hash, sha256(callback.body, 'hex'));
   for (const claim of ['api_key', 'application_id'] as const) {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { id, requiredLine, unixSeconds } from '../../../core/validation.ts';
 import { credentialsShape, providerKinds } from '../adapters/index.ts';
 
-const MOST_NAME = 100;
+const MAX_NAME_LENGTH = 100;
 
 export const MeetingConnection = z
   .object({
@@ -39,8 +39,8 @@ const credentials = z
   .meta({ anyOf: [jsonSchemaOf('vonage'), jsonSchemaOf('livekit')] });
 
 export const CreateConnectionInput = z.object({
-  name: requiredLine(MOST_NAME, 'Name is required')
-    .describe(`At most ${MOST_NAME} characters`)
+  name: requiredLine(MAX_NAME_LENGTH, 'Name is required')
+    .describe(`At most ${MAX_NAME_LENGTH} characters`)
     .meta({ example: 'Video in production' }),
   provider: z.enum(providerKinds).describe('Who posts the callbacks; generic: anyone who signs as we document it'),
   credentials: credentials.optional(),

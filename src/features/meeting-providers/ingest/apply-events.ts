@@ -9,7 +9,7 @@ import { openFacts } from './sealed-facts.ts';
 
 /** Longer than any provider repeats a callback, and than any signature is good. */
 const KEPT_MS = 7 * DAY_MS;
-const MOST_AT_ONCE = 1_000;
+const MAX_AT_ONCE = 1_000;
 
 export type IngestKey = { workspaceId: number; connectionId: number; dedupeKey: string };
 
@@ -45,8 +45,8 @@ export async function applyEvent(services: Needs, { workspaceId, connectionId, d
  * Applies what is stored and was not applied, at most `most`, first what was not tried for longest. What fails again is
  * logged, and stays for another time.
  */
-export async function applyUnapplied(services: Needs, most = MOST_AT_ONCE): Promise<void> {
-  for (const event of await takeUnapplied(services, most)) {
+export async function applyUnapplied(services: Needs, max = MAX_AT_ONCE): Promise<void> {
+  for (const event of await takeUnapplied(services, max)) {
     await applyEvent(services, event).catch((error: unknown) =>
       services.log.error(
         { err: error, workspaceId: event.workspaceId, connectionId: event.connectionId },
@@ -60,12 +60,12 @@ export async function applyUnapplied(services: Needs, most = MOST_AT_ONCE): Prom
  * Takes the next callbacks that are not applied. They go to the end of the queue by it, whatever becomes of them: however
  * many fail each time, and however they fail, the others have their turn.
  */
-function takeUnapplied({ db, clock }: Needs, most: number): Promise<IngestKey[]> {
+function takeUnapplied({ db, clock }: Needs, max: number): Promise<IngestKey[]> {
   return db.$queryRaw<IngestKey[]>`
   update ingest_events set tried_at = ${clock.now()}
   where (workspace_id, connection_id, dedupe_key) in
     (select workspace_id, connection_id, dedupe_key from ingest_events where applied_at is null
-     order by tried_at nulls first, received_at limit ${most} for update skip locked)
+     order by tried_at nulls first, received_at limit ${max} for update skip locked)
   returning workspace_id as "workspaceId", connection_id as "connectionId", dedupe_key as "dedupeKey"`;
 }
 
@@ -77,8 +77,8 @@ export async function pruneIngestEvents({ db, clock }: Pick<Services, 'db' | 'cl
       () => db.$executeRaw`
         delete from ingest_events where (workspace_id, connection_id, dedupe_key) in
           (select workspace_id, connection_id, dedupe_key from ingest_events
-           where received_at < ${until} and applied_at is not null limit ${MOST_AT_ONCE})`,
+           where received_at < ${until} and applied_at is not null limit ${MAX_AT_ONCE})`,
     );
-    if (deleted < MOST_AT_ONCE) return;
+    if (deleted < MAX_AT_ONCE) return;
   }
 }

@@ -2,9 +2,9 @@
 import { AppError } from '../../../core/errors.ts';
 
 /** Less than half of the database connections that a process has unless its installation sets another number. */
-const MOST_AT_ONCE = 4;
+const MAX_AT_ONCE = 4;
 /** More would wait for longer than providers do. */
-const MOST_WAITING = 100;
+const MAX_WAITING = 100;
 
 type Line = { running: number; waiting: (() => void)[] };
 
@@ -18,10 +18,10 @@ const lines = new Map<number, Line>();
  */
 export async function inLine<Result>(workspaceId: number, work: () => Promise<Result>): Promise<Result> {
   const line = lines.get(workspaceId) ?? { running: 0, waiting: [] };
-  if (line.waiting.length >= MOST_WAITING)
+  if (line.waiting.length >= MAX_WAITING)
     throw new AppError('SERVICE_UNAVAILABLE', 'Too many callbacks at once: try again in a moment');
   lines.set(workspaceId, line);
-  if (line.running >= MOST_AT_ONCE) await new Promise<void>((resolve) => line.waiting.push(resolve));
+  if (line.running >= MAX_AT_ONCE) await new Promise<void>((resolve) => line.waiting.push(resolve));
   else line.running += 1;
   try {
     return await work();

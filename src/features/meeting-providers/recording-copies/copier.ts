@@ -1,14 +1,14 @@
 /** The copier of this process: it takes what is due, a few files at a time. */
 import type { PgBoss } from 'pg-boss';
 import { SECOND_MS } from '../../../core/time.ts';
-import { listenTo, runPasses } from '../../../jobs/passes.ts';
+import { listenTo, startPollLoop } from '../../../jobs/poll-loop.ts';
 import type { Services } from '../../../services.ts';
 import { COPY_CHANNEL, claimCopies } from './copies.ts';
 import { type CopyTimes, copyRecording } from './copy-recordings.ts';
 import { createFileFetcher } from './fetch-file.ts';
 
 /** Files that one process copies at a time: enough for four workspaces that take all that one of them may. */
-const MOST_AT_ONCE = 12;
+const MAX_AT_ONCE = 12;
 /** NOTIFY wakes the copier for what is new; this is for what is due again, and for the wake-up that was lost. */
 const LOOK_EVERY_MS = 5 * SECOND_MS;
 
@@ -40,10 +40,10 @@ export async function startCopier({ boss, services, times = {}, ...timeouts }: C
       passes.wake();
     });
   };
-  const passes = runPasses({
+  const passes = startPollLoop({
     name: 'copier',
     async pass() {
-      const free = MOST_AT_ONCE - underWay.size;
+      const free = MAX_AT_ONCE - underWay.size;
       if (free === 0) return LOOK_EVERY_MS;
       for (const claim of await claimCopies(services, free)) begin(copyRecording(needs, claim, stopping.signal));
       return LOOK_EVERY_MS;

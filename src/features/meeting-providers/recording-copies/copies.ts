@@ -11,15 +11,15 @@ import { advanceRecording, type RecordingKey } from '../../recordings/recording-
 export const COPY_CHANNEL = 'lynxroom_copies';
 
 /** How long a link is tried, whatever it says of when it dies. */
-const LONGEST_TRIED_MS = DAY_MS;
+const MAX_TRIED_MS = DAY_MS;
 /** Of one workspace, in all processes together: what its servers do costs the others no more places. */
-const MOST_OF_ONE_WORKSPACE = 3;
+const MAX_OF_ONE_WORKSPACE = 3;
 /** What claims wait for each other by: none sees half of what another one takes. */
 const CLAIMING = 'lynxroom_claim_copies';
 /** A worker that was killed is missed for as long. */
 const LEASE_MS = MINUTE_MS;
 const FIRST_PAUSE_MS = 5 * SECOND_MS;
-const LONGEST_PAUSE_MS = 5 * MINUTE_MS;
+const MAX_PAUSE_MS = 5 * MINUTE_MS;
 
 export type CopyKey = { workspaceId: number; recordingId: number };
 
@@ -49,7 +49,7 @@ export async function addCopy(
   { url, expiresAt }: { url: string; expiresAt: Date | null },
 ): Promise<void> {
   const sealedUrl = sealer.seal(url, { workspaceId, purpose: 'recording link' });
-  const latest = now.getTime() + LONGEST_TRIED_MS;
+  const latest = now.getTime() + MAX_TRIED_MS;
   const deadline = new Date(Math.min(expiresAt?.getTime() ?? latest, latest));
   await tx.$executeRaw`
     insert into recording_copies (workspace_id, recording_id, sealed_url, deadline, next_attempt_at)
@@ -73,7 +73,7 @@ export async function dropCopy(tx: Tx, { workspaceId, recordingId }: CopyKey): P
  * Takes up to `most` files that are due and that nobody is at, for a minute: first those whose links die first, and of a
  * workspace no more than that three are under way. Any number of processes may.
  */
-export async function claimCopies({ db, clock }: Pick<Services, 'db' | 'clock'>, most: number): Promise<Claim[]> {
+export async function claimCopies({ db, clock }: Pick<Services, 'db' | 'clock'>, max: number): Promise<Claim[]> {
   const rows = await transact(db, async (tx) => {
     await tx.$executeRaw`select pg_advisory_xact_lock(hashtext(${CLAIMING}))`;
     const now = clock.now();
@@ -87,8 +87,8 @@ export async function claimCopies({ db, clock }: Pick<Services, 'db' | 'clock'>,
       taken as
         (select workspace_id, recording_id
          from recording_copies c join due using (workspace_id, recording_id) left join under_way using (workspace_id)
-         where due.place + coalesce(under_way.files, 0) <= ${MOST_OF_ONE_WORKSPACE}
-         order by c.deadline limit ${most} for update of c skip locked)
+         where due.place + coalesce(under_way.files, 0) <= ${MAX_OF_ONE_WORKSPACE}
+         order by c.deadline limit ${max} for update of c skip locked)
       update recording_copies c set leased_until = ${new Date(now.getTime() + LEASE_MS)}, attempts = c.attempts + 1
       from recordings r
       where (c.workspace_id, c.recording_id) in (select workspace_id, recording_id from taken)
@@ -164,5 +164,5 @@ export function settleFailure(
 }
 
 function pauseAfter(attempt: number): number {
-  return Math.min(FIRST_PAUSE_MS * 2 ** Math.min(attempt - 1, 20), LONGEST_PAUSE_MS);
+  return Math.min(FIRST_PAUSE_MS * 2 ** Math.min(attempt - 1, 20), MAX_PAUSE_MS);
 }

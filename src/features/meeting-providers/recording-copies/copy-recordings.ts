@@ -13,14 +13,14 @@ const RENEW_MS = 20 * SECOND_MS;
 /** The connection takes some of it, and a server that fetches the file from an archive when it is asked for. */
 const GRACE_MS = 30 * SECOND_MS;
 /** On average, from then on. No provider's storage is as slow, and a server that is keeps others waiting. */
-const LEAST_BYTES_PER_SECOND = 64 * 1024;
+const MIN_BYTES_PER_SECOND = 64 * 1024;
 /** And so does one that goes on for longer, be it faster. */
-const LONGEST_MS = 30 * MINUTE_MS;
+const MAX_MS = 30 * MINUTE_MS;
 /** 10 Mbit/s: what a link may be as slow as and still bring the largest file. */
 const SLOWEST_LINK_BYTES_PER_SECOND = 1_250_000;
 
 /** In milliseconds: when claims are renewed and the speed is looked at, from when it counts, and when all is over. */
-export type CopyTimes = { renewMs: number; graceMs: number; mostMs: number };
+export type CopyTimes = { renewMs: number; graceMs: number; maxMs: number };
 
 export type CopyNeeds = { services: Services; fetcher: FileFetcher; times?: Partial<CopyTimes> };
 
@@ -28,11 +28,11 @@ export type CopyNeeds = { services: Services; fetcher: FileFetcher; times?: Part
 class ClaimLost extends Error {}
 
 /**
- * How long a file of at most `mostBytes` may take, in milliseconds: 30 minutes, in which 2 GiB come at 10 Mbit/s (29
+ * How long a file of at most `maxBytes` may take, in milliseconds: 30 minutes, in which 2 GiB come at 10 Mbit/s (29
  * minutes) as they do at 2 MiB/s (17); longer only where the installation takes in larger files.
  */
-export function mostCopyMs(mostBytes: number): number {
-  return Math.max(LONGEST_MS, (mostBytes / SLOWEST_LINK_BYTES_PER_SECOND) * SECOND_MS);
+export function maxCopyMs(maxBytes: number): number {
+  return Math.max(MAX_MS, (maxBytes / SLOWEST_LINK_BYTES_PER_SECOND) * SECOND_MS);
 }
 
 /**
@@ -56,12 +56,12 @@ export async function copyRecording(needs: CopyNeeds, claim: Claim, stopping: Ab
 
 async function copy(needs: CopyNeeds, claim: Claim, stopping: AbortSignal): Promise<void> {
   const { services, fetcher } = needs;
-  const { mostRecordingBytes: mostBytes } = services.settings;
+  const { maxRecordingBytes: maxBytes } = services.settings;
   const held = holdClaim(needs, claim);
   const signal = AbortSignal.any([stopping, held.signal]);
   let stream: Readable | null = null;
   try {
-    const chunks = await fetcher.fetch(openUrl(services.sealer, claim), { mostBytes, signal });
+    const chunks = await fetcher.fetch(openUrl(services.sealer, claim), { maxBytes, signal });
     stream = Readable.from(held.count(chunks), { objectMode: false });
     const file = { stream, filename: 'recording.mp4', declaredType: 'video/mp4' };
     await storeRecordingFile(services, claim, { file, signal });
@@ -81,15 +81,15 @@ async function copy(needs: CopyNeeds, claim: Claim, stopping: AbortSignal): Prom
  */
 function holdClaim({ services, times = {} }: CopyNeeds, claim: Claim) {
   const { log, settings } = services;
-  const { renewMs = RENEW_MS, graceMs = GRACE_MS, mostMs = mostCopyMs(settings.mostRecordingBytes) } = times;
+  const { renewMs = RENEW_MS, graceMs = GRACE_MS, maxMs = maxCopyMs(settings.maxRecordingBytes) } = times;
   const ended = new AbortController();
   let bytes = 0;
   const startedAt = performance.now();
   const timer = setInterval(() => {
     const passedMs = performance.now() - startedAt;
-    const leastBytes = ((passedMs - graceMs) / SECOND_MS) * LEAST_BYTES_PER_SECOND;
-    if (passedMs > mostMs) ended.abort(new FileUnavailable('The file took too long'));
-    if (bytes < leastBytes) ended.abort(new FileUnavailable('The file came too slowly'));
+    const minBytes = ((passedMs - graceMs) / SECOND_MS) * MIN_BYTES_PER_SECOND;
+    if (passedMs > maxMs) ended.abort(new FileUnavailable('The file took too long'));
+    if (bytes < minBytes) ended.abort(new FileUnavailable('The file came too slowly'));
     renewClaim(services, claim).then(
       (isHeld) => isHeld || ended.abort(new ClaimLost('The claim is lost')),
       (error: unknown) => log.warn({ err: error }, 'A claim could not be renewed'),

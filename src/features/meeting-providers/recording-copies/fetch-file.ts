@@ -10,7 +10,7 @@ const CONNECT_MS = 10 * SECOND_MS;
 const HEADERS_MS = 15 * SECOND_MS;
 /** How long nothing may come of a file. */
 const IDLE_MS = 30 * SECOND_MS;
-const MOST_HEADER_BYTES = 16 * 1024;
+const MAX_HEADER_BYTES = 16 * 1024;
 
 const HEADERS = { 'user-agent': 'Lynxroom-Recordings/1.0', 'accept-encoding': 'identity' };
 
@@ -30,7 +30,7 @@ export type FileFetcher = {
    * The bytes of a file that a server answers GET with, by 200 and not by way of a redirect. Throws FileUnavailable, and so
    * may the stream end.
    */
-  fetch(url: string, options: { mostBytes: number; signal: AbortSignal }): Promise<AsyncIterable<Buffer>>;
+  fetch(url: string, options: { maxBytes: number; signal: AbortSignal }): Promise<AsyncIterable<Buffer>>;
   /** Breaks off what is under way. */
   close(): Promise<void>;
 };
@@ -50,13 +50,13 @@ export function createFileFetcher(
     connect: createGuardedConnector(guard, CONNECT_MS),
     allowH2: false,
     pipelining: 1,
-    maxHeaderSize: MOST_HEADER_BYTES,
+    maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: headersMs,
     bodyTimeout: idleMs,
   });
 
   return {
-    async fetch(address, { mostBytes, signal }) {
+    async fetch(address, { maxBytes, signal }) {
       const url = URL.parse(address);
       const refusal = url ? refusalOfForm(url) : 'url is not a URL';
       if (url === null || refusal !== null)
@@ -71,7 +71,7 @@ export function createFileFetcher(
           throw new FileUnavailable(why, { isFinal });
         };
         if (statusCode !== 200) return await refuse(`The server answered ${statusCode}`);
-        if (Number(headers['content-length'] ?? 0) > mostBytes) return await refuse('The file is too large', true);
+        if (Number(headers['content-length'] ?? 0) > maxBytes) return await refuse('The file is too large', true);
         return passOn(body);
       } catch (error) {
         throw toUnavailable(error);

@@ -2,7 +2,7 @@
 import type { PgBoss } from 'pg-boss';
 import type { Log } from '../core/log.ts';
 
-export type Passes = {
+export type PollLoop = {
   /** Has a pass begin as soon as the one that runs, if any, is over. */
   wake(): void;
   /** Resolves when no pass runs, and no further one will. */
@@ -35,7 +35,7 @@ export async function listenTo(
  * Runs `pass` again and again. It answers how many milliseconds to rest, 0 for not at all; being woken ends a rest. A pass
  * that fails is logged and repeated after a moment.
  */
-export function runPasses(options: { name: string; pass: () => Promise<number>; log: Log }): Passes {
+export function startPollLoop(options: { name: string; pass: () => Promise<number>; log: Log }): PollLoop {
   const { name, pass, log } = options;
   let isStopping = false;
   let isWoken = false;
