@@ -6,7 +6,7 @@ import { startRawReceiver, startReceiver } from '../support/receiver.ts';
 import { attempt, CLOSED, closedLater, expectNoAnswer, IDLE_MS, senderFor, sleep } from './sending.ts';
 
 function fixture(name: string): string {
-  return readFileSync(new URL(`../delivery/fixtures/${name}`, import.meta.url), 'utf8');
+  return readFileSync(new URL(`./fixtures/${name}`, import.meta.url), 'utf8');
 }
 const tls = { key: fixture('self-signed.key.pem'), cert: fixture('self-signed.cert.pem') };
 
