@@ -3,7 +3,7 @@
  * The window is one minute, fixed, from the first request in it.
  */
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
-import { AppError } from '../core/errors.ts';
+import { tooManyRequests } from '../core/errors.ts';
 
 /** Requests a minute; 0 switches a limit off. */
 export type RateLimitSettings = {
@@ -75,10 +75,8 @@ export function createRateLimits(settings: RateLimitSettings): RateLimits {
       setHeader('ratelimit-limit', String(settings[name]));
       setHeader('ratelimit-remaining', String(Math.max(0, state.remainingPoints)));
       setHeader('ratelimit-reset', String(resetSeconds));
-      if (state.consumedPoints > settings[name]) {
-        setHeader('retry-after', String(resetSeconds));
-        throw new AppError('TOO_MANY_REQUESTS', `Too many requests: try again in ${resetSeconds} s`);
-      }
+      if (state.consumedPoints > settings[name])
+        throw tooManyRequests(`Too many requests: try again in ${resetSeconds} s`, resetSeconds);
     },
   };
 }

@@ -28,16 +28,25 @@ export type ErrorCode = keyof typeof statusOf;
 /** One thing that is wrong with the input. `path` names the field, dotted (`events.0`); empty for the whole body. */
 export type Issue = { path: string; message: string };
 
-/** An expected failure: its message is shown to the caller as it is. */
+export type AppErrorOptions = {
+  issues?: readonly Issue[];
+  /** When the caller may try again. It is sent as `Retry-After`. */
+  retryAfterSeconds?: number;
+  cause?: unknown;
+};
+
+/** An expected failure. Its message is shown to the caller unchanged. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly issues: readonly Issue[] | undefined;
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: ErrorCode, message: string, options: { issues?: readonly Issue[]; cause?: unknown } = {}) {
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'AppError';
     this.code = code;
     this.issues = options.issues;
+    this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }
 
@@ -81,8 +90,17 @@ export function notFound(thing: Thing): AppError {
   return new AppError('NOT_FOUND', `${thing} not found`);
 }
 
-export function conflict(message: string): AppError {
-  return new AppError('CONFLICT', message);
+export function conflict(message: string, options?: Pick<AppErrorOptions, 'retryAfterSeconds'>): AppError {
+  return new AppError('CONFLICT', message, options);
+}
+
+export function tooManyRequests(message: string, retryAfterSeconds: number): AppError {
+  return new AppError('TOO_MANY_REQUESTS', message, { retryAfterSeconds });
+}
+
+/** 503 for a queue or a set of slots that is full. */
+export function serviceUnavailable(message: string, retryAfterSeconds: number): AppError {
+  return new AppError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds });
 }
 
 export function storageUnavailable(message: string, cause: unknown): AppError {

@@ -10,6 +10,14 @@ export type Problem = {
   issues?: readonly Issue[];
 };
 
+/** The headers that a failure is sent with, whatever the transport. */
+export function headersOf({ code, retryAfterSeconds }: AppError): Record<string, string> {
+  return {
+    ...(code === 'UNAUTHORIZED' && { 'www-authenticate': 'Bearer' }),
+    ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
+  };
+}
+
 /** What is left of an unexpected failure: the log has the rest, under the same request id. */
 export function internalError(cause: unknown): AppError {
   return new AppError('INTERNAL_SERVER_ERROR', 'Internal server error', { cause });

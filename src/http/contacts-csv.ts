@@ -24,9 +24,6 @@ const MAX_CSV_BYTES = 10 * 1024 * 1024;
 /** Who sends slowly keeps others from importing. */
 const importTimeouts: StreamTimeouts = { ...defaultTimeouts, wholeMs: 5 * MINUTE_MS };
 
-/** Seconds after which an import that was refused for others may be tried again. */
-const RETRY_AFTER = 10;
-
 const CSV = /^text\/csv *(?:;|$)/i;
 
 const actors = createHandover<Actor>();
@@ -38,16 +35,6 @@ type CsvBody = { bytes: Readable; stop(reason: AppError): void };
 export function serveContactsCsv(app: FastifyInstance, services: Services, timeouts = importTimeouts): void {
   leaveBodiesUnread(app, timeouts);
   const slots = createImportSlots();
-
-  /** Of one of the imports that run at a time. Returns how to give it back. Throws 409 and 503. */
-  const claimSlot = (reply: FastifyReply, { workspaceId }: Actor): (() => void) => {
-    try {
-      return slots.claim(workspaceId);
-    } catch (error) {
-      reply.header('retry-after', RETRY_AFTER);
-      throw error;
-    }
-  };
 
   /** Before the body is read, so that strangers cannot make us read one. */
   const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
@@ -89,9 +76,9 @@ export function serveContactsCsv(app: FastifyInstance, services: Services, timeo
       if (!CSV.test(type)) throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Content type must be text/csv');
       if (Number(length) > MAX_CSV_BYTES) throw tooLarge();
     },
-    async handler(request, reply) {
+    async handler(request) {
       const actor = actors.take(request);
-      const release = claimSlot(reply, actor);
+      const release = slots.claim(actor.workspaceId);
       try {
         return await receive(request.raw, actor);
       } finally {

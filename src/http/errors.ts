@@ -2,7 +2,7 @@
 import { TRPCError } from '@trpc/server';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, type ErrorCode } from '../core/errors.ts';
-import { httpStatusOf, toProblem } from '../core/problem.ts';
+import { headersOf, httpStatusOf, toProblem } from '../core/problem.ts';
 import { fromTrpcError, fromUnexpected } from '../trpc/trpc.ts';
 
 /** What each of Fastify's own refusals is called here. Those that are not listed are our bugs. */
@@ -26,8 +26,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   if (status >= 500) request.log.error({ err: known.cause ?? known }, known.message);
   // A URL that cannot be read is refused before any hook has named the request.
   reply.header('x-request-id', request.id);
-  if (known.code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer');
-  return reply.status(status).send(toProblem(known, request.id));
+  return reply.headers(headersOf(known)).status(status).send(toProblem(known, request.id));
 }
 
 /** The expected failure behind anything that was thrown, or the internal error that hides an unexpected one. */

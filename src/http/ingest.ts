@@ -1,7 +1,7 @@
 /** POST /api/ingest/:connectionId: where meeting providers post. No procedure, because signatures are of the raw bytes. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { networkOf } from '../auth/rate-limits.ts';
-import { AppError, notFound } from '../core/errors.ts';
+import { notFound } from '../core/errors.ts';
 import { UnverifiedCallback } from '../features/meeting-providers/adapters/errors.ts';
 import { type FoundConnection, findConnection } from '../features/meeting-providers/ingest/find-connection.ts';
 import { receiveCallback } from '../features/meeting-providers/ingest/receive-callback.ts';
@@ -12,8 +12,6 @@ import { createHandover } from './handover.ts';
 import { INGEST_PATH } from './ingest-document.ts';
 
 const MAX_CALLBACK_BYTES = 1024 * 1024;
-/** A full line is worked off in less. */
-const RETRY_AFTER_SECONDS = 5;
 
 const connections = createHandover<FoundConnection>();
 
@@ -48,8 +46,6 @@ export function serveIngest(app: FastifyInstance, services: Services): void {
         await receiveCallback(services, connection, { headers, body });
       } catch (error) {
         if (error instanceof UnverifiedCallback) await limitStrangers(request, reply);
-        if (error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE')
-          reply.header('retry-after', String(RETRY_AFTER_SECONDS));
         throw error;
       }
       return { ok: true };

@@ -2,7 +2,7 @@
 import { type FastifyTRPCPluginOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '../core/errors.ts';
-import { httpStatusOf } from '../core/problem.ts';
+import { headersOf, httpStatusOf } from '../core/problem.ts';
 import { type AppRouter, appRouter } from '../routers/index.ts';
 import type { Services } from '../services.ts';
 import { fromTrpcError } from '../trpc/trpc.ts';
@@ -19,8 +19,11 @@ export async function serveTrpc(app: FastifyInstance, services: Services): Promi
     maxBatchSize: MAX_BATCH,
     createContext: ({ req, res }) => createContext(services, req, res),
     responseMeta({ errors }) {
-      const isUnauthorized = errors.some((error) => fromTrpcError(error).code === 'UNAUTHORIZED');
-      return isUnauthorized ? { headers: { 'www-authenticate': 'Bearer' } } : {};
+      // A batch is one response: of several waits, the longest is sent.
+      const failures = errors
+        .map(fromTrpcError)
+        .sort((a, b) => (a.retryAfterSeconds ?? 0) - (b.retryAfterSeconds ?? 0));
+      return { headers: Object.assign({}, ...failures.map(headersOf)) };
     },
     onError({ error, req }) {
       const known = fromTrpcError(error);

@@ -91,7 +91,7 @@ export const recordingsRouter = router({
     })
     .input(NewRecordingInput)
     .output(StartedRecording)
-    .mutation(({ ctx, input }) => startRecordingByParticipant(ctx.services, ctx.participant, input, ctx)),
+    .mutation(({ ctx, input }) => startRecordingByParticipant(ctx.services, ctx.participant, input, ctx.origin)),
 
   stop: signedIn
     .meta({

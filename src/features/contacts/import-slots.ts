@@ -1,7 +1,8 @@
 /** How many imports run at a time in this process. Each takes much of it, and workspaces are cheap. */
-import { AppError, conflict } from '../../core/errors.ts';
+import { conflict, serviceUnavailable } from '../../core/errors.ts';
 
 const MAX_RUNNING = 2;
+const RETRY_AFTER_SECONDS = 10;
 
 export type ImportSlots = {
   /**
@@ -15,9 +16,10 @@ export function createImportSlots(): ImportSlots {
   const running = new Set<number>();
   return {
     claim(workspaceId) {
-      if (running.has(workspaceId)) throw conflict('An import is running in this workspace');
+      if (running.has(workspaceId))
+        throw conflict('An import is running in this workspace', { retryAfterSeconds: RETRY_AFTER_SECONDS });
       if (running.size >= MAX_RUNNING)
-        throw new AppError('SERVICE_UNAVAILABLE', 'Other imports are running: try again in a moment');
+        throw serviceUnavailable('Other imports are running: try again in a moment', RETRY_AFTER_SECONDS);
       running.add(workspaceId);
       return () => void running.delete(workspaceId);
     },

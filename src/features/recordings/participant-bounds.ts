@@ -1,5 +1,5 @@
 /** How many recordings the participants of a room may start: in a room without a waiting room, anyone is one. */
-import { AppError, conflict } from '../../core/errors.ts';
+import { conflict, tooManyRequests } from '../../core/errors.ts';
 import { HOUR_MS, SECOND_MS } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
 import { UNFINISHED } from './unfinished.ts';
@@ -15,13 +15,12 @@ type Counts = { waiting: number; recent: number; firstAt: Date | null };
  * Lets a participant start one more recording of a room; call it behind the lock of the workspace's row. What the room's
  * user or a provider started does not count.
  *
- * Throws 409 while too many wait for their files, and 429 after too many in an hour, which it announces by Retry-After.
+ * Throws 409 while too many wait for their files, and 429 after too many in an hour.
  */
 export async function requireStartInBounds(
   tx: Tx,
   at: Date,
   { workspaceId, roomId }: { workspaceId: number; roomId: number },
-  setHeader: (name: string, value: string) => void,
 ): Promise<void> {
   const hourAgo = new Date(at.getTime() - HOUR_MS);
   const [counts] = await tx.$queryRaw<Counts[]>`
@@ -35,6 +34,5 @@ export async function requireStartInBounds(
     throw conflict('Recordings of this room wait for their files: upload or delete them first');
   if (recent < MAX_AN_HOUR || firstAt === null) return;
   const waitSeconds = Math.ceil((firstAt.getTime() - hourAgo.getTime()) / SECOND_MS);
-  setHeader('retry-after', String(Math.max(1, waitSeconds)));
-  throw new AppError('TOO_MANY_REQUESTS', 'Too many recordings in this room: try again later');
+  throw tooManyRequests('Too many recordings in this room: try again later', Math.max(1, waitSeconds));
 }

@@ -83,12 +83,12 @@ export function startRecordingByParticipant(
   { db, clock }: Needs,
   participant: RoomCaller,
   { title }: NewRecordingInput,
-  { origin, setHeader }: { origin: string; setHeader(name: string, value: string): void },
+  origin: string,
 ): Promise<StartedRecording> {
   return transact(db, async (tx) => {
     const place = await lockRoomOfParticipant(tx, participant);
     const now = clock.now();
-    await requireStartInBounds(tx, now, place, setHeader);
+    await requireStartInBounds(tx, now, place);
     return startIn(tx, now, place, { title, startedBy: participant.id }, origin);
   });
 }

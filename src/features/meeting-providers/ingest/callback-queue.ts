@@ -1,10 +1,13 @@
 /** The line that verified callbacks of one workspace stand in, in the memory of this process. */
-import { AppError } from '../../../core/errors.ts';
+import { serviceUnavailable } from '../../../core/errors.ts';
 
 /** Less than half of the database connections that a process has unless its installation sets another number. */
 const MAX_AT_ONCE = 4;
 /** More would wait for longer than providers do. */
 const MAX_WAITING = 100;
+
+/** A full queue is worked off in less. */
+const RETRY_AFTER_SECONDS = 5;
 
 type Line = { running: number; waiting: (() => void)[] };
 
@@ -19,7 +22,7 @@ const lines = new Map<number, Line>();
 export async function inLine<Result>(workspaceId: number, work: () => Promise<Result>): Promise<Result> {
   const line = lines.get(workspaceId) ?? { running: 0, waiting: [] };
   if (line.waiting.length >= MAX_WAITING)
-    throw new AppError('SERVICE_UNAVAILABLE', 'Too many callbacks at once: try again in a moment');
+    throw serviceUnavailable('Too many callbacks at once: try again in a moment', RETRY_AFTER_SECONDS);
   lines.set(workspaceId, line);
   if (line.running >= MAX_AT_ONCE) await new Promise<void>((resolve) => line.waiting.push(resolve));
   else line.running += 1;
