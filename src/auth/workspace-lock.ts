@@ -1,34 +1,38 @@
 /**
- * What every change of a workspace's people, rooms, keys and files begins with: whoever opens the transaction takes the
- * workspace's row, and the functions that are handed the transaction find it taken. Taking it again is harmless.
+ * The lock on a workspace's row. Every transaction that changes members, rooms, API keys or files takes it first, so
+ * such changes run one after another. Locking the same row again in one transaction has no effect.
  */
 
-import { forbidden, notFound, type Thing } from '../core/errors.ts';
+import { forbidden, notFound, type Resource } from '../core/errors.ts';
 import { isAtLeast, type Role, toRole } from '../core/roles.ts';
 import type { Tx } from '../db/client.ts';
 import type { Actor } from './identify.ts';
 
 export type LockedWorkspace = { id: number; name: string; owner_id: number; is_personal: boolean };
 
-/** Takes the workspace's row until the transaction ends; null where it has been deleted. */
-export async function lockWorkspaceIfThere(tx: Tx, workspaceId: number): Promise<LockedWorkspace | null> {
+/** Locks the workspace's row until the transaction ends. Returns null if the workspace does not exist. */
+export async function lockWorkspaceIfExists(tx: Tx, workspaceId: number): Promise<LockedWorkspace | null> {
   const [workspace] = await tx.$queryRaw<LockedWorkspace[]>`
     select id, name, owner_id, is_personal from workspaces where id = ${workspaceId} for no key update`;
   return workspace ?? null;
 }
 
-/** The same. Throws 404 `otherwise` where it has been deleted. */
-export async function lockWorkspace(tx: Tx, workspaceId: number, thing: Thing = 'Workspace'): Promise<LockedWorkspace> {
-  const workspace = await lockWorkspaceIfThere(tx, workspaceId);
-  if (workspace === null) throw notFound(thing);
+/** Like `lockWorkspaceIfExists`, but throws 404 for `resource` if the workspace does not exist. */
+export async function lockWorkspace(
+  tx: Tx,
+  workspaceId: number,
+  resource: Resource = 'Workspace',
+): Promise<LockedWorkspace> {
+  const workspace = await lockWorkspaceIfExists(tx, workspaceId);
+  if (workspace === null) throw notFound(resource);
   return workspace;
 }
 
 /**
- * Throws 403 for who is not at least `least` in the workspace now. Behind the lock, and in a statement of its own: one
- * that waits for the lock and reads the role as well sees the role from before it waited.
+ * Throws 403 unless the user has at least the role `min` in the workspace now. Call it after locking the workspace: a
+ * statement that waits for the lock and also reads the role would read the role from before it waited.
  */
-export async function requireRoleNow(
+export async function requireCurrentRole(
   tx: Tx,
   { workspaceId, userId }: Pick<Actor, 'workspaceId' | 'userId'>,
   min: Role,
@@ -40,8 +44,8 @@ export async function requireRoleNow(
   if (member === null || !isAtLeast(toRole(member.role), min)) throw forbidden();
 }
 
-/** Takes the workspace's row; throws 404 where it is gone, and 403 for who is not at least `least` there any more. */
-export async function lockAs(tx: Tx, actor: Pick<Actor, 'workspaceId' | 'userId'>, min: Role): Promise<void> {
+/** Locks the workspace, then checks the role. Throws 404 if the workspace is gone, 403 if the role is below `min`. */
+export async function lockWorkspaceAs(tx: Tx, actor: Pick<Actor, 'workspaceId' | 'userId'>, min: Role): Promise<void> {
   await lockWorkspace(tx, actor.workspaceId);
-  await requireRoleNow(tx, actor, min);
+  await requireCurrentRole(tx, actor, min);
 }

@@ -50,7 +50,7 @@ export class AppError extends Error {
   }
 }
 
-export type Thing =
+export type Resource =
   | 'Workspace'
   | 'Member'
   | 'Label'
@@ -86,7 +86,7 @@ export function forbidden(message = 'Forbidden'): AppError {
 }
 
 /** The same 404 for what never existed, what is gone and what belongs to another workspace. */
-export function notFound(thing: Thing): AppError {
+export function notFound(thing: Resource): AppError {
   return new AppError('NOT_FOUND', `${thing} not found`);
 }
 

@@ -2,7 +2,7 @@
 import { createApiKey, keyPrefixOf } from '../../auth/api-keys.ts';
 import type { Actor } from '../../auth/identify.ts';
 import { hashToken } from '../../auth/tokens.ts';
-import { lockWorkspace, requireRoleNow } from '../../auth/workspace-lock.ts';
+import { lockWorkspace, lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { transact } from '../../db/client.ts';
@@ -71,8 +71,7 @@ export async function issueApiKey(
   const key = createApiKey();
   return transact(db, async (tx) => {
     // Whoever is being removed leaves no key behind: removing switches off those that are there.
-    await lockWorkspace(tx, actor.workspaceId);
-    await requireRoleNow(tx, actor, 'admin');
+    await lockWorkspaceAs(tx, actor, 'admin');
     const row = await tx.apiKey.create({
       data: {
         workspaceId: actor.workspaceId,
@@ -98,8 +97,7 @@ export async function switchApiKey(
   { keyId, is_active: sent }: SwitchApiKeyInput,
 ): Promise<ApiKey> {
   return transact(db, async (tx) => {
-    await lockWorkspace(tx, actor.workspaceId);
-    await requireRoleNow(tx, actor, 'admin');
+    await lockWorkspaceAs(tx, actor, 'admin');
     const where = { workspaceId_id: { workspaceId: actor.workspaceId, id: keyId } };
     const key = await tx.apiKey.findUnique({ where, select: { isActive: true } });
     if (key === null) throw notFound('API key');

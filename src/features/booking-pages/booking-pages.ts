@@ -3,7 +3,7 @@
  * that lock. `appUrl` is where the frontend lives.
  */
 import type { Actor } from '../../auth/identify.ts';
-import { lockAs } from '../../auth/workspace-lock.ts';
+import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { conflict, notFound } from '../../core/errors.ts';
 import { isUniqueViolation, type Prisma, type Tx, transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
@@ -48,7 +48,7 @@ export function createPage(
 /** Runs `work` in a transaction behind the workspace's lock. Throws 404 and 403. */
 function write<Result>({ db }: Db, actor: Actor, work: (tx: Tx) => Promise<Result>): Promise<Result> {
   return transact(db, async (tx) => {
-    await lockAs(tx, actor, 'admin');
+    await lockWorkspaceAs(tx, actor, 'admin');
     return work(tx);
   });
 }

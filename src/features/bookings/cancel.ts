@@ -1,7 +1,7 @@
 /** Cancelling a meeting, by whoever has its link, and by the workspace. */
 import type { Actor } from '../../auth/identify.ts';
 import { hashToken, isToken } from '../../auth/tokens.ts';
-import { lockWorkspace, requireRoleNow } from '../../auth/workspace-lock.ts';
+import { lockWorkspace, requireCurrentRole } from '../../auth/workspace-lock.ts';
 import { conflict, notFound } from '../../core/errors.ts';
 import { Prisma, type Tx, transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
@@ -89,7 +89,7 @@ export async function cancelByTeam(
   await transact(db, async (tx) => {
     await lockWorkspace(tx, workspaceId);
     const meeting = await findMeeting(tx, workspaceId, Prisma.sql`b.id = ${bookingId}`);
-    await requireRoleNow(tx, actor, meeting?.userId === userId ? 'member' : 'admin');
+    await requireCurrentRole(tx, actor, meeting?.userId === userId ? 'member' : 'admin');
     await cancel(tx, workspaceId, meeting, clock.now());
   });
   return { ok: true };

@@ -3,7 +3,7 @@
  * that lock.
  */
 import type { Actor } from '../../auth/identify.ts';
-import { lockAs } from '../../auth/workspace-lock.ts';
+import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { conflict, notFound } from '../../core/errors.ts';
 import { isUniqueViolation, type Tx, transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
@@ -30,7 +30,7 @@ export function createContact(
 async function write<Result>({ db }: Db, actor: Actor, work: (tx: Tx) => Promise<Result>): Promise<Result> {
   try {
     return await transact(db, async (tx) => {
-      await lockAs(tx, actor, 'admin');
+      await lockWorkspaceAs(tx, actor, 'admin');
       return work(tx);
     });
   } catch (error) {

@@ -1,7 +1,7 @@
 /** Contacts from a CSV file: those that are new come in, those that are there get their new names. */
 import { setImmediate as giveWay } from 'node:timers/promises';
 import type { Actor } from '../../auth/identify.ts';
-import { lockAs } from '../../auth/workspace-lock.ts';
+import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { badField } from '../../core/errors.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
@@ -57,7 +57,7 @@ async function importBatch(
   // Of one address the last name counts.
   const distinct = [...new Map(rows.map((row) => [row.email, row])).values()];
   return transact(db, async (tx) => {
-    await lockAs(tx, actor, 'admin');
+    await lockWorkspaceAs(tx, actor, 'admin');
     return upsertAll(tx, actor.workspaceId, clock.now(), distinct);
   });
 }

@@ -1,6 +1,6 @@
 /** Adding an item to the library, once its file is in the store. */
 import type { Actor } from '../../auth/identify.ts';
-import { lockWorkspace, requireRoleNow } from '../../auth/workspace-lock.ts';
+import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { transact } from '../../db/client.ts';
 import { emit } from '../../events/emit.ts';
@@ -31,8 +31,7 @@ export function addItem(
 ): Promise<LibraryItem> {
   return transact(db, async (tx) => {
     // Storing the file may have taken minutes: is the uploader still a member?
-    await lockWorkspace(tx, actor.workspaceId);
-    await requireRoleNow(tx, actor, 'member');
+    await lockWorkspaceAs(tx, actor, 'member');
     const now = clock.now();
     const { name, description, size, duration } = item;
     const { id } = await tx.libraryItem.create({

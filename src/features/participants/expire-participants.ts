@@ -1,6 +1,6 @@
 /** Letting those go who went without a word. */
 
-import { lockWorkspaceIfThere } from '../../auth/workspace-lock.ts';
+import { lockWorkspaceIfExists } from '../../auth/workspace-lock.ts';
 import { HOUR_MS, SECOND_MS } from '../../core/time.ts';
 import { Prisma, transact } from '../../db/client.ts';
 import { emitAll } from '../../events/emit.ts';
@@ -52,7 +52,7 @@ function isSilent({ settings }: Needs, now: Date): Prisma.Sql {
 /** Lets one batch go. Returns how many they were. */
 function closeBatch(services: Needs, workspaceId: number): Promise<number> {
   return transact(services.db, async (tx) => {
-    if ((await lockWorkspaceIfThere(tx, workspaceId)) === null) return 0;
+    if ((await lockWorkspaceIfExists(tx, workspaceId)) === null) return 0;
     const now = services.clock.now();
     // Whose row is held by somebody is being heard of right now.
     const rows = await tx.$queryRaw<VisitRow[]>`

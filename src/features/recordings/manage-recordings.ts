@@ -1,6 +1,6 @@
 /** Renaming and deleting recordings of one's own rooms. */
 import type { Caller } from '../../auth/identify.ts';
-import { lockWorkspace, requireRoleNow } from '../../auth/workspace-lock.ts';
+import { lockWorkspace, requireCurrentRole } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
@@ -31,7 +31,7 @@ async function lockRecording(tx: Tx, caller: Caller, input: RecordingInput): Pro
   await lockWorkspace(tx, workspaceId, 'Recording');
   // Again: it may have been deleted, or passed on, before the lock was had.
   const recording = await findOwnRecording(tx, caller, input);
-  await requireRoleNow(tx, { workspaceId, userId: caller.userId }, 'admin');
+  await requireCurrentRole(tx, { workspaceId, userId: caller.userId }, 'admin');
   return recording;
 }
 

@@ -3,7 +3,7 @@
  * that lock: who leaves or is demoted meanwhile either was still allowed, or is refused.
  */
 import type { Caller } from '../../auth/identify.ts';
-import { lockWorkspace, requireRoleNow } from '../../auth/workspace-lock.ts';
+import { lockWorkspaceAs, requireCurrentRole } from '../../auth/workspace-lock.ts';
 import { conflict, forbidden, notFound } from '../../core/errors.ts';
 import { isAtLeast, toRole } from '../../core/roles.ts';
 import { toUnixSeconds } from '../../core/time.ts';
@@ -120,8 +120,7 @@ export async function createRoom(
   return transact(db, async (tx) => {
     const workspaceId =
       workspace_id === undefined ? await defaultWorkspaceOf(tx, caller) : await openWorkspace(tx, caller, workspace_id);
-    await lockWorkspace(tx, workspaceId);
-    await requireRoleNow(tx, { workspaceId, userId: caller.userId }, 'admin');
+    await lockWorkspaceAs(tx, { workspaceId, userId: caller.userId }, 'admin');
     const { name } = await addRoom(tx, caller, { ...room, workspaceId, createdAt: clock.now() }, suggest);
     return readRoom(tx, caller, { name });
   });
@@ -174,7 +173,7 @@ export async function updateRoom(
 /** The caller's room, behind the lock of its workspace. Throws 404, and 403 for who may not change it now. */
 async function lockRoom(tx: Tx, caller: Caller, input: RoomInput): Promise<Room> {
   const room = await lockOwnRoom(tx, caller, input);
-  await requireRoleNow(tx, { workspaceId: room.workspace_id, userId: caller.userId }, 'admin');
+  await requireCurrentRole(tx, { workspaceId: room.workspace_id, userId: caller.userId }, 'admin');
   return room;
 }
 

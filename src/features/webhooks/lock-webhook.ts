@@ -1,6 +1,6 @@
 /** What every change of one webhook, everything that is to be sent to it, and what is read of it, asks of it. */
 import type { Actor } from '../../auth/identify.ts';
-import { lockAs } from '../../auth/workspace-lock.ts';
+import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { conflict, notFound } from '../../core/errors.ts';
 import type { Tx } from '../../db/client.ts';
 
@@ -8,7 +8,7 @@ export type LockedWebhook = { name: string; isActive: boolean; sealedSecret: Uin
 
 /** Takes the workspace's row and the webhook's until the transaction ends, for an admin. Throws 403 and 404. */
 export async function lockWebhook(tx: Tx, actor: Actor, webhookId: number): Promise<LockedWebhook> {
-  await lockAs(tx, actor, 'admin');
+  await lockWorkspaceAs(tx, actor, 'admin');
   // Its own row too: who records attempts takes that one alone.
   const [webhook] = await tx.$queryRaw<LockedWebhook[]>`
     select name, is_active as "isActive", sealed_secret as "sealedSecret" from webhooks

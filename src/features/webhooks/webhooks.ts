@@ -1,6 +1,6 @@
 /** The webhooks of a workspace: who receives which events. */
 import type { Actor } from '../../auth/identify.ts';
-import { lockAs } from '../../auth/workspace-lock.ts';
+import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { badField, notFound } from '../../core/errors.ts';
 import { transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
@@ -42,7 +42,7 @@ export async function createWebhook(
   await requireReachable(services, url);
   const secret = createSecret();
   return transact(db, async (tx) => {
-    await lockAs(tx, actor, 'admin');
+    await lockWorkspaceAs(tx, actor, 'admin');
     const now = clock.now();
     const row = await tx.webhook.create({
       data: {
@@ -111,7 +111,7 @@ export async function deleteWebhook(
   { webhookId }: WebhookInput,
 ): Promise<{ ok: true }> {
   const { count } = await transact(db, async (tx) => {
-    await lockAs(tx, actor, 'owner');
+    await lockWorkspaceAs(tx, actor, 'owner');
     return tx.webhook.deleteMany({ where: { workspaceId: actor.workspaceId, id: webhookId } });
   });
   if (count === 0) throw notFound('Webhook');

@@ -1,9 +1,9 @@
 /** The connections of a workspace: where meeting providers post what happens in its rooms. */
 import type { Actor } from '../../../auth/identify.ts';
 import { createLinkToken } from '../../../auth/tokens.ts';
-import { lockWorkspace, requireRoleNow } from '../../../auth/workspace-lock.ts';
+import { lockWorkspaceAs } from '../../../auth/workspace-lock.ts';
 import { notFound } from '../../../core/errors.ts';
-import { type Tx, transact } from '../../../db/client.ts';
+import { transact } from '../../../db/client.ts';
 import type { Services } from '../../../services.ts';
 import {
   acceptCredentials,
@@ -50,7 +50,7 @@ export async function createConnection(
   const { workspaceId, userId } = actor;
   const { credentials, secret } = acceptCredentials(provider, given);
   return transact(db, async (tx) => {
-    await lockAsOwner(tx, actor);
+    await lockWorkspaceAs(tx, actor, 'owner');
     const now = clock.now();
     const row = await tx.meetingConnection.create({
       data: {
@@ -69,12 +69,6 @@ export async function createConnection(
   });
 }
 
-/** Takes the workspace's row; throws 404 where it is gone, and 403 for who is not its owner any more. */
-async function lockAsOwner(tx: Tx, actor: Actor): Promise<void> {
-  await lockWorkspace(tx, actor.workspaceId);
-  await requireRoleNow(tx, actor, 'owner');
-}
-
 /**
  * Gives the connection new credentials: those that are given, or for generic a new secret, which is known to the answer
  * alone. The present ones are good for 24 hours more; ones that still were so before are no longer. The address stays.
@@ -89,7 +83,7 @@ export async function rotateConnection(
   const { workspaceId } = actor;
   const where = { workspaceId_id: { workspaceId, id: connectionId } };
   return transact(db, async (tx) => {
-    await lockAsOwner(tx, actor);
+    await lockWorkspaceAs(tx, actor, 'owner');
     const known = await tx.meetingConnection.findUnique({
       where,
       select: { provider: true, sealedCredentials: true },
@@ -117,7 +111,7 @@ export async function deleteConnection(
   { connectionId }: ConnectionInput,
 ): Promise<{ ok: true }> {
   const { count } = await transact(db, async (tx) => {
-    await lockAsOwner(tx, actor);
+    await lockWorkspaceAs(tx, actor, 'owner');
     return tx.meetingConnection.deleteMany({ where: { workspaceId: actor.workspaceId, id: connectionId } });
   });
   if (count === 0) throw notFound('Connection');

@@ -1,6 +1,6 @@
 /** Applying what was received, at once and, where that failed, by the clock; and forgetting it in the end. */
 
-import { lockWorkspaceIfThere } from '../../../auth/workspace-lock.ts';
+import { lockWorkspaceIfExists } from '../../../auth/workspace-lock.ts';
 import { DAY_MS } from '../../../core/time.ts';
 import { retryDeadlocks, transact } from '../../../db/client.ts';
 import type { Services } from '../../../services.ts';
@@ -22,7 +22,7 @@ type Needs = Pick<Services, 'db' | 'clock' | 'log' | 'sealer'>;
 export async function applyEvent(services: Needs, { workspaceId, connectionId, dedupeKey }: IngestKey): Promise<void> {
   return transact(services.db, async (tx) => {
     // Everything that facts touch stands behind this row; a workspace that is gone has no callbacks either.
-    if ((await lockWorkspaceIfThere(tx, workspaceId)) === null) return;
+    if ((await lockWorkspaceIfExists(tx, workspaceId)) === null) return;
     const [event] = await tx.$queryRaw<{ facts: unknown }[]>`
       select facts from ingest_events
       where workspace_id = ${workspaceId} and connection_id = ${connectionId} and dedupe_key = ${dedupeKey}
