@@ -1,10 +1,10 @@
 /** Booking and cancelling meetings, as the public does it and as the workspace sees it. */
 import { createHash } from 'node:crypto';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HOUR_MS } from '../../src/core/time.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { eventsOf } from '../support/events.ts';
+import { changeWhileBlocked } from '../support/lock-waits.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
 import { at, book, cancel, createPage, officeHours } from './pages.ts';
@@ -218,28 +218,15 @@ describe('a booking', () => {
   test('is refused by the database itself where another transaction was faster', async () => {
     const slug = await freshPage();
     const page = await app.services.db.bookingPage.findUniqueOrThrow({ where: { slug } });
-    const client = new pg.Client({ connectionString: app.databaseUrl });
-    await client.connect();
-    try {
-      await client.query('begin');
-      await client.query(
-        `insert into bookings (workspace_id, booking_page_id, name, email, token_hash, starts_at, ends_at, created_at)
-         values ($1, $2, 'Fast', 'fast@example.com', '', to_timestamp($3 + 600), to_timestamp($3 + 2400), now())`,
-        [team.id, page.id, NINE],
-      );
-      const waiting = book(app, slug, NINE);
-      await expect
-        .poll(
-          async () => (await app.services.db.$queryRaw<unknown[]>`select 1 from pg_locks where not granted`).length,
-          { timeout: 5_000 },
-        )
-        .toBeGreaterThan(0);
-      await client.query('commit');
-      const { status, body } = await waiting;
-      expect([status, body.message]).toEqual([409, 'This time is not available']);
-    } finally {
-      await client.end();
-    }
+    const { status, body } = await changeWhileBlocked(
+      app,
+      `insert into bookings (workspace_id, booking_page_id, name, email, token_hash, starts_at, ends_at, created_at)
+       values (${team.id}, ${page.id}, 'Fast', 'fast@example.com', '', to_timestamp(${NINE} + 600),
+         to_timestamp(${NINE} + 2400), now())`,
+      () => book(app, slug, NINE),
+      async () => {},
+    );
+    expect([status, body.message]).toEqual([409, 'This time is not available']);
     expect(await app.services.db.room.count({ where: { workspaceId: team.id } })).toBe(0);
   });
 
@@ -454,24 +441,14 @@ describe('cancelling by the workspace', () => {
     // Booked on the page is the admin; after this it is the owner.
     const { db } = app.services;
     await db.bookingPage.updateMany({ where: { workspaceId: team.id }, data: { userId: team.owner.id } });
-    const client = new pg.Client({ connectionString: app.databaseUrl });
-    await client.connect();
-    try {
-      await client.query('begin');
-      await client.query('select from workspaces where id = $1 for update', [team.id]);
-      const waiting = app.http.post(pathOf(id), team.admin.token);
-      await expect
-        .poll(async () => (await db.$queryRaw<unknown[]>`select 1 from pg_locks where not granted`).length)
-        .toBeGreaterThan(0);
-      await client.query(`update members set role = 'member' where workspace_id = $1 and user_id = $2`, [
-        team.id,
-        team.admin.id,
-      ]);
-      await client.query('commit');
-      expect((await waiting).status).toBe(403);
-    } finally {
-      await client.end();
-    }
+    const demote = `update members set role = 'member' where workspace_id = $1 and user_id = $2`;
+    const { status } = await changeWhileBlocked(
+      app,
+      `select from workspaces where id = ${team.id} for update`,
+      () => app.http.post(pathOf(id), team.admin.token),
+      (client) => client.query(demote, [team.id, team.admin.id]),
+    );
+    expect(status).toBe(403);
     expect(await db.booking.count({ where: { workspaceId: team.id, cancelledAt: null } })).toBe(1);
   });
 });

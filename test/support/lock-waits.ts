@@ -1,0 +1,40 @@
+/** Transactions of a test that make the application wait for a lock. */
+import pg from 'pg';
+import { expect } from 'vitest';
+import type { TestApp } from './test-app.ts';
+
+/** Resolves once a connection to the application's database waits for a lock; fails after 5 s. */
+export async function waitForLockWait(app: TestApp): Promise<void> {
+  const countWaiting = async (): Promise<number> => {
+    const [row] = await app.services.db.$queryRaw<{ count: number }[]>`
+      select count(*)::int as count from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`;
+    return row?.count ?? 0;
+  };
+  await expect.poll(countWaiting, { timeout: 5_000 }).toBeGreaterThan(0);
+}
+
+/**
+ * Starts `call` while a transaction of the test holds the lock that `lockSql` takes, waits until the call is blocked
+ * by it, runs `change` in that transaction and commits. Resolves with the result of the call.
+ */
+export async function changeWhileBlocked<Result>(
+  app: TestApp,
+  lockSql: string,
+  call: () => Promise<Result>,
+  change: (client: pg.Client) => Promise<unknown>,
+): Promise<Result> {
+  const client = new pg.Client({ connectionString: app.databaseUrl });
+  await client.connect();
+  try {
+    await client.query('begin');
+    await client.query(lockSql);
+    const blocked = call();
+    await waitForLockWait(app);
+    await change(client);
+    await client.query('commit');
+    return await blocked;
+  } finally {
+    await client.end();
+  }
+}
