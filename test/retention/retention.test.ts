@@ -120,6 +120,18 @@ describe('the sweep', () => {
     expect(await sweepRetention(app.services)).toBe(0);
   });
 
+  test('keeps an item that is exactly as old as the policy, and deletes it a millisecond later', async () => {
+    await addItems(1);
+    const item = await app.services.db.libraryItem.findFirstOrThrow({ where: { workspaceId: team.id } });
+    const sweepAt = (time: number): Promise<number> =>
+      sweepRetention({ ...app.services, clock: { now: () => new Date(time) } });
+    const sevenDaysOld = item.createdAt.getTime() + 7 * DAY_MS;
+    expect(await sweepAt(sevenDaysOld)).toBe(0);
+    expect(await totalOf()).toBe(1);
+    expect(await sweepAt(sevenDaysOld + 1)).toBe(1);
+    expect(await totalOf()).toBe(0);
+  });
+
   test('takes many items in batches, each once, also when two sweeps run at once', async () => {
     await addItems(1);
     const { db } = app.services;
