@@ -1,5 +1,6 @@
 import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ifExists } from '../core/files.ts';
 import { isObjectKey } from './object-key.ts';
 import type { StoredObject } from './object-store.ts';
 
@@ -73,7 +74,7 @@ async function smallestEntries(
     if (page.length > size) isLast = false;
     page = page.slice(0, size);
   };
-  const directory = await absentAs(undefined, opendir(path, { bufferSize: 256 }));
+  const directory = await ifExists(opendir(path, { bufferSize: 256 }));
   if (directory === undefined) return { page, isLast };
   for await (const found of directory) {
     if (!found.name.startsWith(namePrefix) || !isObjectKey(found.name)) continue;
@@ -87,20 +88,9 @@ async function smallestEntries(
 }
 
 async function* describe(root: string, keys: string[]): AsyncGenerator<StoredObject> {
-  const stats = await Promise.all(keys.map((key) => absentAs(undefined, lstat(join(root, key)))));
+  const stats = await Promise.all(keys.map((key) => ifExists(lstat(join(root, key)))));
   for (const [index, key] of keys.entries()) {
     const found = stats[index];
     if (found !== undefined) yield { key, size: found.size, modifiedAt: found.mtime };
-  }
-}
-
-/** `absent` where the file or one of its folders does not exist; any other failure is thrown. */
-export async function absentAs<T, A>(absent: A, result: Promise<T>): Promise<T | A> {
-  try {
-    return await result;
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return absent;
-    throw error;
   }
 }

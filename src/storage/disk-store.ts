@@ -3,8 +3,9 @@ import type { FileHandle } from 'node:fs/promises';
 import { access, constants, lstat, mkdir, open, opendir, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { AppError } from '../core/errors.ts';
+import { ifExists } from '../core/files.ts';
 import type { Clock } from '../core/time.ts';
-import { absentAs, listFolder } from './disk-listing.ts';
+import { listFolder } from './disk-listing.ts';
 import { FILE_MODE, FOLDER_MODE, onDisk, publishFile, stageCopy, stageFile } from './disk-upload.ts';
 import { assertObjectKey } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
@@ -110,7 +111,7 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
       signal?.throwIfAborted();
       const path = pathOf(key);
       await onDisk('remove an object', async () => {
-        await absentAs(undefined, rm(path));
+        await ifExists(rm(path));
         await assertMounted();
       });
     },
@@ -132,7 +133,7 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
       await onDisk('remove stale uploads', async () => {
         for await (const { name } of await opendir(staging)) {
           const path = join(staging, name);
-          const found = await absentAs(undefined, lstat(path));
+          const found = await ifExists(lstat(path));
           if (found?.isFile() && found.mtime < before) await rm(path, { force: true });
         }
       });
@@ -161,7 +162,7 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
 }
 
 async function openFile(path: string): Promise<Omit<OpenedFile, 'filename' | 'contentType'> | undefined> {
-  const handle = await absentAs(undefined, open(path, 'r'));
+  const handle = await ifExists(open(path, 'r'));
   if (handle === undefined) return undefined;
   try {
     const { size, mtimeNs, mtime, isFile } = await describeFile(handle);

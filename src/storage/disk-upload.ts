@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { syncDirectory } from '../core/files.ts';
 import { StorageUnavailableError } from './object-store.ts';
 
 /**
@@ -94,18 +95,13 @@ export async function publishFile(staged: string, target: string, objects: strin
   try {
     // Up to the root, not only what this call created: a folder that a concurrent upload created may not be durable yet.
     for (let path = folder; ; path = dirname(path)) {
-      await syncFolder(path);
+      await syncDirectory(path);
       if (path === objects) return;
     }
   } catch (error) {
     await rm(target, { force: true }).catch(() => undefined);
     throw error;
   }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  await using folder = await open(path, 'r');
-  await folder.sync();
 }
 
 /** Runs work on the disk; its errors come as StorageUnavailableError. */

@@ -1,0 +1,58 @@
+/** File operations that node:fs lacks. */
+import { randomUUID } from 'node:crypto';
+import { link, open, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/** Whether an error has one of these system error codes, such as `ENOENT`. */
+export function hasErrorCode(error: unknown, ...codes: string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.some((code) => code === error.code);
+}
+
+/** Awaits a file operation. Resolves with undefined if the file, or a directory above it, does not exist. */
+export async function ifExists<Result>(operation: Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await operation;
+  } catch (error) {
+    if (hasErrorCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Writes a file that only the owner of this process can read, replacing an existing one. Readers see the old content or
+ * the new one, never a part; the new one is on disk when this resolves.
+ */
+export function replaceFile(path: string, content: string): Promise<void> {
+  return publishFile(path, content, (staged) => rename(staged, path));
+}
+
+/**
+ * Writes a file that only the owner of this process can read, unless it exists. If several processes do so at once, one
+ * of them writes the file. The file is complete and on disk when this resolves.
+ */
+export function createFileIfMissing(path: string, content: string): Promise<void> {
+  return publishFile(path, content, async (staged) => {
+    try {
+      await link(staged, path);
+    } catch (error) {
+      if (!hasErrorCode(error, 'EEXIST')) throw error;
+    }
+  });
+}
+
+async function publishFile(path: string, content: string, publish: (staged: string) => Promise<void>): Promise<void> {
+  const staged = `${path}.${randomUUID()}`;
+  try {
+    await writeFile(staged, content, { mode: 0o600, flag: 'wx', flush: true });
+    await publish(staged);
+  } finally {
+    await rm(staged, { force: true });
+  }
+  await syncDirectory(dirname(path));
+}
+
+/** Flushes the entries of a directory, so that a file created in it or moved into it survives a power failure. */
+export async function syncDirectory(path: string): Promise<void> {
+  await using directory = await open(path, 'r');
+  await directory.sync();
+}
