@@ -23,6 +23,7 @@ import {
 import { rows } from './operations.ts';
 import { type Restorer, rememberRows } from './restore.ts';
 import { type Child, isNamedByText, type Row, workspaceOf } from './row.ts';
+import { rowHints } from './row-hints.ts';
 import { createWorld, foreignChildren, type Scene, type Someone, type World } from './scene.ts';
 
 const HELD_AT = new Date('2026-06-15T12:00:00Z');
@@ -130,7 +131,7 @@ function unknownChildren(child: Child): readonly unknown[] {
 }
 
 test('every operation of the router has a row, and no row is of none', () => {
-  expect(Object.keys(rows).sort()).toEqual(
+  expect(Object.keys(rows).sort(), rowHints()).toEqual(
     listOperations()
       .map(({ name }) => name)
       .sort(),

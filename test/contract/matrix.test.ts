@@ -12,6 +12,7 @@ import { type Door, doors, type Input, type Outcome, withoutRandomness } from '.
 import { rows } from './operations.ts';
 import { type Restorer, rememberRows } from './restore.ts';
 import { type Child, isNamedByText, type Row, workspaceOf } from './row.ts';
+import { rowHints } from './row-hints.ts';
 import { addKey, createWorld, foreignChildren, type Scene, type Someone, type World } from './scene.ts';
 
 const UNKNOWN_ID = 2_147_483_647;
@@ -128,7 +129,7 @@ afterAll(async () => {
 afterEach(() => restorer.restore());
 
 test('every operation of the router has a row, and so a place in the matrix', () => {
-  expect(Object.keys(rows).sort()).toEqual(
+  expect(Object.keys(rows).sort(), rowHints()).toEqual(
     listOperations()
       .map(({ name }) => name)
       .sort(),

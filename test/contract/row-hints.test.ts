@@ -1,0 +1,39 @@
+/** A test that fails for a missing row says where the row goes. */
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { listOperations } from '../../src/http/rest.ts';
+import { rows } from './operations.ts';
+import { pathHints, rowHints } from './row-hints.ts';
+
+const names = Object.keys(rows);
+const paths = listOperations().map(({ method, path }) => `${method} ${path}`);
+
+/** The line of a file that a hint such as `test/contract/operations.ts:12: add after this line` names. */
+function lineNamedBy(hint: string): string | undefined {
+  const [, file = '', line = ''] = /^(\S+?):(\d+): /.exec(hint) ?? [];
+  return readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8').split('\n')[Number(line) - 1];
+}
+
+test('there is no hint where the lists agree', () => {
+  expect([rowHints(names), pathHints(paths)]).toEqual(['', '']);
+});
+
+test.each(names)('%s without a row: the hint names a line that ends a row, and a row to add there', (name) => {
+  const hint = rowHints(names.filter((one) => one !== name));
+  expect(lineNamedBy(hint)).toMatch(/^ {2}(?:'.*)?\},$/);
+  expect(hint).toMatch(
+    new RegExp(`: add after this line\n  '${name}': \\{ who: '\\w+', .*keys: true, .*input: .*, writes: .*\\},$`),
+  );
+});
+
+test('a row and a path without an operation are to be removed', () => {
+  expect(rowHints([...names, 'labels.gone'])).toMatch(/: remove 'labels\.gone', which the router does not have$/);
+  expect(pathHints([...paths, 'GET /api/gone'])).toMatch(/: remove 'GET \/api\/gone', which the router does not have$/);
+});
+
+test('a path that is missing: the hint names the line of the path before it', () => {
+  const [before = '', missing = ''] = paths;
+  const hint = pathHints(paths.filter((path) => path !== missing));
+  expect(lineNamedBy(hint)).toBe(`  '${before}',`);
+  expect(hint).toMatch(new RegExp(`: add after this line\n  '${missing}',$`));
+});
