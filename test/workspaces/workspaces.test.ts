@@ -1,7 +1,7 @@
 /** Workspaces: names and slugs, Personal, who sees them, and what goes with them. */
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { toSlug } from '../../src/features/workspaces/create-workspace.ts';
+import { toWorkspaceSlug } from '../../src/features/workspaces/create-workspace.ts';
 import { dumpTables } from '../support/dump.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addPerson, addTeam, upload } from '../support/world.ts';
@@ -27,7 +27,7 @@ describe('a slug', () => {
     ['x'.repeat(100), 'x'.repeat(60)],
     [`${'x'.repeat(59)} y`, 'x'.repeat(59)],
   ])('of %j is %s', (name, slug) => {
-    expect(toSlug(name)).toBe(slug);
+    expect(toWorkspaceSlug(name)).toBe(slug);
   });
 
   test('that is taken goes on with -2, -3, over those that are taken too', async () => {

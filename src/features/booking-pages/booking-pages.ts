@@ -5,11 +5,12 @@
 import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { conflict, notFound } from '../../core/errors.ts';
+import { isSlug, toSlug } from '../../core/slugs.ts';
 import { isUniqueViolation, type Prisma, type Tx, transact } from '../../db/client.ts';
+import { slugCandidates } from '../../db/slug-candidates.ts';
 import type { Services } from '../../services.ts';
-import { slugCandidates, toSlug } from '../workspaces/create-workspace.ts';
 import { type PageRow, pageColumns, toPage } from './present.ts';
-import { type BookingPage, type CreatePageInput, isPageSlug, type PageInput, type UpdatePageInput } from './schemas.ts';
+import type { BookingPage, CreatePageInput, PageInput, UpdatePageInput } from './schemas.ts';
 
 type Db = Pick<Services, 'db'>;
 
@@ -71,7 +72,7 @@ async function insertPage(tx: Tx, page: NewPage, wanted: string | undefined): Pr
 
 function baseOf(title: string): string {
   const base = toSlug(title, 'meeting', MAX_BASE);
-  return isPageSlug(base) ? base : `meeting-${base}`;
+  return isSlug(base) ? base : `meeting-${base}`;
 }
 
 function slugTaken() {

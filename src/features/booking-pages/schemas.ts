@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { isSlug, slugFormat } from '../../core/slugs.ts';
 import { id, integerBetween, requiredLine, unixSeconds } from '../../core/validation.ts';
-import { isRoomName, roomNameFormat } from '../rooms/room-name.ts';
 import { OpenHours } from './open-hours.ts';
 
 const MAX_TITLE = 100;
@@ -8,16 +8,13 @@ const MIN_DURATION = 5;
 /** Minutes. */
 export const MAX_DURATION = 480;
 
-/** Slugs of pages are spelled like names of rooms. */
-export const isPageSlug = isRoomName;
-
 const SLUG = 'slug must be 2 to 64 of a-z, 0-9 and single inner hyphens';
 
 const slug = z
   .string({ error: SLUG })
-  .refine(isPageSlug, { error: SLUG })
+  .refine(isSlug, { error: SLUG })
   .describe('Part of the link; unique in the whole service')
-  .meta({ ...roomNameFormat, example: 'intro-call' });
+  .meta({ ...slugFormat, example: 'intro-call' });
 
 const title = requiredLine(MAX_TITLE, 'Title is required')
   .describe('What is booked; at most 100 characters')

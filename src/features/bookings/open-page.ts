@@ -1,10 +1,11 @@
 /** A booking page as the public meets it: by its slug, with what is booked on it. */
 import { notFound } from '../../core/errors.ts';
+import { isSlug } from '../../core/slugs.ts';
 import { DAY_MS, MINUTE_MS } from '../../core/time.ts';
 import type { Database, Tx } from '../../db/client.ts';
 import type { TakenTime } from '../booking-pages/free-times.ts';
 import type { PageRow } from '../booking-pages/present.ts';
-import { isPageSlug, MAX_DURATION } from '../booking-pages/schemas.ts';
+import { MAX_DURATION } from '../booking-pages/schemas.ts';
 
 const HORIZON_DAYS = 365;
 
@@ -19,7 +20,7 @@ export function horizonOf(now: Date): Date {
 /** The page behind a link. Throws 404 "Booking page not found". */
 export async function findPage(db: Database | Tx, slug: string): Promise<OpenPage> {
   // Also because the text comes from outside, and PostgreSQL takes not every text.
-  if (!isPageSlug(slug)) throw notFound('Booking page');
+  if (!isSlug(slug)) throw notFound('Booking page');
   const [page] = await db.$queryRaw<OpenPage[]>`
     select p.id, p.workspace_id as "workspaceId", p.user_id as "userId", u.name as "userName", p.title, p.slug,
       p.duration, p.time_zone as "timeZone", p.hours

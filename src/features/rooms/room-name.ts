@@ -1,18 +1,14 @@
 /** The names of rooms: slugs, unique in the whole service. */
 import { randomInt } from 'node:crypto';
+import { isSlug } from '../../core/slugs.ts';
 import type { Database, Tx } from '../../db/client.ts';
 import { adjectives, nouns } from './words.ts';
-
-/** 2 to 64 of a-z, 0-9 and single inner hyphens, as JSON Schema says it. */
-export const roomNameFormat = { minLength: 2, maxLength: 64, pattern: '^[a-z0-9]+(?:-[a-z0-9]+)*$' } as const;
-
-const SLUG = new RegExp(roomNameFormat.pattern);
 
 const TRIES = 8;
 
 /** Whether a text has the format of a name. What has not, is the name of no room. */
 export function isRoomName(text: string): boolean {
-  return text.length >= roomNameFormat.minLength && text.length <= roomNameFormat.maxLength && SLUG.test(text);
+  return isSlug(text);
 }
 
 /** A random name such as `amber-falcon` that no room has now; `amber-falcon-48213` once the short ones get scarce. */

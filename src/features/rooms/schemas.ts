@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { slugFormat } from '../../core/slugs.ts';
 import { hexColor, id, integerBetween, lineOfText, textOf, unixSeconds } from '../../core/validation.ts';
-import { isRoomName, roomNameFormat } from './room-name.ts';
+import { isRoomName } from './room-name.ts';
 
 const MAX_DISPLAY_NAME = 100;
 const MAX_MESSAGE = 1000;
@@ -84,7 +85,7 @@ export const CreateRoomInput = z.object({
     .string({ error: INVALID_NAME })
     .refine(isRoomName, { error: INVALID_NAME })
     .describe('2 to 64 of a-z, 0-9 and single inner hyphens; generated when omitted')
-    .meta({ ...roomNameFormat, example: 'amber-falcon' })
+    .meta({ ...slugFormat, example: 'amber-falcon' })
     .optional(),
   ...settings,
   workspace_id: id

@@ -1,0 +1,25 @@
+/** Slugs: the names that links are made of. */
+
+/** 2 to 64 characters of a-z, 0-9 and single inner hyphens, as JSON Schema keywords. */
+export const slugFormat = { minLength: 2, maxLength: 64, pattern: '^[a-z0-9]+(?:-[a-z0-9]+)*$' } as const;
+
+const SLUG = new RegExp(slugFormat.pattern);
+
+/** Whether a text has the format of a slug. */
+export function isSlug(text: string): boolean {
+  return text.length >= slugFormat.minLength && text.length <= slugFormat.maxLength && SLUG.test(text);
+}
+
+/**
+ * Makes a slug of at most `max` characters from a name: lower-case ASCII letters and digits with single hyphens
+ * between. Returns `fallback` if the name has none. The result may be shorter than `slugFormat` requires.
+ */
+export function toSlug(name: string, fallback: string, max: number): string {
+  const words = name
+    .normalize('NFKD')
+    .replace(/\p{Mark}/gu, '')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter(Boolean);
+  return words.join('-').slice(0, max).replace(/-$/, '') || fallback;
+}
