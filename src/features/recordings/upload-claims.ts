@@ -1,23 +1,17 @@
-/** One upload of a recording at a time, so that a token cannot have the same file received many times over. */
+/** One upload of a recording at a time, so that a token cannot make us receive the same file many times over. */
 import { conflict } from '../../core/errors.ts';
+import { createKeyedSemaphore } from '../../core/semaphore.ts';
 
 export type UploadClaims = {
-  /** Does `work`, which receives the file of a recording. Throws 409 where another one is at it. */
+  /** Runs `work`, which receives the file of a recording. Throws 409 while another upload of the recording runs. */
   hold<Result>(recordingId: number, work: () => Promise<Result>): Promise<Result>;
 };
 
-/** Kept in the memory of this process: of uploads to several, the commit lets the first one through. */
+/** In the memory of this process: of uploads to several processes, the commit lets the first one through. */
 export function createUploadClaims(): UploadClaims {
-  const claimed = new Set<number>();
-  return {
-    async hold(recordingId, work) {
-      if (claimed.has(recordingId)) throw conflict("The recording's file is being uploaded");
-      claimed.add(recordingId);
-      try {
-        return await work();
-      } finally {
-        claimed.delete(recordingId);
-      }
-    },
-  };
+  const uploads = createKeyedSemaphore<number>(1, {
+    maxQueued: 0,
+    queueFull: () => conflict("The recording's file is being uploaded"),
+  });
+  return { hold: (recordingId, work) => uploads.run(recordingId, work) };
 }

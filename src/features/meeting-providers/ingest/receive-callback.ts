@@ -7,7 +7,7 @@ import type { Callback, VerifiedCallback } from '../adapters/facts.ts';
 import { providers } from '../adapters/index.ts';
 import { goodCredentials, openCredentials } from '../connections/credentials.ts';
 import { applyEvent } from './apply-events.ts';
-import { inLine } from './callback-queue.ts';
+import { queueCallback } from './callback-queue.ts';
 import type { FoundConnection } from './find-connection.ts';
 import { keepFacts } from './sealed-facts.ts';
 
@@ -25,7 +25,7 @@ export async function receiveCallback(
   const { workspaceId, id: connectionId } = connection;
   // Verified first: who cannot sign takes nobody's place in the line.
   const verified = await verify(services, connection, callback);
-  await inLine(workspaceId, async () => {
+  await queueCallback(workspaceId, async () => {
     if (!(await storeCallback(services, connection, verified))) return;
     const event = { workspaceId, connectionId, dedupeKey: verified.dedupeKey };
     await applyEvent(services, event).catch((error: unknown) =>
