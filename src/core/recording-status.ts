@@ -1,4 +1,5 @@
 /** The states of a recording, and the moves between them. A recording only moves forward. */
+import { toEnum } from './enums.ts';
 
 export const recordingStatuses = ['started', 'uploaded', 'available', 'failed'] as const;
 
@@ -24,9 +25,7 @@ export function isFinal(status: RecordingStatus): boolean {
   return moves[status].length === 0;
 }
 
-/** The status column is text with a check; this is where it becomes a RecordingStatus again. */
-export function toRecordingStatus(value: string): RecordingStatus {
-  const status = recordingStatuses.find((known) => known === value);
-  if (status === undefined) throw new Error(`Unknown recording status in the database: ${value}`);
-  return status;
+/** The status column of a recording as a RecordingStatus. */
+export function toRecordingStatus(text: string): RecordingStatus {
+  return toEnum(recordingStatuses, text, 'recording status');
 }

@@ -1,4 +1,5 @@
 /** Who may do what in a workspace. Rules are tiny named predicates; the procedures and functions only ask them. */
+import { toEnum } from './enums.ts';
 
 export const roles = ['owner', 'admin', 'member'] as const;
 
@@ -21,9 +22,7 @@ export function mayChangeRole(actor: Role, target: Role, next: Role): boolean {
   return actor === 'owner' || (actor === 'admin' && target === 'member' && next !== 'owner');
 }
 
-/** The role column is text with a check; this is where it becomes a Role again. */
-export function toRole(value: string): Role {
-  const role = roles.find((known) => known === value);
-  if (role === undefined) throw new Error(`Unknown role in the database: ${value}`);
-  return role;
+/** The role column of a member as a Role. */
+export function toRole(text: string): Role {
+  return toEnum(roles, text, 'role');
 }

@@ -105,7 +105,11 @@ export function requiredLine(max: number, message: string) {
   ).meta({ maxLength: max });
 }
 
-export const MAX_EMAIL = 254;
+/** The longest name of a person, a workspace and most other things, in code points. */
+export const MAX_NAME_LENGTH = 100;
+
+/** The longest email address (RFC 5321 with its errata 1690). */
+export const MAX_EMAIL_LENGTH = 254;
 
 /**
  * An email address, lower-cased, so that one person is one account and one contact however it is typed. Checked before
@@ -114,7 +118,7 @@ export const MAX_EMAIL = 254;
 export const email = z
   .string()
   .trim()
-  .max(MAX_EMAIL)
+  .max(MAX_EMAIL_LENGTH)
   .pipe(z.email({ error: (issue) => `${fieldOf(issue)} must be a valid email address` }).toLowerCase())
   .describe('Email address; upper and lower case are the same')
   .meta({ example: 'ada@example.com' });

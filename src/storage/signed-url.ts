@@ -1,4 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { equalInConstantTime } from '../core/constant-time.ts';
 import { forbidden } from '../core/errors.ts';
 import type { Clock } from '../core/time.ts';
 import { toUnixSeconds } from '../core/time.ts';
@@ -56,10 +57,4 @@ export function createUrlSigner(secret: string, clock: Clock): UrlSigner {
       return grant;
     },
   };
-}
-
-function equalInConstantTime(given: string, expected: string): boolean {
-  const a = Buffer.from(given);
-  const b = Buffer.from(expected);
-  return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -1,5 +1,6 @@
 /** The rows of every table, to see that a refused write left no trace and that two doors leave the same one. */
 import { Prisma } from '../../src/db/client.ts';
+import { onlyRow } from '../../src/db/only-row.ts';
 import type { TestApp } from './test-app.ts';
 
 export type Dump = Record<string, Record<string, unknown>[]>;
@@ -27,9 +28,7 @@ export async function dumpTables(app: TestApp): Promise<Dump> {
       case when to_jsonb(t)->>'id' ~ '^[0-9]+$' then (to_jsonb(t)->>'id')::bigint end, to_jsonb(t)::text),
       '[]'::json) from "${name}" t) as "${name}"`),
   );
-  const [dump] = await db.$queryRaw<Dump[]>`select ${Prisma.join(columns)}`;
-  if (!dump) throw new Error('A select without from returned no row');
-  return dump;
+  return onlyRow(await db.$queryRaw<Dump[]>`select ${Prisma.join(columns)}`);
 }
 
 const RANDOM_COLUMNS = [

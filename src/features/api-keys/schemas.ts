@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import { id, requiredLine, unixSeconds } from '../../core/validation.ts';
-
-const MAX_NAME_LENGTH = 100;
+import { id, MAX_NAME_LENGTH, requiredLine, unixSeconds } from '../../core/validation.ts';
 
 export const ApiKey = z
   .object({

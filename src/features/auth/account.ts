@@ -7,7 +7,7 @@ import { emit } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
 import { passPagesOn } from '../booking-pages/reassign-pages.ts';
 import { passRoomsOn } from '../rooms/reassign-rooms.ts';
-import { createWorkspaceRow } from '../workspaces/create-workspace.ts';
+import { insertWorkspace } from '../workspaces/create-workspace.ts';
 import type { RegisterInput, SignedIn, UpdateMeInput, User } from './schemas.ts';
 import { startSession, toUser } from './sessions.ts';
 
@@ -18,7 +18,7 @@ export async function register(services: Services, input: RegisterInput): Promis
     return await transact(services.db, async (tx) => {
       const createdAt = services.clock.now();
       const user = await tx.user.create({ data: { name: input.name, email: input.email, passwordHash, createdAt } });
-      await createWorkspaceRow(tx, { name: 'Personal', ownerId: user.id, isPersonal: true, createdAt });
+      await insertWorkspace(tx, { name: 'Personal', ownerId: user.id, isPersonal: true, createdAt });
       return startSession(services, tx, user);
     });
   } catch (error) {

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { email, id, requiredLine, unixSeconds } from '../../core/validation.ts';
+import { email, id, MAX_NAME_LENGTH, requiredLine, unixSeconds } from '../../core/validation.ts';
 
-const MAX_NAME_LENGTH = 100;
 const MIN_PASSWORD_LENGTH = 8;
 const MAX_PASSWORD_LENGTH = 200;
 

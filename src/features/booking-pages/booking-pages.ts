@@ -7,7 +7,7 @@ import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { conflict, notFound } from '../../core/errors.ts';
 import { isSlug, toSlug } from '../../core/slugs.ts';
 import { isUniqueViolation, type Prisma, type Tx, transact } from '../../db/client.ts';
-import { slugCandidates } from '../../db/slug-candidates.ts';
+import { insertWithFreeSlug } from '../../db/insert-with-free-slug.ts';
 import type { Services } from '../../services.ts';
 import { type PageRow, pageColumns, toPage } from './present.ts';
 import type { BookingPage, CreatePageInput, PageInput, UpdatePageInput } from './schemas.ts';
@@ -62,12 +62,8 @@ async function insertPage(tx: Tx, page: NewPage, wanted: string | undefined): Pr
   };
   if (wanted !== undefined) return insert(wanted);
   const base = baseOf(page.title);
-  // A counter of its own: workspaces count theirs under the plain slug.
-  for await (const slug of slugCandidates(tx, base, `book/${base}`)) {
-    const row = await insert(slug);
-    if (row) return row;
-  }
-  throw new Error('Candidates never end');
+  // A separate counter: that of workspaces has the plain slug as its name.
+  return insertWithFreeSlug(tx, { base, counter: `book/${base}` }, insert);
 }
 
 function baseOf(title: string): string {

@@ -3,7 +3,7 @@ import { isSlug, slugFormat } from '../../core/slugs.ts';
 import { id, integerBetween, requiredLine, unixSeconds } from '../../core/validation.ts';
 import { OpenHours } from './open-hours.ts';
 
-const MAX_TITLE = 100;
+const MAX_TITLE_LENGTH = 100;
 const MIN_DURATION = 5;
 /** Minutes. */
 export const MAX_DURATION = 480;
@@ -16,7 +16,7 @@ const slug = z
   .describe('Part of the link; unique in the whole service')
   .meta({ ...slugFormat, example: 'intro-call' });
 
-const title = requiredLine(MAX_TITLE, 'Title is required')
+const title = requiredLine(MAX_TITLE_LENGTH, 'Title is required')
   .describe('What is booked; at most 100 characters')
   .meta({ example: 'Intro call' });
 

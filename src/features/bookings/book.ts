@@ -4,6 +4,7 @@ import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { conflict, notFound } from '../../core/errors.ts';
 import { MINUTE_MS, SECOND_MS, toUnixSeconds } from '../../core/time.ts';
 import { isExclusionViolation, type Tx, transact } from '../../db/client.ts';
+import { onlyRow } from '../../db/only-row.ts';
 import type { Services } from '../../services.ts';
 import { isBookable, type TakenTime } from '../booking-pages/free-times.ts';
 import { openHoursOf, pageUrl } from '../booking-pages/present.ts';
@@ -112,12 +113,11 @@ function displayName(title: string, name: string): string {
 
 async function insertBooking(tx: Tx, booking: NewBooking): Promise<number> {
   const { workspaceId, bookingPageId, contactId, roomId, name, email, tokenHash, startsAt, endsAt, at } = booking;
-  const [row] = await tx.$queryRaw<{ id: number }[]>`
+  const rows = await tx.$queryRaw<{ id: number }[]>`
     insert into bookings (workspace_id, booking_page_id, contact_id, room_id, name, email, token_hash, starts_at,
       ends_at, created_at)
     values (${workspaceId}, ${bookingPageId}, ${contactId}::int, ${roomId}, ${name}, ${email}, ${tokenHash}, ${startsAt},
       ${endsAt}, ${at})
     returning id`;
-  if (!row) throw new Error('An insert returned no row');
-  return row.id;
+  return onlyRow(rows).id;
 }

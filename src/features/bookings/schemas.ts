@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { email, id, integerBetween, requiredLine, unixSeconds } from '../../core/validation.ts';
+import { email, id, integerBetween, MAX_NAME_LENGTH, requiredLine, unixSeconds } from '../../core/validation.ts';
 
-const MAX_NAME_LENGTH = 100;
 /** The last second of the year 9999. */
 const LAST_SECOND = 253_402_300_799;
 

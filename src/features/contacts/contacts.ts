@@ -6,6 +6,7 @@ import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { conflict, notFound } from '../../core/errors.ts';
 import { isUniqueViolation, type Tx, transact } from '../../db/client.ts';
+import { onlyRow } from '../../db/only-row.ts';
 import type { Services } from '../../services.ts';
 import { contactColumns, toContact } from './present.ts';
 import type { Contact, ContactInput, CreateContactInput, UpdateContactInput } from './schemas.ts';
@@ -20,9 +21,7 @@ export function createContact(
 ): Promise<Contact> {
   return write(services, actor, async (tx) => {
     const data = { workspaceId: actor.workspaceId, name, email, createdAt: services.clock.now() };
-    const [row] = await tx.contact.createManyAndReturn({ data, select: contactColumns });
-    if (!row) throw new Error('An insert returned no row');
-    return toContact(row);
+    return toContact(onlyRow(await tx.contact.createManyAndReturn({ data, select: contactColumns })));
   });
 }
 

@@ -4,13 +4,12 @@ import { setImmediate as giveWay } from 'node:timers/promises';
 import { CsvError, type Parser, parse } from 'csv-parse';
 import { z } from 'zod';
 import { type AppError, badField } from '../../core/errors.ts';
-import { email, lineOfText, MAX_EMAIL } from '../../core/validation.ts';
+import { email, lineOfText, MAX_EMAIL_LENGTH, MAX_NAME_LENGTH } from '../../core/validation.ts';
 import { undoDefuse } from './formula-cells.ts';
 
 /** What a record gives. `line` is the line of the file in which the record begins; the first one is 1. */
 export type ParsedRow = { line: number; name: string; email: string } | { line: number; problem: string };
 
-const MAX_NAME_LENGTH = 100;
 const MAX_RECORD_BYTES = 1024 * 1024;
 /** An empty field has no bytes that count towards the record, and would otherwise be free. */
 const MAX_COLUMNS = 1000;
@@ -220,5 +219,5 @@ function parseRow(record: CsvRecord, columns: Columns): ParsedRow {
 
 /** Not every other text is an address; but a parse that fails costs much more than one that does not. */
 function isNoEmail(text: string): boolean {
-  return !text.includes('@') && text.length <= MAX_EMAIL;
+  return !text.includes('@') && text.length <= MAX_EMAIL_LENGTH;
 }

@@ -1,7 +1,13 @@
 import { z } from 'zod';
-import { email as emailAddress, id, integerBetween, requiredLine, unixSeconds } from '../../core/validation.ts';
+import {
+  email as emailAddress,
+  id,
+  integerBetween,
+  MAX_NAME_LENGTH,
+  requiredLine,
+  unixSeconds,
+} from '../../core/validation.ts';
 
-const MAX_NAME_LENGTH = 100;
 const MAX_SEARCH = 200;
 /** What reading a contact shows of what they did. */
 export const MAX_EVENTS = 100;

@@ -4,6 +4,7 @@ import { conflict, notFound } from '../../core/errors.ts';
 import { creatorName } from '../../core/people.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { isForeignKeyViolation, isUniqueViolation } from '../../db/client.ts';
+import { onlyRow } from '../../db/only-row.ts';
 import type { Services } from '../../services.ts';
 import type { CreateLabelInput, Label, LabelInput, LabelRecord, UpdateLabelInput } from './schemas.ts';
 
@@ -51,9 +52,8 @@ export async function createLabel(
   const data = { workspaceId, name, color, createdBy: userId, createdAt: clock.now() };
   try {
     // One statement: `create` would read the row and its creator again, in a transaction.
-    const [row] = await db.label.createManyAndReturn({ data, select: { id: true } });
-    if (!row) throw new Error('An insert returned no row');
-    return toLabelRecord({ ...data, ...row, creator: { name: creator } });
+    const { id } = onlyRow(await db.label.createManyAndReturn({ data, select: { id: true } }));
+    return toLabelRecord({ ...data, id, creator: { name: creator } });
   } catch (error) {
     // The workspace was deleted after the caller was let in.
     if (isForeignKeyViolation(error)) throw notFound('Workspace');

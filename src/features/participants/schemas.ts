@@ -1,9 +1,7 @@
 import { z } from 'zod';
-import { email, id, lineOfText, unixSeconds } from '../../core/validation.ts';
+import { email, id, lineOfText, MAX_NAME_LENGTH, unixSeconds } from '../../core/validation.ts';
 import { ListPageInput, RoomInput } from '../rooms/schemas.ts';
 import { participantStatuses } from './status.ts';
-
-const MAX_NAME_LENGTH = 100;
 
 const status = z
   .enum(participantStatuses)

@@ -4,7 +4,7 @@ import { id, lineOfText, unixSeconds } from '../../core/validation.ts';
 import { UploadFields } from '../library/schemas.ts';
 import { RoomInput } from '../rooms/schemas.ts';
 
-const MAX_TITLE = 200;
+export const MAX_TITLE_LENGTH = 200;
 const MAX_ARCHIVE_ID = 200;
 
 export const Recording = z
@@ -28,7 +28,9 @@ export type Recording = z.infer<typeof Recording>;
 export const RecordingInput = z.object({ recordingId: id.describe('Recording ID') });
 export type RecordingInput = z.infer<typeof RecordingInput>;
 
-const title = lineOfText(MAX_TITLE).nullable().describe(`At most ${MAX_TITLE} characters; null or blank: none`);
+const title = lineOfText(MAX_TITLE_LENGTH)
+  .nullable()
+  .describe(`At most ${MAX_TITLE_LENGTH} characters; null or blank: none`);
 
 /** What a participant says of a recording that begins. */
 export const NewRecordingInput = z.object({ title: title.optional() });

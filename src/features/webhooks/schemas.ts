@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { id, integerBetween, requiredLine, unixSeconds } from '../../core/validation.ts';
+import { id, integerBetween, MAX_NAME_LENGTH, requiredLine, unixSeconds } from '../../core/validation.ts';
 import { type EventType, eventTypes, sentEvents } from '../../events/catalogue.ts';
 import { isWebUrl, namesNoUser } from './url.ts';
 
-const MAX_NAME_LENGTH = 100;
 const MAX_URL = 2048;
 /** More entries than there are events can only be repetitions, which are dropped. */
 const MAX_EVENTS = 100;

@@ -1,39 +1,18 @@
-/** Creating a workspace, with a slug that nobody else has. */
+/** Creates workspaces. */
 import type { Caller } from '../../auth/identify.ts';
 import { unauthorized } from '../../core/errors.ts';
 import { toSlug } from '../../core/slugs.ts';
 import { isForeignKeyViolation, type Tx, transact } from '../../db/client.ts';
-import { slugCandidates } from '../../db/slug-candidates.ts';
+import { insertWithFreeSlug } from '../../db/insert-with-free-slug.ts';
 import type { Services } from '../../services.ts';
 import { toWorkspace, type WorkspaceRow, workspaceColumns } from './present.ts';
 import type { Workspace, WorkspaceNameInput } from './schemas.ts';
 
-const MAX_SLUG = 60;
+const MAX_SLUG_LENGTH = 60;
 
 type NewWorkspace = { name: string; ownerId: number; isPersonal: boolean; createdAt: Date };
 
-/** Inserts a workspace and its owner's membership, under the first slug that is free. */
-export async function createWorkspaceRow(tx: Tx, workspace: NewWorkspace): Promise<WorkspaceRow> {
-  for await (const slug of slugCandidates(tx, toWorkspaceSlug(workspace.name))) {
-    const [row] = await tx.workspace.createManyAndReturn({
-      data: { ...workspace, slug },
-      select: workspaceColumns,
-      skipDuplicates: true,
-    });
-    if (!row) continue;
-    const { createdAt: joinedAt, ownerId: userId } = workspace;
-    await tx.member.create({ data: { workspaceId: row.id, userId, role: 'owner', joinedAt } });
-    return row;
-  }
-  throw new Error('Candidates never end');
-}
-
-/** The slug for a workspace of this name, if nobody else has it. */
-export function toWorkspaceSlug(name: string): string {
-  return toSlug(name, 'workspace', MAX_SLUG);
-}
-
-/** Creates a workspace that the caller owns. */
+/** Creates a workspace that the caller owns. Throws 401 if the caller's account was deleted meanwhile. */
 export async function createWorkspace(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   caller: Caller,
@@ -41,10 +20,29 @@ export async function createWorkspace(
 ): Promise<Workspace> {
   const workspace = { name, ownerId: caller.userId, isPersonal: false, createdAt: clock.now() };
   try {
-    return toWorkspace(await transact(db, (tx) => createWorkspaceRow(tx, workspace)), 'owner');
+    return toWorkspace(await transact(db, (tx) => insertWorkspace(tx, workspace)), 'owner');
   } catch (error) {
-    // The caller's account was deleted meanwhile, and its sessions with it.
     if (isForeignKeyViolation(error)) throw unauthorized();
     throw error;
   }
+}
+
+/** Inserts a workspace and its owner's membership, under the first free slug. */
+export async function insertWorkspace(tx: Tx, workspace: NewWorkspace): Promise<WorkspaceRow> {
+  const row = await insertWithFreeSlug(tx, { base: toWorkspaceSlug(workspace.name) }, async (slug) => {
+    const [inserted] = await tx.workspace.createManyAndReturn({
+      data: { ...workspace, slug },
+      select: workspaceColumns,
+      skipDuplicates: true,
+    });
+    return inserted;
+  });
+  const { createdAt: joinedAt, ownerId: userId } = workspace;
+  await tx.member.create({ data: { workspaceId: row.id, userId, role: 'owner', joinedAt } });
+  return row;
+}
+
+/** The slug that a workspace of this name gets if it is free. */
+export function toWorkspaceSlug(name: string): string {
+  return toSlug(name, 'workspace', MAX_SLUG_LENGTH);
 }

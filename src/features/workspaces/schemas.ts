@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { roles } from '../../core/roles.ts';
-import { id, requiredLine, unixSeconds } from '../../core/validation.ts';
+import { id, MAX_NAME_LENGTH, requiredLine, unixSeconds } from '../../core/validation.ts';
 import { Member } from '../members/schemas.ts';
-
-const MAX_NAME_LENGTH = 100;
 
 const workspaceName = requiredLine(MAX_NAME_LENGTH, 'Name is required')
   .describe('Display name, at most 100 characters')

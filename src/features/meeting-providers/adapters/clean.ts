@@ -2,11 +2,10 @@
  * Values of a provider made fit to keep. What people wrote is cleaned rather than refused: the provider cannot mend it,
  * and a join must not be lost over a name.
  */
-import { email } from '../../../core/validation.ts';
+import { email, MAX_NAME_LENGTH } from '../../../core/validation.ts';
+import { MAX_TITLE_LENGTH } from '../../recordings/schemas.ts';
 import type { RecordingFile } from './facts.ts';
 
-const MAX_NAME_LENGTH = 100;
-const MAX_TITLE = 200;
 const MAX_REASON = 500;
 const MAX_TOKEN = 200;
 const MAX_URL = 2048;
@@ -35,7 +34,7 @@ function cleanLine(value: unknown, max: number): string | null {
 }
 
 export function cleanTitle(value: unknown): string | null {
-  return cleanLine(value, MAX_TITLE);
+  return cleanLine(value, MAX_TITLE_LENGTH);
 }
 
 export function cleanReason(value: unknown): string | null {

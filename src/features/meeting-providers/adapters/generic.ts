@@ -4,6 +4,7 @@
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { equalInConstantTime } from '../../../core/constant-time.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../core/time.ts';
 import { integerBetween } from '../../../core/validation.ts';
 import {
@@ -21,7 +22,6 @@ import {
 import { MalformedCallback, UnverifiedCallback } from './errors.ts';
 import type { Callback, MeetingFact, ProviderAdapter } from './facts.ts';
 import { headerOf, providerId, readCredentials, readJson, readShape } from './read.ts';
-import { equalInConstantTime } from './signatures.ts';
 
 const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;

@@ -1,6 +1,7 @@
 /** What proves that a callback comes from the provider: digests, constant-time comparison, signed tokens. */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
+import { equalInConstantTime } from '../../../core/constant-time.ts';
 import { UnverifiedCallback } from './errors.ts';
 import type { Callback } from './facts.ts';
 import { headerOf } from './read.ts';
@@ -15,13 +16,6 @@ const ALGORITHMS = ['HS256'];
 
 export function sha256(body: Buffer, encoding: 'hex' | 'base64'): string {
   return createHash('sha256').update(body).digest(encoding);
-}
-
-/** Compares two texts in a time that tells nothing of where they differ. */
-export function equalInConstantTime(given: string, expected: string): boolean {
-  const a = Buffer.from(given);
-  const b = Buffer.from(expected);
-  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 /**

@@ -1,5 +1,6 @@
 /** What verifies the callbacks of a connection: how it is given, made, kept and replaced. */
 import { z } from 'zod';
+import { toEnum } from '../../../core/enums.ts';
 import { badField } from '../../../core/errors.ts';
 import type { Sealer } from '../../../core/sealing.ts';
 import { DAY_MS } from '../../../core/time.ts';
@@ -24,11 +25,9 @@ export type KeptCredentials = z.infer<typeof KeptCredentials>;
 /** New credentials; `secret` is what the caller must be told, null where they brought it. */
 export type NewCredentials = { credentials: ProviderCredentials; secret: string | null };
 
-/** The provider column is text with a check; this is where it becomes a ProviderKind again. */
-export function toProviderKind(value: string): ProviderKind {
-  const kind = providerKinds.find((known) => known === value);
-  if (kind === undefined) throw new Error(`Unknown meeting provider in the database: ${value}`);
-  return kind;
+/** The provider column of a connection as a ProviderKind. */
+export function toProviderKind(text: string): ProviderKind {
+  return toEnum(providerKinds, text, 'meeting provider');
 }
 
 /** The credentials that were `given`, or for generic new ones. Throws 400 that names each wrong field. */

@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { id, requiredLine, unixSeconds } from '../../../core/validation.ts';
+import { id, MAX_NAME_LENGTH, requiredLine, unixSeconds } from '../../../core/validation.ts';
 import { credentialsShape, providerKinds } from '../adapters/index.ts';
-
-const MAX_NAME_LENGTH = 100;
 
 export const MeetingConnection = z
   .object({
