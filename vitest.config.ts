@@ -1,14 +1,20 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+
+// Each worker clones databases and opens connection pools on one PostgreSQL, which has 100 connections.
+const MAX_WORKERS = 6;
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
-    // One module graph per worker: each worker clones one database and builds apps on it; files share nothing else.
+    // Workers share nothing but the template database, so a worker loads each module once for all its files.
     isolate: false,
     pool: 'forks',
-    maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    maxWorkers: Math.min(Math.max(availableParallelism(), 2), MAX_WORKERS),
+    // Limits for a test that hangs. A test on a busy machine must not reach them.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
   },
 });

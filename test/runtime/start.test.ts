@@ -1,4 +1,4 @@
-/** `npm start` as people meet it: the first start, the next ones, and every way in which a start can go wrong. */
+/** `npm start`: the first start, later starts, starts that fail, and the shutdown. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -7,12 +7,17 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { MINUTE_MS } from '../../src/core/time.ts';
 import { type ServerProcess, startServer, stopServer } from '../support/server-process.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
+
+// Each test starts up to three servers, which takes minutes on a busy machine. All waits end with an event.
+vi.setConfig({ testTimeout: 10 * MINUTE_MS, hookTimeout: 10 * MINUTE_MS });
+afterAll(() => vi.resetConfig());
 
 let dataDir: string;
 let servers: ServerProcess[];
@@ -23,9 +28,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  for (const server of servers) {
-    if (server.child.exitCode === null && server.child.signalCode === null) await stopServer(server);
-  }
+  await Promise.all(servers.map(stopServer));
   await rm(dataDir, { recursive: true, force: true });
 });
 
@@ -35,16 +38,16 @@ function start(env: Record<string, string> = {}): ServerProcess {
   return server;
 }
 
-/** The pid of the PostgreSQL below a server. */
-async function postgresPid(): Promise<number> {
+/** Reads the process id of the embedded PostgreSQL. */
+async function readPostgresPid(): Promise<number> {
   const text = await readFile(join(dataDir, 'postgres', 'cluster', 'postmaster.pid'), 'utf8');
   return Number(text.split('\n')[0]);
 }
 
-test('the lines that the first start prints do what they say, pasted into a shell', async () => {
+test('the commands that the first start prints work when pasted into a shell', async () => {
   const server = start();
   await server.ready;
-  const lines = server.output().split('Try it from another terminal in this folder:\n')[1]?.trim() ?? '';
+  const lines = server.output().split('Try it from another terminal in this directory:\n')[1]?.trim() ?? '';
   const { stdout } = await run('bash', ['-euc', lines], { cwd: root, env: { ...process.env } });
   const answers = stdout.split('\n').filter((line) => line.startsWith('{'));
   expect(answers.map((line) => JSON.parse(line))).toMatchObject([
@@ -64,12 +67,12 @@ test('the lines that the first start prints do what they say, pasted into a shel
   expect(stdout.match(/received room\.created/g)?.length).toBe(2);
   expect(stdout).toContain('attempt 1: 500 broken');
   expect(stdout).toContain('attempt 2: 204');
-  // The key is for the owner of the folder alone.
+  // Only the owner of the directory may read the key.
   expect((await stat(join(dataDir, 'demo.env'))).mode & 0o777).toBe(0o600);
   expect(server.output()).not.toContain('lnx_');
 });
 
-test('a second start finds the data of the first, and the demo account keeps its key', async () => {
+test('a second start keeps the data and the key of the demo account', async () => {
   const first = start();
   await first.ready;
   const before = await readFile(join(dataDir, 'demo.env'), 'utf8');
@@ -83,23 +86,23 @@ test('a second start finds the data of the first, and the demo account keeps its
   expect(await mine.json()).toMatchObject({ workspaces: [{ name: 'Personal' }] });
 });
 
-test('a start works without help after SIGKILL of the server alone, and of both', async () => {
+test('a start succeeds after SIGKILL of the server, and of the server and its PostgreSQL', async () => {
   const first = start();
   await first.ready;
   first.child.kill('SIGKILL');
   await first.ended;
-  // Its PostgreSQL still runs: kill(pid, 0) throws for a process that is gone.
-  process.kill(await postgresPid(), 0);
+  // PostgreSQL still runs: kill(pid, 0) throws for a process that has ended.
+  process.kill(await readPostgresPid(), 0);
   const second = start();
   await second.ready;
-  process.kill(await postgresPid(), 'SIGKILL');
+  process.kill(await readPostgresPid(), 'SIGKILL');
   second.child.kill('SIGKILL');
   await second.ended;
   const third = start();
   expect((await fetch(`${await third.ready}/ready`)).status).toBe(200);
 });
 
-test('a second server on the same data folder says so and ends; the first is unharmed', async () => {
+test('a second server on the same data directory exits with one line, and the first keeps running', async () => {
   const first = start();
   const url = await first.ready;
   const second = start();
@@ -109,46 +112,46 @@ test('a second server on the same data folder says so and ends; the first is unh
   expect((await fetch(`${url}/ready`)).status).toBe(200);
 });
 
-test('a key file that holds no key ends the start with one line that says what to do', async () => {
+test('a start with a broken encryption key file fails with one line that says what to do', async () => {
   await writeFile(join(dataDir, 'encryption-key'), 'not a key\n');
   const server = start();
   expect(await server.ended).toBe(1);
   expect(server.output()).toBe(
-    `${join(dataDir, 'encryption-key')} is no encryption key: restore it, or set ENCRYPTION_KEY\n`,
+    `${join(dataDir, 'encryption-key')} is not an encryption key: restore it, or set ENCRYPTION_KEY\n`,
   );
 });
 
-test('a busy port gives one clear line, and leaves no PostgreSQL behind', async () => {
+test('a start on a busy port fails with one line and leaves no PostgreSQL behind', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
   const server = start({ PORT: String(port) });
   expect(await server.ended).toBe(1);
   expect(server.output().trim()).toBe(`Port ${port} is in use: set PORT to another one`);
-  await expect(postgresPid()).rejects.toThrow('ENOENT');
+  await expect(readPostgresPid()).rejects.toThrow('ENOENT');
   other.close();
 });
 
-test('a wrong variable is named, all of them at once', async () => {
+test('a start with invalid settings names all of them', async () => {
   const server = start({ PORT: 'eighty', S3_ENDPOINT: 'ftp://files' });
   expect(await server.ended).toBe(1);
   expect(server.output()).toContain('PORT must be a whole number from 0 to 65535');
   expect(server.output()).toContain('S3_ENDPOINT must be a URL that begins with http:// or https://');
 });
 
-test('a database that cannot be reached gives one clear line', async () => {
+test('a start without a reachable database fails with one line', async () => {
   const server = start({ DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' });
   expect(await server.ended).toBe(1);
   expect(server.output().trim().split('\n').at(-1)).toContain('The database cannot be reached');
 });
 
-test('SIGTERM lets a request in progress finish, and then ends with status 0', async () => {
-  const server = start();
+test('on SIGTERM the server finishes requests in progress and exits with status 0', async () => {
+  const server = start({ DRAIN_SECONDS: '3600' });
   const url = await server.ready;
   const env = await readFile(join(dataDir, 'demo.env'), 'utf8');
   const token = /LYNXROOM_TOKEN=(\S+)/.exec(env)?.[1];
   const workspace = /LYNXROOM_WORKSPACE=(\d+)/.exec(env)?.[1];
-  // Long enough for its kind to be looked at before its end has come.
+  // Long enough for the server to detect the file type before the end arrives.
   const pdf = Buffer.concat([await readFile(join(root, 'examples/sample.pdf')), Buffer.alloc(8192, '%')]);
   const boundary = 'drain';
   const head = `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="a.pdf"\r\ncontent-type: application/pdf\r\n\r\n`;
@@ -171,7 +174,7 @@ test('SIGTERM lets a request in progress finish, and then ends with status 0', a
     body,
     duplex: 'half',
   } as RequestInit);
-  // The upload has reached the server once its file is being staged.
+  // The upload has reached the server when its file is being staged.
   await expect.poll(() => readdir(join(dataDir, 'files', 'staging'))).toHaveLength(1);
   server.child.kill('SIGTERM');
   await expect.poll(() => fetch(`${url}/health`).catch(() => 'refused')).toBe('refused');

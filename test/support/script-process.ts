@@ -1,0 +1,60 @@
+/** A script of this project as a process of its own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+const baseEnv = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', LANG: 'C.UTF-8' };
+
+export type ScriptProcess<Ready> = {
+  child: ChildProcess;
+  /** Returns everything that the process has written so far, to both streams. */
+  output(): string;
+  /** Resolves when the process is ready. Rejects with its output if it ends first. */
+  ready: Promise<Ready>;
+  /** Resolves with the exit status, or with null if a signal ended the process. */
+  ended: Promise<number | null>;
+  /** Sends a signal, unless the process has ended, and resolves as `ended` does. */
+  end(signal: NodeJS.Signals): Promise<number | null>;
+};
+
+/**
+ * Runs a script with these variables and no others of this process. `findReady` gets the output so far and returns
+ * undefined until the process is ready.
+ */
+export function startScript<Ready>(
+  script: string,
+  env: Record<string, string>,
+  findReady: (output: string) => Ready | undefined,
+): ScriptProcess<Ready> {
+  const child = spawn(process.execPath, [script], {
+    cwd: root,
+    env: { ...baseEnv, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const ended = once(child, 'close').then(([status]) => status as number | null); // `close` has a status or null first.
+  const ready = new Promise<Ready>((resolve, reject) => {
+    function onData(chunk: Buffer): void {
+      output += chunk.toString();
+      const found = findReady(output);
+      if (found !== undefined) resolve(found);
+    }
+    child.stdout.on('data', onData);
+    child.stderr.on('data', onData);
+    void ended.then((status) => reject(new Error(`${script} ended with ${status}:\n${output}`)));
+  });
+  // A test that only awaits the end must not fail for this.
+  ready.catch(() => {});
+  return {
+    child,
+    output: () => output,
+    ready,
+    ended,
+    end(signal) {
+      child.kill(signal);
+      return ended;
+    },
+  };
+}
