@@ -246,7 +246,7 @@ export async function openWebhookWorld(): Promise<WebhookWorld> {
       await new Promise<void>((resolve, reject) => {
         child.stdout?.on('data', (chunk: Buffer) => {
           const text = chunk.toString();
-          if (text.includes('"Working"')) resolve();
+          if (text.includes('"Worker started"')) resolve();
           if (/"level":[456]0/.test(text)) process.stderr.write(text);
         });
         void exited.then(() => reject(new Error('The worker ended')));

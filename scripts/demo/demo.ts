@@ -11,9 +11,8 @@ import { DAY_MS } from '../../src/core/time.ts';
 import { findRunningPostgres } from '../../src/db/embedded/running.ts';
 import { startSession } from '../../src/features/auth/sessions.ts';
 import { buildApp } from '../../src/runtime/app.ts';
-import { createUndo, type Undo } from '../../src/runtime/cleanup.ts';
 import { readConfig } from '../../src/runtime/config.ts';
-import { type OpenedServices, openServices } from '../../src/runtime/create-services.ts';
+import { type CreatedServices, createServices } from '../../src/runtime/create-services.ts';
 import { demoEmail, prepareDemo, readShellUrl, writeShellEnv } from '../../src/runtime/demo-account.ts';
 import type { Services } from '../../src/services.ts';
 import { liveAMonth } from './month.ts';
@@ -34,7 +33,7 @@ const unlimited = {
 };
 
 /** The application on a port of its own, whose clock this process moves. */
-async function startMovableApp({ services, files }: OpenedServices, undo: Undo) {
+async function startMovableApp({ services, files }: CreatedServices, cleanup: AsyncDisposableStack) {
   let now = new Date();
   const movable: Services = {
     ...services,
@@ -43,7 +42,7 @@ async function startMovableApp({ services, files }: OpenedServices, undo: Undo) 
     settings: { ...services.settings, sessionDays: 2 * DAYS },
   };
   const app = await buildApp({ services: movable, logger: quiet, files, trustProxy: false, corsOrigins: '*' });
-  undo.push(() => app.close());
+  cleanup.defer(() => app.close());
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   const moveTo = (at: Date): void => {
     now = at;
@@ -75,28 +74,28 @@ async function fill(app: MovableApp, token: string, from: Date): Promise<{ id: n
 
 async function main(): Promise<string> {
   const config = readConfig(process.env);
-  const undo = createUndo(quiet);
-  try {
-    const running = config.DATABASE_URL === undefined ? await findRunningPostgres(config.DATA_DIR) : null;
-    const opened = await openServices({ ...config, ...(running !== null && { DATABASE_URL: running }) }, quiet, undo);
-    const address = (await readShellUrl(join(config.DATA_DIR, 'demo.env'))) ?? `http://127.0.0.1:${config.PORT}`;
-    if ((await prepareDemo(opened.services, config.DATA_DIR, address)) === null)
-      return 'There are accounts already and none of them is the demo account: nothing is done';
-    const user = await opened.services.db.user.findUniqueOrThrow({ where: { email: demoEmail } });
-    const app = await startMovableApp(opened, undo);
-    const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
-    const from = new Date(today - DAYS * DAY_MS);
-    app.moveTo(from);
-    const { token } = await app.services.db.$transaction((tx) => startSession(app.services, tx, user));
-    const { id, outcome } = await fill(app, token, from);
-    await createClient({ url: app.url, token }).auth.logout.mutate();
-    const path = join(config.DATA_DIR, 'demo-month.env');
-    await writeShellEnv(opened.services, { user, workspaceId: id, path, url: address });
-    const shown = relative('.', path);
-    return `${outcome}\nLook at it while the server runs:\n  . ${shown.startsWith('.') ? shown : `./${shown}`}\n  lynx /analytics`;
-  } finally {
-    await undo.run();
-  }
+  await using cleanup = new AsyncDisposableStack();
+  const running = config.DATABASE_URL === undefined ? await findRunningPostgres(config.DATA_DIR) : null;
+  const opened = await createServices(
+    { ...config, ...(running !== null && { DATABASE_URL: running }) },
+    quiet,
+    cleanup,
+  );
+  const address = (await readShellUrl(join(config.DATA_DIR, 'demo.env'))) ?? `http://127.0.0.1:${config.PORT}`;
+  if ((await prepareDemo(opened.services, config.DATA_DIR, address)) === null)
+    return 'There are accounts already and none of them is the demo account: nothing is done';
+  const user = await opened.services.db.user.findUniqueOrThrow({ where: { email: demoEmail } });
+  const app = await startMovableApp(opened, cleanup);
+  const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
+  const from = new Date(today - DAYS * DAY_MS);
+  app.moveTo(from);
+  const { token } = await app.services.db.$transaction((tx) => startSession(app.services, tx, user));
+  const { id, outcome } = await fill(app, token, from);
+  await createClient({ url: app.url, token }).auth.logout.mutate();
+  const path = join(config.DATA_DIR, 'demo-month.env');
+  await writeShellEnv(opened.services, { user, workspaceId: id, path, url: address });
+  const shown = relative('.', path);
+  return `${outcome}\nLook at it while the server runs:\n  . ${shown.startsWith('.') ? shown : `./${shown}`}\n  lynx /analytics`;
 }
 
 process.stdout.write(`${await main()}\n`);

@@ -1,11 +1,11 @@
-/** The environment, parsed once, by run-process.ts. */
+/** The settings of the service. The process parses them from the environment once, when it starts. */
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { readEncryptionKey } from '../core/sealing.ts';
-// Puts refusals into words.
+// Sets the messages of validation errors.
 import '../core/validation.ts';
 
-/** The environment is not as it should be; each line names a variable. */
+/** The environment has invalid settings. Each line of the message names one. */
 export class ConfigError extends Error {
   constructor(lines: readonly string[]) {
     super(`Invalid configuration:\n${lines.map((line) => `  ${line}`).join('\n')}`);
@@ -30,7 +30,7 @@ const list = z.string().transform((value) =>
 
 const corsOrigins = z.literal('*').or(
   list.refine((values) => values.every(isOrigin), {
-    error: 'must be * or origins such as https://app.example.com, without a path, separated by commas',
+    error: 'must be *, or a comma-separated list of origins without a path, such as https://app.example.com',
   }),
 );
 
@@ -39,13 +39,13 @@ const proxies = z
   .transform(() => false as const)
   .or(
     list.refine((values) => values.every(isNetwork), {
-      error: 'must be 0, or addresses and networks of proxies such as 10.0.0.0/8, separated by commas',
+      error: 'must be 0, or a comma-separated list of proxy addresses or networks, such as 10.0.0.0/8',
     }),
   );
 
 const encryptionKey = z.string().transform((value, ctx) => {
   const key = readEncryptionKey(value);
-  if (key === null) ctx.addIssue('must be 32 bytes in base64, as `openssl rand -base64 32` prints them');
+  if (key === null) ctx.addIssue('must be 32 bytes in base64, such as the output of `openssl rand -base64 32`');
   return key ?? z.NEVER;
 });
 
@@ -58,7 +58,7 @@ const Environment = z
       .url({ protocol: /^postgres(ql)?$/, error: 'must be a URL that begins with postgresql://' })
       .optional(),
     DATABASE_POOL_SIZE: wholeNumber(1, 1_000).prefault('10'),
-    // Its paths are at the root: cookies, /docs and download URLs count on it.
+    // Cookies, /docs and download URLs rely on paths that begin at the root.
     PUBLIC_URL: baseUrl
       .refine((value) => new URL(value).href === `${new URL(value).origin}/`, { error: 'must have no path' })
       .transform((value) => new URL(value).origin)
@@ -78,10 +78,10 @@ const Environment = z
     S3_SECRET_ACCESS_KEY: z.string().optional(),
     S3_FORCE_PATH_STYLE: flag.optional(),
     S3_PREFIX: z.string().optional(),
-    RATE_LIMIT_SIGN_IN_PER_EMAIL: limit(10),
-    RATE_LIMIT_SIGN_IN_PER_ADDRESS: limit(60),
-    RATE_LIMIT_PUBLIC: limit(60),
-    RATE_LIMIT_SIGNED_IN: limit(600),
+    RATE_LIMIT_SIGN_IN_PER_EMAIL: rateLimit(10),
+    RATE_LIMIT_SIGN_IN_PER_ADDRESS: rateLimit(60),
+    RATE_LIMIT_PUBLIC: rateLimit(60),
+    RATE_LIMIT_SIGNED_IN: rateLimit(600),
     PARTICIPANT_TIMEOUT_SECONDS: wholeNumber(30, 86_400).prefault('300'),
     RECORDING_MAX_BYTES: wholeNumber(1, 1_000_000_000_000).prefault('2147483648'),
     RECORDING_TIMEOUT_HOURS: wholeNumber(1, 720).prefault('24'),
@@ -97,15 +97,19 @@ const Environment = z
   })
   .refine((env) => env.RUN_WORKER || env.DATABASE_URL !== undefined, {
     path: ['RUN_WORKER'],
-    error: 'may be 0 with DATABASE_URL only: on the embedded database the server does this work itself',
+    error: 'can be 0 only with DATABASE_URL: with the embedded database, the server does the background work',
   });
 
 export type Config = z.output<typeof Environment>;
 
-/** Reads the variables that the service knows; an empty one counts as not set. Throws ConfigError. */
+/**
+ * Parses the settings. A variable that is empty counts as not set; one that the service does not know is ignored.
+ *
+ * @throws ConfigError that names every invalid setting
+ */
 export function readConfig(env: Record<string, string | undefined>): Config {
-  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
-  const result = Environment.safeParse(set);
+  const variables = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const result = Environment.safeParse(variables);
   if (result.success) return result.data;
   throw new ConfigError(
     result.error.issues.map(({ path, message }) => {
@@ -116,23 +120,25 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 }
 
 function wholeNumber(min: number, max: number) {
+  const message = `must be a whole number from ${min} to ${max}`;
   return z
     .string()
-    .regex(/^\d{1,15}$/, { error: `must be a whole number from ${min} to ${max}` })
+    .regex(/^\d{1,15}$/, { error: message })
     .transform(Number)
-    .refine((value) => value >= min && value <= max, { error: `must be a whole number from ${min} to ${max}` });
+    .refine((value) => value >= min && value <= max, { error: message });
 }
 
-function limit(preset: number) {
-  return wholeNumber(0, 1_000_000_000).prefault(String(preset));
+/** A rate limit in calls per minute; 0 switches it off. */
+function rateLimit(callsPerMinute: number) {
+  return wholeNumber(0, 1_000_000_000).prefault(String(callsPerMinute));
 }
 
-/** Scheme, host and port alone, as browsers write an `Origin`. */
+/** Whether a text is a scheme, host and port without a path, as in the header `Origin`. */
 function isOrigin(value: string): boolean {
   return URL.canParse(value) && new URL(value).origin === value;
 }
 
-/** An address, or a network such as 10.0.0.0/8. */
+/** Whether a text is an IP address, or a network such as 10.0.0.0/8. */
 function isNetwork(value: string): boolean {
   const [address = '', bits] = value.split('/');
   const max = { 4: 32, 6: 128 }[isIP(address)] ?? -1;

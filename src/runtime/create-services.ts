@@ -1,73 +1,85 @@
-/** Builds from a configuration what operations and background work reach the world through. */
+/** Creates the services that operations and background work use from a configuration. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { createRateLimits } from '../auth/rate-limits.ts';
 import type { Log } from '../core/log.ts';
 import { createEncryptionKey, createSealer, readEncryptionKey } from '../core/sealing.ts';
 import { systemClock } from '../core/time.ts';
-import { openDatabase } from '../db/client.ts';
+import { type Database, openDatabase } from '../db/client.ts';
 import { startEmbeddedPostgres } from '../db/embedded.ts';
 import { applyMigrations } from '../db/migrate.ts';
-import { createAddressGuard, resolveHostFor } from '../egress/address-guard.ts';
+import { type AddressPolicy, createAddressGuard, resolveHostFor } from '../egress/address-guard.ts';
 import type { Services } from '../services.ts';
-import { createObjectStore, type StorageSettings } from '../storage/create-store.ts';
-import type { Undo } from './cleanup.ts';
+import { createObjectStore, type Storage, type StorageSettings } from '../storage/create-store.ts';
 import type { Config } from './config.ts';
 import { loadOrCreateSecret, SecretFileError } from './secret-file.ts';
 
-const KEY_FILE = 'encryption-key';
+const ENCRYPTION_KEY_FILE = 'encryption-key';
+const SIGNING_SECRET_FILE = 'signing-secret';
 
-export type OpenedServices = {
+export type CreatedServices = {
   services: Services;
   connectionString: string;
-  /** Serves the files of the disk store; null where S3 does. */
-  files: Awaited<ReturnType<typeof createObjectStore>>['files'];
+  /** The files of the disk store, which the server serves itself; undefined with S3. */
+  files: Storage['files'];
 };
 
-/** Opens everything, with a migrated database. What was opened is pushed onto `undo`. */
-export async function openServices(config: Config, log: Log, undo: Undo): Promise<OpenedServices> {
-  let connectionString = config.DATABASE_URL;
-  const isEmbedded = connectionString === undefined;
-  if (connectionString === undefined) {
-    const postgres = await startEmbeddedPostgres({ dataDir: config.DATA_DIR, log });
-    undo.push(postgres.stop);
-    connectionString = postgres.url;
-  }
+/**
+ * Creates all services and migrates the database. Without DATABASE_URL it starts the embedded PostgreSQL. How to close
+ * what it opens is registered on `cleanup`.
+ */
+export async function createServices(
+  config: Config,
+  log: Log,
+  cleanup: AsyncDisposableStack,
+): Promise<CreatedServices> {
+  const connectionString = config.DATABASE_URL ?? (await startEmbedded(config, log, cleanup));
   await applyMigrations({ connectionString, log });
-  let isClosing = false;
-  const db = openDatabase({
-    connectionString,
-    poolSize: config.DATABASE_POOL_SIZE,
-    onError: ({ message }) => {
-      // The pool says that it has ended before its connections are closed, and the embedded PostgreSQL then ends the rest.
-      if (isClosing) return;
-      // The message alone: the error carries the whole connection, with a key to it.
-      log.error({ reason: message }, 'A database connection broke');
-    },
-  });
-  undo.push(() => {
-    isClosing = true;
-    return db.$disconnect();
-  });
-  const { store, files } = await createObjectStore(await storageOf(config), systemClock);
+  const db = openPool(config, connectionString, log, cleanup);
+  const { store, files } = await createObjectStore(await readStorageSettings(config), systemClock);
   const limits = createRateLimits({
     signInPerEmail: config.RATE_LIMIT_SIGN_IN_PER_EMAIL,
     signInPerAddress: config.RATE_LIMIT_SIGN_IN_PER_ADDRESS,
     publicPerAddress: config.RATE_LIMIT_PUBLIC,
     perCredential: config.RATE_LIMIT_SIGNED_IN,
-    exemptLoopback: isEmbedded,
+    exemptLoopback: config.DATABASE_URL === undefined,
   });
-  const sealer = createSealer(await encryptionKeyOf(config, log));
-  const policy = addressPolicyOf(config);
+  const sealer = createSealer(await readOrCreateEncryptionKey(config, log));
+  const policy = chooseAddressPolicy(config);
   const addressGuard = createAddressGuard({ policy, resolveHost: resolveHostFor(policy) });
-  const settings = settingsOf(config);
+  const settings = toSettings(config);
   const services: Services = { db, store, clock: systemClock, log, limits, sealer, addressGuard, settings };
   return { services, connectionString, files };
 }
 
-async function storageOf(config: Config): Promise<StorageSettings> {
+async function startEmbedded(config: Config, log: Log, cleanup: AsyncDisposableStack): Promise<string> {
+  const postgres = await startEmbeddedPostgres({ dataDir: config.DATA_DIR, log });
+  cleanup.defer(postgres.stop);
+  return postgres.url;
+}
+
+function openPool(config: Config, connectionString: string, log: Log, cleanup: AsyncDisposableStack): Database {
+  let isClosing = false;
+  const db = openDatabase({
+    connectionString,
+    poolSize: config.DATABASE_POOL_SIZE,
+    onError: ({ message }) => {
+      // The pool reports that it has ended before its connections are closed. The embedded PostgreSQL then breaks them.
+      if (isClosing) return;
+      // Only the message: the error object holds the connection, with its password.
+      log.error({ reason: message }, 'A database connection was lost');
+    },
+  });
+  cleanup.defer(() => {
+    isClosing = true;
+    return db.$disconnect();
+  });
+  return db;
+}
+
+async function readStorageSettings(config: Config): Promise<StorageSettings> {
   return config.S3_BUCKET === undefined
-    ? { kind: 'disk', root: join(config.DATA_DIR, 'files'), signingSecret: await signingSecretOf(config) }
+    ? { kind: 'disk', root: join(config.DATA_DIR, 'files'), signingSecret: await readOrCreateSigningSecret(config) }
     : {
         kind: 's3',
         bucket: config.S3_BUCKET,
@@ -81,42 +93,41 @@ async function storageOf(config: Config): Promise<StorageSettings> {
       };
 }
 
-/** The key of our signed download URLs: from the environment, else made once and kept with the data. */
-async function signingSecretOf(config: Config): Promise<string> {
+/** Returns the key that signs download URLs: from the environment, or the one stored in the data directory. */
+async function readOrCreateSigningSecret(config: Config): Promise<string> {
   return (
     config.SIGNING_SECRET ??
-    loadOrCreateSecret(config.DATA_DIR, 'signing-secret', () => randomBytes(32).toString('base64url'))
+    loadOrCreateSecret(config.DATA_DIR, SIGNING_SECRET_FILE, () => randomBytes(32).toString('base64url'))
   );
 }
 
 /**
- * The key of what is sealed in the database: from the environment, else made once and kept with the data. Throws where it
- * can be neither read nor kept: another one in its place would make what is sealed unreadable.
+ * Returns the key that seals secrets in the database: from the environment, or the one stored in the data directory.
+ *
+ * @throws SecretFileError if the key can be neither read nor stored: a new key could not open what is already sealed
  */
-async function encryptionKeyOf(config: Config, log: Log): Promise<Uint8Array> {
+async function readOrCreateEncryptionKey(config: Config, log: Log): Promise<Uint8Array> {
   if (config.ENCRYPTION_KEY) return config.ENCRYPTION_KEY;
-  const path = join(config.DATA_DIR, KEY_FILE);
+  const path = join(config.DATA_DIR, ENCRYPTION_KEY_FILE);
   const create = () => Buffer.from(createEncryptionKey()).toString('base64');
-  const text = await loadOrCreateSecret(config.DATA_DIR, KEY_FILE, create).catch((cause: unknown) => {
-    throw new SecretFileError(`The encryption key cannot be kept in ${path}: set ENCRYPTION_KEY`, cause);
+  const text = await loadOrCreateSecret(config.DATA_DIR, ENCRYPTION_KEY_FILE, create).catch((cause: unknown) => {
+    throw new SecretFileError(`The encryption key in ${path} cannot be read or stored: set ENCRYPTION_KEY`, cause);
   });
   const key = readEncryptionKey(text);
-  if (key === null) throw new SecretFileError(`${path} is no encryption key: restore it, or set ENCRYPTION_KEY`);
-  if (config.DATABASE_URL !== undefined)
-    log.warn(
-      { path },
-      'ENCRYPTION_KEY is not set: webhook secrets are sealed under the key in DATA_DIR, and every server on this database needs the same one',
-    );
+  if (key === null) throw new SecretFileError(`${path} is not an encryption key: restore it, or set ENCRYPTION_KEY`);
+  if (config.DATABASE_URL !== undefined) {
+    log.warn({ path }, 'ENCRYPTION_KEY is not set: every server on this database needs the key in this file');
+  }
   return key;
 }
 
-/** Where webhooks may be sent: to this machine too where the service is being tried or developed. */
-function addressPolicyOf({ WEBHOOK_ALLOW_PRIVATE: allowPrivate, DATABASE_URL }: Config) {
+/** Without a setting, the embedded database means that somebody tries the service or develops on this machine. */
+function chooseAddressPolicy({ WEBHOOK_ALLOW_PRIVATE: allowPrivate, DATABASE_URL }: Config): AddressPolicy {
   if (allowPrivate !== undefined) return allowPrivate ? 'any' : 'public';
   return DATABASE_URL === undefined ? 'loopback' : 'public';
 }
 
-function settingsOf(config: Config): Services['settings'] {
+function toSettings(config: Config): Services['settings'] {
   const appOrigin = config.APP_URL ? [new URL(config.APP_URL).origin] : [];
   const corsOrigins = config.CORS_ORIGINS === '*' ? [] : config.CORS_ORIGINS;
   return {

@@ -1,26 +1,27 @@
-/** A process around something that runs: the environment, signals, and one clear line for what a person can mend. */
+/** Runs a server or worker as a process: environment, signals, and one line for a failure that an operator can fix. */
 import pino, { type Logger } from 'pino';
+import { hasErrorCode } from '../core/files.ts';
 import { logSerializers } from '../core/log.ts';
 import { DataDirInUseError } from '../db/data-dir-lock.ts';
 import { EmbeddedPostgresError } from '../db/embedded.ts';
 import { MigrationError } from '../db/migrate.ts';
 import { StorageUnavailableError } from '../storage/object-store.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
+import type { Stoppable } from './lifecycle.ts';
 import { SecretFileError } from './secret-file.ts';
 
-/** npm passes a signal on a second time: what comes within this is one and the same. */
+/** npm forwards a signal that the process has already received: within this time they count as one. */
 const SAME_SIGNAL_MS = 1_000;
 
-const ownErrors = [DataDirInUseError, EmbeddedPostgresError, MigrationError, SecretFileError];
+/** Errors whose message tells the operator what to do. */
+const operatorErrors = [DataDirInUseError, EmbeddedPostgresError, MigrationError, SecretFileError];
 
-/** Ends the process with one line. */
-export function endWith(message: string): never {
-  process.stderr.write(`${message}\n`);
-  process.exit(1);
-}
-
-/** Reads the environment, starts, and stops what was started when told to end. `onStarted` is not called when told before. */
-export async function runProcess<Running extends { stop(): Promise<void> }>(
+/**
+ * Reads the environment and runs `start`, then `onStarted` unless a signal came first. On SIGTERM, SIGINT or SIGHUP it
+ * stops what was started and exits with status 0; on a second signal it exits at once with status 1. If the start fails
+ * for a reason that an operator can fix, it prints one line and exits with status 1.
+ */
+export async function runProcess<Running extends Stoppable>(
   start: (config: Config, logger: Logger) => Promise<Running>,
   onStarted: (running: Running, config: Config, logger: Logger) => Promise<void>,
 ): Promise<void> {
@@ -30,32 +31,14 @@ export async function runProcess<Running extends { stop(): Promise<void> }>(
     serializers: logSerializers,
   });
   const starting = start(config, logger);
-  let firstSignalAt: number | undefined;
-  const end = (signal: NodeJS.Signals): void => {
-    const now = performance.now();
-    if (firstSignalAt !== undefined && now - firstSignalAt < SAME_SIGNAL_MS) return;
-    if (firstSignalAt !== undefined) endWith('Told to end a second time: ending now');
-    firstSignalAt = now;
-    logger.info({ signal }, 'Draining');
-    void starting.then(
-      async (running) => {
-        await running.stop();
-        process.exit(0);
-      },
-      () => process.exit(1),
-    );
-  };
-  process.on('SIGTERM', end);
-  process.on('SIGINT', end);
-  process.on('SIGHUP', end);
-
+  const shutdown = stopOnSignal(starting, logger);
   try {
     const running = await starting;
-    if (firstSignalAt === undefined) await onStarted(running, config, logger);
+    if (!shutdown.isRequested()) await onStarted(running, config, logger);
   } catch (error) {
-    const line = explain(error, config);
-    if (line !== null) return endWith(line);
-    throw error;
+    const message = describeStartFailure(error, config);
+    if (message === null) throw error;
+    exitWithError(message);
   }
 }
 
@@ -63,23 +46,51 @@ function readEnvironment(): Config {
   try {
     return readConfig(process.env);
   } catch (error) {
-    if (error instanceof ConfigError) return endWith(error.message);
+    if (error instanceof ConfigError) exitWithError(error.message);
     throw error;
   }
 }
 
-/** One clear line for what the person who starts the server can mend; null for our bugs. */
-function explain(error: unknown, config: Config): string | null {
-  if (error instanceof Error && ownErrors.some((kind) => error instanceof kind)) return error.message;
-  if (error instanceof StorageUnavailableError) return `${error.message}: look at DATA_DIR`;
-  // Node's own errors; anything else has none of these fields.
+/** Prints a message and exits with status 1. */
+export function exitWithError(message: string): never {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+}
+
+function stopOnSignal(starting: Promise<Stoppable>, logger: Logger): { isRequested(): boolean } {
+  let firstSignalAt: number | undefined;
+  function onSignal(signal: NodeJS.Signals): void {
+    const now = performance.now();
+    if (firstSignalAt !== undefined) {
+      if (now - firstSignalAt >= SAME_SIGNAL_MS) exitWithError('Received a second signal, exiting');
+      return;
+    }
+    firstSignalAt = now;
+    logger.info({ signal }, 'Stopping');
+    void starting.then(
+      async (running) => {
+        await running.stop();
+        process.exit(0);
+      },
+      () => process.exit(1),
+    );
+  }
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
+  return { isRequested: () => firstSignalAt !== undefined };
+}
+
+/** Returns one line that tells the operator what to do, or null for a failure that is our bug. */
+function describeStartFailure(error: unknown, config: Config): string | null {
+  if (error instanceof Error && operatorErrors.some((kind) => error instanceof kind)) return error.message;
+  if (error instanceof StorageUnavailableError) return `${error.message}: check DATA_DIR`;
+  // Node's system errors have these fields; reading them from any other error gives undefined.
   const { code, syscall, path } = error as NodeJS.ErrnoException;
   if (syscall === 'listen' && code === 'EADDRINUSE') return `Port ${config.PORT} is in use: set PORT to another one`;
   if (syscall === 'listen' && code === 'EACCES')
-    return `Port ${config.PORT} on ${config.HOST} may not be used: set PORT or HOST`;
+    return `No permission to listen on port ${config.PORT} of ${config.HOST}: set PORT or HOST`;
   if (code === 'EADDRNOTAVAIL' || syscall === 'getaddrinfo')
-    return `HOST ${config.HOST} is no address of this machine: set HOST to another one`;
-  if (path !== undefined && (code === 'EACCES' || code === 'EROFS' || code === 'ENOTDIR' || code === 'EEXIST'))
-    return `${path} cannot be used (${code}): set DATA_DIR to another folder`;
+    return `HOST ${config.HOST} is not an address of this machine: set HOST to another one`;
+  if (path !== undefined && hasErrorCode(error, 'EACCES', 'EROFS', 'ENOTDIR', 'EEXIST'))
+    return `${path} cannot be used (${code}): set DATA_DIR to another directory`;
   return null;
 }

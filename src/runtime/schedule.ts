@@ -1,5 +1,4 @@
-/** Everything that the service does by the clock. */
-
+/** The jobs that run on a schedule, in one table. */
 import { removeEndedSessions } from '../features/auth/sessions.ts';
 import { applyUnapplied, pruneIngestEvents } from '../features/meeting-providers/ingest/apply-events.ts';
 import { closeSilentParticipants } from '../features/participants/expire-participants.ts';
@@ -11,7 +10,7 @@ import { removeDiscardedObjects } from '../storage/discarded-objects.ts';
 import { sweepStorage } from '../storage/sweep.ts';
 import { pruneMessages, requeueLostMessages } from '../webhook-delivery/maintenance.ts';
 
-export function scheduleOf(services: Services): ScheduledJob[] {
+export function createSchedule(services: Services): ScheduledJob[] {
   return [
     { name: 'storage.remove-discarded', cron: '* * * * *', run: () => removeDiscardedObjects(services) },
     { name: 'storage.sweep', cron: '17 * * * *', run: () => sweepStorage(services) },

@@ -1,7 +1,7 @@
 /** What participants tell of themselves, and when they count as gone without a word. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { closeSilentParticipants } from '../../src/features/participants/expire-participants.ts';
-import { scheduleOf } from '../../src/runtime/schedule.ts';
+import { createSchedule } from '../../src/runtime/schedule.ts';
 import { concurrently } from '../support/concurrently.ts';
 import { dumpTables } from '../support/dump.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -243,7 +243,7 @@ describe('silence', () => {
   });
 
   test('is looked for every minute', () => {
-    const job = scheduleOf(app.services).find(({ name }) => name === 'participants.close-silent');
+    const job = createSchedule(app.services).find(({ name }) => name === 'participants.close-silent');
     expect(job?.cron).toBe('* * * * *');
   });
 });

@@ -50,17 +50,17 @@ test.each([
   [{ S3_ACCESS_KEY_ID: 'key' }, 'S3_SECRET_ACCESS_KEY must be set together with S3_ACCESS_KEY_ID'],
   [
     { CORS_ORIGINS: 'https://app.example.com/' },
-    'CORS_ORIGINS must be * or origins such as https://app.example.com, without a path, separated by commas',
+    'CORS_ORIGINS must be *, or a comma-separated list of origins without a path, such as https://app.example.com',
   ],
   [
     { TRUST_PROXY: '1' },
-    'TRUST_PROXY must be 0, or addresses and networks of proxies such as 10.0.0.0/8, separated by commas',
+    'TRUST_PROXY must be 0, or a comma-separated list of proxy addresses or networks, such as 10.0.0.0/8',
   ],
   [{ PUBLIC_URL: 'https://example.com/base' }, 'PUBLIC_URL must have no path'],
   [{ S3_FORCE_PATH_STYLE: 'yes' }, 'S3_FORCE_PATH_STYLE must be 0 or 1'],
   [
     { RUN_WORKER: '0' },
-    'RUN_WORKER may be 0 with DATABASE_URL only: on the embedded database the server does this work itself',
+    'RUN_WORKER can be 0 only with DATABASE_URL: with the embedded database, the server does the background work',
   ],
   [{ RATE_LIMIT_PUBLIC: '-1' }, 'RATE_LIMIT_PUBLIC must be a whole number from 0 to 1000000000'],
 ])('%j is refused with its name and what it may be', (env, line) => {

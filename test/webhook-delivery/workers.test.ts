@@ -106,6 +106,6 @@ test('a worker without a database of its own says so in one line and ends with s
   const worker = startWorkerProcess({ WEBHOOK_ALLOW_PRIVATE: '1' });
   expect(await worker.ended).toBe(1);
   expect(worker.output()).toBe(
-    'A worker of its own needs DATABASE_URL: on the embedded database the server does this work itself\n',
+    'A worker needs DATABASE_URL: with the embedded database, the server does the background work\n',
   );
 });

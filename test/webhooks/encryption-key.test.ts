@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createEncryptionKey, readEncryptionKey } from '../../src/core/sealing.ts';
 import { readConfig } from '../../src/runtime/config.ts';
 import { loadOrCreateSecret } from '../../src/runtime/secret-file.ts';
-import { type RunningService, startService } from '../../src/runtime/start.ts';
+import { type RunningServer, startServer } from '../../src/runtime/start.ts';
 import { concurrently } from '../support/concurrently.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 import { createDatabase } from '../support/test-app.ts';
@@ -26,7 +26,7 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-type Started = { service: RunningService; lines: { level: number; msg: string }[]; text: string };
+type Started = { service: RunningServer; lines: { level: number; msg: string }[]; text: string };
 
 /** Starts the service on the test's database, gives it to `work` and stops it. */
 async function withService(
@@ -36,7 +36,7 @@ async function withService(
   const written: string[] = [];
   const logger = pino({ level: 'trace' }, { write: (line: string) => written.push(line) });
   const config = readConfig({ DATA_DIR: dataDir, DATABASE_URL: database.url, PORT: '0', ...env });
-  const service = await startService(config, logger);
+  const service = await startServer(config, logger);
   try {
     const text = written.join('');
     await work({ service, lines: written.map((line) => JSON.parse(line)), text });
@@ -84,12 +84,12 @@ test('without one, it is made once and kept for the owner alone; on a database o
 test('a file that holds no key, and a folder that cannot be written, end the start and say what to do', async () => {
   await writeFile(join(dataDir, 'encryption-key'), 'half a k');
   await expect(withService({}, () => {})).rejects.toThrow(
-    /encryption-key is no encryption key: restore it, or set ENCRYPTION_KEY$/,
+    /encryption-key is not an encryption key: restore it, or set ENCRYPTION_KEY$/,
   );
   expect(await readFile(join(dataDir, 'encryption-key'), 'utf8')).toBe('half a k');
   const inAFile = join(dataDir, 'encryption-key', 'below');
   const env = { DATA_DIR: inAFile, SIGNING_SECRET: 'a secret for tests only', S3_BUCKET: 'bucket' };
-  await expect(withService(env, () => {})).rejects.toThrow(/cannot be kept in .*: set ENCRYPTION_KEY$/);
+  await expect(withService(env, () => {})).rejects.toThrow(/cannot be read or stored: set ENCRYPTION_KEY$/);
 });
 
 test('a line end behind the key in the file does no harm', async () => {
@@ -105,7 +105,9 @@ describe('ENCRYPTION_KEY', () => {
     '%s is refused, and not repeated',
     (value) => {
       const read = () => readConfig({ ENCRYPTION_KEY: value });
-      expect(read).toThrow('ENCRYPTION_KEY must be 32 bytes in base64, as `openssl rand -base64 32` prints them');
+      expect(read).toThrow(
+        'ENCRYPTION_KEY must be 32 bytes in base64, such as the output of `openssl rand -base64 32`',
+      );
       expect(read).not.toThrow(value);
     },
   );

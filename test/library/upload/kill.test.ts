@@ -43,7 +43,7 @@ async function start(): Promise<Running> {
     await exited;
   };
   for await (const line of createInterface({ input: child.stdout })) {
-    const url = /listens on (\S+)/.exec(line)?.[1];
+    const url = /is listening on (\S+)/.exec(line)?.[1];
     if (url === undefined) continue;
     child.stdout.resume();
     last = { http: createHttp(url), end };

@@ -1,0 +1,38 @@
+/** Starting something that consists of several parts, and stopping it again in reverse order. */
+import type { Log } from '../core/log.ts';
+
+/** Stops all parts, last started first. Never rejects; a repeated call returns the same promise. */
+export type Stoppable = { stop(): Promise<void> };
+
+/**
+ * Runs `start`, which registers how to stop each part on `cleanup` as soon as that part is started. If `start` fails,
+ * the parts that were started are stopped before its error is thrown. A part that fails to stop is logged and does not
+ * keep the others from stopping.
+ */
+export async function startWithCleanup<Started extends object>(
+  log: Log,
+  start: (cleanup: AsyncDisposableStack) => Promise<Started>,
+): Promise<Started & Stoppable> {
+  const cleanup = new AsyncDisposableStack();
+  let stopped: Promise<void> | undefined;
+  function stop(): Promise<void> {
+    stopped ??= cleanup.disposeAsync().catch((error: unknown) => logEach(error, log));
+    return stopped;
+  }
+  try {
+    return { ...(await start(cleanup)), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** A disposable stack reports several failures as a chain, the last one outermost. */
+function logEach(error: unknown, log: Log): void {
+  if (error instanceof SuppressedError) {
+    logEach(error.suppressed, log);
+    logEach(error.error, log);
+  } else {
+    log.error({ err: error }, 'Failed to stop cleanly');
+  }
+}
