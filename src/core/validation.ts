@@ -78,7 +78,7 @@ function isAtMost(max: number) {
 function clean(schema: z.ZodString, forbidden: RegExp, max: number) {
   return schema
     .refine((value) => value.isWellFormed() && !forbidden.test(value), {
-      error: (issue) => `${fieldOf(issue)} must not contain control characters or broken Unicode`,
+      error: (issue) => `${fieldOf(issue)} must not contain control characters or invalid Unicode`,
     })
     .refine(isAtMost(max), { error: (issue) => `${fieldOf(issue)} must have at most ${max} characters` });
 }
@@ -139,7 +139,7 @@ export const id = z
 /** An integer in a range, refused with a sentence that names the range where it is there at all. */
 export function integerBetween(min: number, max: number) {
   const error = (issue: RawIssue): string =>
-    `${fieldOf(issue)} ${issue.input === undefined ? 'is required' : `must be an integer from ${min} to ${max}`}`;
+    `${fieldOf(issue)} ${issue.input === undefined ? 'is required' : `must be an integer between ${min} and ${max}`}`;
   return z
     .number({ error })
     .refine((value) => Number.isInteger(value) && value >= min && value <= max, { error })

@@ -20,7 +20,7 @@ export type Outcome = {
   status: number;
   /**
    * The answer's body, cut at 10 kB; without an answer, the reason. A body that did not end in time, or broke off, is there
-   * as far as it came. Free of NUL and of broken Unicode.
+   * as far as it came. Free of NUL and of invalid Unicode.
    */
   text: string;
   /** What the answer's Retry-After asks for, in seconds from now; null where there is none that can be read. */

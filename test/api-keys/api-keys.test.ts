@@ -78,7 +78,7 @@ describe('creating a key', () => {
     ['blanks', { name: ' \t\u00a0' }, 'Name is required'],
     ['a number', { name: 5 }, 'name must be a string'],
     ['101 characters', { name: '🐈'.repeat(101) }, 'name must have at most 100 characters'],
-    ['a NUL', { name: 'a\u0000' }, 'name must not contain control characters or broken Unicode'],
+    ['a NUL', { name: 'a\u0000' }, 'name must not contain control characters or invalid Unicode'],
   ])('refuses %s', async (_, json, message) => {
     const before = await dumpTables(app);
     const { status, body } = await app.http.post(keys, team.owner.token, json);

@@ -302,7 +302,7 @@ describe('webhooks', () => {
       expectError(
         await app.http.get(`${path}?limit=${limit}`, scene.owner.token),
         400,
-        'limit must be an integer from 1 to 100',
+        'limit must be an integer between 1 and 100',
       );
   });
 });

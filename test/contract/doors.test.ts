@@ -48,7 +48,7 @@ const ID_FORM = 'must be a positive 32-bit integer';
 const idForms: Partial<Record<Child, { noIds: readonly unknown[]; form: string }>> = {
   deliveryId: {
     noIds: [...NO_IDS.filter((id) => id !== 2_147_483_648), MAX_64 + 1],
-    form: `must be the id of a delivery, an integer from 1 to ${MAX_64}`,
+    form: `must be the id of a delivery, an integer between 1 and ${MAX_64}`,
   },
 };
 const NO_CREDENTIALS = [

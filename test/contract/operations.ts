@@ -80,7 +80,7 @@ const wrongSince: readonly Refusal[] = [
 const wrongDeliveryIds: readonly Refusal[] = ['msg_019b76da9400704c93bd2d1f3c2a7a51', 0, 1.5, 2 ** 53].map(
   (deliveryId) => ({
     input: { deliveryId },
-    message: 'deliveryId must be the id of a delivery, an integer from 1 to 9007199254740991',
+    message: 'deliveryId must be the id of a delivery, an integer between 1 and 9007199254740991',
     path: 'deliveryId',
   }),
 );
@@ -246,10 +246,10 @@ export const rows: Record<string, Row> = {
     wrong: [
       ...[0, 101, -1, 1.5, 'abc', '1e1', ''].map((limit) => ({
         input: { limit },
-        message: 'limit must be an integer from 1 to 100',
+        message: 'limit must be an integer between 1 and 100',
         path: 'limit',
       })),
-      { input: { offset: -1 }, message: 'offset must be an integer from 0 to 2147483647', path: 'offset' },
+      { input: { offset: -1 }, message: 'offset must be an integer between 0 and 2147483647', path: 'offset' },
       { input: { sort: 'colour' }, message: 'sort must be one of date, name, size', path: 'sort' },
       { input: { order: 'DESC' }, message: 'order must be one of asc, desc', path: 'order' },
       { input: { label: 0 }, message: 'label must be a positive 32-bit integer', path: 'label' },

@@ -88,7 +88,7 @@ export const wrongColors: readonly Refusal[] = ['#GGGGGG', 'red', '#12345', ''].
   path: 'color',
 }));
 export const wrongPages: readonly Refusal[] = [
-  { input: { limit: 0 }, message: 'limit must be an integer from 1 to 100', path: 'limit' },
-  { input: { limit: 101 }, message: 'limit must be an integer from 1 to 100', path: 'limit' },
-  { input: { offset: -1 }, message: 'offset must be an integer from 0 to 2147483647', path: 'offset' },
+  { input: { limit: 0 }, message: 'limit must be an integer between 1 and 100', path: 'limit' },
+  { input: { limit: 101 }, message: 'limit must be an integer between 1 and 100', path: 'limit' },
+  { input: { offset: -1 }, message: 'offset must be an integer between 0 and 2147483647', path: 'offset' },
 ];

@@ -40,9 +40,9 @@ describe('the name of a label', () => {
   test.each([
     ['65 characters', 'a'.repeat(65), 'name must have at most 64 characters'],
     ['65 characters of two code units', '🐈'.repeat(65), 'name must have at most 64 characters'],
-    ['a NUL', 'a\u0000b', 'name must not contain control characters or broken Unicode'],
-    ['a lone surrogate', 'a\ud800b', 'name must not contain control characters or broken Unicode'],
-    ['a line feed', 'a\nb', 'name must not contain control characters or broken Unicode'],
+    ['a NUL', 'a\u0000b', 'name must not contain control characters or invalid Unicode'],
+    ['a lone surrogate', 'a\ud800b', 'name must not contain control characters or invalid Unicode'],
+    ['a line feed', 'a\nb', 'name must not contain control characters or invalid Unicode'],
     ['nothing', '', 'Name is required'],
     ['blanks', ' \u00a0\u3000', 'Name is required'],
   ])('is refused with %s', async (_, name, message) => {

@@ -147,7 +147,7 @@ describe('the search', () => {
     expect((await list({ search: 'findme' })).body.total).toBe(0);
   });
 
-  test('with a NUL or broken Unicode is refused: 400', async () => {
+  test('with a NUL or invalid Unicode is refused: 400', async () => {
     expect((await list({ search: 'a\u0000' })).status).toBe(400);
     for (const search of ['a\u0000', '\ud800']) {
       const input = encodeURIComponent(JSON.stringify({ id: team.id, search }));
@@ -185,11 +185,11 @@ describe('pages', () => {
   });
 
   test.each([
-    ['limit', '0', 'limit must be an integer from 1 to 100'],
-    ['limit', '101', 'limit must be an integer from 1 to 100'],
-    ['limit', 'all', 'limit must be an integer from 1 to 100'],
-    ['offset', '-1', 'offset must be an integer from 0 to 2147483647'],
-    ['offset', '2147483648', 'offset must be an integer from 0 to 2147483647'],
+    ['limit', '0', 'limit must be an integer between 1 and 100'],
+    ['limit', '101', 'limit must be an integer between 1 and 100'],
+    ['limit', 'all', 'limit must be an integer between 1 and 100'],
+    ['offset', '-1', 'offset must be an integer between 0 and 2147483647'],
+    ['offset', '2147483648', 'offset must be an integer between 0 and 2147483647'],
     ['sort', 'id', 'sort must be one of date, name, size'],
     ['sort', 'name;drop table users', 'sort must be one of date, name, size'],
     ['sort', 'toString', 'sort must be one of date, name, size'],

@@ -111,12 +111,12 @@ test('limit and offset cut as they say', async () => {
 
 describe.each(doors)('through %s', (_, door) => {
   test.each([
-    [{ limit: 0 }, 'limit must be an integer from 1 to 100'],
-    [{ limit: 101 }, 'limit must be an integer from 1 to 100'],
-    [{ limit: 1.5 }, 'limit must be an integer from 1 to 100'],
-    [{ limit: 'all' }, 'limit must be an integer from 1 to 100'],
-    [{ offset: -1 }, 'offset must be an integer from 0 to 2147483647'],
-    [{ offset: 2_147_483_648 }, 'offset must be an integer from 0 to 2147483647'],
+    [{ limit: 0 }, 'limit must be an integer between 1 and 100'],
+    [{ limit: 101 }, 'limit must be an integer between 1 and 100'],
+    [{ limit: 1.5 }, 'limit must be an integer between 1 and 100'],
+    [{ limit: 'all' }, 'limit must be an integer between 1 and 100'],
+    [{ offset: -1 }, 'offset must be an integer between 0 and 2147483647'],
+    [{ offset: 2_147_483_648 }, 'offset must be an integer between 0 and 2147483647'],
   ])('%j is refused', async (part, message) => {
     const input = { id: team.id, webhookId, ...part };
     expect(await door(app, { name: 'webhooks.deliveries', token: team.owner.token, input })).toMatchObject({

@@ -194,7 +194,7 @@ describe('sending again', () => {
     const { id } = await addMessage(webhookId);
     expect(await app.http.post(`${path}/deliveries/${id}/resend`, team.owner.token)).toMatchObject({
       status: 400,
-      body: { message: 'deliveryId must be the id of a delivery, an integer from 1 to 9007199254740991' },
+      body: { message: 'deliveryId must be the id of a delivery, an integer between 1 and 9007199254740991' },
     });
   });
 

@@ -123,7 +123,7 @@ describe('creating a webhook', () => {
 
 const URL_FORM = 'url must be a URL that begins with http:// or https:// and names a host';
 const URL_USER = 'url must not contain a user or a password';
-const UNPRINTABLE = 'must not contain control characters or broken Unicode';
+const UNPRINTABLE = 'must not contain control characters or invalid Unicode';
 const EVENT = `events.0 must be one of ${ALL_EVENTS.join(', ')}`;
 
 const wrong: [string, object, string, string][] = [

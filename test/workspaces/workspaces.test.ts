@@ -60,7 +60,7 @@ describe('the name of a workspace', () => {
     const { token } = await addPerson(app);
     expect(await app.http.post('/api/workspaces', token, { name })).toMatchObject({
       status: 400,
-      body: { message: 'name must not contain control characters or broken Unicode' },
+      body: { message: 'name must not contain control characters or invalid Unicode' },
     });
   });
 });

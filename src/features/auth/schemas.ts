@@ -12,7 +12,7 @@ const newPassword = z
   .string()
   .min(MIN_PASSWORD_LENGTH, { error: `password must have ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters` })
   .max(MAX_PASSWORD_LENGTH, { error: `password must have ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters` })
-  .refine((value) => value.isWellFormed(), { error: 'password must not contain broken Unicode' })
+  .refine((value) => value.isWellFormed(), { error: 'password must not contain invalid Unicode' })
   .describe('8 to 200 characters')
   .meta({ example: 'correct horse battery staple' });
 

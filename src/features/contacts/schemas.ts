@@ -50,7 +50,7 @@ export const ListContactsInput = z.object({
     .string()
     .max(MAX_SEARCH, { error: `search must have at most ${MAX_SEARCH} characters` })
     .refine((value) => value.isWellFormed() && !value.includes('\u0000'), {
-      error: 'search must not contain NUL or broken Unicode',
+      error: 'search must not contain NUL or invalid Unicode',
     })
     .describe('Case-insensitive part of the name or the email address')
     .optional(),

@@ -35,7 +35,7 @@ export const ListItemsInput = z.object({
     .string()
     .max(MAX_SEARCH, { error: `search must have at most ${MAX_SEARCH} characters` })
     .refine((value) => value.isWellFormed() && !value.includes('\u0000'), {
-      error: 'search must not contain NUL or broken Unicode',
+      error: 'search must not contain NUL or invalid Unicode',
     })
     .describe('Case-insensitive part of the name')
     .optional(),

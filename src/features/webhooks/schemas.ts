@@ -166,7 +166,7 @@ export const ResendInput = WebhookInput.extend({
   deliveryId: integerThat(
     1,
     MAX_DELIVERY_ID,
-    () => `deliveryId must be the id of a delivery, an integer from 1 to ${MAX_DELIVERY_ID}`,
+    () => `deliveryId must be the id of a delivery, an integer between 1 and ${MAX_DELIVERY_ID}`,
   ).describe('Delivery ID: `id` of the list of deliveries, not `delivery_id`'),
 });
 export type ResendInput = z.infer<typeof ResendInput>;

@@ -31,7 +31,7 @@ const wrongSettings: readonly Refusal[] = [
   })),
   ...[4, 481, 7.5, '30', null].map((minutes) => ({
     input: { duration_minutes: minutes },
-    message: 'duration_minutes must be an integer from 5 to 480',
+    message: 'duration_minutes must be an integer between 5 and 480',
     path: 'duration_minutes',
   })),
   ...['Mars/Olympus', '+01:00', 'Europe/Berlin\u0000', ''].map((zone) => ({
@@ -60,7 +60,7 @@ const wrongSettings: readonly Refusal[] = [
 function wrongInstants(field: string): readonly Refusal[] {
   return [-1, 1.5, LAST_SECOND + 1, 'soon'].map((value) => ({
     input: { [field]: value },
-    message: `${field} must be an integer from 0 to ${LAST_SECOND}`,
+    message: `${field} must be an integer between 0 and ${LAST_SECOND}`,
     path: field,
   }));
 }

@@ -24,7 +24,7 @@ const wrongNameTexts: readonly Refusal[] = [
   { input: { name: 'x'.repeat(101) }, message: 'name must have at most 100 characters', path: 'name' },
   ...['a\u0000', 'a\nb', '\ud800'].map((name) => ({
     input: { name },
-    message: 'name must not contain control characters or broken Unicode',
+    message: 'name must not contain control characters or invalid Unicode',
     path: 'name',
   })),
 ];
@@ -38,7 +38,7 @@ export const contactRows: Record<string, Row> = {
     wrong: [
       ...wrongPages,
       { input: { search: 'x'.repeat(201) }, message: 'search must have at most 200 characters', path: 'search' },
-      { input: { search: 'a\u0000' }, message: 'search must not contain NUL or broken Unicode', path: 'search' },
+      { input: { search: 'a\u0000' }, message: 'search must not contain NUL or invalid Unicode', path: 'search' },
     ],
   },
   'contacts.read': { who: 'member', keys: true, input: contact, writes: false, children },

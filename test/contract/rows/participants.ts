@@ -45,7 +45,7 @@ export const participantRows: Record<string, Row> = {
       { input: { name: 'x'.repeat(101) }, message: 'name must have at most 100 characters', path: 'name' },
       {
         input: { name: 'a\u0000' },
-        message: 'name must not contain control characters or broken Unicode',
+        message: 'name must not contain control characters or invalid Unicode',
         path: 'name',
       },
       { input: { email: 'nobody' }, message: 'email must be a valid email address', path: 'email' },

@@ -14,7 +14,7 @@ const wrongTitles: readonly Refusal[] = [
   { input: { title: 'x'.repeat(201) }, message: 'title must have at most 200 characters', path: 'title' },
   {
     input: { title: 'a\u0000' },
-    message: 'title must not contain control characters or broken Unicode',
+    message: 'title must not contain control characters or invalid Unicode',
     path: 'title',
   },
 ];

@@ -70,7 +70,7 @@ describe('fields', () => {
       'a NUL in the name',
       fieldPart('name', 'a\0b'),
       'name',
-      'name must not contain control characters or broken Unicode',
+      'name must not contain control characters or invalid Unicode',
     ],
     ['a huge name', fieldPart('name', 'n'.repeat(10_000_000)), 'name', 'name is too long'],
     ['a huge unknown field', fieldPart('x', 'n'.repeat(10_000_000)), 'x', 'x is too long'],

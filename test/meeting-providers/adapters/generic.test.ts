@@ -200,12 +200,12 @@ describe('events', () => {
     [
       'a time that is null',
       genericEvent('recording.ended', {}, { occurred_at: null }),
-      'occurred_at must be an integer from 1262304000 to 4102444800',
+      'occurred_at must be an integer between 1262304000 and 4102444800',
     ],
     [
       'milliseconds',
       genericEvent('recording.ended', {}, { occurred_at: SECONDS * 1000 }),
-      'occurred_at must be an integer from 1262304000 to 4102444800',
+      'occurred_at must be an integer between 1262304000 and 4102444800',
     ],
     ['no recording', genericEvent('recording.ended', {}, { recording: undefined }), 'recording is required'],
     ['no id', genericEvent('recording.ended', { id: ' ' }), 'recording.id is required'],
@@ -217,12 +217,12 @@ describe('events', () => {
     [
       'a negative duration',
       genericEvent('recording.ended', { duration: -1 }),
-      'recording.duration must be an integer from 0 to 31622400',
+      'recording.duration must be an integer between 0 and 31622400',
     ],
     [
       'half a byte',
       genericEvent('recording.ended', { size: 0.5 }),
-      'recording.size must be an integer from 0 to 1125899906842624',
+      'recording.size must be an integer between 0 and 1125899906842624',
     ],
     ['no URL', genericEvent('recording.available', {}), 'recording.url is required'],
     [

@@ -214,7 +214,7 @@ describe('archives', () => {
     await expectMalformed(read(vonageArchive({ id: long })), 'id must have at most 200 characters');
     await expectMalformed(
       read(vonageArchive({ sessionId: 'a\u0000b' })),
-      'sessionId must not contain control characters or broken Unicode',
+      'sessionId must not contain control characters or invalid Unicode',
     );
     await expectMalformed(read(vonageArchive({ sessionId: 5 })), 'sessionId must be a string');
     await expectMalformed(read(vonageArchive({ status: null })), 'status must be a string');

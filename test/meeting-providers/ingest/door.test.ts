@@ -129,7 +129,7 @@ describe('what is refused leaves nothing behind:', () => {
     await expectRefusal(
       () => source.post(joined({ id: 'a\u0000b' })),
       400,
-      'participant.id must not contain control characters or broken Unicode',
+      'participant.id must not contain control characters or invalid Unicode',
     );
   });
 

@@ -21,7 +21,7 @@ export function cleanName(value: unknown): string | null {
   return cleanLine(value, MAX_NAME_LENGTH);
 }
 
-/** One line of at most `most` code points, without control characters and broken Unicode; null: nothing is left. */
+/** One line of at most `most` code points, without control characters and invalid Unicode; null: nothing is left. */
 function cleanLine(value: unknown, max: number): string | null {
   if (typeof value !== 'string') return null;
   const line = value
