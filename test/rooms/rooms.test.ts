@@ -130,7 +130,10 @@ describe('creating', () => {
     [{ waiting_room_enabled: '1' }, 'waiting_room_enabled must be 1 or 0'],
     [{ waiting_room_enabled: null }, 'waiting_room_enabled must be 1 or 0'],
     [{ waiting_room_message: 'x'.repeat(1001) }, 'waiting_room_message must have at most 1000 characters'],
-    [{ waiting_room_message: 'a\u0000' }, 'waiting_room_message must not contain control characters or invalid Unicode'],
+    [
+      { waiting_room_message: 'a\u0000' },
+      'waiting_room_message must not contain control characters or invalid Unicode',
+    ],
     [{ display_name: 'x'.repeat(101) }, 'display_name must have at most 100 characters'],
     [{ display_name: 7 }, 'display_name must be a string'],
     [{ session_id: 7 }, 'session_id must be a string'],

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, MAX_NAME_LENGTH, requiredLine, unixSeconds } from '../../core/validation.ts';
+import { id, MAX_NAME_LENGTH, requiredText, unixSeconds } from '../../core/validation.ts';
 
 export const ApiKey = z
   .object({
@@ -23,7 +23,7 @@ export const CreatedApiKey = ApiKey.extend({
 export type CreatedApiKey = z.infer<typeof CreatedApiKey>;
 
 export const CreateApiKeyInput = z.object({
-  name: requiredLine(MAX_NAME_LENGTH, 'Name is required')
+  name: requiredText(MAX_NAME_LENGTH, 'Name is required')
     .describe('What the key is for, at most 100 characters')
     .meta({ example: 'Nightly import' }),
 });

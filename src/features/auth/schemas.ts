@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { email, id, MAX_NAME_LENGTH, requiredLine, unixSeconds } from '../../core/validation.ts';
+import { email, id, MAX_NAME_LENGTH, requiredText, unixSeconds } from '../../core/validation.ts';
 
 const MIN_PASSWORD_LENGTH = 8;
 const MAX_PASSWORD_LENGTH = 200;
 
-const userName = requiredLine(MAX_NAME_LENGTH, 'Name is required')
+const userName = requiredText(MAX_NAME_LENGTH, 'Name is required')
   .describe('Display name')
   .meta({ example: 'Ada Lovelace' });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isSlug, slugFormat } from '../../core/slugs.ts';
-import { id, integerBetween, requiredLine, unixSeconds } from '../../core/validation.ts';
+import { id, integerBetween, requiredText, unixSeconds } from '../../core/validation.ts';
 import { OpenHours } from './open-hours.ts';
 
 const MAX_TITLE_LENGTH = 100;
@@ -16,7 +16,7 @@ const slug = z
   .describe('Part of the link; unique in the whole service')
   .meta({ ...slugFormat, example: 'intro-call' });
 
-const title = requiredLine(MAX_TITLE_LENGTH, 'Title is required')
+const title = requiredText(MAX_TITLE_LENGTH, 'Title is required')
   .describe('What is booked; at most 100 characters')
   .meta({ example: 'Intro call' });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { email, id, integerBetween, MAX_NAME_LENGTH, requiredLine, unixSeconds } from '../../core/validation.ts';
+import { email, id, integerBetween, MAX_NAME_LENGTH, requiredText, unixSeconds } from '../../core/validation.ts';
 
 /** The last second of the year 9999. */
 const LAST_SECOND = 253_402_300_799;
@@ -31,7 +31,7 @@ export const TimesAnswer = z.object({
 export type TimesAnswer = z.infer<typeof TimesAnswer>;
 
 export const BookInput = PageSlugInput.extend({
-  name: requiredLine(MAX_NAME_LENGTH, 'Name is required')
+  name: requiredText(MAX_NAME_LENGTH, 'Name is required')
     .describe('Who books; at most 100 characters')
     .meta({ example: 'Vera Novak' }),
   email: email.describe('Of who books').meta({ example: 'vera@example.com' }),

@@ -4,7 +4,7 @@ import { setImmediate as giveWay } from 'node:timers/promises';
 import { CsvError, type Parser, parse } from 'csv-parse';
 import { z } from 'zod';
 import { type AppError, badField } from '../../core/errors.ts';
-import { email, lineOfText, MAX_EMAIL_LENGTH, MAX_NAME_LENGTH } from '../../core/validation.ts';
+import { email, MAX_EMAIL_LENGTH, MAX_NAME_LENGTH, singleLineText } from '../../core/validation.ts';
 import { undoDefuse } from './formula-cells.ts';
 
 /** What a record gives. `line` is the line of the file in which the record begins; the first one is 1. */
@@ -28,7 +28,7 @@ const NAME_COLUMNS = ['name', 'full name'];
 const EMAIL_COLUMNS = ['email', 'e-mail'];
 
 /** An address is the same here as for an account: a contact who registers is recognised by it. */
-const Person = z.object({ name: lineOfText(MAX_NAME_LENGTH), email });
+const Person = z.object({ name: singleLineText(MAX_NAME_LENGTH), email });
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 

@@ -4,7 +4,7 @@ import {
   id,
   integerBetween,
   MAX_NAME_LENGTH,
-  requiredLine,
+  requiredText,
   unixSeconds,
 } from '../../core/validation.ts';
 
@@ -12,7 +12,7 @@ const MAX_SEARCH = 200;
 /** What reading a contact shows of what they did. */
 export const MAX_EVENTS = 100;
 
-const contactName = requiredLine(MAX_NAME_LENGTH, 'Name is required')
+const contactName = requiredText(MAX_NAME_LENGTH, 'Name is required')
   .describe('At most 100 characters')
   .meta({ example: 'Vera Novak' });
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { hexColor, id, requiredLine, unixSeconds } from '../../core/validation.ts';
+import { hexColor, id, requiredText, unixSeconds } from '../../core/validation.ts';
 
 const MAX_LABEL_NAME_LENGTH = 64;
 export const DEFAULT_COLOR = '#6366f1';
 
-const labelName = requiredLine(MAX_LABEL_NAME_LENGTH, 'Name is required')
+const labelName = requiredText(MAX_LABEL_NAME_LENGTH, 'Name is required')
   .describe('Unique in the workspace, by exact text; at most 64 characters')
   .meta({ example: 'Contracts' });
 

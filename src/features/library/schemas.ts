@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, integerBetween, lineOfText, textOf, unixSeconds } from '../../core/validation.ts';
+import { id, integerBetween, multilineText, singleLineText, unixSeconds } from '../../core/validation.ts';
 import { mediaTypes } from '../../media/file-type.ts';
 
 export const MAX_ITEM_NAME_LENGTH = 255;
@@ -53,18 +53,18 @@ export type ItemInput = z.infer<typeof ItemInput>;
 const NAME_EMPTY = 'Name cannot be empty';
 
 export const UpdateItemInput = ItemInput.extend({
-  name: lineOfText(MAX_ITEM_NAME_LENGTH)
+  name: singleLineText(MAX_ITEM_NAME_LENGTH)
     .min(1, { error: NAME_EMPTY })
     .describe('Display name; cannot be empty')
     .optional(),
-  description: textOf(MAX_DESCRIPTION).optional(),
+  description: multilineText(MAX_DESCRIPTION).optional(),
 });
 export type UpdateItemInput = z.infer<typeof UpdateItemInput>;
 
 /** The text fields that may come with an upload. A blank name means the original filename. */
 export const UploadFields = z.object({
-  name: lineOfText(MAX_ITEM_NAME_LENGTH).default(''),
-  description: textOf(MAX_DESCRIPTION).default(''),
+  name: singleLineText(MAX_ITEM_NAME_LENGTH).default(''),
+  description: multilineText(MAX_DESCRIPTION).default(''),
 });
 export type UploadFields = z.infer<typeof UploadFields>;
 

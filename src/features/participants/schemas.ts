@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { email, id, lineOfText, MAX_NAME_LENGTH, unixSeconds } from '../../core/validation.ts';
+import { email, id, MAX_NAME_LENGTH, singleLineText, unixSeconds } from '../../core/validation.ts';
 import { ListPageInput, RoomInput } from '../rooms/schemas.ts';
 import { participantStatuses } from './status.ts';
 
@@ -45,7 +45,7 @@ export type JoinedParticipant = z.infer<typeof JoinedParticipant>;
 
 export const JoinInput = z.object({
   roomName: z.string().describe('Name of the room'),
-  name: lineOfText(MAX_NAME_LENGTH)
+  name: singleLineText(MAX_NAME_LENGTH)
     .nullable()
     .describe(
       `How to be called, at most ${MAX_NAME_LENGTH} characters; required of a guest, the account's where a user leaves it out`,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { recordingStatuses } from '../../core/recording-status.ts';
-import { id, lineOfText, unixSeconds } from '../../core/validation.ts';
+import { id, singleLineText, unixSeconds } from '../../core/validation.ts';
 import { UploadFields } from '../library/schemas.ts';
 import { RoomInput } from '../rooms/schemas.ts';
 
@@ -28,7 +28,7 @@ export type Recording = z.infer<typeof Recording>;
 export const RecordingInput = z.object({ recordingId: id.describe('Recording ID') });
 export type RecordingInput = z.infer<typeof RecordingInput>;
 
-const title = lineOfText(MAX_TITLE_LENGTH)
+const title = singleLineText(MAX_TITLE_LENGTH)
   .nullable()
   .describe(`At most ${MAX_TITLE_LENGTH} characters; null or blank: none`);
 
@@ -38,7 +38,7 @@ export type NewRecordingInput = z.infer<typeof NewRecordingInput>;
 
 export const StartRecordingInput = RoomInput.extend({
   title: title.optional(),
-  archive_id: lineOfText(MAX_ARCHIVE_ID)
+  archive_id: singleLineText(MAX_ARCHIVE_ID)
     .min(1, { error: 'archive_id cannot be empty' })
     .describe('What a meeting provider calls the recording, where one makes it; generated when omitted')
     .optional(),

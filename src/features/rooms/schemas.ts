@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { slugFormat } from '../../core/slugs.ts';
-import { hexColor, id, integerBetween, lineOfText, textOf, unixSeconds } from '../../core/validation.ts';
+import { hexColor, id, integerBetween, multilineText, singleLineText, unixSeconds } from '../../core/validation.ts';
 import { isRoomName } from './room-name.ts';
 
 const MAX_DISPLAY_NAME = 100;
@@ -63,15 +63,15 @@ const settings = {
     .union([z.literal([0, 1]), z.boolean()], { error: 'waiting_room_enabled must be 1 or 0' })
     .describe('1 or true: participants wait until they are let in')
     .optional(),
-  waiting_room_message: textOf(MAX_MESSAGE)
+  waiting_room_message: multilineText(MAX_MESSAGE)
     .nullable()
     .describe(`Shown to waiting participants; at most ${MAX_MESSAGE} characters; null clears it`)
     .optional(),
-  display_name: lineOfText(MAX_DISPLAY_NAME)
+  display_name: singleLineText(MAX_DISPLAY_NAME)
     .nullable()
     .describe(`What people call the room; at most ${MAX_DISPLAY_NAME} characters; null or blank clears it`)
     .optional(),
-  session_id: lineOfText(MAX_SESSION)
+  session_id: singleLineText(MAX_SESSION)
     .nullable()
     .describe(
       `What a meeting provider calls the room, where that is not its name; at most ${MAX_SESSION} characters, unique in the workspace; null or blank clears it`,

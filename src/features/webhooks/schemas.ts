@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, integerBetween, MAX_NAME_LENGTH, requiredLine, unixSeconds } from '../../core/validation.ts';
+import { id, integerBetween, MAX_NAME_LENGTH, requiredText, unixSeconds } from '../../core/validation.ts';
 import { type EventType, eventTypes, sentEvents } from '../../events/catalogue.ts';
 import { isWebUrl, namesNoUser } from './url.ts';
 
@@ -105,11 +105,11 @@ export const WebhookMessageWithAttempts = WebhookMessage.extend({
 }).meta({ id: 'WebhookMessageWithAttempts' });
 export type WebhookMessageWithAttempts = z.infer<typeof WebhookMessageWithAttempts>;
 
-const webhookName = requiredLine(MAX_NAME_LENGTH, 'Name is required')
+const webhookName = requiredText(MAX_NAME_LENGTH, 'Name is required')
   .describe('At most 100 characters')
   .meta({ example: 'Chat announcements' });
 
-const webhookUrl = requiredLine(MAX_URL, 'url is required')
+const webhookUrl = requiredText(MAX_URL, 'url is required')
   .refine(namesNoUser, { error: 'url must not contain a user or a password' })
   .refine(isWebUrl, { error: 'url must be a URL that begins with http:// or https:// and names a host' })
   .describe(

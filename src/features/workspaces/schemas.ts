@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { roles } from '../../core/roles.ts';
-import { id, MAX_NAME_LENGTH, requiredLine, unixSeconds } from '../../core/validation.ts';
+import { id, MAX_NAME_LENGTH, requiredText, unixSeconds } from '../../core/validation.ts';
 import { Member } from '../members/schemas.ts';
 
-const workspaceName = requiredLine(MAX_NAME_LENGTH, 'Name is required')
+const workspaceName = requiredText(MAX_NAME_LENGTH, 'Name is required')
   .describe('Display name, at most 100 characters')
   .meta({ example: 'Design team' });
 

@@ -1,6 +1,6 @@
 /** How every adapter reads what arrived: headers, JSON, shapes. */
 import { z } from 'zod';
-import { requiredLine, toBadRequest } from '../../../core/validation.ts';
+import { requiredText, toBadRequest } from '../../../core/validation.ts';
 import { MalformedCallback } from './errors.ts';
 import type { Callback, ProviderCredentials } from './facts.ts';
 
@@ -15,7 +15,7 @@ type Carried = z.output<typeof Carried>;
 
 /** An id of the provider. It is refused rather than cleaned: cut or mended, two ids could become one. */
 export function providerId(field: string) {
-  return requiredLine(MAX_ID, `${field} is required`);
+  return requiredText(MAX_ID, `${field} is required`);
 }
 
 /** A header by its name in lower case; undefined where it is missing, empty or sent more than once. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, MAX_NAME_LENGTH, requiredLine, unixSeconds } from '../../../core/validation.ts';
+import { id, MAX_NAME_LENGTH, requiredText, unixSeconds } from '../../../core/validation.ts';
 import { credentialsShape, providerKinds } from '../adapters/index.ts';
 
 export const MeetingConnection = z
@@ -37,7 +37,7 @@ const credentials = z
   .meta({ anyOf: [jsonSchemaOf('vonage'), jsonSchemaOf('livekit')] });
 
 export const CreateConnectionInput = z.object({
-  name: requiredLine(MAX_NAME_LENGTH, 'Name is required')
+  name: requiredText(MAX_NAME_LENGTH, 'Name is required')
     .describe(`At most ${MAX_NAME_LENGTH} characters`)
     .meta({ example: 'Video in production' }),
   provider: z.enum(providerKinds).describe('Who posts the callbacks; generic: anyone who signs as we document it'),
