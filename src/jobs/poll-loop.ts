@@ -1,22 +1,79 @@
-/** Work that is done in passes: whenever it is woken, and from time to time in case a wake-up was missed. */
+/** Polling for work: whenever a loop is woken, and at intervals in case a wake-up was lost. */
 import type { PgBoss } from 'pg-boss';
 import type { Log } from '../core/log.ts';
 
 export type PollLoop = {
-  /** Has a pass begin as soon as the one that runs, if any, is over. */
+  /** Starts the next poll as soon as the current one, if any, has ended. */
   wake(): void;
-  /** Resolves when no pass runs, and no further one will. */
+  /** Starts no further poll, and resolves when the current one, if any, has ended. */
   stop(): Promise<void>;
+};
+
+export type PollLoopOptions = {
+  /** Names the loop in the log. */
+  name: string;
+  /** Does the work that is due. Resolves with the milliseconds until the next poll; 0: at once. */
+  poll: () => Promise<number>;
+  log: Log;
 };
 
 const PAUSE_AFTER_ERROR_MS = 1_000;
 
 /**
- * Calls `wake` for each NOTIFY on a channel, and whenever the connection was made anew, since what was said meanwhile is
- * lost. Where the database cannot be listened to, it says so once, and the passes go by the clock alone.
+ * Calls `poll` again and again, one call at a time, until it is stopped. A wake-up during a poll is not lost: another poll
+ * follows at once. A poll that fails is logged, and the next one follows after a second or, if that is sooner, at the next
+ * wake-up.
+ */
+export function startPollLoop({ name, poll, log }: PollLoopOptions): PollLoop {
+  let isStopping = false;
+  let isWoken = false;
+  let endWait = (): void => {};
+
+  const wait = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      endWait = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      if (isWoken || isStopping) endWait();
+    });
+
+  const run = async (): Promise<void> => {
+    while (!isStopping) {
+      isWoken = false;
+      try {
+        const waitMs = await poll();
+        if (waitMs > 0) await wait(waitMs);
+      } catch (error) {
+        log.error({ err: error, loop: name }, 'A poll failed');
+        // Wake-ups until now do not shorten the pause: they can be many, and the error is likely to last.
+        isWoken = false;
+        await wait(PAUSE_AFTER_ERROR_MS);
+      }
+    }
+  };
+
+  const running = run();
+  return {
+    wake() {
+      isWoken = true;
+      endWait();
+    },
+    stop() {
+      isStopping = true;
+      endWait();
+      return running;
+    },
+  };
+}
+
+/**
+ * Calls `wake` for each NOTIFY on a channel, and after each reconnection, since notifications sent meanwhile are lost.
+ * Resolves with the function that ends this. If LISTEN fails, logs a warning: the poll loop then relies on its intervals.
  */
 export async function listenTo(
-  boss: PgBoss,
+  boss: Pick<PgBoss, 'getDb'>,
   channel: string,
   wake: () => void,
   log: Log,
@@ -26,54 +83,7 @@ export async function listenTo(
     const handle = await database.listen?.(channel, wake, wake);
     if (handle) return () => handle.close();
   } catch (error) {
-    log.warn({ err: error, channel }, 'The database cannot be listened to: work is looked for by the clock alone');
+    log.warn({ err: error, channel }, 'LISTEN failed: falling back to polling');
   }
   return async () => {};
-}
-
-/**
- * Runs `pass` again and again. It answers how many milliseconds to rest, 0 for not at all; being woken ends a rest. A pass
- * that fails is logged and repeated after a moment.
- */
-export function startPollLoop(options: { name: string; pass: () => Promise<number>; log: Log }): PollLoop {
-  const { name, pass, log } = options;
-  let isStopping = false;
-  let isWoken = false;
-  let endRest = (): void => {};
-
-  const rest = (ms: number): Promise<void> =>
-    new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      endRest = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      if (isWoken || isStopping) endRest();
-    });
-
-  const run = async (): Promise<void> => {
-    while (!isStopping) {
-      isWoken = false;
-      try {
-        const restMs = await pass();
-        if (restMs > 0) await rest(restMs);
-      } catch (error) {
-        log.error({ err: error, pass: name }, 'A pass failed');
-        isWoken = false;
-        await rest(PAUSE_AFTER_ERROR_MS);
-      }
-    }
-  };
-  const running = run();
-  return {
-    wake() {
-      isWoken = true;
-      endRest();
-    },
-    stop() {
-      isStopping = true;
-      endRest();
-      return running;
-    },
-  };
 }

@@ -39,7 +39,7 @@ export async function startDelivery({ boss, services, maxInFlight, timeoutMs }: 
   const relayBatch = createRelay({ db, clock, queue });
   const relay = startPollLoop({
     name: 'relay',
-    pass: async () => ((await relayBatch()) ? 0 : RELAY_EVERY_MS),
+    poll: async () => ((await relayBatch()) ? 0 : RELAY_EVERY_MS),
     log,
   });
   const endListening = await Promise.all([

@@ -168,11 +168,11 @@ export function startAttemptLoop(options: AttemptLoopOptions): AttemptLoop {
     return 0;
   };
 
-  const recording: PollLoop = startPollLoop({ name: 'record attempts', pass: record, log });
-  const claiming: PollLoop = startPollLoop({ name: 'claim attempts', pass: claim, log });
+  const recording: PollLoop = startPollLoop({ name: 'record attempts', poll: record, log });
+  const claiming: PollLoop = startPollLoop({ name: 'claim attempts', poll: claim, log });
   const heartbeat: PollLoop = startPollLoop({
     name: 'heartbeat',
-    pass: async () => {
+    poll: async () => {
       await queue.touch([...held.values()]);
       return HEARTBEAT_MS;
     },

@@ -42,7 +42,7 @@ export async function startCopier({ boss, services, times = {}, ...timeouts }: C
   };
   const passes = startPollLoop({
     name: 'copier',
-    async pass() {
+    async poll() {
       const free = MAX_AT_ONCE - underWay.size;
       if (free === 0) return LOOK_EVERY_MS;
       for (const claim of await claimCopies(services, free)) begin(copyRecording(needs, claim, stopping.signal));
