@@ -8,7 +8,7 @@ import { DAY_MS, MINUTE_MS } from '../../src/core/time.ts';
 import { transact } from '../../src/db/client.ts';
 import { weekdays } from '../../src/features/booking-pages/open-hours.ts';
 import { findOrAddContact, recordContactEvent } from '../../src/features/contacts/record-contact-event.ts';
-import { advance, start, storeFile } from '../recordings/recorder.ts';
+import { advance, start, storeFile } from '../recordings/recording-fixtures.ts';
 import { pageRow } from '../support/booking-page.ts';
 import { makePdf } from '../support/media.ts';
 import type { TestApp } from '../support/test-app.ts';

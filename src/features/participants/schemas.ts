@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { email, id, MAX_NAME_LENGTH, singleLineText, unixSeconds } from '../../core/validation.ts';
 import { ListPageInput, RoomInput } from '../rooms/schemas.ts';
-import { participantStatuses } from './status.ts';
+import { participantStatuses } from './participant-status.ts';
 
 const status = z
   .enum(participantStatuses)

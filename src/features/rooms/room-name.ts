@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { isSlug } from '../../core/slugs.ts';
 import type { Database, Tx } from '../../db/client.ts';
-import { adjectives, nouns } from './words.ts';
+import { adjectives, nouns } from './name-words.ts';
 
 const TRIES = 8;
 
