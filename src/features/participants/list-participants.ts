@@ -1,7 +1,7 @@
 import type { Caller } from '../../auth/identify.ts';
 import { Prisma } from '../../db/client.ts';
+import { limitOffset } from '../../db/limit-offset.ts';
 import type { Services } from '../../services.ts';
-import { pageOf } from '../rooms/read-rooms.ts';
 import {
   type ParticipantRow,
   participantColumns,
@@ -27,6 +27,6 @@ export async function listParticipants(
   const rows = await db.$queryRaw<ParticipantRow[]>`
     select ${participantColumns} from ${participantTables}
     where p.workspace_id = ${workspaceId} and p.room_id = ${roomId} and ${isAsked}
-    order by p.created_at desc, p.id desc ${pageOf(page)}`;
+    order by p.created_at desc, p.id desc ${limitOffset(page)}`;
   return rows.map((row) => toParticipant(toParticipantRecord(row)));
 }

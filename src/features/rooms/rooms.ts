@@ -13,7 +13,6 @@ import type { Services } from '../../services.ts';
 import { removeDiscardedObject, removeDiscardedObjects } from '../../storage/discarded-objects.ts';
 import { emitLeftForRoom } from '../participants/participant-lifecycle.ts';
 import { lockOwnRoom, readRoom } from './read-rooms.ts';
-import { suggestRoomName } from './room-name.ts';
 import {
   type CreateRoomInput,
   DEFAULT_COLOR,
@@ -22,6 +21,7 @@ import {
   type RoomSettings,
   type UpdateRoomInput,
 } from './schemas.ts';
+import { suggestRoomName } from './suggest-room-name.ts';
 
 type NewRoom = { workspaceId: number; userId: number; name: string; createdAt: Date };
 
