@@ -12,3 +12,8 @@ export const DAY_MS = 24 * HOUR_MS;
 export function toUnixSeconds(date: Date): number {
   return Math.floor(date.getTime() / 1000);
 }
+
+/** The inverse of `toUnixSeconds`. */
+export function fromUnixSeconds(seconds: number): Date {
+  return new Date(seconds * SECOND_MS);
+}

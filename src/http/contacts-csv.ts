@@ -7,7 +7,7 @@ import { AppError, badField } from '../core/errors.ts';
 import { MINUTE_MS } from '../core/time.ts';
 import { exportContacts } from '../features/contacts/export-contacts.ts';
 import { importContacts } from '../features/contacts/import-contacts.ts';
-import { createImportSlots } from '../features/contacts/import-slots.ts';
+import { createImportLimiter } from '../features/contacts/import-limiter.ts';
 import type { ImportAnswer } from '../features/contacts/schemas.ts';
 import type { Services } from '../services.ts';
 import { attachmentDisposition } from '../storage/content-disposition.ts';
@@ -34,7 +34,7 @@ type CsvBody = { bytes: Readable; stop(reason: AppError): void };
 /** Registers both. They need a plugin context of their own, because here a body of any type is left unread. */
 export function serveContactsCsv(app: FastifyInstance, services: Services, timeouts = importTimeouts): void {
   leaveBodiesUnread(app, timeouts);
-  const slots = createImportSlots();
+  const imports = createImportLimiter();
 
   /** Before the body is read, so that strangers cannot make us read one. */
   const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
@@ -76,14 +76,9 @@ export function serveContactsCsv(app: FastifyInstance, services: Services, timeo
       if (!CSV.test(type)) throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Content type must be text/csv');
       if (Number(length) > MAX_CSV_BYTES) throw tooLarge();
     },
-    async handler(request) {
+    handler(request) {
       const actor = actors.take(request);
-      const release = slots.claim(actor.workspaceId);
-      try {
-        return await receive(request.raw, actor);
-      } finally {
-        release();
-      }
+      return imports.run(actor.workspaceId, () => receive(request.raw, actor));
     },
   });
 }

@@ -1,5 +1,10 @@
 import { Ok } from '../core/shapes.ts';
-import { createPage, deletePage, listPages, updatePage } from '../features/booking-pages/booking-pages.ts';
+import {
+  createBookingPage,
+  deleteBookingPage,
+  listBookingPages,
+  updateBookingPage,
+} from '../features/booking-pages/booking-pages.ts';
 import {
   CreatePageInput,
   PageAnswer,
@@ -24,7 +29,7 @@ export const bookingPagesRouter = router({
       },
     })
     .output(PagesAnswer)
-    .query(async ({ ctx }) => ({ bookingPages: await listPages(ctx.services, ctx.actor, appUrlOf(ctx)) })),
+    .query(async ({ ctx }) => ({ bookingPages: await listBookingPages(ctx.services, ctx.actor, appUrlOf(ctx)) })),
 
   create: inWorkspace('admin')
     .meta({
@@ -34,13 +39,13 @@ export const bookingPagesRouter = router({
         path: '/api/workspaces/{id}/booking-pages',
         tags,
         summary: 'Create a booking page',
-        description: 'Owner or admin, who is booked on it. 409 when the slug is taken.',
+        description: 'Owner or admin. The caller becomes the host of the page. 409 if the slug is taken.',
       },
     })
     .input(CreatePageInput)
     .output(PageAnswer)
     .mutation(async ({ ctx, input }) => ({
-      bookingPage: await createPage(ctx.services, ctx.actor, input, appUrlOf(ctx)),
+      bookingPage: await createBookingPage(ctx.services, ctx.actor, input, appUrlOf(ctx)),
     })),
 
   update: inWorkspace('admin')
@@ -50,15 +55,15 @@ export const bookingPagesRouter = router({
         method: 'PATCH',
         path: '/api/workspaces/{id}/booking-pages/{pageId}',
         tags,
-        summary: 'Change a booking page',
+        summary: 'Update a booking page',
         description:
-          'Owner or admin. Only sent fields change; what is booked stays booked. 409 when the slug is taken.',
+          'Owner or admin. Only the fields that are sent change; existing bookings stay. 409 if the slug is taken.',
       },
     })
     .input(UpdatePageInput)
     .output(PageAnswer)
     .mutation(async ({ ctx, input }) => ({
-      bookingPage: await updatePage(ctx.services, ctx.actor, input, appUrlOf(ctx)),
+      bookingPage: await updateBookingPage(ctx.services, ctx.actor, input, appUrlOf(ctx)),
     })),
 
   delete: inWorkspace('admin')
@@ -70,10 +75,11 @@ export const bookingPagesRouter = router({
         tags,
         summary: 'Delete a booking page',
         description:
-          'Owner or admin. Its bookings go with it; the rooms that were made for them stay. 409 while the page has bookings to come that are not cancelled.',
+          'Owner or admin. The bookings of the page are deleted too; their rooms stay. 409 while the page has ' +
+          'upcoming bookings that are not cancelled.',
       },
     })
     .input(PageInput)
     .output(Ok)
-    .mutation(({ ctx, input }) => deletePage(ctx.services, ctx.actor, input)),
+    .mutation(({ ctx, input }) => deleteBookingPage(ctx.services, ctx.actor, input)),
 });

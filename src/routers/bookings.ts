@@ -1,7 +1,8 @@
 import { Ok } from '../core/shapes.ts';
-import { book } from '../features/bookings/book.ts';
-import { cancelByTeam, cancelByToken } from '../features/bookings/cancel.ts';
-import { listBookings, listTimes } from '../features/bookings/read-bookings.ts';
+import { bookMeeting } from '../features/bookings/book-meeting.ts';
+import { cancelByTeam, cancelByToken } from '../features/bookings/cancel-meeting.ts';
+import { listAvailableTimes } from '../features/bookings/list-available-times.ts';
+import { listBookings } from '../features/bookings/list-bookings.ts';
 import {
   BookInput,
   BookingAnswer,
@@ -28,12 +29,13 @@ export const bookingsRouter = router({
         protect: false,
         summary: 'List the times that can be booked',
         description:
-          'The times of a range on which a booking page is open and that nobody has taken, as far as 365 days from now.',
+          'The available times of a booking page in a range: the page is open and the time is not taken. No time is ' +
+          'more than 365 days from now.',
       },
     })
     .input(TimesInput)
     .output(TimesAnswer)
-    .query(({ ctx, input }) => listTimes(ctx.services, input)),
+    .query(({ ctx, input }) => listAvailableTimes(ctx.services, input)),
 
   book: anyone
     .meta({
@@ -45,12 +47,14 @@ export const bookingsRouter = router({
         protect: false,
         summary: 'Book a meeting',
         description:
-          'One of the times that the page offers, with a room of its own, which has a waiting room; who books becomes a contact. 409 when the time is taken or not offered, or the address has three meetings to come on the page. Emits `room.created`.',
+          'Books one of the available times of the page. Creates a room for the meeting, with a waiting room, and a ' +
+          'contact for the guest. 409 if the time is taken or not offered, or if the email address already has three ' +
+          'upcoming bookings on the page. Emits `room.created`.',
       },
     })
     .input(BookInput)
     .output(BookingAnswer)
-    .mutation(async ({ ctx, input }) => ({ booking: await book(ctx.services, input, appUrlOf(ctx)) })),
+    .mutation(async ({ ctx, input }) => ({ booking: await bookMeeting(ctx.services, input, appUrlOf(ctx)) })),
 
   cancel: anyone
     .meta({
@@ -62,7 +66,8 @@ export const bookingsRouter = router({
         protect: false,
         summary: 'Cancel a meeting',
         description:
-          'With the token that booking it answered, whatever the slug of the page is by now. The room goes along, unless somebody has come to it. Again: nothing happens. 409 once the meeting has begun.',
+          'Cancels the meeting that has this token, also after the slug of the page has changed. The room is ' +
+          'deleted, unless somebody has been in it. Cancelling twice changes nothing. 409 once the meeting has started.',
       },
     })
     .input(CancelInput)
@@ -77,7 +82,8 @@ export const bookingsRouter = router({
         tags,
         summary: 'List bookings',
         description:
-          'What is booked on all pages of the workspace and has not ended, cancelled meetings too, what begins first first. Earlier ones from `from` on.',
+          'The bookings on all pages of the workspace that have not ended, cancelled ones too, in the order of their ' +
+          'start. Earlier bookings need `from`.',
       },
     })
     .input(ListBookingsInput)
@@ -91,9 +97,10 @@ export const bookingsRouter = router({
         method: 'POST',
         path: '/api/workspaces/{id}/bookings/{bookingId}/cancel',
         tags,
-        summary: 'Cancel a meeting of the workspace',
+        summary: 'Cancel a meeting as its host or as an admin',
         description:
-          'Owner or admin, or who is booked. The room goes along, unless somebody has come to it. Again: nothing happens. 409 once the meeting has begun.',
+          'For the host of the meeting, and for owners and admins of the workspace. The room is deleted, unless ' +
+          'somebody has been in it. Cancelling twice changes nothing. 409 once the meeting has started.',
       },
     })
     .input(BookingInput)

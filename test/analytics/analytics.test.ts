@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DAY_MS } from '../../src/core/time.ts';
 import { openDatabase, transact } from '../../src/db/client.ts';
 import { readAnalytics } from '../../src/features/analytics/read-analytics.ts';
-import { findOrAddContact, recordContactEvent } from '../../src/features/contacts/record-contact-event.ts';
+import { findOrCreateContact } from '../../src/features/contacts/find-or-create-contact.ts';
+import { recordContactEvent } from '../../src/features/contacts/record-contact-event.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
 import { addPage, addRecording, addRoom, addSubjects, makeHistory } from './history.ts';
@@ -49,7 +50,7 @@ function record(
 }
 
 function addContact(team: Team, email: string, at: Date | string = NOW) {
-  return findOrAddContact(app.services.db, { workspaceId: team.id, name: 'Kim', email, at: new Date(at) });
+  return findOrCreateContact(app.services.db, { workspaceId: team.id, name: 'Kim', email, at: new Date(at) });
 }
 
 const empty = {
@@ -134,7 +135,12 @@ describe('days', () => {
     for (const at of ['2027-01-12T00:30:00Z', '2027-01-12T23:59:59.999Z', '2027-01-13T00:00:00Z'])
       await transact(db, async (tx) => {
         const event = { workspaceId: team.id, type: 'booking', contactId: null, roomId: null, bookingPageId: null };
-        await findOrAddContact(tx, { workspaceId: team.id, name: 'Kim', email: `${at}@example.com`, at: new Date(at) });
+        await findOrCreateContact(tx, {
+          workspaceId: team.id,
+          name: 'Kim',
+          email: `${at}@example.com`,
+          at: new Date(at),
+        });
         await recordContactEvent(tx, { ...event, at: new Date(at) });
       });
     expect(await readAnalytics({ db, clock }, { workspaceId: team.id })).toMatchObject({

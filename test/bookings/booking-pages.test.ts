@@ -131,7 +131,7 @@ test('a page with bookings to come stays; without them it goes, with the past on
   for (const time of [times[0], times[20]]) tokens.push((await book(app, slug, time)).body.booking.cancel_token);
   const remove = () => app.http.delete(`${one.path}/booking-pages/${id}`, one.admin.token);
   const refused = await remove();
-  expect([refused.status, refused.body.message]).toEqual([409, 'The page has bookings to come: cancel them first']);
+  expect([refused.status, refused.body.message]).toEqual([409, 'The page has upcoming bookings: cancel them first']);
   expect(await app.services.db.booking.count({ where: { workspaceId: one.id } })).toBe(2);
   expect((await cancel(app, slug, tokens[1])).status).toBe(200);
   expect((await remove()).status).toBe(409);

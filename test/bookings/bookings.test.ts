@@ -63,7 +63,7 @@ describe('the times', () => {
   ])('of the range %s: 400', async (query) => {
     const slug = await freshPage();
     const { status, body } = await app.http.get(`/api/book/${slug}${query}`);
-    const message = 'to must be after from, by at most 62 days';
+    const message = '`to` must be after `from`, by at most 62 days';
     expect([status, body.message, body.issues]).toEqual([400, message, [{ path: 'to', message }]]);
     expect(await timesOf(slug, `?from=${NINE}&to=${NINE + 62 * 86_400}`)).toHaveLength(62 * 16);
   });
@@ -235,7 +235,7 @@ describe('a booking', () => {
     const answers = await concurrently(12, (index) => book(app, slug, NINE + index * HALF_AN_HOUR));
     expect(countStatuses(answers)).toEqual({ 200: 3, 409: 9 });
     for (const { status, body } of answers)
-      if (status === 409) expect(body.message).toBe('This address has bookings to come already');
+      if (status === 409) expect(body.message).toBe('This email address already has 3 upcoming bookings on this page');
     const { db } = app.services;
     expect(await db.room.count({ where: { workspaceId: team.id } })).toBe(3);
     const evening = NINE + 13 * HALF_AN_HOUR;
@@ -337,7 +337,7 @@ describe('cancelling', () => {
     app.clock.advance(21 * HOUR_MS);
     try {
       const { status, body } = await cancel(app, slug, cancel_token);
-      expect([status, body.message]).toEqual([409, 'The meeting has begun']);
+      expect([status, body.message]).toEqual([409, 'The meeting has already started']);
       app.clock.advance(-1);
       expect((await cancel(app, slug, cancel_token)).status).toBe(200);
       app.clock.advance(1);
@@ -418,7 +418,7 @@ describe('cancelling by the workspace', () => {
     app.clock.advance(21 * HOUR_MS);
     try {
       const { status, body } = await app.http.post(pathOf(id), team.admin.token);
-      expect([status, body.message]).toEqual([409, 'The meeting has begun']);
+      expect([status, body.message]).toEqual([409, 'The meeting has already started']);
     } finally {
       app.clock.advance(-21 * HOUR_MS);
     }
@@ -493,7 +493,7 @@ test('the list without from is what has not ended, however long ago the first me
   }
   for (const query of [`?from=${NINE}&to=${NINE}`, `?from=${NINE}&to=${NINE - 1}`, '?to=0']) {
     const { status, body } = await app.http.get(`${team.path}/bookings${query}`, team.member.token);
-    const message = 'to must be after from, which is now where it is left out';
+    const message = '`to` must be after `from` (default: now)';
     expect([status, body.message, body.issues]).toEqual([400, message, [{ path: 'to', message }]]);
   }
 });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { AppError } from '../../src/core/errors.ts';
 import { type ParsedRow, parseContactsCsv } from '../../src/features/contacts/parse-contacts-csv.ts';
-import { type CsvRow, writeContactsCsv } from '../../src/features/contacts/write-contacts-csv.ts';
+import { type ContactCsvRow, writeContactsCsv } from '../../src/features/contacts/write-contacts-csv.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -270,17 +270,17 @@ describe('reading', () => {
 });
 
 describe('writing', () => {
-  const row = (fields: Partial<CsvRow>): CsvRow => ({
+  const row = (fields: Partial<ContactCsvRow>): ContactCsvRow => ({
     id: 1,
     name: 'Ada',
     email: 'ada@example.com',
     created_at: 1_767_225_600,
     ...fields,
   });
-  async function* rowsOf(...rows: CsvRow[]): AsyncGenerator<CsvRow> {
+  async function* rowsOf(...rows: ContactCsvRow[]): AsyncGenerator<ContactCsvRow> {
     yield* rows;
   }
-  const write = (...rows: CsvRow[]): Promise<string> => asText(writeContactsCsv(rowsOf(...rows)));
+  const write = (...rows: ContactCsvRow[]): Promise<string> => asText(writeContactsCsv(rowsOf(...rows)));
 
   test('a header, also alone, and rows that end with CRLF', async () => {
     expect(await write()).toBe('id,name,email,created_at\r\n');

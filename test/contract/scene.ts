@@ -6,9 +6,10 @@
 import { createToken, hashToken } from '../../src/auth/tokens.ts';
 import { DAY_MS, MINUTE_MS } from '../../src/core/time.ts';
 import { transact } from '../../src/db/client.ts';
-import { weekdays } from '../../src/features/booking-pages/open-hours.ts';
-import { findOrAddContact, recordContactEvent } from '../../src/features/contacts/record-contact-event.ts';
-import { advance, start, storeFile } from '../recordings/recording-fixtures.ts';
+import { weekdays } from '../../src/features/booking-pages/opening-hours.ts';
+import { findOrCreateContact } from '../../src/features/contacts/find-or-create-contact.ts';
+import { recordContactEvent } from '../../src/features/contacts/record-contact-event.ts';
+import { advance, start, storeFile } from '../recordings/recorder.ts';
 import { pageRow } from '../support/booking-page.ts';
 import { makePdf } from '../support/media.ts';
 import type { TestApp } from '../support/test-app.ts';
@@ -174,7 +175,7 @@ async function addVisit(app: TestApp, workspaceId: number, userId: number, roomI
   const quiet = await services.db.bookingPage.create({ data: { ...page, title: 'Quiet', slug: `quiet-${slug}` } });
   return transact(services.db, async (tx) => {
     const vera = { name: 'Vera', email: 'vera@example.com' };
-    const contactId = await findOrAddContact(tx, { workspaceId, ...vera, at });
+    const contactId = await findOrCreateContact(tx, { workspaceId, ...vera, at });
     if (contactId === null) throw new Error('A contact without an address');
     const event = { workspaceId, contactId, roomId: null, bookingPageId: null, at };
     await recordContactEvent(tx, { ...event, type: 'room_join', roomId });

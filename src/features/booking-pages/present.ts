@@ -1,9 +1,9 @@
 import { toUnixSeconds } from '../../core/time.ts';
-import { OpenHours } from './open-hours.ts';
+import { OpeningHours } from './opening-hours.ts';
 import type { BookingPage } from './schemas.ts';
 
-/** What the functions below need of a row. */
-export const pageColumns = {
+/** The columns of a `BookingPageRow`. */
+export const bookingPageColumns = {
   id: true,
   workspaceId: true,
   userId: true,
@@ -16,7 +16,7 @@ export const pageColumns = {
   updatedAt: true,
 } as const;
 
-export type PageRow = {
+export type BookingPageRow = {
   id: number;
   workspaceId: number;
   userId: number;
@@ -29,17 +29,18 @@ export type PageRow = {
   updatedAt: Date;
 };
 
-/** The hours column is JSON; this is where it becomes open hours again. */
-export function openHoursOf({ timeZone, hours }: Pick<PageRow, 'timeZone' | 'hours'>): OpenHours {
-  return OpenHours.parse({ time_zone: timeZone, hours });
+/** Parses the hours column, which is JSON. */
+export function toOpeningHours({ timeZone, hours }: Pick<BookingPageRow, 'timeZone' | 'hours'>): OpeningHours {
+  return OpeningHours.parse({ time_zone: timeZone, hours });
 }
 
-/** The link to a page. `appUrl` is where the frontend lives. */
-export function pageUrl(appUrl: string, slug: string): string {
+/** The link to a page. `appUrl` is the base URL of the frontend. */
+export function toBookingPageUrl(appUrl: string, slug: string): string {
   return `${appUrl}/book/${slug}`;
 }
 
-export function toPage(row: PageRow, appUrl: string): BookingPage {
+/** Maps a row to its public shape. */
+export function toBookingPage(row: BookingPageRow, appUrl: string): BookingPage {
   return {
     id: row.id,
     workspace_id: row.workspaceId,
@@ -47,8 +48,8 @@ export function toPage(row: PageRow, appUrl: string): BookingPage {
     title: row.title,
     slug: row.slug,
     duration_minutes: row.duration,
-    ...openHoursOf(row),
-    url: pageUrl(appUrl, row.slug),
+    ...toOpeningHours(row),
+    url: toBookingPageUrl(appUrl, row.slug),
     created_at: toUnixSeconds(row.createdAt),
     updated_at: toUnixSeconds(row.updatedAt),
   };

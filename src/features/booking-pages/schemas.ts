@@ -1,55 +1,56 @@
 import { z } from 'zod';
 import { isSlug, slugFormat } from '../../core/slugs.ts';
 import { id, integerBetween, requiredText, unixSeconds } from '../../core/validation.ts';
-import { OpenHours } from './open-hours.ts';
+import { OpeningHours } from './opening-hours.ts';
 
 const MAX_TITLE_LENGTH = 100;
 const MIN_DURATION = 5;
 /** Minutes. */
 export const MAX_DURATION = 480;
 
-const SLUG = 'slug must be 2 to 64 of a-z, 0-9 and single inner hyphens';
+const INVALID_SLUG = 'slug must have 2 to 64 characters: a-z, 0-9 and single hyphens between them';
 
 const slug = z
-  .string({ error: SLUG })
-  .refine(isSlug, { error: SLUG })
+  .string({ error: INVALID_SLUG })
+  .refine(isSlug, { error: INVALID_SLUG })
   .describe('Part of the link; unique in the whole service')
   .meta({ ...slugFormat, example: 'intro-call' });
 
 const title = requiredText(MAX_TITLE_LENGTH, 'Title is required')
-  .describe('What is booked; at most 100 characters')
+  .describe('What guests can book; at most 100 characters')
   .meta({ example: 'Intro call' });
 
 const durationMinutes = integerBetween(MIN_DURATION, MAX_DURATION)
   .describe('Length of a meeting, in minutes')
   .meta({ example: 30 });
 
-const { time_zone: timeZone, hours } = OpenHours.shape;
+const { time_zone: timeZone, hours } = OpeningHours.shape;
 
 export const BookingPage = z
   .object({
     id,
     workspace_id: id,
-    user_id: id.describe('User ID of who is booked: the creator, or the owner once they left'),
+    user_id: id.describe('User ID of the host: the creator of the page, or the workspace owner after the creator left'),
     title: z.string(),
     slug: z.string(),
     duration_minutes: z.int(),
-    time_zone: z.string().describe('IANA time zone, in which the hours are meant').meta({ example: 'Europe/Berlin' }),
+    time_zone: z.string().describe('IANA time zone of the opening hours').meta({ example: 'Europe/Berlin' }),
     hours,
     url: z
       .string()
       .describe(
-        'The link to share: `{app_url}/book/<slug>`, a page of your frontend (`APP_URL`), which asks for the times and books',
+        'Link to share: `{app_url}/book/<slug>`. It is a page of your frontend (`APP_URL`), which lists the times and ' +
+          'books one',
       ),
     created_at: unixSeconds,
     updated_at: unixSeconds,
   })
-  .meta({ id: 'BookingPage', description: 'A page on which anyone may book a meeting' });
+  .meta({ id: 'BookingPage', description: 'A page where anyone can book a meeting with its host' });
 export type BookingPage = z.infer<typeof BookingPage>;
 
 export const CreatePageInput = z.object({
   title,
-  slug: slug.describe('Part of the link; unique in the whole service; made from the title when omitted').optional(),
+  slug: slug.describe('Part of the link; unique in the whole service; default: derived from the title').optional(),
   duration_minutes: durationMinutes.default(30),
   time_zone: timeZone,
   hours,
@@ -61,7 +62,7 @@ export type PageInput = z.infer<typeof PageInput>;
 
 export const UpdatePageInput = PageInput.extend({
   title: title.optional(),
-  slug: slug.describe('Ends every link with the old one, but for those that cancel').optional(),
+  slug: slug.describe('Links with the old slug stop working, except links for cancelling').optional(),
   duration_minutes: durationMinutes.optional(),
   time_zone: timeZone.optional(),
   hours: hours.optional(),

@@ -6,15 +6,13 @@ const LAST_SECOND = 253_402_300_799;
 
 const seconds = integerBetween(0, LAST_SECOND);
 
-/** A slug in a path: one that cannot be a page's is as unknown as any other. */
+/** Accepts any text as a slug: an invalid slug is answered like an unknown one, with 404. */
 const PageSlugInput = z.object({ slug: z.string().describe('The slug of the booking page') });
 
 export const TimesInput = PageSlugInput.extend({
-  from: seconds.describe('Times from here on, Unix timestamp in seconds; now without it').optional(),
+  from: seconds.describe('Start of the range, Unix timestamp in seconds; default: now').optional(),
   to: seconds
-    .describe(
-      'Times before this, at most 62 days after `from`; 14 days after it without it. No time is more than 365 days from now',
-    )
+    .describe('End of the range (exclusive), at most 62 days after `from`; default: 14 days after `from`')
     .optional(),
 });
 export type TimesInput = z.infer<typeof TimesInput>;
@@ -24,18 +22,18 @@ export const TimesAnswer = z.object({
     title: z.string(),
     slug: z.string(),
     duration_minutes: z.int(),
-    time_zone: z.string().describe('IANA time zone of who is booked').meta({ example: 'Europe/Berlin' }),
+    time_zone: z.string().describe('IANA time zone of the page').meta({ example: 'Europe/Berlin' }),
   }),
-  times: z.array(z.int()).describe('When a meeting can begin, Unix timestamps in seconds, ascending'),
+  times: z.array(z.int()).describe('Possible starts of a meeting, Unix timestamps in seconds, ascending'),
 });
 export type TimesAnswer = z.infer<typeof TimesAnswer>;
 
 export const BookInput = PageSlugInput.extend({
   name: requiredText(MAX_NAME_LENGTH, 'Name is required')
-    .describe('Who books; at most 100 characters')
+    .describe('Name of the guest; at most 100 characters')
     .meta({ example: 'Vera Novak' }),
-  email: email.describe('Of who books').meta({ example: 'vera@example.com' }),
-  starts_at: seconds.describe('One of the times that the page offers, Unix timestamp in seconds'),
+  email: email.describe('Email address of the guest').meta({ example: 'vera@example.com' }),
+  starts_at: seconds.describe('One of the available times, Unix timestamp in seconds'),
 });
 export type BookInput = z.infer<typeof BookInput>;
 
@@ -45,21 +43,24 @@ export const BookedMeeting = z
     title: z.string().describe('The title of the page'),
     starts_at: unixSeconds,
     ends_at: unixSeconds,
-    name: z.string().describe('Who booked'),
-    room_name: z.string().describe('The room in which to meet').meta({ example: 'amber-falcon' }),
+    name: z.string().describe('Name of the guest'),
+    room_name: z.string().describe('The room of the meeting').meta({ example: 'amber-falcon' }),
     cancel_url: z
       .string()
       .describe(
-        'The link that cancels: `{app_url}/book/<slug>/cancel?token=...`, a page of your frontend (`APP_URL`), which posts the token to the operation that cancels',
+        'Link for cancelling the meeting: `{app_url}/book/<slug>/cancel?token=...`. It is a page of your frontend ' +
+          '(`APP_URL`), which sends the token to the cancel operation',
       ),
-    cancel_token: z.string().describe('What cancels; whoever has it may. Begins with `lnb_`; shown only here'),
+    cancel_token: z
+      .string()
+      .describe('Begins with `lnb_` and is returned only here. Anyone who has it can cancel the meeting'),
   })
-  .meta({ id: 'BookedMeeting', description: 'A meeting as who booked it sees it' });
+  .meta({ id: 'BookedMeeting', description: 'A meeting as its guest sees it' });
 export type BookedMeeting = z.infer<typeof BookedMeeting>;
 
 export const CancelInput = z.object({
-  slug: z.string().describe('The slug of the booking page, now or when it was booked: the token decides'),
-  token: z.string().describe('What booking answered'),
+  slug: z.string().describe('Any slug: the token alone identifies the meeting'),
+  token: z.string().describe('The `cancel_token` of the meeting'),
 });
 export type CancelInput = z.infer<typeof CancelInput>;
 
@@ -68,9 +69,13 @@ export type BookingInput = z.infer<typeof BookingInput>;
 
 export const ListBookingsInput = z.object({
   from: seconds
-    .describe('Only meetings that begin here or later, Unix timestamp in seconds; without it those that have not ended')
+    .describe('Only bookings that start at this time or later, Unix timestamp in seconds; default: not ended yet')
     .optional(),
-  to: seconds.describe('Only meetings that begin before this, after `from`, Unix timestamp in seconds').optional(),
+  to: seconds
+    .describe(
+      'Only bookings that start before this time, Unix timestamp in seconds; must be after `from` (default: now)',
+    )
+    .optional(),
   limit: integerBetween(1, 100).default(50).describe('Maximum number of bookings'),
   offset: integerBetween(0, 2_147_483_647).default(0).describe('How many bookings to skip'),
 });
@@ -81,16 +86,16 @@ export const Booking = z
     id,
     booking_page_id: id,
     title: z.string().describe('The title of the page'),
-    contact_id: id.nullable().describe('null: the contact was deleted'),
-    name: z.string().describe('Who booked'),
-    email: z.string(),
-    room_name: z.string().nullable().describe('null: the room was deleted'),
+    contact_id: id.nullable().describe('null if the contact was deleted'),
+    name: z.string().describe('Name of the guest'),
+    email: z.string().describe('Email address of the guest'),
+    room_name: z.string().nullable().describe('null if the room was deleted'),
     starts_at: unixSeconds,
     ends_at: unixSeconds,
-    cancelled_at: unixSeconds.nullable().describe('null: not cancelled'),
+    cancelled_at: unixSeconds.nullable().describe('Unix timestamp in seconds; null if the booking is not cancelled'),
     created_at: unixSeconds,
   })
-  .meta({ id: 'Booking', description: 'A meeting that somebody booked' });
+  .meta({ id: 'Booking', description: 'A booked meeting' });
 export type Booking = z.infer<typeof Booking>;
 
 export const BookingAnswer = z.object({ booking: BookedMeeting });

@@ -1,7 +1,7 @@
 import type { Actor } from '../../auth/identify.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import type { Services } from '../../services.ts';
-import { type CsvRow, writeContactsCsv } from './write-contacts-csv.ts';
+import { type ContactCsvRow, writeContactsCsv } from './write-contacts-csv.ts';
 
 const BATCH = 500;
 
@@ -14,7 +14,7 @@ export function exportContacts(
 }
 
 /** Each batch is a short statement of its own: a slow reader holds no connection to the database. */
-async function* allContacts({ db }: Pick<Services, 'db'>, workspaceId: number): AsyncGenerator<CsvRow> {
+async function* allContacts({ db }: Pick<Services, 'db'>, workspaceId: number): AsyncGenerator<ContactCsvRow> {
   let after = 0;
   for (;;) {
     const rows = await db.contact.findMany({

@@ -5,7 +5,7 @@ import { CsvError, type Parser, parse } from 'csv-parse';
 import { z } from 'zod';
 import { type AppError, badField } from '../../core/errors.ts';
 import { email, MAX_EMAIL_LENGTH, MAX_NAME_LENGTH, singleLineText } from '../../core/validation.ts';
-import { undoDefuse } from './formula-cells.ts';
+import { unescapeFormula } from './escape-formulas.ts';
 
 /** What a record gives. `line` is the line of the file in which the record begins; the first one is 1. */
 export type ParsedRow = { line: number; name: string; email: string } | { line: number; problem: string };
@@ -210,7 +210,7 @@ function parseRow(record: CsvRecord, columns: Columns): ParsedRow {
   const email = decode(record[columns.email] ?? '');
   if (email === null) return { line, problem: 'email must be UTF-8' };
   if (isNoEmail(email)) return { line, problem: 'email must be a valid email address' };
-  const { error, data } = Person.safeParse({ name: undoDefuse(name), email: undoDefuse(email) });
+  const { error, data } = Person.safeParse({ name: unescapeFormula(name), email: unescapeFormula(email) });
   if (error) return { line, problem: error.issues[0]?.message ?? 'not a contact' };
   // ASCII, so that cutting it breaks no character.
   const account = data.email.slice(0, data.email.lastIndexOf('@'));

@@ -6,19 +6,7 @@ import { transact } from '../../db/client.ts';
 import { emit } from '../../events/emit.ts';
 import type { StoredFile } from '../../media/receive-file.ts';
 import type { Services } from '../../services.ts';
-import { type LibraryItem, MAX_ITEM_NAME_LENGTH, type UploadFields } from './schemas.ts';
-
-/** A text from elsewhere as a display name: one line without control characters, cut to what a name may have. */
-export function toItemName(text: string): string {
-  const line = text
-    .toWellFormed()
-    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
-    .trim();
-  const characters = [...line];
-  if (characters.length <= MAX_ITEM_NAME_LENGTH) return line || 'Untitled';
-  const extension = /\.[a-z0-9]{1,8}$/i.exec(line)?.[0] ?? '';
-  return characters.slice(0, MAX_ITEM_NAME_LENGTH - extension.length).join('') + extension;
-}
+import type { LibraryItem, UploadFields } from './schemas.ts';
 
 /**
  * Writes the row and its event, `library_item.uploaded`, in one transaction. Throws 403 and 404 where the membership or

@@ -4,7 +4,8 @@ import { parseInput } from '../../core/validation.ts';
 import { mediaTypes } from '../../media/file-type.ts';
 import { type FileRules, type IncomingUpload, receiveFile } from '../../media/receive-file.ts';
 import type { Services } from '../../services.ts';
-import { addItem, toItemName } from './add-item.ts';
+import { addItem } from './add-item.ts';
+import { toItemName } from './item-name.ts';
 import { type LibraryItem, UploadFields } from './schemas.ts';
 
 /** 100 MiB: exactly this passes. */

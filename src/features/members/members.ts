@@ -9,8 +9,8 @@ import { mayChangeRole, mayRemove, type Role, toRole } from '../../core/roles.ts
 import { type Tx, transact } from '../../db/client.ts';
 import { emit } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
-import { passPagesOn } from '../booking-pages/reassign-pages.ts';
-import { reassignRooms } from '../rooms/reassign-rooms.ts';
+import { reassignBookingPages } from '../booking-pages/reassign-booking-pages.ts';
+import { passRoomsOn } from '../rooms/reassign-rooms.ts';
 import { memberColumns, toMember } from './present.ts';
 import type { ChangeRoleInput, Member, MemberInput } from './schemas.ts';
 
@@ -84,8 +84,8 @@ export async function removeMember(
       where: { workspaceId_userId: { workspaceId: workspace.id, userId } },
       select: { user: { select: { name: true } } },
     });
-    await reassignRooms(tx, workspace.id, userId, workspace.owner_id);
-    await passPagesOn(tx, workspace.id, userId, workspace.owner_id);
+    await passRoomsOn(tx, workspace.id, userId, workspace.owner_id);
+    await reassignBookingPages(tx, workspace.id, userId, workspace.owner_id);
     // Their keys stop working by the membership alone; switched off, they do not come back with their creator.
     await tx.apiKey.updateMany({ where: { workspaceId: workspace.id, createdBy: userId }, data: { isActive: false } });
     await emit(tx, clock.now(), {

@@ -1,12 +1,13 @@
 /** Copying the file of a recording into the library of its workspace. */
 import type { Caller } from '../../auth/identify.ts';
 import { badField, conflict, storageUnavailable } from '../../core/errors.ts';
-import { formatBytes } from '../../media/format-bytes.ts';
+import { sizeInWords } from '../../media/format-bytes.ts';
 import { commitFile } from '../../media/receive-file.ts';
 import type { Services } from '../../services.ts';
 import { createObjectKey } from '../../storage/create-object-key.ts';
 import { StorageUnavailableError } from '../../storage/object-store.ts';
-import { addItem, toItemName } from '../library/add-item.ts';
+import { addItem } from '../library/add-item.ts';
+import { toItemName } from '../library/item-name.ts';
 import type { LibraryItem } from '../library/schemas.ts';
 import { MAX_ITEM_BYTES } from '../library/upload.ts';
 import { findOwnRecording } from './read-recordings.ts';
@@ -51,7 +52,7 @@ async function findFile(services: Services, caller: Caller, input: RecordingInpu
   );
   if (status === 'failed') throw conflict('The recording has failed');
   if (status !== 'available' || fileKey === null) throw conflict('The recording is not available yet');
-  if (size > MAX_ITEM_BYTES) throw badField('recordingId', `File is larger than ${formatBytes(MAX_ITEM_BYTES)}`);
+  if (size > MAX_ITEM_BYTES) throw badField('recordingId', `File is larger than ${sizeInWords(MAX_ITEM_BYTES)}`);
   if (sha256 === null) throw new Error('A recording with a file, and without its hash');
   // 0 is what a recording has whose duration nobody knows.
   const seconds = duration > 0 && duration <= MAX_SECONDS ? Number(duration) : null;

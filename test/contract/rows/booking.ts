@@ -17,7 +17,7 @@ function startsAt({ app }: Scene, hour: number): number {
 }
 
 const children = { pageId: 'Booking page not found' };
-const SLUG = 'slug must be 2 to 64 of a-z, 0-9 and single inner hyphens';
+const SLUG = 'slug must have 2 to 64 characters: a-z, 0-9 and single hyphens between them';
 const LAST_SECOND = 253_402_300_799;
 
 const wrongSettings: readonly Refusal[] = [
@@ -42,7 +42,7 @@ const wrongSettings: readonly Refusal[] = [
   { input: { hours: 'always' }, message: 'hours must be an array', path: 'hours' },
   {
     input: { hours: [{ day: 'monday', from: '10:00', to: '09:00' }] },
-    message: 'hours.0.from must be before to',
+    message: 'hours.0.from must be before hours.0.to',
     path: 'hours.0.from',
   },
   {
@@ -107,7 +107,7 @@ export const bookingRows: Record<string, Row> = {
     input: (scene) => ({ ...id(scene), pageId: scene.quietPageId }),
     writes: true,
     children,
-    conflict: { input: page, message: 'The page has bookings to come: cancel them first' },
+    conflict: { input: page, message: 'The page has upcoming bookings: cancel them first' },
   },
   'bookings.times': {
     who: 'anyone',
@@ -117,8 +117,8 @@ export const bookingRows: Record<string, Row> = {
     wrong: [
       ...wrongInstants('from'),
       ...wrongInstants('to'),
-      { input: { to: 1_000 }, message: 'to must be after from, by at most 62 days', path: 'to' },
-      { input: { to: LAST_SECOND }, message: 'to must be after from, by at most 62 days', path: 'to' },
+      { input: { to: 1_000 }, message: '`to` must be after `from`, by at most 62 days', path: 'to' },
+      { input: { to: LAST_SECOND }, message: '`to` must be after `from`, by at most 62 days', path: 'to' },
     ],
   },
   'bookings.book': {
@@ -168,7 +168,7 @@ export const bookingRows: Record<string, Row> = {
       ...wrongPages,
       ...wrongInstants('from'),
       ...wrongInstants('to'),
-      { input: { to: 0 }, message: 'to must be after from, which is now where it is left out', path: 'to' },
+      { input: { to: 0 }, message: '`to` must be after `from` (default: now)', path: 'to' },
     ],
   },
   'bookings.cancelByTeam': {

@@ -1,9 +1,6 @@
 import { expect } from 'vitest';
-import type { VerifiedCallback } from '../../../src/features/meeting-providers/adapters/provider-adapter.ts';
-import {
-  MalformedCallback,
-  UnverifiedCallback,
-} from '../../../src/features/meeting-providers/adapters/provider-adapter.ts';
+import { MalformedCallback, UnverifiedCallback } from '../../../src/features/meeting-providers/adapters/errors.ts';
+import type { VerifiedCallback } from '../../../src/features/meeting-providers/adapters/facts.ts';
 
 /** The refusal of a callback; fails where it was accepted, or broke in another way. */
 async function refusalOf(reading: Promise<VerifiedCallback>): Promise<unknown> {

@@ -1,0 +1,87 @@
+/** The opening hours of a booking page: intervals of the week in local time. */
+import { IANAZone } from 'luxon';
+import { z } from 'zod';
+import { fieldOf } from '../../core/validation.ts';
+
+/** In the order of ISO 8601: the week starts on Monday. */
+export const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
+
+const MAX_INTERVALS = 50;
+
+/** A name of the IANA database. Node also accepts fixed offsets such as +01:00, which ignore daylight saving time. */
+const ZONE_NAME = /^[A-Za-z][\w+/-]{0,63}$/;
+
+const timeZone = z
+  .string()
+  .refine((name) => ZONE_NAME.test(name) && IANAZone.isValidZone(name), {
+    error: 'time_zone must be an IANA time zone such as Europe/Berlin',
+  })
+  .describe('IANA time zone of the opening hours')
+  .meta({ example: 'Europe/Berlin' });
+
+const from = z
+  .string()
+  .regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, {
+    error: (issue) => `${fieldOf(issue)} must be a time of day such as 09:00, from 00:00 to 23:59`,
+  })
+  .describe('Local time at which the page opens, HH:MM')
+  .meta({ example: '09:00' });
+
+const to = z
+  .string()
+  .regex(/^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/, {
+    error: (issue) => `${fieldOf(issue)} must be a time of day such as 17:00, from 00:00 to 24:00`,
+  })
+  .describe('Local time at which the page closes on the same day, HH:MM; 24:00 is midnight at the end of the day')
+  .meta({ example: '17:00' });
+
+const WeeklyInterval = z
+  .object({ day: z.enum(weekdays), from, to })
+  // Times in the form HH:MM sort like text.
+  .refine((interval) => interval.from < interval.to, {
+    error: (issue) => `${fieldOf(issue)} must be before ${fieldOf(issue).replace(/from$/, 'to')}`,
+    path: ['from'],
+  });
+export type WeeklyInterval = z.infer<typeof WeeklyInterval>;
+
+/**
+ * At most 50 intervals a week, none across midnight. A page without intervals is closed. Overlapping intervals are
+ * rejected instead of merged: slots start where an interval starts, so merging would silently move them.
+ */
+export const OpeningHours = z
+  .object({
+    time_zone: timeZone,
+    hours: z
+      .array(WeeklyInterval)
+      .max(MAX_INTERVALS)
+      .superRefine((hours, context) => {
+        const overlap = findOverlap(hours);
+        if (overlap === undefined) return;
+        const [earlier, later] = overlap.map(describeInterval);
+        context.addIssue({ code: 'custom', message: `hours must not overlap: ${earlier} and ${later}` });
+      })
+      .describe('At most 50 intervals, in any order, that do not overlap. An empty list closes the page'),
+  })
+  .meta({ id: 'OpenHours', description: 'When a page can be booked' });
+export type OpeningHours = z.infer<typeof OpeningHours>;
+
+/** Converts HH:MM to minutes since midnight. */
+export function minutesOfDay(time: string): number {
+  return Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
+}
+
+function describeInterval(interval: WeeklyInterval): string {
+  return `${interval.day} ${interval.from}-${interval.to}`;
+}
+
+/** Returns two overlapping intervals, if there are any. Intervals that only touch do not overlap. */
+function findOverlap(hours: readonly WeeklyInterval[]): readonly [WeeklyInterval, WeeklyInterval] | undefined {
+  for (const day of weekdays) {
+    const intervals = hours.filter((interval) => interval.day === day).sort((a, b) => a.from.localeCompare(b.from));
+    for (const [index, later] of intervals.entries()) {
+      const earlier = intervals[index - 1];
+      if (earlier !== undefined && later.from < earlier.to) return [earlier, later];
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,127 @@
+import { createToken, hashToken } from '../../auth/tokens.ts';
+import { lockWorkspace } from '../../auth/workspace-lock.ts';
+import { conflict, notFound } from '../../core/errors.ts';
+import { fromUnixSeconds, MINUTE_MS, toUnixSeconds } from '../../core/time.ts';
+import { isExclusionViolation, type Tx, transact } from '../../db/client.ts';
+import { onlyRow } from '../../db/only-row.ts';
+import type { Services } from '../../services.ts';
+import { toBookingPageUrl, toOpeningHours } from '../booking-pages/present.ts';
+import { findOrCreateContact } from '../contacts/find-or-create-contact.ts';
+import { recordContactEvent } from '../contacts/record-contact-event.ts';
+import { addRoom } from '../rooms/rooms.ts';
+import { isAvailable, type TakenTime } from './available-times.ts';
+import { type BookablePage, bookingHorizon, findBookablePage, listTakenTimes } from './bookable-page.ts';
+import type { BookedMeeting, BookInput } from './schemas.ts';
+
+const MAX_DISPLAY_NAME = 100;
+/** Upcoming bookings per email address and page. Anybody can book, and each booking creates a room. */
+const MAX_UPCOMING = 3;
+
+type NewBooking = {
+  workspaceId: number;
+  bookingPageId: number;
+  contactId: number | null;
+  roomId: number;
+  name: string;
+  email: string;
+  tokenHash: Uint8Array<ArrayBuffer>;
+  startsAt: Date;
+  endsAt: Date;
+  at: Date;
+};
+
+type Meeting = { id: number; page: BookablePage; endsAt: Date; roomName: string; token: string };
+
+/**
+ * Books a meeting on a page. Creates a scheduled room, which belongs to the host and has a waiting room, and a contact
+ * for the guest if the workspace has none with this address. Emits `room.created`. If several guests want the same
+ * time, exactly one of them gets it.
+ *
+ * Throws 404 "Booking page not found", and 409 if the time is taken, not offered or more than 365 days from now, or if
+ * the address has three upcoming bookings on the page. `appUrl` is the base URL of the frontend.
+ */
+export async function bookMeeting(
+  services: Pick<Services, 'db' | 'clock'>,
+  input: BookInput,
+  appUrl: string,
+): Promise<BookedMeeting> {
+  const { id, page, endsAt, roomName, token } = await transact(services.db, (tx) =>
+    addMeeting(tx, services.clock.now(), input),
+  ).catch((error: unknown): never => {
+    throw isExclusionViolation(error) ? notAvailable() : error;
+  });
+  return {
+    id,
+    title: page.title,
+    starts_at: input.starts_at,
+    ends_at: toUnixSeconds(endsAt),
+    name: input.name,
+    room_name: roomName,
+    cancel_url: `${toBookingPageUrl(appUrl, page.slug)}/cancel?token=${token}`,
+    cancel_token: token,
+  };
+}
+
+/** Adds the booking, its room, its contact and the event that analytics counts. Throws 404 and 409. */
+async function addMeeting(tx: Tx, at: Date, { slug, name, email, starts_at }: BookInput): Promise<Meeting> {
+  const startsAt = fromUnixSeconds(starts_at);
+  const unlockedPage = await findBookablePage(tx, slug);
+  // A request that would fail in any case does not wait for the lock.
+  requireAvailable(unlockedPage, startsAt, at, []);
+  // Bookings of a workspace run one after another. Without the lock, two for the same time could wait for each other
+  // in the index of the exclusion constraint.
+  await lockWorkspace(tx, unlockedPage.workspaceId, 'Booking page');
+  // The page may have changed or been deleted before the lock was acquired, and another page may have its slug.
+  const page = await findBookablePage(tx, slug);
+  const { id: bookingPageId, workspaceId, title, userId, userName } = page;
+  // The lock is on the workspace that had the slug before.
+  if (workspaceId !== unlockedPage.workspaceId) throw notFound('Booking page');
+  const endsAt = new Date(startsAt.getTime() + page.duration * MINUTE_MS);
+  requireAvailable(page, startsAt, at, await listTakenTimes(tx, page, startsAt, endsAt));
+  await requireFewUpcoming(tx, page, email, at);
+  // The room's name is two words that can be guessed, so guests wait until the host admits them.
+  const access = { waiting_room_enabled: 1 } as const;
+  const settings = { ...access, scheduled_at: starts_at, display_name: toDisplayName(title, name) };
+  const room = await addRoom(tx, { userId, name: userName }, { workspaceId, createdAt: at, ...settings });
+  const contactId = await findOrCreateContact(tx, { workspaceId, name, email, at });
+  const token = createToken('lnb_');
+  const guest = { contactId, name, email, tokenHash: hashToken(token) };
+  const booking = { workspaceId, bookingPageId, roomId: room.id, ...guest, startsAt, endsAt, at };
+  const id = await insertBooking(tx, booking);
+  await recordContactEvent(tx, { workspaceId, type: 'booking', contactId, roomId: null, bookingPageId, at });
+  return { id, page, endsAt, roomName: room.name, token };
+}
+
+/** Throws 409 if the page does not offer the time, or if it is taken or beyond the booking horizon. */
+function requireAvailable(page: BookablePage, startsAt: Date, now: Date, taken: readonly TakenTime[]): void {
+  const availability = { openingHours: toOpeningHours(page), durationMinutes: page.duration, taken, now };
+  if (startsAt > bookingHorizon(now) || !isAvailable(availability, startsAt)) throw notAvailable();
+}
+
+function notAvailable() {
+  return conflict('This time is not available');
+}
+
+/** Throws 409 if the address has the maximum of upcoming bookings on the page. */
+async function requireFewUpcoming(tx: Tx, { workspaceId, id }: BookablePage, email: string, now: Date): Promise<void> {
+  const upcoming = await tx.booking.count({
+    where: { workspaceId, bookingPageId: id, email, cancelledAt: null, startsAt: { gt: now } },
+  });
+  if (upcoming >= MAX_UPCOMING)
+    throw conflict(`This email address already has ${MAX_UPCOMING} upcoming bookings on this page`);
+}
+
+function toDisplayName(title: string, name: string): string {
+  return [...`${title}: ${name}`].slice(0, MAX_DISPLAY_NAME).join('').trim();
+}
+
+async function insertBooking(tx: Tx, booking: NewBooking): Promise<number> {
+  const { workspaceId, bookingPageId, contactId, roomId, name, email, tokenHash, startsAt, endsAt, at } = booking;
+  const rows = await tx.$queryRaw<{ id: number }[]>`
+    insert into bookings (workspace_id, booking_page_id, contact_id, room_id, name, email, token_hash, starts_at,
+      ends_at, created_at)
+    values (${workspaceId}, ${bookingPageId}, ${contactId}::int, ${roomId}, ${name}, ${email}, ${tokenHash},
+      ${startsAt}, ${endsAt}, ${at})
+    returning id`;
+  return onlyRow(rows).id;
+}

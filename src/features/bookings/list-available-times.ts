@@ -1,0 +1,49 @@
+import { badField } from '../../core/errors.ts';
+import { DAY_MS, fromUnixSeconds, MINUTE_MS, toUnixSeconds } from '../../core/time.ts';
+import type { Services } from '../../services.ts';
+import { toOpeningHours } from '../booking-pages/present.ts';
+import { findAvailableTimes } from './available-times.ts';
+import { bookingHorizon, findBookablePage, listTakenTimes } from './bookable-page.ts';
+import type { TimesAnswer, TimesInput } from './schemas.ts';
+
+const MAX_DAYS = 62;
+const DEFAULT_DAYS = 14;
+
+/**
+ * Lists the times of a range at which a meeting can be booked, up to 365 days from now. Throws 400 for a range that is
+ * empty or too long, and 404 "Booking page not found".
+ */
+export async function listAvailableTimes(
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  { slug, ...range }: TimesInput,
+): Promise<TimesAnswer> {
+  const now = clock.now();
+  const { from, to: end } = toRange(range, now);
+  const page = await findBookablePage(db, slug);
+  // The horizon itself is the last time that can be booked.
+  const to = new Date(Math.min(end.getTime(), bookingHorizon(now).getTime() + 1));
+  const taken = await listTakenTimes(db, page, from, new Date(to.getTime() + page.duration * MINUTE_MS));
+  const times = findAvailableTimes({
+    openingHours: toOpeningHours(page),
+    durationMinutes: page.duration,
+    taken,
+    now,
+    from,
+    to,
+    // The range bounds them: about 18,000 of the shortest meetings.
+    maxSlots: Number.POSITIVE_INFINITY,
+  });
+  return {
+    page: { title: page.title, slug: page.slug, duration_minutes: page.duration, time_zone: page.timeZone },
+    times: times.map(toUnixSeconds),
+  };
+}
+
+/** Applies the defaults. Throws 400 for a range that is empty or too long. */
+function toRange({ from, to }: Pick<TimesInput, 'from' | 'to'>, now: Date): { from: Date; to: Date } {
+  const start = from === undefined ? now : fromUnixSeconds(from);
+  const end = to === undefined ? new Date(start.getTime() + DEFAULT_DAYS * DAY_MS) : fromUnixSeconds(to);
+  if (end <= start || end.getTime() - start.getTime() > MAX_DAYS * DAY_MS)
+    throw badField('to', `\`to\` must be after \`from\`, by at most ${MAX_DAYS} days`);
+  return { from: start, to: end };
+}

@@ -1,0 +1,13 @@
+import { MAX_ITEM_NAME_LENGTH } from './schemas.ts';
+
+/** Turns any text into a display name: one line without control characters, cut to the maximum length. */
+export function toItemName(text: string): string {
+  const line = text
+    .toWellFormed()
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .trim();
+  const characters = [...line];
+  if (characters.length <= MAX_ITEM_NAME_LENGTH) return line || 'Untitled';
+  const extension = /\.[a-z0-9]{1,8}$/i.exec(line)?.[0] ?? '';
+  return characters.slice(0, MAX_ITEM_NAME_LENGTH - extension.length).join('') + extension;
+}

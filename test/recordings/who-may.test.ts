@@ -1,0 +1,94 @@
+/** Who may do what with a recording: its room's user under /api/dashboard, participants in the room, and nobody else. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { addKey } from '../rooms/keys.ts';
+import type { Answer } from '../support/http.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addTeam, type Team } from '../support/world.ts';
+import { addGuest, uploadFile } from './recorder.ts';
+
+const ROOMS = '/api/dashboard/rooms';
+const RECORDINGS = '/api/dashboard/recordings';
+
+let app: TestApp;
+let team: Team;
+let room: { id: number; name: string };
+/** One that runs, and one that has its file; both of the admin's room. */
+let running: number;
+let available: number;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+beforeEach(async () => {
+  team = await addTeam(app);
+  room = (await app.http.post(ROOMS, team.admin.token, { workspace_id: team.id })).body.room;
+  const first = (await app.http.post(`${ROOMS}/${room.name}/recordings`, team.admin.token)).body;
+  available = first.recording.id;
+  expect((await uploadFile(app, available, first.upload_token)).status).toBe(200);
+  running = (await app.http.post(`${ROOMS}/${room.name}/recordings`, team.admin.token)).body.recording.id;
+});
+afterAll(() => app.close());
+
+type Call = (token: string) => Promise<Answer>;
+
+/** In an order in which each can succeed after the others. */
+const calls: Record<string, Call> = {
+  stop: (token) => app.http.post(`${ROOMS}/${room.name}/recordings/${running}/stop`, token),
+  upload: (token) => uploadFile(app, running, token),
+  start: (token) => app.http.post(`${ROOMS}/${room.name}/recordings`, token),
+  list: (token) => app.http.get(`${ROOMS}/${room.name}/recordings`, token),
+  download: (token) => app.http.get(`${RECORDINGS}/${available}/download`, token),
+  save: (token) => app.http.post(`${RECORDINGS}/${available}/save-to-library`, token),
+  rename: (token) => app.http.patch(`${RECORDINGS}/${available}`, token, { title: 'Renamed' }),
+  delete: (token) => app.http.delete(`${RECORDINGS}/${available}`, token),
+};
+
+async function statusesFor(token: string): Promise<Record<string, number>> {
+  const statuses: Record<string, number> = {};
+  for (const [name, call] of Object.entries(calls)) statuses[name] = (await call(token)).status;
+  return statuses;
+}
+
+function all(status: number) {
+  return Object.fromEntries(Object.keys(calls).map((name) => [name, status]));
+}
+
+function demote() {
+  return app.http.patch(`${team.path}/members/${team.admin.id}`, team.owner.token, { role: 'member' });
+}
+
+test("the room's user: everything, by session", async () => {
+  expect(await statusesFor(team.admin.token)).toEqual(all(200));
+});
+
+test("the room's user: everything, by a key of the workspace", async () => {
+  expect(await statusesFor(await addKey(app, team.id, team.admin))).toEqual(all(200));
+});
+
+test("the room's user as a mere member: everything but renaming and deleting", async () => {
+  await demote();
+  expect(await statusesFor(team.admin.token)).toEqual({ ...all(200), rename: 403, delete: 403 });
+});
+
+test('everybody else, the owner of the workspace included: the same 404 for everything', async () => {
+  const other = (await app.http.post('/api/workspaces', team.admin.token, { name: 'Other' })).body.workspace.id;
+  const keyElsewhere = await addKey(app, other, team.admin);
+  const admin2 = team.member;
+  await app.http.patch(`${team.path}/members/${admin2.id}`, team.owner.token, { role: 'admin' });
+  for (const token of [team.owner.token, admin2.token, team.outsider.token, keyElsewhere])
+    expect(await statusesFor(token)).toEqual(all(404));
+  expect(await app.services.db.recording.count({ where: { workspaceId: team.id } })).toBe(2);
+});
+
+test('who has left the workspace: 404, and the owner, to whom the room passed, everything', async () => {
+  await app.http.delete(`${team.path}/members/${team.admin.id}`, team.admin.token);
+  expect(await statusesFor(team.admin.token)).toEqual(all(404));
+  expect(await statusesFor(team.owner.token)).toEqual(all(200));
+});
+
+test('a participant stops and starts in the room, and may do nothing under /api/dashboard', async () => {
+  const token = await addGuest(app, { workspaceId: team.id, roomId: room.id });
+  expect(await statusesFor(token)).toEqual(all(401));
+  const path = `/api/rooms/${room.name}/recordings`;
+  expect((await app.http.post(`${path}/${running}/stop`, undefined, { token })).status).toBe(200);
+  expect((await app.http.post(path, undefined, { token })).status).toBe(200);
+});

@@ -1,0 +1,71 @@
+/** Generated names. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createRoom } from '../../src/features/rooms/rooms.ts';
+import { adjectives, nouns } from '../../src/features/rooms/words.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addPerson, type Person } from '../support/world.ts';
+
+describe('the words', () => {
+  test.each([
+    ['adjectives', adjectives],
+    ['nouns', nouns],
+  ])('%s: at least 200, each once, lower-case a-z', (_, words) => {
+    expect(words.length).toBeGreaterThanOrEqual(200);
+    expect(new Set(words).size).toBe(words.length);
+    expect(words.filter((word) => !/^[a-z]{3,12}$/.test(word))).toEqual([]);
+  });
+});
+
+describe('suggestions', () => {
+  let app: TestApp;
+  let ada: Person;
+  beforeAll(async () => {
+    app = await startTestApp();
+    ada = await addPerson(app);
+  });
+  afterAll(() => app.close());
+
+  const suggest = async (): Promise<string> => (await app.http.get('/api/dashboard/generate-name')).body.name;
+
+  test('need no credential, and differ', async () => {
+    const names = await Promise.all(Array.from({ length: 20 }, suggest));
+    for (const name of names) expect(name).toMatch(/^[a-z]+-[a-z]+$/);
+    expect(new Set(names).size).toBeGreaterThan(10);
+  });
+
+  test('a bad credential does not matter', async () => {
+    expect((await app.http.get('/api/dashboard/generate-name', 'lns_none')).status).toBe(200);
+  });
+
+  test('creation without a name tries again where somebody was faster', async () => {
+    const taken = (await app.http.post('/api/dashboard/rooms', ada.token)).body.room.name;
+    const suggestions = [taken, taken, 'free-at-last'];
+    const caller = {
+      userId: ada.id,
+      name: ada.name,
+      email: ada.email,
+      createdAt: app.clock.now(),
+      credential: { kind: 'session', id: 1 },
+    } as const;
+    const room = await createRoom(app.services, caller, {}, async () => suggestions.shift() ?? taken);
+    expect(room.name).toBe('free-at-last');
+    await expect(createRoom(app.services, caller, {}, async () => taken)).rejects.toThrow('No free room name');
+  });
+
+  test('a name that is taken is not suggested: when all pairs of words are, a number follows', async () => {
+    const { db } = app.services;
+    await db.$executeRaw`
+      insert into rooms (workspace_id, name, user_id, accent_color, created_at, last_used_at)
+      select w.id, a || '-' || n, w.owner_id, '#000', now(), now()
+      from workspaces w, unnest(${[...adjectives]}::text[]) a, unnest(${[...nouns]}::text[]) n
+      where w.owner_id = ${ada.id} on conflict do nothing`;
+    expect(await suggest()).toMatch(/^[a-z]+-[a-z]+-\d{4,6}$/);
+    const { body } = await app.http.post('/api/dashboard/rooms', ada.token);
+    expect(body.room.name).toMatch(/^[a-z]+-[a-z]+-\d{4,6}$/);
+  });
+
+  test('a list without a limit is bounded', async () => {
+    const { body } = await app.http.get('/api/dashboard/rooms', ada.token);
+    expect(body.rooms).toHaveLength(10_000);
+  });
+});
