@@ -1,9 +1,9 @@
 /**
- * The catalogue of expected failures. A function throws one of these; every door renders it the same way.
- * Anything else that is thrown is our bug, and leaves as a 500 without details.
+ * The catalogue of expected failures. Every transport renders them in the same way. Any other error that is thrown is a
+ * bug, and is answered with a 500 without details.
  */
 
-/** The one table from error code to HTTP status. */
+/** The HTTP status of each error code. */
 export const statusOf = {
   BAD_REQUEST: 400,
   UNAUTHORIZED: 401,
@@ -25,7 +25,7 @@ export const statusOf = {
 
 export type ErrorCode = keyof typeof statusOf;
 
-/** One thing that is wrong with the input. `path` names the field, dotted (`events.0`); empty for the whole body. */
+/** A problem with the input. `path` is the path of the field, dotted (`events.0`), or empty for the whole body. */
 export type Issue = { path: string; message: string };
 
 export type AppErrorOptions = {
@@ -50,6 +50,7 @@ export class AppError extends Error {
   }
 }
 
+/** What a 404 can name. */
 export type Resource =
   | 'Workspace'
   | 'Member'
@@ -68,7 +69,7 @@ export type Resource =
   | 'Booking'
   | 'Connection';
 
-/** 400 that names the field. */
+/** 400 with an issue for the field at `path`. */
 export function badField(path: string, message: string, cause?: unknown): AppError {
   return new AppError('BAD_REQUEST', message, { issues: [{ path, message }], cause });
 }
@@ -85,9 +86,9 @@ export function forbidden(message = 'Forbidden'): AppError {
   return new AppError('FORBIDDEN', message);
 }
 
-/** The same 404 for what never existed, what is gone and what belongs to another workspace. */
-export function notFound(thing: Resource): AppError {
-  return new AppError('NOT_FOUND', `${thing} not found`);
+/** The same 404 whether the resource never existed, was deleted or belongs to another workspace. */
+export function notFound(resource: Resource): AppError {
+  return new AppError('NOT_FOUND', `${resource} not found`);
 }
 
 export function conflict(message: string, options?: Pick<AppErrorOptions, 'retryAfterSeconds'>): AppError {
@@ -98,7 +99,7 @@ export function tooManyRequests(message: string, retryAfterSeconds: number): App
   return new AppError('TOO_MANY_REQUESTS', message, { retryAfterSeconds });
 }
 
-/** 503 for a queue or a set of slots that is full. */
+/** 503 for a full queue. */
 export function serviceUnavailable(message: string, retryAfterSeconds: number): AppError {
   return new AppError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds });
 }

@@ -1,4 +1,4 @@
-/** What code below the doors may log with; a pino logger fits. Never put a secret, a token or a body into it. */
+/** The logger that all code uses; a pino logger has this type. Never log a secret, a token or a request body. */
 export type Log = {
   debug(details: object, message: string): void;
   info(details: object, message: string): void;
@@ -9,8 +9,8 @@ export type Log = {
 const MAX_CAUSES = 5;
 
 /**
- * How a logger writes errors: what they say and where they come from, through their causes, and none of their other
- * fields. A database's error carries the row that it refused there, and a connection's error the whole connection.
+ * Logs an error as its type, message, code, stack and causes. Its other properties are left out: those of a database
+ * error include the rejected row, those of a connection error the whole connection.
  */
 export const logSerializers = { err: (error: unknown) => describeError(error) };
 

@@ -1,4 +1,4 @@
-/** What stands for the author of something whose account was deleted. */
+/** The name shown for an author whose account was deleted. */
 const DELETED_USER = 'Deleted user';
 
 export function creatorName(name: string | null | undefined): string {

@@ -1,7 +1,7 @@
-/** The one renderer of failures: what every door puts into its answer. */
+/** Renders a failure as HTTP. Every transport uses it. */
 import { AppError, type Issue, statusOf } from './errors.ts';
 
-/** The error body of every door. `error` and `message` carry the same text; `code` is for programs. */
+/** The body of every error answer. `error` and `message` hold the same text; `code` is for programs. */
 export type Problem = {
   error: string;
   message: string;
@@ -10,7 +10,7 @@ export type Problem = {
   issues?: readonly Issue[];
 };
 
-/** The headers that a failure is sent with, whatever the transport. */
+/** The headers of an error answer. */
 export function headersOf({ code, retryAfterSeconds }: AppError): Record<string, string> {
   return {
     ...(code === 'UNAUTHORIZED' && { 'www-authenticate': 'Bearer' }),
@@ -18,7 +18,7 @@ export function headersOf({ code, retryAfterSeconds }: AppError): Record<string,
   };
 }
 
-/** What is left of an unexpected failure: the log has the rest, under the same request id. */
+/** The answer to an unexpected failure. The log has the details, under the same request id. */
 export function internalError(cause: unknown): AppError {
   return new AppError('INTERNAL_SERVER_ERROR', 'Internal server error', { cause });
 }

@@ -1,4 +1,4 @@
-/** Who may do what in a workspace. Rules are tiny named predicates; the procedures and functions only ask them. */
+/** The roles in a workspace, and the permission rules as named predicates. */
 import { toEnum } from './enums.ts';
 
 export const roles = ['owner', 'admin', 'member'] as const;
@@ -7,17 +7,20 @@ export type Role = (typeof roles)[number];
 
 const rank: Record<Role, number> = { member: 1, admin: 2, owner: 3 };
 
-/** Whether `role` is `least` or stands above it. */
+/** Whether `role` is `min` or higher. */
 export function isAtLeast(role: Role, min: Role): boolean {
   return rank[role] >= rank[min];
 }
 
-/** Owners remove anyone else, admins remove members. Leaving by oneself is another matter. */
+/** Whether the actor may remove somebody else. An owner may remove anyone, an admin only members. */
 export function mayRemove(actor: Role, target: Role): boolean {
   return actor === 'owner' ? target !== 'owner' : actor === 'admin' && target === 'member';
 }
 
-/** Owners give any role to anyone else; admins turn members into admins and touch neither admins nor the owner. */
+/**
+ * Whether the actor may give the role `next` to somebody. An owner may give any role to anyone. An admin may turn
+ * members into admins, but may not change the role of an admin or the owner.
+ */
 export function mayChangeRole(actor: Role, target: Role, next: Role): boolean {
   return actor === 'owner' || (actor === 'admin' && target === 'member' && next !== 'owner');
 }

@@ -1,36 +1,36 @@
-/** Texts that the database must hold but not tell: AES-256-GCM under a key that is kept elsewhere. */
+/** Encryption of secrets that are stored in the database: AES-256-GCM with a key that is stored elsewhere. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 export type SealPurpose = 'webhook secret' | 'meeting credentials' | 'recording link';
 
-/** What a sealed text belongs to. It opens only under the same context: moved elsewhere it is worthless. */
+/** What a sealed text belongs to. It can be opened with the same context only, so copying it elsewhere is useless. */
 export type SealContext = { workspaceId: number; purpose: SealPurpose };
 
 export type Sealer = {
-  /** Nonce, ciphertext and tag, in this order. The same text is sealed differently each time. */
+  /** Returns the nonce, the ciphertext and the tag, in this order. The result differs each time. */
   seal(text: string, context: SealContext): Uint8Array<ArrayBuffer>;
-  /** The text again. Throws for another key, another context, and for bytes that were changed in any way. */
+  /** Returns the original text. Throws if the key or the context differ, or if any byte was changed. */
   open(sealed: Uint8Array, context: SealContext): string;
 };
 
 const CIPHER = 'aes-256-gcm';
 const KEY_BYTES = 32;
-/** 96 random bits, as NIST SP 800-38D, section 8.2.2 has it: good for 2^32 texts under one key. */
+/** 96 random bits (NIST SP 800-38D, section 8.2.2) allow 2^32 texts per key. */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** A new key. */
+/** Creates a random key. */
 export function createEncryptionKey(): Uint8Array {
   return new Uint8Array(randomBytes(KEY_BYTES));
 }
 
-/** Reads a key from its base64, as `openssl rand -base64 32` prints it; null for any other text. */
+/** Reads a base64 key, such as the output of `openssl rand -base64 32`. Returns null for any other text. */
 export function readEncryptionKey(text: string): Uint8Array | null {
   const key = Buffer.from(text, 'base64');
   return key.length === KEY_BYTES && key.toString('base64') === text ? new Uint8Array(key) : null;
 }
 
-/** Seals under a key of 32 bytes. */
+/** Creates a sealer with a 32-byte key. */
 export function createSealer(key: Uint8Array): Sealer {
   return {
     seal(text, context) {
@@ -42,7 +42,7 @@ export function createSealer(key: Uint8Array): Sealer {
     },
 
     open(sealed, context) {
-      if (sealed.length < NONCE_BYTES + TAG_BYTES) throw new Error('A sealed text is too short');
+      if (sealed.length < NONCE_BYTES + TAG_BYTES) throw new Error('The sealed text is too short');
       const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
       decipher.setAAD(associatedData(context));
       decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
@@ -50,13 +50,15 @@ export function createSealer(key: Uint8Array): Sealer {
       try {
         return Buffer.concat([text, decipher.final()]).toString('utf8');
       } catch (cause) {
-        throw new Error('A sealed text does not open: another key, another context or changed bytes', { cause });
+        throw new Error('Failed to open a sealed text: the key or the context differs, or the text was changed', {
+          cause,
+        });
       }
     },
   };
 }
 
-/** A JSON array is unambiguous: no value can spill into its neighbour. */
+/** Encoded as a JSON array, so that different contexts never result in the same bytes. */
 function associatedData({ purpose, workspaceId }: SealContext): Buffer {
   return Buffer.from(JSON.stringify([purpose, workspaceId]));
 }

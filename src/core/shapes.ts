@@ -1,4 +1,4 @@
-/** Shapes that several features answer with. */
+/** Answers that several features share. */
 import { z } from 'zod';
 
 export const Ok = z.object({ ok: z.literal(true) });

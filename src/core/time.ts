@@ -1,4 +1,4 @@
-/** The only source of "now", so that tests can hold it. */
+/** The only source of the current time, so that tests can control it. */
 export type Clock = { now(): Date };
 
 export const systemClock: Clock = { now: () => new Date() };
@@ -8,7 +8,7 @@ export const MINUTE_MS = 60 * SECOND_MS;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
-/** An integer Unix timestamp in seconds, as every `*_at` field of the contract carries it. */
+/** Converts to an integer Unix timestamp in seconds, the format of every `*_at` field. */
 export function toUnixSeconds(date: Date): number {
   return Math.floor(date.getTime() / 1000);
 }

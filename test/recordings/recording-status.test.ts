@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mayMove, recordingStatuses, toRecordingStatus } from '../../src/core/recording-status.ts';
+import { canTransition, recordingStatuses, toRecordingStatus } from '../../src/core/recording-status.ts';
 
 const legal = [
   'started > uploaded',
@@ -13,7 +13,7 @@ const all = recordingStatuses.flatMap((from) => recordingStatuses.map((to) => [f
 
 test('the 16 pairs of statuses are all of them', () => expect(all).toHaveLength(16));
 
-test.each(all)('%s to %s', (from, to) => expect(mayMove(from, to)).toBe(legal.includes(`${from} > ${to}`)));
+test.each(all)('%s to %s', (from, to) => expect(canTransition(from, to)).toBe(legal.includes(`${from} > ${to}`)));
 
 test('a status of the database is one of the four', () => {
   for (const status of recordingStatuses) expect(toRecordingStatus(status)).toBe(status);

@@ -4,7 +4,7 @@
  * forward. `at` is when it happened; `now`, where that is later, when it is told, which is what something was last heard of it.
  */
 import { badField, notFound } from '../../core/errors.ts';
-import { isFinal, mayMove, toRecordingStatus } from '../../core/recording-status.ts';
+import { canTransition, isFinal, toRecordingStatus } from '../../core/recording-status.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
 import { emit } from '../../events/emit.ts';
@@ -115,7 +115,7 @@ export async function advanceRecording(
     select id, status, ended_at as "endedAt", updated_at as "updatedAt" from recordings
     where workspace_id = ${workspaceId} and room_id = ${roomId} and archive_id = ${archiveId} for update`;
   if (!known) throw notFound('Recording');
-  if (!mayMove(toRecordingStatus(known.status), progress.status)) return false;
+  if (!canTransition(toRecordingStatus(known.status), progress.status)) return false;
   const row = await tx.recording.update({
     where: toWhere({ workspaceId, roomId, archiveId }),
     data: {
