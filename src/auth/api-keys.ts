@@ -1,4 +1,4 @@
-/** The form of API keys: `lnx_` and 40 base62 characters, of which the last six are a checksum of those before. */
+/** The format of API keys: `lnx_` and 40 base62 characters. The last six are a checksum of all characters before. */
 import { randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
@@ -10,14 +10,14 @@ const VISIBLE_CHARACTERS = 8;
 
 const API_KEY = /^lnx_[0-9A-Za-z]{40}$/;
 
-/** A new key: 34 characters from a CSPRNG are 202 bits. */
+/** Creates a key with 34 random characters, which is 202 bits. */
 export function createApiKey(): string {
   let text = KEY_PREFIX;
   for (let index = 0; index < RANDOM_CHARACTERS; index += 1) text += ALPHABET.charAt(randomInt(ALPHABET.length));
   return text + checksumOf(text);
 }
 
-/** CRC-32 in base62, most significant first: lets a mistyped or truncated key be refused without a query. */
+/** CRC-32 in base62, most significant digit first. With it a mistyped or truncated key is rejected without a query. */
 function checksumOf(text: string): string {
   let rest = crc32(text);
   let checksum = '';
@@ -28,12 +28,12 @@ function checksumOf(text: string): string {
   return checksum;
 }
 
-/** Whether the text has the form and the checksum of a key. */
+/** Whether the text has the format and a correct checksum. */
 export function isApiKey(text: string): boolean {
   return API_KEY.test(text) && checksumOf(text.slice(0, -CHECKSUM_CHARACTERS)) === text.slice(-CHECKSUM_CHARACTERS);
 }
 
-/** What stays visible of a key after its creation. */
+/** The part of a key that stays visible after its creation. */
 export function keyPrefixOf(key: string): string {
   return key.slice(0, VISIBLE_CHARACTERS);
 }

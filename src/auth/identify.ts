@@ -1,4 +1,4 @@
-/** Who is calling, and as what in a workspace: one query for both. */
+/** Finds the caller and their role in a workspace with one query. */
 
 import type { Log } from '../core/log.ts';
 import { type Role, toRole } from '../core/roles.ts';
@@ -7,10 +7,10 @@ import type { Database } from '../db/client.ts';
 import { isApiKey } from './api-keys.ts';
 import { hashToken, isToken } from './tokens.ts';
 
-/** What the caller showed. A key acts for its creator, in its one workspace only. */
+/** What the caller authenticated with. A key acts for its creator, in its workspace only. */
 export type Credential = { kind: 'session'; id: number } | { kind: 'key'; id: number; workspaceId: number };
 
-/** Who acts: a signed-in user, or the creator of a key. */
+/** The signed-in user, or the creator of the API key. */
 export type Caller = {
   userId: number;
   name: string;
@@ -19,18 +19,20 @@ export type Caller = {
   credential: Credential;
 };
 
-/** A workspace as the caller stands to it; `role` is null for who is not a member. */
+/** A workspace and the caller's role in it; `role` is null if the caller is not a member. */
 export type Access = { workspaceId: number; role: Role | null };
 
-/** A member who acts in a workspace. What functions of workspace operations take as `actor`. */
+/** A member acting in a workspace: the `actor` of all workspace operations. */
 export type Actor = { userId: number; name: string; workspaceId: number; role: Role };
 
-/** `caller` null: no valid credential. `access` null: no such workspace (or none was asked for). */
+/**
+ * `caller` is null without a valid credential. `access` is null if there is no such workspace, or none was asked for.
+ */
 export type Identity = { caller: Caller | null; access: Access | null };
 
-type Needs = { db: Database; clock: Clock; log: Log };
+type Dependencies = { db: Database; clock: Clock; log: Log };
 
-const nobody: Identity = { caller: null, access: null };
+const anonymous: Identity = { caller: null, access: null };
 
 type Row = {
   user_id: number;
@@ -44,15 +46,23 @@ type Row = {
 
 type KeyRow = Row & { key_workspace_id: number; last_used_at: Date | null };
 
-/** Finds the caller behind a credential and, in the same query, what they are in `workspaceId`. */
-export async function identify(needs: Needs, token: string | null, workspaceId: number | null): Promise<Identity> {
-  if (token === null) return nobody;
-  if (isToken('lns_', token)) return bySession(needs, token, workspaceId);
-  if (isApiKey(token)) return byKey(needs, token, workspaceId);
-  return nobody;
+/** Finds the caller with this credential and, in the same query, their access to `workspaceId`. */
+export async function identify(
+  dependencies: Dependencies,
+  token: string | null,
+  workspaceId: number | null,
+): Promise<Identity> {
+  if (token === null) return anonymous;
+  if (isToken('lns_', token)) return identifyBySession(dependencies, token, workspaceId);
+  if (isApiKey(token)) return identifyByKey(dependencies, token, workspaceId);
+  return anonymous;
 }
 
-async function bySession({ db, clock }: Needs, token: string, workspaceId: number | null): Promise<Identity> {
+async function identifyBySession(
+  { db, clock }: Dependencies,
+  token: string,
+  workspaceId: number | null,
+): Promise<Identity> {
   const [row] = await db.$queryRaw<Row[]>`
     select u.id as user_id, u.name, u.email, u.created_at, s.id as credential_id, w.id as workspace_id, m.role
     from sessions s
@@ -60,7 +70,7 @@ async function bySession({ db, clock }: Needs, token: string, workspaceId: numbe
     left join workspaces w on w.id = ${workspaceId}::int
     left join members m on m.workspace_id = w.id and m.user_id = u.id
     where s.token_hash = ${hashToken(token)} and s.expires_at > ${clock.now()}`;
-  return row ? toIdentity(row, { kind: 'session', id: row.credential_id }) : nobody;
+  return row ? toIdentity(row, { kind: 'session', id: row.credential_id }) : anonymous;
 }
 
 function toIdentity(row: Row, credential: Credential): Identity {
@@ -73,9 +83,9 @@ function toIdentity(row: Row, credential: Credential): Identity {
   };
 }
 
-/** Found by its hash. Whether it is active and its creator still a member is looked at on every call. */
-async function byKey(needs: Needs, token: string, workspaceId: number | null): Promise<Identity> {
-  const [row] = await needs.db.$queryRaw<KeyRow[]>`
+/** Finds a key by its hash. Checks on every call that it is active and its creator still a member. */
+async function identifyByKey(dependencies: Dependencies, token: string, workspaceId: number | null): Promise<Identity> {
+  const [row] = await dependencies.db.$queryRaw<KeyRow[]>`
     select u.id as user_id, u.name, u.email, u.created_at, k.id as credential_id, k.workspace_id as key_workspace_id,
       k.last_used_at, w.id as workspace_id, case when w.id = k.workspace_id then m.role end as role
     from api_keys k
@@ -83,15 +93,15 @@ async function byKey(needs: Needs, token: string, workspaceId: number | null): P
     join members m on m.workspace_id = k.workspace_id and m.user_id = k.created_by
     left join workspaces w on w.id = ${workspaceId}::int
     where k.key_hash = ${hashToken(token)} and k.is_active`;
-  if (!row) return nobody;
-  await noteUse(needs, row);
+  if (!row) return anonymous;
+  await recordUse(dependencies, row);
   return toIdentity(row, { kind: 'key', id: row.credential_id, workspaceId: row.key_workspace_id });
 }
 
-/** The first use is written before its answer; later ones at most once a minute, and nobody waits for them. */
-async function noteUse({ db, clock, log }: Needs, key: KeyRow): Promise<void> {
+/** Records the first use before the request is answered, and later ones at most once a minute in the background. */
+async function recordUse({ db, clock, log }: Dependencies, key: KeyRow): Promise<void> {
   const now = clock.now();
-  // Of many calls that come at once, the first one writes.
+  // Of many concurrent calls only the first one writes.
   const write = () =>
     db.apiKey.updateMany({
       where: { workspaceId: key.key_workspace_id, id: key.credential_id, lastUsedAt: key.last_used_at },
@@ -99,5 +109,5 @@ async function noteUse({ db, clock, log }: Needs, key: KeyRow): Promise<void> {
     });
   if (key.last_used_at === null) await write();
   else if (now.getTime() - key.last_used_at.getTime() >= MINUTE_MS)
-    write().catch((error: unknown) => log.warn({ err: error }, 'The last use of a key could not be written'));
+    write().catch((error: unknown) => log.warn({ err: error }, 'Failed to record the last use of an API key'));
 }
