@@ -4,7 +4,7 @@
  *   . .data/demo.env && npm run example
  */
 import { readFile } from 'node:fs/promises';
-import { createClient, refusalOf } from '../src/client.ts';
+import { createClient, toApiError } from '../src/client.ts';
 
 const { LYNXROOM_URL: url, LYNXROOM_TOKEN: token, LYNXROOM_WORKSPACE: workspace } = process.env;
 if (!url || !token || !workspace) throw new Error('Load the demo account first: . .data/demo.env');
@@ -35,4 +35,4 @@ console.log(`Downloaded ${bytes.byteLength} bytes`);
 
 for (const item of [pdf, video]) await client.library.delete.mutate({ id, itemId: item.id });
 const gone = await client.library.read.query({ id, itemId: pdf.id }).catch((error: unknown) => error);
-console.log(refusalOf(gone)?.code === 'NOT_FOUND' ? 'Deleted' : 'It is still there');
+console.log(toApiError(gone)?.code === 'NOT_FOUND' ? 'Deleted' : 'It is still there');

@@ -1,7 +1,6 @@
 /**
- * What a TypeScript frontend imports: a typed client of every operation. Those whose bodies stream (`upload`,
- * `uploadRecording`, `importContacts`, `exportContacts`) go by their REST paths. It runs in browsers and in Node, and needs
- * nothing of the server at run time.
+ * The typed client of the service, for browsers and Node. Every operation is a tRPC procedure of `Client`, except those
+ * that send or receive files: `upload`, `uploadRecording`, `importContacts` and `exportContacts`.
  */
 import { createTRPCClient, httpBatchLink, type TRPCClient, TRPCClientError } from '@trpc/client';
 import type { inferRouterInputs, inferRouterOutputs } from '@trpc/server';
@@ -12,57 +11,65 @@ import type { Recording } from './features/recordings/schemas.ts';
 import type { AppRouter } from './routers/index.ts';
 
 export type { AppRouter, ImportAnswer, LibraryItem, Recording, WebhookBody };
+/** The input of every procedure, such as `Inputs['rooms']['create']`. */
 export type Inputs = inferRouterInputs<AppRouter>;
+/** The output of every procedure, such as `Outputs['rooms']['create']`. */
 export type Outputs = inferRouterOutputs<AppRouter>;
 
-/** Why the server refused a call: the same for every operation. */
-export type Refusal = {
-  /** HTTP status. */
-  status: number;
-  /** For programs: `NOT_FOUND`, `CONFLICT`, ... */
-  code: string;
-  /** For people. */
+/** An invalid field of the input. */
+export type ApiIssue = {
+  /** The field, with dots between levels, such as `hours.0.from`. Empty for the body as a whole. */
+  path: string;
   message: string;
-  /** Names the call in the log of the server. */
-  requestId: string;
-  /** Each wrong field. */
-  issues: readonly { path: string; message: string }[];
 };
 
-/** What the operations whose bodies stream reject with when the server refuses. `refusalOf` reads it. */
-export class UploadError extends Error {
-  readonly refusal: Refusal;
+/**
+ * An error response of the server. File operations reject with it. Procedures reject with a `TRPCClientError`, which
+ * `toApiError` converts.
+ */
+export class ApiError extends Error {
+  /** HTTP status. */
+  readonly status: number;
+  /** Machine-readable, such as `NOT_FOUND` or `CONFLICT`; `UNKNOWN` if the response was not sent by the service. */
+  readonly code: string;
+  /** Identifies the request in the server's log. Empty if the response was not sent by the service. */
+  readonly requestId: string;
+  /** The invalid fields of the input; empty for other errors. */
+  readonly issues: readonly ApiIssue[];
 
-  constructor(refusal: Refusal) {
-    super(refusal.message);
-    this.name = 'UploadError';
-    this.refusal = refusal;
+  constructor(status: number, { message, code, request_id, issues }: ErrorBody) {
+    super(message ?? `The request failed with status ${status}`);
+    this.name = 'ApiError';
+    this.status = status;
+    this.code = code ?? 'UNKNOWN';
+    this.requestId = request_id ?? '';
+    this.issues = issues ?? [];
   }
 }
 
-/** The body of a refusal, as every door has it. */
-type Problem = Partial<{ message: string; code: string; request_id: string; issues: Refusal['issues'] }>;
+/** The body of an error response. Proxies in between may answer with another body, so every field is optional. */
+type ErrorBody = Partial<{ message: string; code: string; request_id: string; issues: ApiIssue[] }>;
 
 export type ClientOptions = {
-  /** Where the service is, such as `https://api.example.com`. */
+  /** Base URL of the service, such as `https://api.example.com`. */
   url: string;
   /**
-   * A session token or API key, or a function that gives the current one. Without it a browser sends its session cookie,
-   * where the page comes from the service's own origin.
+   * A session token or an API key, or a function that returns the current one. Without a token, a browser sends the
+   * session cookie if the page has the same origin as the service.
    */
   token?: string | (() => string | undefined);
-  /** Another `fetch`, for tests and old runtimes. */
+  /** Replaces the global `fetch`. */
   fetch?: typeof globalThis.fetch;
 };
 
 export type UploadInput = {
   /** Workspace ID. */
   id: number;
-  /** A File, or a Blob with a type of `application/pdf` or `video/mp4`. */
+  /** A File, or a Blob with the type `application/pdf` or `video/mp4`. */
   file: Blob;
-  /** The original filename, for a Blob; a File has its own. */
+  /** The original filename of a Blob. A File has its own. */
   filename?: string;
-  /** Display name; the original filename where it is left out. */
+  /** Display name. Default: the original filename. */
   name?: string;
   description?: string;
   signal?: AbortSignal;
@@ -70,7 +77,7 @@ export type UploadInput = {
 
 export type UploadRecordingInput = {
   recordingId: number;
-  /** What starting the recording answered; without it the upload is by the client's own token, of the room's user. */
+  /** The `upload_token` of the started recording. Default: the client's token, which must be the room owner's. */
   uploadToken?: string;
   /** A File, or a Blob with the type `video/mp4`. */
   file: Blob;
@@ -80,7 +87,7 @@ export type UploadRecordingInput = {
 export type ImportContactsInput = {
   /** Workspace ID. */
   id: number;
-  /** UTF-8; the first row names `email`, and optionally `name`. */
+  /** CSV in UTF-8. The first row names the columns: `email`, and optionally `name`. */
   csv: string | Blob;
   signal?: AbortSignal;
 };
@@ -91,83 +98,81 @@ export type ExportContactsInput = {
   signal?: AbortSignal;
 };
 
-/** The operations whose bodies stream. Each rejects with UploadError when the server refuses. */
-type StreamedOperations = {
+/** The operations that send or receive files. Each rejects with `ApiError` if the server answers with an error. */
+export type FileOperations = {
   /** Uploads a PDF or MP4 to the media library. */
   upload(input: UploadInput): Promise<LibraryItem>;
-  /** Uploads the file of a recording, an MP4; it is available then. */
+  /** Uploads the MP4 file of a recording, which makes the recording available. */
   uploadRecording(input: UploadRecordingInput): Promise<Recording>;
-  /** Imports contacts from CSV, and answers what became of the rows. */
+  /** Imports contacts from CSV. Resolves with the number of created, updated and skipped rows. */
   importContacts(input: ImportContactsInput): Promise<ImportAnswer>;
-  /** All contacts as CSV. */
+  /** Exports all contacts of a workspace as CSV. */
   exportContacts(input: ExportContactsInput): Promise<Blob>;
 };
 
-export type Client = TRPCClient<AppRouter> & StreamedOperations;
+export type Client = TRPCClient<AppRouter> & FileOperations;
 
-// tRPC's type of fetch, which differs from the platform's in how it writes an absent signal.
-type FetchLike = NonNullable<Parameters<typeof httpBatchLink<AppRouter>>[0]['fetch']>;
+// The `fetch` type of tRPC differs from the platform's in how it declares an absent signal.
+type TrpcFetch = NonNullable<Parameters<typeof httpBatchLink<AppRouter>>[0]['fetch']>;
 
-type CallOptions = {
-  /** Instead of the client's. */
+type RequestOptions = {
+  method: string;
+  body?: string | Blob | FormData;
+  /** Replaces the client's token. */
   token?: string | undefined;
-  /** Of the body, where that does not say it. */
+  /** Content type, for a body that does not imply it. */
   type?: string;
   signal: AbortSignal | undefined;
 };
 
-/** Why the server refused, from whatever a call threw; null when it was not the server (no connection, an abort). */
-export function refusalOf(error: unknown): Refusal | null {
-  if (error instanceof UploadError) return error.refusal;
-  if (!(error instanceof TRPCClientError)) return null;
-  const data: (Problem & { httpStatus: number }) | null | undefined = error.data;
-  return data ? toRefusal(data.httpStatus, data) : null;
-}
+/** Sends a request to a path of the service. Rejects with `ApiError` for an error response. */
+type SendRequest = (path: string, options: RequestOptions) => Promise<Response>;
 
-function toRefusal(status: number, { message, code, request_id, issues }: Problem): Refusal {
-  return {
-    status,
-    code: code ?? 'UNKNOWN',
-    message: message ?? `The call failed with status ${status}`,
-    requestId: request_id ?? '',
-    issues: issues ?? [],
-  };
-}
-
-/** A client of one service, for one caller. */
+/** Creates a client of the service at `url`, which sends `token` with every request. */
 export function createClient({ url, token, fetch = globalThis.fetch }: ClientOptions): Client {
-  const base = url.replace(/\/+$/, '');
-  const headers = (own?: string): Record<string, string> => {
-    const current = own ?? (typeof token === 'function' ? token() : token);
+  const baseUrl = url.replace(/\/+$/, '');
+  const authorize = (ownToken?: string): Record<string, string> => {
+    const current = ownToken ?? (typeof token === 'function' ? token() : token);
     return current === undefined ? {} : { authorization: `Bearer ${current}` };
   };
 
-  /** An answer that is no refusal. */
-  const call = async (
-    path: string,
-    { token: own, signal, type, ...init }: Pick<RequestInit, 'method' | 'body'> & CallOptions,
-  ): Promise<Response> => {
-    // Node's fetch leaves an unhandled rejection behind where it is given a form and a signal that is aborted already.
+  const send: SendRequest = async (path, { token: ownToken, signal, type, ...init }) => {
+    // Given a form and an aborted signal, Node's fetch leaves an unhandled rejection behind.
     signal?.throwIfAborted();
-    const response = await fetch(`${base}${path}`, {
+    const response = await fetch(`${baseUrl}${path}`, {
       ...init,
-      headers: { ...headers(own), ...(type && { 'content-type': type }) },
+      headers: { ...authorize(ownToken), ...(type && { 'content-type': type }) },
       credentials: 'same-origin',
       ...(signal && { signal }),
     });
     if (response.ok) return response;
-    const problem: unknown = await response.json().catch(() => ({}));
-    throw new UploadError(toRefusal(response.status, problem as Problem));
+    const body: unknown = await response.json().catch(() => null);
+    // Every field of an ErrorBody is optional, so any JSON value but null will do.
+    throw new ApiError(response.status, (body ?? {}) as ErrorBody);
   };
 
-  const streamed: StreamedOperations = {
+  const trpc = createTRPCClient<AppRouter>({
+    // The difference between the types of `fetch` does not matter at run time.
+    links: [httpBatchLink({ url: `${baseUrl}/trpc`, headers: () => authorize(), fetch: fetch as TrpcFetch })],
+  });
+  const files = createFileOperations(send);
+  // The tRPC client is a proxy that takes any property for a router, so the file operations are looked up first. The
+  // type of the proxy is its target's.
+  return new Proxy(trpc, {
+    get: (target, name, receiver) => Reflect.get(Object.hasOwn(files, name) ? files : target, name, receiver),
+  }) as Client;
+}
+
+/** The assertions below name the documented type of each response; the client does not validate responses. */
+function createFileOperations(send: SendRequest): FileOperations {
+  return {
     async upload({ id, file, filename, name, description, signal }) {
       const body = new FormData();
       if (name !== undefined) body.append('name', name);
       if (description !== undefined) body.append('description', description);
       if (filename === undefined) body.append('file', file);
       else body.append('file', file, filename);
-      const response = await call(`/api/workspaces/${id}/library`, { method: 'POST', body, signal });
+      const response = await send(`/api/workspaces/${id}/library`, { method: 'POST', body, signal });
       return ((await response.json()) as { item: LibraryItem }).item;
     },
 
@@ -175,27 +180,30 @@ export function createClient({ url, token, fetch = globalThis.fetch }: ClientOpt
       const body = new FormData();
       body.append('file', file);
       const path = `/api/recordings/${recordingId}/file`;
-      const response = await call(path, { method: 'POST', body, token: uploadToken, signal });
+      const response = await send(path, { method: 'POST', body, token: uploadToken, signal });
       return ((await response.json()) as { recording: Recording }).recording;
     },
 
     async importContacts({ id, csv, signal }) {
       const path = `/api/workspaces/${id}/contacts/import`;
-      const response = await call(path, { method: 'POST', body: csv, type: 'text/csv', signal });
+      const response = await send(path, { method: 'POST', body: csv, type: 'text/csv', signal });
       return (await response.json()) as ImportAnswer;
     },
 
     async exportContacts({ id, signal }) {
-      const response = await call(`/api/workspaces/${id}/contacts.csv`, { method: 'GET', signal });
+      const response = await send(`/api/workspaces/${id}/contacts.csv`, { method: 'GET', signal });
       return response.blob();
     },
   };
+}
 
-  const trpc = createTRPCClient<AppRouter>({
-    links: [httpBatchLink({ url: `${base}/trpc`, headers: () => headers(), fetch: fetch as FetchLike })],
-  });
-  // The tRPC client is a proxy that takes any name for a router: ours are answered before it is asked.
-  return new Proxy(trpc, {
-    get: (target, name, receiver) => Reflect.get(Object.hasOwn(streamed, name) ? streamed : target, name, receiver),
-  }) as Client;
+/**
+ * Converts the error of any operation to an `ApiError`. Returns null if the error is not a response of the server, such
+ * as a failed connection or an aborted request.
+ */
+export function toApiError(error: unknown): ApiError | null {
+  if (error instanceof ApiError) return error;
+  if (!(error instanceof TRPCClientError)) return null;
+  const data: (ErrorBody & { httpStatus: number }) | null | undefined = error.data;
+  return data ? new ApiError(data.httpStatus, data) : null;
 }

@@ -1,6 +1,6 @@
-/** The typed client: what it makes of refusals, and the operations whose bodies stream. */
+/** The typed client: its errors, and the operations that send or receive files. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createClient, refusalOf } from '../../src/client.ts';
+import { ApiError, createClient, toApiError } from '../../src/client.ts';
 import { makeMp4 } from '../support/media.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addPerson, addTeam } from '../support/world.ts';
@@ -18,37 +18,51 @@ function reasonOf(call: Promise<unknown>): Promise<unknown> {
   );
 }
 
-test('a refused operation and a refused upload read the same', async () => {
+test('a failed procedure and a failed upload give the same ApiError', async () => {
   const { client } = await addPerson(app);
-  const refusal = { status: 404, code: 'NOT_FOUND', message: 'Workspace not found', issues: [] };
+  const expected = { status: 404, code: 'NOT_FOUND', message: 'Workspace not found', issues: [] };
   const id = 999_999;
   const file = new File(['%PDF-1.7'], 'a.pdf', { type: 'application/pdf' });
   for (const call of [() => client.labels.list.query({ id }), () => client.upload({ id, file })]) {
-    const found = refusalOf(await reasonOf(call()));
-    expect(found).toMatchObject(refusal);
+    const found = toApiError(await reasonOf(call()));
+    expect(found).toBeInstanceOf(ApiError);
+    expect(found).toMatchObject(expected);
     expect(found?.requestId).toMatch(/^[0-9a-f-]{36}$/);
   }
 });
 
-test('a server that is not there refused nothing', async () => {
-  const nobody = createClient({ url: 'http://127.0.0.1:1', token: 'lns_x' });
-  const reason = await reasonOf(nobody.workspaces.list.query());
+test('a failed connection is no ApiError', async () => {
+  const client = createClient({ url: 'http://127.0.0.1:1', token: 'lns_x' });
+  const reason = await reasonOf(client.workspaces.list.query());
   expect(reason).toBeInstanceOf(Error);
-  expect(refusalOf(reason)).toBeNull();
+  expect(toApiError(reason)).toBeNull();
 });
 
 test('the token may change between calls', async () => {
   const { token, name } = await addPerson(app);
   let current: string | undefined;
   const client = createClient({ url: `${app.url}/`, token: () => current });
-  expect(refusalOf(await reasonOf(client.auth.me.query()))?.code).toBe('UNAUTHORIZED');
+  expect(toApiError(await reasonOf(client.auth.me.query()))?.code).toBe('UNAUTHORIZED');
   current = token;
   expect((await client.auth.me.query()).user.name).toBe(name);
 });
 
+test.each(['<h1>Bad gateway</h1>', 'null', '{}'])('an error response with the body %s is an ApiError', async (body) => {
+  const fetch = async () => new Response(body, { status: 502 });
+  const client = createClient({ url: 'http://127.0.0.1:1', fetch });
+  expect(await reasonOf(client.exportContacts({ id: 1 }))).toMatchObject({
+    name: 'ApiError',
+    status: 502,
+    code: 'UNKNOWN',
+    message: 'The request failed with status 502',
+    requestId: '',
+    issues: [],
+  });
+});
+
 const CSV = 'name,email\r\nVera Novak,vera@example.com\r\nnobody,no address\r\n';
 
-test('contacts go in and out as CSV', async () => {
+test('contacts are imported from CSV and exported as CSV', async () => {
   const { id, admin, member } = await addTeam(app);
   for (const [csv, created] of [
     [CSV, 1],
@@ -61,10 +75,10 @@ test('contacts go in and out as CSV', async () => {
   expect(exported.type).toMatch(/^text\/csv/);
   expect(await exported.text()).toContain('Vera Novak,vera@example.com');
   for (const call of [() => member.client.exportContacts({ id }), () => member.client.importContacts({ id, csv: CSV })])
-    expect(refusalOf(await reasonOf(call()))).toMatchObject({ status: 403, message: 'Forbidden' });
+    expect(toApiError(await reasonOf(call()))).toMatchObject({ status: 403, message: 'Forbidden' });
 });
 
-test("a recording is uploaded by its token, whoever the client is, else by the room's user", async () => {
+test("a recording is uploaded with its upload token or with the room owner's token", async () => {
   const { client } = await addPerson(app);
   const { room } = await client.rooms.create.mutate({});
   const file = new Blob([Uint8Array.from(makeMp4({ durationSeconds: 5, moov: 'front' }))], { type: 'video/mp4' });
@@ -73,17 +87,17 @@ test("a recording is uploaded by its token, whoever the client is, else by the r
     const { recording, upload_token: uploadToken } = await client.recordings.start.mutate({ name: room.name });
     const recordingId = recording.id;
     const refused = await reasonOf(stranger.uploadRecording({ recordingId, file }));
-    expect(refusalOf(refused)).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
+    expect(toApiError(refused)).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
     const uploaded = isByToken
       ? await stranger.uploadRecording({ recordingId, uploadToken, file })
       : await client.uploadRecording({ recordingId, file });
     expect(uploaded).toMatchObject({ id: recordingId, status: 'available', duration: 5 });
     const again = await reasonOf(stranger.uploadRecording({ recordingId, uploadToken, file }));
-    expect(refusalOf(again)).toMatchObject({ status: 409, message: 'The recording has its file already' });
+    expect(toApiError(again)).toMatchObject({ status: 409, message: 'The recording has its file already' });
   }
 });
 
-test('what is aborted before it begins was refused by nobody', async () => {
+test('a request that is aborted before it starts rejects with AbortError', async () => {
   const { client } = await addPerson(app);
   const signal = AbortSignal.abort();
   const file = new Blob(['x'], { type: 'video/mp4' });
@@ -93,6 +107,6 @@ test('what is aborted before it begins was refused by nobody', async () => {
     () => client.exportContacts({ id: 1, signal }),
   ]) {
     const reason = await reasonOf(call());
-    expect([reason, refusalOf(reason)]).toEqual([expect.objectContaining({ name: 'AbortError' }), null]);
+    expect([reason, toApiError(reason)]).toEqual([expect.objectContaining({ name: 'AbortError' }), null]);
   }
 });

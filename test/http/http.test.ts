@@ -1,6 +1,6 @@
 /** HTTP itself: HEAD, wrong methods, unknown paths, CORS preflights, error bodies, batches, and how paths are read. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createClient, refusalOf } from '../../src/client.ts';
+import { createClient, toApiError } from '../../src/client.ts';
 import { listOperations } from '../../src/http/rest.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
@@ -211,6 +211,6 @@ describe('tRPC', () => {
     expect(requests).toBe(1);
     expect([me.status, workspace.status, unknown.status]).toEqual(['fulfilled', 'fulfilled', 'rejected']);
     const reason: unknown = unknown.status === 'rejected' ? unknown.reason : undefined;
-    expect(refusalOf(reason)).toMatchObject({ status: 404, code: 'NOT_FOUND', message: 'Workspace not found' });
+    expect(toApiError(reason)).toMatchObject({ status: 404, code: 'NOT_FOUND', message: 'Workspace not found' });
   });
 });
