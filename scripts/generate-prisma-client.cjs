@@ -1,8 +1,7 @@
 /**
- * Generates the Prisma client from prisma/schema.prisma into src/db/generated, without the `prisma` CLI: that is 300 MB and
- * downloads an engine which generating does not use. CommonJS, because the generator's ESM build does not load.
- *
- * `schemaHash` says what a client was generated from; setup.mjs compares it with the one kept beside the client.
+ * Generates the Prisma client from prisma/schema.prisma into src/db/generated, without the `prisma` CLI: the CLI takes
+ * 300 MB and downloads an engine that generating does not use. This is CommonJS because the generator's ESM build does
+ * not load, and it must load on Node 18 because setup.mjs imports it.
  */
 const { createHash } = require('node:crypto');
 const { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } = require('node:fs');
@@ -10,39 +9,26 @@ const { join } = require('node:path');
 
 const root = join(__dirname, '..');
 const schemaPath = join(root, 'prisma/schema.prisma');
-const outputFolder = join(root, 'src/db/generated');
-const hashFile = join(outputFolder, '.schema-hash');
+const outputDirectory = join(root, 'src/db/generated');
+/** Holds the hash of what the existing client was generated from. */
+const hashFile = join(outputDirectory, '.schema-hash');
 
-function versionOf(name) {
-  return JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8')).version;
+module.exports = { schemaHash, hashFile };
+
+if (require.main === module) {
+  generate().catch((error) => {
+    process.stderr.write(`Failed to generate the Prisma client: ${error.message}\n`);
+    process.exitCode = 1;
+  });
 }
 
-/** A sha-256 over all that decides what is generated: the schema, the generator's version, this script. */
-function schemaHash() {
-  return createHash('sha256')
-    .update(readFileSync(schemaPath))
-    .update(versionOf('@prisma/client-generator-ts'))
-    .update(readFileSync(__filename))
-    .digest('hex');
-}
-
-/** The plain `key = "value"` settings of a block such as `generator client { ... }`. */
-function readBlock(schema, kind) {
-  const [, name, body] = schema.match(new RegExp(`^${kind}\\s+(\\w+)\\s*\\{([^}]*)\\}`, 'm')) ?? [];
-  if (body === undefined) throw new Error(`prisma/schema.prisma has no ${kind} block`);
-  const settings = Object.fromEntries(
-    [...body.matchAll(/^\s*(\w+)\s*=\s*"([^"]*)"/gm)].map(([, key, value]) => [key, value]),
-  );
-  return { name, settings };
-}
-
-/** Generates beside the output folder and renames, so that a client that is there is whole. */
+/** Generates into a directory beside the output and renames it, so that an existing client is always complete. */
 async function generate() {
   const { getDMMF, PrismaClientTsGenerator } = require('@prisma/client-generator-ts');
   const datamodel = readFileSync(schemaPath, 'utf8');
   const hash = schemaHash();
-  const staged = `${outputFolder}.${process.pid}`;
-  const { provider, output: _, ...config } = readBlock(datamodel, 'generator').settings;
+  const staged = `${outputDirectory}.${process.pid}`;
+  const { provider = '', output: _, ...config } = readBlock(datamodel, 'generator').settings;
   const datasource = readBlock(datamodel, 'datasource');
   try {
     mkdirSync(staged, { recursive: true });
@@ -63,9 +49,8 @@ async function generate() {
       datasources: [
         {
           name: datasource.name,
-          provider: datasource.settings.provider,
-          activeProvider: datasource.settings.provider,
-          url: { value: null, fromEnvVar: null },
+          provider: 'postgresql',
+          activeProvider: 'postgresql',
           schemas: [],
           sourceFilePath: schemaPath,
         },
@@ -74,18 +59,45 @@ async function generate() {
       binaryPaths: {},
     });
     writeFileSync(join(staged, '.schema-hash'), hash);
-    rmSync(outputFolder, { recursive: true, force: true });
-    renameSync(staged, outputFolder);
+    rmSync(outputDirectory, { recursive: true, force: true });
+    renameSync(staged, outputDirectory);
   } finally {
     rmSync(staged, { recursive: true, force: true });
   }
 }
 
-module.exports = { schemaHash, hashFile };
+/**
+ * Returns a sha-256 over everything that determines the generated client: the schema, the generator's version and this
+ * script.
+ */
+function schemaHash() {
+  return createHash('sha256')
+    .update(readFileSync(schemaPath))
+    .update(versionOf('@prisma/client-generator-ts'))
+    .update(readFileSync(__filename))
+    .digest('hex');
+}
 
-if (require.main === module) {
-  generate().catch((error) => {
-    process.stderr.write(`The Prisma client could not be generated: ${error.message}\n`);
-    process.exitCode = 1;
-  });
+/**
+ * @param {string} name of an installed package
+ * @returns {string}
+ */
+function versionOf(name) {
+  return JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8')).version;
+}
+
+/**
+ * Reads the `key = "value"` settings of a block such as `generator client { ... }`.
+ *
+ * @param {string} schema
+ * @param {'generator' | 'datasource'} kind
+ * @returns {{ name: string, settings: Record<string, string> }}
+ */
+function readBlock(schema, kind) {
+  const [, name, body] = schema.match(new RegExp(`^${kind}\\s+(\\w+)\\s*\\{([^}]*)\\}`, 'm')) ?? [];
+  if (name === undefined || body === undefined) throw new Error(`prisma/schema.prisma has no ${kind} block`);
+  const settings = Object.fromEntries(
+    [...body.matchAll(/^\s*(\w+)\s*=\s*"([^"]*)"/gm)].map(([, key, value]) => [key, value]),
+  );
+  return { name, settings };
 }

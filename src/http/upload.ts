@@ -4,7 +4,7 @@ import type { Actor } from '../auth/identify.ts';
 import { badField } from '../core/errors.ts';
 import { MAX_ITEM_BYTES, uploadItem } from '../features/library/upload.ts';
 import { findRecorder, findUploader, type Uploader, uploadRecording } from '../features/recordings/upload.ts';
-import { createUploadClaims } from '../features/recordings/upload-claims.ts';
+import { createUploadLocks } from '../features/recordings/upload-locks.ts';
 import type { Services } from '../services.ts';
 import { requireCaller, requireRole } from '../trpc/trpc.ts';
 import { createContext, credentialOf, identifyRequest } from './context.ts';
@@ -42,7 +42,7 @@ function noId(name: string) {
 
 function recordingUpload(
   services: Services,
-  claims = createUploadClaims(),
+  locks = createUploadLocks(),
 ): Upload<{ uploader: Uploader; origin: string }> {
   return {
     url: routeOf(RECORDING_UPLOAD_PATH),
@@ -58,7 +58,7 @@ function recordingUpload(
       return { uploader: await findUploader(services.db, caller, recordingId), origin: context.origin };
     },
     receive: async ({ uploader, origin }, upload) => ({
-      recording: await claims.hold(uploader.recordingId, () => uploadRecording(services, uploader, upload, origin)),
+      recording: await locks.withLock(uploader.recordingId, () => uploadRecording(services, uploader, upload, origin)),
     }),
   };
 }

@@ -60,7 +60,7 @@ const foreignSignatures = [
  * The part's Content-Type decides, whatever the name says; its parameters are ignored. Where it is absent or generic,
  * the filename's extension decides. Only the two registered types count: aliases such as `application/x-pdf` do not.
  */
-export function declaredKind(partContentType: string | undefined, filename: string): MediaType | null {
+export function readDeclaredType(partContentType: string | undefined, filename: string): MediaType | null {
   const type = partContentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (type === 'application/pdf' || type === 'video/mp4') return type;
   if (type !== '' && !genericTypes.has(type)) return null;

@@ -6,8 +6,8 @@ import { type Database, transact } from '../db/client.ts';
 import type { Services } from '../services.ts';
 import { createObjectKey } from '../storage/create-object-key.ts';
 import { type ObjectStore, StorageUnavailableError } from '../storage/object-store.ts';
-import { contradicts, declaredKind, HEAD_BYTES, type MediaType } from './file-type.ts';
-import { sizeInWords } from './format-bytes.ts';
+import { contradicts, HEAD_BYTES, type MediaType, readDeclaredType } from './file-type.ts';
+import { formatBytes } from './format-bytes.ts';
 import { createMp4DurationReader } from './mp4-duration.ts';
 
 /** A request that failed does not wait longer for the store; the sweep does the rest. */
@@ -36,13 +36,13 @@ export type FileRules = {
   maxBytes: number;
 };
 
-type FileFacts = { size: number; sha256: Uint8Array<ArrayBuffer>; duration: number | null };
+type FileProperties = { size: number; sha256: Uint8Array<ArrayBuffer>; duration: number | null };
 
 /** A file in the store, which no row refers to yet. `size` in bytes, `duration` in whole seconds, null where unknown. */
-export type StoredFile = FileFacts & { fileKey: string; type: MediaType };
+export type StoredFile = FileProperties & { fileKey: string; type: MediaType };
 
 export function fileTooLarge(maxBytes: number): AppError {
-  return badField('file', `File is larger than ${sizeInWords(maxBytes)}`);
+  return badField('file', `File is larger than ${formatBytes(maxBytes)}`);
 }
 
 /**
@@ -126,7 +126,7 @@ async function readKind(
   chunks: AsyncIterator<Buffer>,
   { kinds, unsupported }: FileRules,
 ): Promise<{ type: MediaType; head: Buffer }> {
-  const type = declaredKind(declaredType, filename);
+  const type = readDeclaredType(declaredType, filename);
   const head = await readHead(chunks);
   if (head.length === 0) throw badField('file', filename === '' ? 'File is required' : 'File is empty');
   if (type === null || !kinds.includes(type) || (await contradicts(type, head))) throw badField('file', unsupported);
@@ -163,7 +163,7 @@ function createInspector(type: MediaType, maxBytes: number) {
       yield inspect(head);
       for await (const chunk of rest) yield inspect(chunk);
     },
-    facts: (): FileFacts => ({ size, sha256: new Uint8Array(hash.digest()), duration: mp4?.duration() ?? null }),
+    facts: (): FileProperties => ({ size, sha256: new Uint8Array(hash.digest()), duration: mp4?.duration() ?? null }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { Ok } from '../core/shapes.ts';
 import { joinRoom } from '../features/participants/join.ts';
 import { listParticipants } from '../features/participants/list-participants.ts';
-import { leave, noteSignOfLife } from '../features/participants/presence.ts';
+import { leaveRoom, recordPresence } from '../features/participants/presence.ts';
 import {
   JoinAnswer,
   JoinInput,
@@ -49,7 +49,7 @@ export const participantsRouter = router({
       },
     })
     .output(PresenceAnswer)
-    .mutation(async ({ ctx }) => ({ participant: await noteSignOfLife(ctx.services, ctx.participant) })),
+    .mutation(async ({ ctx }) => ({ participant: await recordPresence(ctx.services, ctx.participant) })),
 
   leave: inRoom
     .meta({
@@ -65,7 +65,7 @@ export const participantsRouter = router({
       },
     })
     .output(Ok)
-    .mutation(({ ctx }) => leave(ctx.services, ctx.participant)),
+    .mutation(({ ctx }) => leaveRoom(ctx.services, ctx.participant)),
 
   list: signedIn
     .meta({

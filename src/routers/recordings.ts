@@ -1,3 +1,4 @@
+import { ListPageInput } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { Download, ItemAnswer } from '../features/library/schemas.ts';
 import { deleteRecording, renameRecording } from '../features/recordings/manage-recordings.ts';
@@ -20,7 +21,7 @@ import {
   stopRecordingByParticipant,
   stopRecordingByUser,
 } from '../features/recordings/start-stop.ts';
-import { ListPageInput, RoomInput } from '../features/rooms/schemas.ts';
+import { RoomInput } from '../features/rooms/schemas.ts';
 import { inRoom, router, signedIn } from '../trpc/trpc.ts';
 
 const tags = ['Recordings'];

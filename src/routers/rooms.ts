@@ -1,10 +1,9 @@
+import { ListPageInput } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { listOwnRooms, listWorkspaceRooms, readPublicRoom, readRoom } from '../features/rooms/read-rooms.ts';
-import { suggestRoomName } from '../features/rooms/room-name.ts';
 import { createRoom, deleteRoom, updateRoom } from '../features/rooms/rooms.ts';
 import {
   CreateRoomInput,
-  ListPageInput,
   PublicRoomAnswer,
   PublicRoomInput,
   RoomAnswer,
@@ -13,6 +12,7 @@ import {
   RoomsAnswer,
   UpdateRoomInput,
 } from '../features/rooms/schemas.ts';
+import { suggestRoomName } from '../features/rooms/suggest-room-name.ts';
 import { anyone, inWorkspace, router, signedIn } from '../trpc/trpc.ts';
 
 const tags = ['Rooms'];

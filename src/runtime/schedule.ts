@@ -1,8 +1,9 @@
 /** The jobs that run on a schedule, in one table. */
 import { removeEndedSessions } from '../features/auth/sessions.ts';
-import { applyUnapplied, pruneIngestEvents } from '../features/meeting-providers/ingest/apply-events.ts';
-import { closeSilentParticipants } from '../features/participants/expire-participants.ts';
-import { failStuckRecordings } from '../features/recordings/fail-stale.ts';
+import { applyPendingCallbacks } from '../features/meeting-providers/ingest/apply-callback.ts';
+import { pruneCallbacks } from '../features/meeting-providers/ingest/callback-store.ts';
+import { expireParticipants } from '../features/participants/expire-participants.ts';
+import { failStaleRecordings } from '../features/recordings/fail-stale-recordings.ts';
 import { sweepRetention } from '../features/retention/sweep-retention.ts';
 import type { ScheduledJob } from '../jobs/jobs.ts';
 import type { Services } from '../services.ts';
@@ -14,13 +15,13 @@ export function createSchedule(services: Services): ScheduledJob[] {
   return [
     { name: 'storage.remove-discarded', cron: '* * * * *', run: () => removeDiscardedObjects(services) },
     { name: 'storage.sweep', cron: '17 * * * *', run: () => sweepStorage(services) },
-    { name: 'participants.close-silent', cron: '* * * * *', run: () => closeSilentParticipants(services) },
-    { name: 'recordings.fail-stuck', cron: '*/5 * * * *', run: () => failStuckRecordings(services) },
+    { name: 'participants.close-silent', cron: '* * * * *', run: () => expireParticipants(services) },
+    { name: 'recordings.fail-stuck', cron: '*/5 * * * *', run: () => failStaleRecordings(services) },
     { name: 'library.retention', cron: '7 2 * * *', atStart: true, run: () => sweepRetention(services) },
     { name: 'webhooks.requeue-lost', cron: '29 * * * *', run: () => requeueLostMessages(services) },
     { name: 'webhooks.prune', cron: '11 3 * * *', run: () => pruneMessages(services) },
-    { name: 'ingest.apply-unapplied', cron: '* * * * *', run: () => applyUnapplied(services) },
-    { name: 'ingest.prune', cron: '23 3 * * *', run: () => pruneIngestEvents(services) },
+    { name: 'ingest.apply-unapplied', cron: '* * * * *', run: () => applyPendingCallbacks(services) },
+    { name: 'ingest.prune', cron: '23 3 * * *', run: () => pruneCallbacks(services) },
     { name: 'sessions.remove-ended', cron: '43 3 * * *', run: () => removeEndedSessions(services) },
   ];
 }

@@ -43,7 +43,7 @@ export const features: Record<string, readonly Part[]> = {
   library: [],
   'meeting-providers': ['features/participants', 'features/recordings', 'egress', 'jobs'],
   members: ['features/booking-pages', 'features/rooms'],
-  participants: ['features/contacts', 'features/rooms'],
+  participants: ['features/contacts'],
   recordings: ['features/library', 'features/rooms'],
   retention: [],
   rooms: ['features/participants'],

@@ -1,7 +1,7 @@
 /** The tables of the contract for rooms, recordings and analytics, row by row. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { start } from '../recordings/recorder.ts';
+import { start } from '../recordings/recording-fixtures.ts';
 import { pageRow } from '../support/booking-page.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { expectError, fields, isUnixSeconds } from './expectations.ts';

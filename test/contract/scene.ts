@@ -9,7 +9,7 @@ import { transact } from '../../src/db/client.ts';
 import { weekdays } from '../../src/features/booking-pages/opening-hours.ts';
 import { findOrCreateContact } from '../../src/features/contacts/find-or-create-contact.ts';
 import { recordContactEvent } from '../../src/features/contacts/record-contact-event.ts';
-import { advance, start, storeFile } from '../recordings/recorder.ts';
+import { advance, start, storeFile } from '../recordings/recording-fixtures.ts';
 import { pageRow } from '../support/booking-page.ts';
 import { makePdf } from '../support/media.ts';
 import type { TestApp } from '../support/test-app.ts';

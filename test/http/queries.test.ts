@@ -6,7 +6,7 @@ import { rows } from '../contract/operations.ts';
 import { type Restorer, rememberRows } from '../contract/restore.ts';
 import { createWorld, type Scene, type World } from '../contract/scene.ts';
 import { bodyOf, livekitParticipant, signLivekit } from '../meeting-providers/adapters/callbacks.ts';
-import { uploadFile } from '../recordings/recorder.ts';
+import { uploadFile } from '../recordings/recording-fixtures.ts';
 import { startTestApp } from '../support/test-app.ts';
 import { upload } from '../support/world.ts';
 

@@ -1,6 +1,6 @@
 /** What participants tell of themselves, and when they count as gone without a word. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { closeSilentParticipants } from '../../src/features/participants/expire-participants.ts';
+import { expireParticipants } from '../../src/features/participants/expire-participants.ts';
 import { createSchedule } from '../../src/runtime/schedule.ts';
 import { concurrently } from '../support/concurrently.ts';
 import { dumpTables } from '../support/dump.ts';
@@ -180,17 +180,17 @@ describe('silence', () => {
     const waiting = await addGuest(app, lobby.name);
     await afterSeconds(100, () => presence(app, room.name, silent.token));
     await afterSeconds(300, () => presence(app, room.name, lively.token));
-    await afterSeconds(350, () => closeSilentParticipants(app.services));
+    await afterSeconds(350, () => expireParticipants(app.services));
     expect(await rowOf(silent.id)).toMatchObject({ status: 'joined' });
     expect(await rowOf(waiting.id)).toMatchObject({ status: 'left', leftAt: HELD_AT });
-    expect(await afterSeconds(401, () => closeSilentParticipants(app.services))).toBe(1);
+    expect(await afterSeconds(401, () => expireParticipants(app.services))).toBe(1);
     expect(await rowOf(silent.id)).toMatchObject({ status: 'left', leftAt: new Date(HELD_AT.getTime() + 100_000) });
     expect(await rowOf(lively.id)).toMatchObject({ status: 'joined', leftAt: null });
     expect(await roomEvents(app, team.id, room.id, 'room.left')).toMatchObject([
       { participant_id: silent.id, joined_at: HELD_SECONDS, left_at: HELD_SECONDS + 100 },
     ]);
     expect(await roomEvents(app, team.id, lobby.id, 'room.left')).toEqual([]);
-    expect(await afterSeconds(401, () => closeSilentParticipants(app.services))).toBe(0);
+    expect(await afterSeconds(401, () => expireParticipants(app.services))).toBe(0);
     const { body } = await afterSeconds(402, () => presence(app, room.name, silent.token));
     expect(body.participant.status).toBe('left');
   });
@@ -211,9 +211,9 @@ describe('silence', () => {
       },
     });
     const day = 24 * 60 * 60;
-    await afterSeconds(day, () => closeSilentParticipants(app.services));
+    await afterSeconds(day, () => expireParticipants(app.services));
     expect(await rowOf(id)).toMatchObject({ status: 'joined' });
-    await afterSeconds(day + 1, () => closeSilentParticipants(app.services));
+    await afterSeconds(day + 1, () => expireParticipants(app.services));
     expect(await rowOf(id)).toMatchObject({ status: 'left', leftAt: HELD_AT });
   });
 
@@ -233,7 +233,7 @@ describe('silence', () => {
           tokenHash: new Uint8Array(Buffer.from(`${room.id}-${index}`)),
         })),
       });
-    const counts = await afterSeconds(301, () => concurrently(5, () => closeSilentParticipants(app.services)));
+    const counts = await afterSeconds(301, () => concurrently(5, () => expireParticipants(app.services)));
     expect(counts.reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(900);
     for (const [{ id }, room] of places) {
       const events = await roomEvents(app, id, room.id, 'room.left');

@@ -2,8 +2,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { lockWorkspace } from '../../src/auth/workspace-lock.ts';
 import { type Database, type Tx, transact } from '../../src/db/client.ts';
-import { addParticipant, enterRoom, leaveRoom } from '../../src/features/participants/enter-room.ts';
-import { closeSilentParticipants } from '../../src/features/participants/expire-participants.ts';
+import { expireParticipants } from '../../src/features/participants/expire-participants.ts';
+import { addParticipant, markJoined, markLeft } from '../../src/features/participants/participant-lifecycle.ts';
 import { sweepRetention } from '../../src/features/retention/sweep-retention.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -80,7 +80,7 @@ test('left 20 times, while the clock finds them silent: one room.left', async ()
   app.clock.advance(301_000);
   const [answers] = await Promise.all([
     concurrently(20, () => leave(app, room.name, token)),
-    concurrently(3, () => closeSilentParticipants(app.services)),
+    concurrently(3, () => expireParticipants(app.services)),
   ]);
   expect(countStatuses(answers)).toEqual({ 200: 20 });
   expect(await roomEvents(app, team.id, room.id, 'room.left')).toHaveLength(1);
@@ -182,7 +182,7 @@ test('what a provider tells at once, and again, counts once, at the times that i
   const cameAt = new Date('2026-01-05T10:00:00Z');
   const place = { workspaceId: team.id, roomId: room.id };
   const guest = { ...place, name: 'Pia', email: 'Pia@Example.com', userId: null, tokenHash: null };
-  const tell = (at: Date, move: typeof enterRoom) =>
+  const tell = (at: Date, move: typeof markJoined) =>
     transact(app.services.db, async (tx) => {
       await lockWorkspace(tx, team.id);
       const id = await addParticipant(tx, at, {
@@ -191,13 +191,13 @@ test('what a provider tells at once, and again, counts once, at the times that i
       });
       return move(tx, at, { ...place, id });
     });
-  const entered = await concurrently(10, () => tell(cameAt, enterRoom));
+  const entered = await concurrently(10, () => tell(cameAt, markJoined));
   expect(new Set(entered.map(({ id }) => id)).size).toBe(1);
   expect(entered.every(({ status }) => status === 'joined')).toBe(true);
   // Told with a clock that goes slow.
-  const gone = await concurrently(10, () => tell(new Date(cameAt.getTime() - 5_000), leaveRoom));
+  const gone = await concurrently(10, () => tell(new Date(cameAt.getTime() - 5_000), markLeft));
   expect(gone.every(({ status }) => status === 'left')).toBe(true);
-  expect(await tell(cameAt, enterRoom)).toMatchObject({ status: 'left' });
+  expect(await tell(cameAt, markJoined)).toMatchObject({ status: 'left' });
   const seconds = cameAt.getTime() / 1000;
   expect(await roomEvents(app, team.id, room.id, 'room.joined')).toMatchObject([{ joined_at: seconds }]);
   expect(await roomEvents(app, team.id, room.id, 'room.left')).toMatchObject([

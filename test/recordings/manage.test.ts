@@ -7,7 +7,7 @@ import type { Answer } from '../support/http.ts';
 import { makeMp4 } from '../support/media.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
-import { advance, start, storedKeys, uploadFile, videoForm } from './recorder.ts';
+import { advance, start, storedKeys, uploadFile, videoForm } from './recording-fixtures.ts';
 
 const ROOMS = '/api/dashboard/rooms';
 const RECORDINGS = '/api/dashboard/recordings';

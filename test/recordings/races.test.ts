@@ -1,11 +1,11 @@
 /** Recordings when many act at once, and the totals of their workspace. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AppError } from '../../src/core/errors.ts';
-import type { Progress, RecordingKey } from '../../src/features/recordings/recording-progress.ts';
+import type { RecordingKey, RecordingUpdate } from '../../src/features/recordings/recording-lifecycle.ts';
 import { concurrently } from '../support/concurrently.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
-import { advance, start } from './recorder.ts';
+import { advance, start } from './recording-fixtures.ts';
 
 const ROOMS = '/api/dashboard/rooms';
 
@@ -84,7 +84,7 @@ test('a room that is deleted while recordings start and move on in it leaves non
 });
 
 test('the totals of the workspace are plain counts after a mix of everything', async () => {
-  const statuses: Progress['status'][] = ['uploaded', 'available', 'failed'];
+  const statuses: RecordingUpdate['status'][] = ['uploaded', 'available', 'failed'];
   await concurrently(40, async (index) => {
     const name = `mixed-${index}`;
     const key = await newRoom(name);

@@ -8,7 +8,7 @@ import { eventsOf } from '../support/events.ts';
 import type { Answer } from '../support/http.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Person, type Team } from '../support/world.ts';
-import { addGuest, advance, start as startAtProvider, uploadFile } from './recorder.ts';
+import { addGuest, advance, start as startAtProvider, uploadFile } from './recording-fixtures.ts';
 
 const ROOMS = '/api/dashboard/rooms';
 

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { HOUR_MS } from '../../src/core/time.ts';
-import { failStuckRecordings } from '../../src/features/recordings/fail-stale.ts';
+import { failStaleRecordings } from '../../src/features/recordings/fail-stale-recordings.ts';
 import { findRecorder, findUploader, uploadRecording } from '../../src/features/recordings/upload.ts';
 import { openDoor } from '../library/upload/door.ts';
 import { createFaultyStore, storeIsDown } from '../library/upload/faults.ts';
@@ -28,7 +28,7 @@ import { eventsOf } from '../support/events.ts';
 import { makeMp4, makePdf } from '../support/media.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team, upload } from '../support/world.ts';
-import { advance, uploadFile, videoForm } from './recorder.ts';
+import { advance, uploadFile, videoForm } from './recording-fixtures.ts';
 
 const ROOMS = '/api/dashboard/rooms';
 const MIB = 1024 * 1024;
@@ -382,7 +382,7 @@ describe('several at once, and meanwhile', () => {
     app.clock.advance(23 * HOUR_MS);
     const answer = await interrupted(async () => {
       app.clock.advance(2 * HOUR_MS);
-      await failStuckRecordings(app.services);
+      await failStaleRecordings(app.services);
       expect((await rowOf(recording.id))?.status).toBe('started');
     }, recording.token);
     expect(answer.status).toBe(200);
@@ -396,7 +396,7 @@ describe('several at once, and meanwhile', () => {
         app.clock.advance(HOUR_MS);
         const now = app.clock.now();
         await until(async () => ((await rowOf(recording.id))?.updatedAt ?? 0) >= now);
-        expect(await failStuckRecordings({ ...app.services, settings: hourlySettings() })).toBe(0);
+        expect(await failStaleRecordings({ ...app.services, settings: hourlySettings() })).toBe(0);
       }
       yield bytes.subarray(100_000);
     };

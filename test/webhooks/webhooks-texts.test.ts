@@ -70,7 +70,7 @@ test('every body in the guide is one by the catalogue', () => {
 });
 
 test('the guide names what can be done with one webhook', () => {
-  const table = guide.slice(guide.indexOf('**Looking after it**'), guide.indexOf('## Retention'));
+  const table = guide.slice(guide.indexOf('### Manage a webhook'), guide.indexOf('## Retention'));
   const base = '/api/workspaces/{id}/webhooks/{webhookId}';
   const ofOne = listOperations().filter(({ path }) => path.startsWith(base));
   expect(ofOne.length).toBeGreaterThan(8);

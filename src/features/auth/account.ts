@@ -6,7 +6,7 @@ import { isForeignKeyViolation, isUniqueViolation, transact } from '../../db/cli
 import { emit } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
 import { reassignBookingPages } from '../booking-pages/reassign-booking-pages.ts';
-import { passRoomsOn } from '../rooms/reassign-rooms.ts';
+import { reassignRooms } from '../rooms/reassign-rooms.ts';
 import { insertWorkspace } from '../workspaces/create-workspace.ts';
 import type { RegisterInput, SignedIn, UpdateMeInput, User } from './schemas.ts';
 import { startSession, toUser } from './sessions.ts';
@@ -78,7 +78,7 @@ export async function deleteMe({ db, clock }: Services, caller: Caller): Promise
         const { count } = await tx.member.deleteMany({ where: { workspaceId: workspace.id, userId: caller.userId } });
         // Removed from it while this waited for its row.
         if (count === 0) continue;
-        await passRoomsOn(tx, workspace.id, caller.userId, workspace.owner_id);
+        await reassignRooms(tx, workspace.id, caller.userId, workspace.owner_id);
         await reassignBookingPages(tx, workspace.id, caller.userId, workspace.owner_id);
         await emit(tx, clock.now(), {
           type: 'member.left',

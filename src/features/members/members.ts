@@ -10,7 +10,7 @@ import { type Tx, transact } from '../../db/client.ts';
 import { emit } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
 import { reassignBookingPages } from '../booking-pages/reassign-booking-pages.ts';
-import { passRoomsOn } from '../rooms/reassign-rooms.ts';
+import { reassignRooms } from '../rooms/reassign-rooms.ts';
 import { memberColumns, toMember } from './present.ts';
 import type { ChangeRoleInput, Member, MemberInput } from './schemas.ts';
 
@@ -84,7 +84,7 @@ export async function removeMember(
       where: { workspaceId_userId: { workspaceId: workspace.id, userId } },
       select: { user: { select: { name: true } } },
     });
-    await passRoomsOn(tx, workspace.id, userId, workspace.owner_id);
+    await reassignRooms(tx, workspace.id, userId, workspace.owner_id);
     await reassignBookingPages(tx, workspace.id, userId, workspace.owner_id);
     // Their keys stop working by the membership alone; switched off, they do not come back with their creator.
     await tx.apiKey.updateMany({ where: { workspaceId: workspace.id, createdBy: userId }, data: { isActive: false } });

@@ -5,8 +5,13 @@ import { HOUR_MS, SECOND_MS } from '../../core/time.ts';
 import { Prisma, transact } from '../../db/client.ts';
 import { emitAll } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
-import { toLeftEvent } from './enter-room.ts';
-import { toVisit, type VisitRow, visitColumns, visitTables } from './visit.ts';
+import { toLeftEvent } from './participant-lifecycle.ts';
+import {
+  type ParticipantRow,
+  participantColumns,
+  participantTables,
+  toParticipantRecord,
+} from './participant-record.ts';
 
 type Needs = Pick<Services, 'db' | 'clock' | 'log' | 'settings'>;
 
@@ -22,7 +27,7 @@ const PROVIDER_SILENCE_MS = 24 * HOUR_MS;
  * once for who had joined, however many servers do this at a time. A workspace that fails is passed over until the next
  * time. Returns how many they were.
  */
-export async function closeSilentParticipants(services: Needs): Promise<number> {
+export async function expireParticipants(services: Needs): Promise<number> {
   const { db, clock, log } = services;
   const workspaces = await db.$queryRaw<{ id: number }[]>`
     select distinct p.workspace_id as id from participants p where ${isSilent(services, clock.now())} order by 1`;
@@ -55,14 +60,14 @@ function closeBatch(services: Needs, workspaceId: number): Promise<number> {
     if ((await lockWorkspaceIfExists(tx, workspaceId)) === null) return 0;
     const now = services.clock.now();
     // Whose row is held by somebody is being heard of right now.
-    const rows = await tx.$queryRaw<VisitRow[]>`
-      select ${visitColumns} from ${visitTables} where p.workspace_id = ${workspaceId} and ${isSilent(services, now)}
+    const rows = await tx.$queryRaw<ParticipantRow[]>`
+      select ${participantColumns} from ${participantTables} where p.workspace_id = ${workspaceId} and ${isSilent(services, now)}
       order by p.last_seen_at, p.id limit ${BATCH} for no key update of p skip locked`;
     if (rows.length === 0) return 0;
     await tx.$executeRaw`
       update participants set status = 'left', left_at = last_seen_at
       where workspace_id = ${workspaceId} and id in (${Prisma.join(rows.map(({ id }) => id))})`;
-    const joined = rows.map(toVisit).filter(({ status }) => status === 'joined');
+    const joined = rows.map(toParticipantRecord).filter(({ status }) => status === 'joined');
     await emitAll(
       tx,
       now,

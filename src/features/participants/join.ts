@@ -3,11 +3,11 @@ import { createToken, hashToken } from '../../auth/tokens.ts';
 import { badField, unauthorized } from '../../core/errors.ts';
 import { isForeignKeyViolation, transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
-import { addParticipant, enterRoom } from './enter-room.ts';
+import { addParticipant, markJoined } from './participant-lifecycle.ts';
+import { lockParticipant } from './participant-record.ts';
 import { toOwnParticipant } from './present.ts';
 import { findRoomAccess, lockRoomAccess } from './room-access.ts';
 import type { JoinedParticipant, JoinInput } from './schemas.ts';
-import { lockVisit } from './visit.ts';
 
 /**
  * Joins a room: goes in, or waits to be let in where the room has that and the caller is none of its hosts. Only the
@@ -30,7 +30,7 @@ export async function joinRoom(
       const known = { tokenHash: hashToken(token), reference: null };
       const key = { ...place, id: await addParticipant(tx, at, { ...place, ...visitor, ...known }) };
       const isIn = access.isHost || !access.hasWaitingRoom;
-      const visit = await (isIn ? enterRoom(tx, at, key) : lockVisit(tx, key));
+      const visit = await (isIn ? markJoined(tx, at, key) : lockParticipant(tx, key));
       return { ...toOwnParticipant(visit, access.waitingRoomMessage), token };
     });
   } catch (error) {

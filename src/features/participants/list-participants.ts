@@ -1,11 +1,16 @@
 import type { Caller } from '../../auth/identify.ts';
 import { Prisma } from '../../db/client.ts';
+import { limitOffset } from '../../db/limit-offset.ts';
 import type { Services } from '../../services.ts';
-import { pageOf } from '../rooms/read-rooms.ts';
+import {
+  type ParticipantRow,
+  participantColumns,
+  participantTables,
+  toParticipantRecord,
+} from './participant-record.ts';
 import { toParticipant } from './present.ts';
 import { findHostAccess } from './room-access.ts';
 import type { ListParticipantsInput, Participant } from './schemas.ts';
-import { toVisit, type VisitRow, visitColumns, visitTables } from './visit.ts';
 
 /**
  * The participants of a room, who came last first: those who are there or wait, or those of one status. Throws 404
@@ -19,9 +24,9 @@ export async function listParticipants(
   const { workspaceId, roomId } = await findHostAccess(db, caller, name);
   const isAsked =
     status === undefined ? Prisma.sql`p.status in ('waiting', 'joined')` : Prisma.sql`p.status = ${status}`;
-  const rows = await db.$queryRaw<VisitRow[]>`
-    select ${visitColumns} from ${visitTables}
+  const rows = await db.$queryRaw<ParticipantRow[]>`
+    select ${participantColumns} from ${participantTables}
     where p.workspace_id = ${workspaceId} and p.room_id = ${roomId} and ${isAsked}
-    order by p.created_at desc, p.id desc ${pageOf(page)}`;
-  return rows.map((row) => toParticipant(toVisit(row)));
+    order by p.created_at desc, p.id desc ${limitOffset(page)}`;
+  return rows.map((row) => toParticipant(toParticipantRecord(row)));
 }

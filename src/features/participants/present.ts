@@ -1,10 +1,10 @@
 /** What leaves of a participant. */
 import { toUnixSeconds } from '../../core/time.ts';
+import type { ParticipantRecord } from './participant-record.ts';
 import type { OwnParticipant, Participant } from './schemas.ts';
-import type { Visit } from './visit.ts';
 
 /** As they see themself. The message is for those who wait. */
-export function toOwnParticipant(visit: Visit, waitingRoomMessage: string | null): OwnParticipant {
+export function toOwnParticipant(visit: ParticipantRecord, waitingRoomMessage: string | null): OwnParticipant {
   return {
     id: visit.id,
     room_name: visit.roomName,
@@ -21,7 +21,7 @@ function toSecondsOrNull(date: Date | null): number | null {
 }
 
 /** As the hosts of the room see them. */
-export function toParticipant(visit: Visit): Participant {
+export function toParticipant(visit: ParticipantRecord): Participant {
   return {
     id: visit.id,
     name: visit.name,

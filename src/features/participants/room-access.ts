@@ -3,8 +3,8 @@ import type { Caller } from '../../auth/identify.ts';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
 import { isAtLeast, toRole } from '../../core/roles.ts';
+import { isSlug } from '../../core/slugs.ts';
 import type { Database, Tx } from '../../db/client.ts';
-import { isRoomName } from '../rooms/room-name.ts';
 
 export type RoomAccess = {
   workspaceId: number;
@@ -19,7 +19,7 @@ type Row = Omit<RoomAccess, 'isHost'> & { userId: number; role: string | null };
 
 /** The room `name`, whoever calls. Throws 404 "Room not found". */
 export async function findRoomAccess(db: Database | Tx, caller: Caller | null, name: string): Promise<RoomAccess> {
-  if (!isRoomName(name)) throw notFound('Room');
+  if (!isSlug(name)) throw notFound('Room');
   const [row] = await db.$queryRaw<Row[]>`
     select r.workspace_id as "workspaceId", r.id as "roomId", r.user_id as "userId",
       r.waiting_room_enabled as "hasWaitingRoom", r.waiting_room_message as "waitingRoomMessage", m.role

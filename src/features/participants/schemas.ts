@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { ListPageInput } from '../../core/list-page.ts';
 import { email, id, MAX_NAME_LENGTH, singleLineText, unixSeconds } from '../../core/validation.ts';
-import { ListPageInput, RoomInput } from '../rooms/schemas.ts';
-import { participantStatuses } from './status.ts';
+import { participantStatuses } from './participant-status.ts';
 
+const roomName = z.string().describe('Name of the room');
 const status = z
   .enum(participantStatuses)
   .describe('waiting until let in (joined) or not (refused); left in the end. refused and left are final');
@@ -44,7 +45,7 @@ const JoinedParticipant = OwnParticipant.extend({
 export type JoinedParticipant = z.infer<typeof JoinedParticipant>;
 
 export const JoinInput = z.object({
-  roomName: z.string().describe('Name of the room'),
+  roomName,
   name: singleLineText(MAX_NAME_LENGTH)
     .nullable()
     .describe(
@@ -60,13 +61,14 @@ export const JoinInput = z.object({
 });
 export type JoinInput = z.infer<typeof JoinInput>;
 
-export const ListParticipantsInput = RoomInput.extend({
+export const ListParticipantsInput = z.object({
+  name: roomName,
   status: z.enum(participantStatuses).describe('Only these; without it those who wait and who joined').optional(),
   ...ListPageInput.shape,
 });
 export type ListParticipantsInput = z.infer<typeof ListParticipantsInput>;
 
-export const ParticipantInput = RoomInput.extend({ participantId: id.describe('Participant ID') });
+export const ParticipantInput = z.object({ name: roomName, participantId: id.describe('Participant ID') });
 export type ParticipantInput = z.infer<typeof ParticipantInput>;
 
 export const ParticipantAnswer = z.object({ participant: Participant });

@@ -3,12 +3,12 @@ import type { Caller } from '../../auth/identify.ts';
 import { conflict } from '../../core/errors.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
-import { enterRoom } from './enter-room.ts';
+import { markJoined } from './participant-lifecycle.ts';
+import { lockParticipant, type ParticipantKey, type ParticipantRecord } from './participant-record.ts';
+import type { ParticipantStatus } from './participant-status.ts';
 import { toParticipant } from './present.ts';
 import { findHostAccess, lockRoomAccess } from './room-access.ts';
 import type { Participant, ParticipantInput } from './schemas.ts';
-import type { ParticipantStatus } from './status.ts';
-import { lockVisit, type Visit, type VisitKey } from './visit.ts';
 
 const whatStandsAgainst: Record<Exclude<ParticipantStatus, 'waiting'>, string> = {
   joined: 'The participant has joined already',
@@ -24,7 +24,7 @@ type Needs = Pick<Services, 'db' | 'clock'>;
  */
 export function admit(services: Needs, caller: Caller, input: ParticipantInput): Promise<Participant> {
   return asHost(services, caller, input, async (tx, key) =>
-    requireStatus(await enterRoom(tx, services.clock.now(), key), 'joined'),
+    requireStatus(await markJoined(tx, services.clock.now(), key), 'joined'),
   );
 }
 
@@ -33,7 +33,7 @@ function asHost(
   { db }: Needs,
   caller: Caller,
   { name, participantId }: ParticipantInput,
-  decide: (tx: Tx, key: VisitKey) => Promise<Participant>,
+  decide: (tx: Tx, key: ParticipantKey) => Promise<Participant>,
 ): Promise<Participant> {
   return transact(db, async (tx) => {
     const { workspaceId, roomId } = await lockRoomAccess(tx, () => findHostAccess(tx, caller, name));
@@ -41,7 +41,7 @@ function asHost(
   });
 }
 
-function requireStatus(visit: Visit, wanted: 'joined' | 'refused'): Participant {
+function requireStatus(visit: ParticipantRecord, wanted: 'joined' | 'refused'): Participant {
   if (visit.status !== wanted && visit.status !== 'waiting') throw conflict(whatStandsAgainst[visit.status]);
   return toParticipant(visit);
 }
@@ -54,8 +54,8 @@ export function refuse(services: Needs, caller: Caller, input: ParticipantInput)
   return asHost(services, caller, input, async (tx, key) => requireStatus(await refuseIfWaiting(tx, key), 'refused'));
 }
 
-async function refuseIfWaiting(tx: Tx, key: VisitKey): Promise<Visit> {
-  const visit = await lockVisit(tx, key);
+async function refuseIfWaiting(tx: Tx, key: ParticipantKey): Promise<ParticipantRecord> {
+  const visit = await lockParticipant(tx, key);
   if (visit.status !== 'waiting') return visit;
   await tx.$executeRaw`
     update participants set status = 'refused' where workspace_id = ${key.workspaceId} and id = ${key.id}`;

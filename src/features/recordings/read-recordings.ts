@@ -1,14 +1,16 @@
 /** Reading recordings: those of a user's rooms, those of one room, and the file of one. */
 import type { Caller } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
+import type { ListPageInput } from '../../core/list-page.ts';
 import { type RecordingStatus, toRecordingStatus } from '../../core/recording-status.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { type Database, Prisma, type Tx } from '../../db/client.ts';
+import { limitOffset } from '../../db/limit-offset.ts';
 import type { Services } from '../../services.ts';
 import { signDownload } from '../../storage/sign-download.ts';
 import type { Download } from '../library/schemas.ts';
-import { isOwn, pageOf, readRoom } from '../rooms/read-rooms.ts';
-import type { ListPageInput, RoomInput } from '../rooms/schemas.ts';
+import { isOwn, readRoom } from '../rooms/read-rooms.ts';
+import type { RoomInput } from '../rooms/schemas.ts';
 import type { Recording, RecordingInput } from './schemas.ts';
 
 type Db = Pick<Services, 'db'>;
@@ -61,7 +63,7 @@ async function list({ db }: Db, condition: Prisma.Sql, page: ListPageInput, orig
   const rows = await db.$queryRaw<RecordingRow[]>`
     select ${recordingColumns}
     from rooms r join recordings c on c.workspace_id = r.workspace_id and c.room_id = r.id
-    where ${condition} order by c.created_at desc, c.id desc ${pageOf(page)}`;
+    where ${condition} order by c.created_at desc, c.id desc ${limitOffset(page)}`;
   return rows.map((row) => toRecording(row, origin));
 }
 

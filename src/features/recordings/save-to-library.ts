@@ -1,7 +1,7 @@
 /** Copying the file of a recording into the library of its workspace. */
 import type { Caller } from '../../auth/identify.ts';
 import { badField, conflict, storageUnavailable } from '../../core/errors.ts';
-import { sizeInWords } from '../../media/format-bytes.ts';
+import { formatBytes } from '../../media/format-bytes.ts';
 import { commitFile } from '../../media/receive-file.ts';
 import type { Services } from '../../services.ts';
 import { createObjectKey } from '../../storage/create-object-key.ts';
@@ -52,7 +52,7 @@ async function findFile(services: Services, caller: Caller, input: RecordingInpu
   );
   if (status === 'failed') throw conflict('The recording has failed');
   if (status !== 'available' || fileKey === null) throw conflict('The recording is not available yet');
-  if (size > MAX_ITEM_BYTES) throw badField('recordingId', `File is larger than ${sizeInWords(MAX_ITEM_BYTES)}`);
+  if (size > MAX_ITEM_BYTES) throw badField('recordingId', `File is larger than ${formatBytes(MAX_ITEM_BYTES)}`);
   if (sha256 === null) throw new Error('A recording with a file, and without its hash');
   // 0 is what a recording has whose duration nobody knows.
   const seconds = duration > 0 && duration <= MAX_SECONDS ? Number(duration) : null;

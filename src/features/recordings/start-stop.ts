@@ -10,9 +10,8 @@ import { type Tx, transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
 import { lockOwnRoom } from '../rooms/read-rooms.ts';
 import type { RoomInput } from '../rooms/schemas.ts';
-import { requireStartInBounds } from './participant-bounds.ts';
 import { readRecording } from './read-recordings.ts';
-import { addRecording } from './recording-progress.ts';
+import { addRecording } from './recording-lifecycle.ts';
 import type {
   NewRecordingInput,
   Recording,
@@ -21,6 +20,7 @@ import type {
   StartedRecording,
   StartRecordingInput,
 } from './schemas.ts';
+import { requireWithinStartLimits } from './start-limits.ts';
 
 type Needs = Pick<Services, 'db' | 'clock'>;
 
@@ -76,7 +76,7 @@ async function lockRoomOfUser(tx: Tx, caller: Caller, input: RoomInput): Promise
 }
 
 /**
- * The same by a participant, within the bounds of `requireStartInBounds`. Throws 403 "Only participants who have joined
+ * The same by a participant, within the bounds of `requireWithinStartLimits`. Throws 403 "Only participants who have joined
  * can record", 404, 409, and 429 with Retry-After.
  */
 export function startRecordingByParticipant(
@@ -88,7 +88,7 @@ export function startRecordingByParticipant(
   return transact(db, async (tx) => {
     const place = await lockRoomOfParticipant(tx, participant);
     const now = clock.now();
-    await requireStartInBounds(tx, now, place);
+    await requireWithinStartLimits(tx, now, place);
     return startIn(tx, now, place, { title, startedBy: participant.id }, origin);
   });
 }

@@ -6,7 +6,7 @@ import { type RecordingStatus, toRecordingStatus } from '../../core/recording-st
 import { type Tx, transact } from '../../db/client.ts';
 import { type FileRules, type IncomingFile, receiveFile, type StoredFile } from '../../media/receive-file.ts';
 import type { Services } from '../../services.ts';
-import { advanceRecording, type RecordingKey } from './recording-progress.ts';
+import { advanceRecording, type RecordingKey } from './recording-lifecycle.ts';
 
 /** What comes of a file, and with it. */
 export type RecordingTransfer = {

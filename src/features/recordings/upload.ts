@@ -8,7 +8,7 @@ import type { Database, Tx } from '../../db/client.ts';
 import type { IncomingUpload } from '../../media/receive-file.ts';
 import type { Services } from '../../services.ts';
 import { findOwnRecording, readRecording } from './read-recordings.ts';
-import type { RecordingKey } from './recording-progress.ts';
+import type { RecordingKey } from './recording-lifecycle.ts';
 import type { Recording } from './schemas.ts';
 import { requireUnfinished, storeRecordingFile } from './store-recording-file.ts';
 

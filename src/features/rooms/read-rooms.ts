@@ -2,18 +2,13 @@
 import type { Actor, Caller } from '../../auth/identify.ts';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
+import type { ListPageInput } from '../../core/list-page.ts';
+import { isSlug } from '../../core/slugs.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { type Database, Prisma, type Tx } from '../../db/client.ts';
+import { limitOffset } from '../../db/limit-offset.ts';
 import type { Services } from '../../services.ts';
-import { isRoomName } from './room-name.ts';
-import {
-  type ListPageInput,
-  MAX_LISTED,
-  type PublicRoom,
-  type PublicRoomInput,
-  type Room,
-  type RoomInput,
-} from './schemas.ts';
+import type { PublicRoom, PublicRoomInput, Room, RoomInput } from './schemas.ts';
 
 type Db = Pick<Services, 'db'>;
 
@@ -46,11 +41,6 @@ export function isOwn({ userId, credential }: Caller): Prisma.Sql {
     : Prisma.sql`r.user_id = ${userId}`;
 }
 
-/** The part of a list that is asked for; all of it, up to a bound, when nothing is. */
-export function pageOf({ limit = MAX_LISTED, offset = 0 }: ListPageInput): Prisma.Sql {
-  return Prisma.sql`limit ${limit} offset ${offset}`;
-}
-
 /** The caller's rooms, newest first; for a key, those in its workspace. */
 export function listOwnRooms(services: Db, caller: Caller, page: ListPageInput): Promise<Room[]> {
   return listRooms(services, isOwn(caller), page);
@@ -58,7 +48,7 @@ export function listOwnRooms(services: Db, caller: Caller, page: ListPageInput):
 
 async function listRooms({ db }: Db, condition: Prisma.Sql, page: ListPageInput): Promise<Room[]> {
   const rows = await db.$queryRaw<RoomRow[]>`
-    select ${roomColumns} from rooms r where ${condition} order by r.created_at desc, r.id desc ${pageOf(page)}`;
+    select ${roomColumns} from rooms r where ${condition} order by r.created_at desc, r.id desc ${limitOffset(page)}`;
   return rows.map(toRoom);
 }
 
@@ -87,7 +77,7 @@ export function listWorkspaceRooms(services: Db, { workspaceId }: Actor, page: L
 
 /** The caller's room. Throws the same 404 for what is no room and for another user's. */
 export async function readRoom(db: Database | Tx, caller: Caller, { name }: RoomInput): Promise<Room> {
-  if (!isRoomName(name)) throw notFound('Room');
+  if (!isSlug(name)) throw notFound('Room');
   const [row] = await db.$queryRaw<RoomRow[]>`
     select ${roomColumns} from rooms r where r.name = ${name} and ${isOwn(caller)}`;
   if (!row) throw notFound('Room');
@@ -104,7 +94,7 @@ export async function lockOwnRoom(tx: Tx, caller: Caller, input: RoomInput): Pro
 
 /** What a room shows of itself to anyone. Throws 404. */
 export async function readPublicRoom({ db }: Db, { roomName }: PublicRoomInput): Promise<PublicRoom> {
-  if (!isRoomName(roomName)) throw notFound('Room');
+  if (!isSlug(roomName)) throw notFound('Room');
   // In SQL, since Prisma rounds numbers to 16 digits.
   const [row] = await db.$queryRaw<
     Pick<RoomRow, 'name' | 'display_name' | 'accent_color' | 'waiting_room_enabled' | 'scheduled_at'>[]

@@ -11,9 +11,8 @@ import { isUniqueViolation, Prisma, type Tx, transact } from '../../db/client.ts
 import { emit } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObject, removeDiscardedObjects } from '../../storage/discarded-objects.ts';
-import { leaveDeletedRoom } from '../participants/enter-room.ts';
+import { emitLeftForRoom } from '../participants/participant-lifecycle.ts';
 import { lockOwnRoom, readRoom } from './read-rooms.ts';
-import { suggestRoomName } from './room-name.ts';
 import {
   type CreateRoomInput,
   DEFAULT_COLOR,
@@ -22,6 +21,7 @@ import {
   type RoomSettings,
   type UpdateRoomInput,
 } from './schemas.ts';
+import { suggestRoomName } from './suggest-room-name.ts';
 
 type NewRoom = { workspaceId: number; userId: number; name: string; createdAt: Date };
 
@@ -200,7 +200,7 @@ export async function deleteRoom(services: Services, caller: Caller, { name }: R
   const keys = await transact(services.db, async (tx) => {
     const { workspace_id: workspaceId, id } = await lockRoom(tx, caller, { name });
     const recordings = await tx.recording.findMany({ where: { workspaceId, roomId: id }, select: { fileKey: true } });
-    await leaveDeletedRoom(tx, services.clock.now(), workspaceId, id);
+    await emitLeftForRoom(tx, services.clock.now(), workspaceId, id);
     await tx.room.deleteMany({ where: { workspaceId, id } });
     return recordings.flatMap(({ fileKey }) => fileKey ?? []);
   });

@@ -1,14 +1,11 @@
 import { z } from 'zod';
-import { slugFormat } from '../../core/slugs.ts';
-import { hexColor, id, integerBetween, multilineText, singleLineText, unixSeconds } from '../../core/validation.ts';
-import { isRoomName } from './room-name.ts';
+import { isSlug, slugFormat } from '../../core/slugs.ts';
+import { hexColor, id, multilineText, singleLineText, unixSeconds } from '../../core/validation.ts';
 
 const MAX_DISPLAY_NAME = 100;
 const MAX_MESSAGE = 1000;
 const MAX_SESSION = 200;
 export const DEFAULT_COLOR = '#6366f1';
-/** What a list holds at most when no limit is sent. */
-export const MAX_LISTED = 10_000;
 
 export const Room = z
   .object({
@@ -38,13 +35,6 @@ export const PublicRoom = Room.pick({
   scheduled_at: true,
 }).meta({ id: 'PublicRoom', description: 'A room as it is before one joins' });
 export type PublicRoom = z.infer<typeof PublicRoom>;
-
-/** Lists answer everything unless a page of it is asked for. */
-export const ListPageInput = z.object({
-  limit: integerBetween(1, 100).describe(`Maximum number of entries; without it all, up to ${MAX_LISTED}`).optional(),
-  offset: integerBetween(0, 2_147_483_647).describe('How many entries to skip; 0 without it').optional(),
-});
-export type ListPageInput = z.infer<typeof ListPageInput>;
 
 /** A name in a path: one that cannot be a room's is as unknown as any other. */
 export const RoomInput = z.object({ name: z.string().describe('Name of the room') });
@@ -83,7 +73,7 @@ export type RoomSettings = z.infer<z.ZodObject<typeof settings>>;
 export const CreateRoomInput = z.object({
   name: z
     .string({ error: INVALID_NAME })
-    .refine(isRoomName, { error: INVALID_NAME })
+    .refine(isSlug, { error: INVALID_NAME })
     .describe('2 to 64 of a-z, 0-9 and single inner hyphens; generated when omitted')
     .meta({ ...slugFormat, example: 'amber-falcon' })
     .optional(),

@@ -2,7 +2,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { AccessToken } from 'livekit-server-sdk';
-import type { Callback } from '../../../src/features/meeting-providers/adapters/facts.ts';
+import type { Callback } from '../../../src/features/meeting-providers/adapters/provider-adapter.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type SignedHeaders = Record<string, string>;

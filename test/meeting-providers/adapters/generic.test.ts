@@ -20,8 +20,8 @@ function read(value: unknown, options: Parameters<typeof signGeneric>[2] = {}) {
   return generic.readAndVerify(callbackOf(body, signGeneric(body, secret, { at: NOW, ...options })), credentials, NOW);
 }
 
-async function factsOf(value: unknown) {
-  return (await read(value)).facts;
+async function eventsOf(value: unknown) {
+  return (await read(value)).events;
 }
 
 const room = { kind: 'name', name: ROOM_NAME };
@@ -38,14 +38,14 @@ describe('signatures', () => {
     const signature = new Webhook(secret).sign('msg_2', NOW, body);
     const timestamp = String(NOW.getTime() / 1000);
     const headers = { 'webhook-id': 'msg_2', 'webhook-timestamp': timestamp, 'webhook-signature': signature };
-    expect(await readSigned(headers)).toMatchObject({ dedupeKey: 'msg_2', facts: [{ kind: 'participant.left' }] });
+    expect(await readSigned(headers)).toMatchObject({ dedupeKey: 'msg_2', events: [{ kind: 'participant.left' }] });
   });
 
   test('one good signature among several is enough, and one must be', async () => {
     const signature = good['webhook-signature'];
     const other = signGeneric(body, createGenericSecret(), { at: NOW })['webhook-signature'];
     for (const several of [`${other} ${signature}`, `v1a,x ${signature} ${other}`, `${signature} v2,`]) {
-      expect((await readSigned({ ...good, 'webhook-signature': several })).facts).toHaveLength(1);
+      expect((await readSigned({ ...good, 'webhook-signature': several })).events).toHaveLength(1);
     }
     for (const none of [
       other,
@@ -74,7 +74,7 @@ describe('signatures', () => {
 
   test('it is good for 5 minutes around its timestamp', async () => {
     for (const distance of [-300_000, 300_000]) {
-      expect((await readSigned(good, body, new Date(NOW.getTime() + distance))).facts).toHaveLength(1);
+      expect((await readSigned(good, body, new Date(NOW.getTime() + distance))).events).toHaveLength(1);
       await expectUnverified(
         readSigned(good, body, new Date(NOW.getTime() + distance + Math.sign(distance))),
         'webhook-timestamp must be within 5 minutes of now',
@@ -113,7 +113,7 @@ describe('signatures', () => {
 describe('events', () => {
   test('participant.joined', async () => {
     const participant = { name: 'Grace\u0000 Hopper\ud800 ', email: 'Grace@Example.com', token: 'pt_abc' };
-    expect(await factsOf(genericEvent('participant.joined', participant))).toEqual([
+    expect(await eventsOf(genericEvent('participant.joined', participant))).toEqual([
       {
         kind: 'participant.joined',
         ...presence,
@@ -122,37 +122,37 @@ describe('events', () => {
         token: 'pt_abc',
       },
     ]);
-    expect(await factsOf(genericEvent('participant.joined', { email: 'Grace', token: null }))).toEqual([
+    expect(await eventsOf(genericEvent('participant.joined', { email: 'Grace', token: null }))).toEqual([
       { kind: 'participant.joined', ...presence, name: null, email: null, token: null },
     ]);
   });
 
   test('participant.left', async () => {
-    expect(await factsOf(genericEvent('participant.left', { name: 'ignored' }))).toEqual([
+    expect(await eventsOf(genericEvent('participant.left', { name: 'ignored' }))).toEqual([
       { kind: 'participant.left', ...presence },
     ]);
   });
 
   test('recording.started', async () => {
-    expect(await factsOf(genericEvent('recording.started', { title: ' Weekly ' }))).toEqual([
+    expect(await eventsOf(genericEvent('recording.started', { title: ' Weekly ' }))).toEqual([
       { kind: 'recording.started', ...archive, title: 'Weekly' },
     ]);
-    expect(await factsOf(genericEvent('recording.started', {}))).toMatchObject([{ title: null }]);
+    expect(await eventsOf(genericEvent('recording.started', {}))).toMatchObject([{ title: null }]);
   });
 
   test('recording.ended', async () => {
-    expect(await factsOf(genericEvent('recording.ended', { duration: 60, size: 0 }))).toEqual([
+    expect(await eventsOf(genericEvent('recording.ended', { duration: 60, size: 0 }))).toEqual([
       { kind: 'recording.ended', ...archive, duration: 60, size: null },
     ]);
   });
 
   test('recording.uploaded, with and without an address', async () => {
     const uploaded = { kind: 'recording.uploaded', ...archive, duration: null, size: 5_000_000_000 };
-    expect(await factsOf(genericEvent('recording.uploaded', { size: 5_000_000_000 }))).toEqual([
+    expect(await eventsOf(genericEvent('recording.uploaded', { size: 5_000_000_000 }))).toEqual([
       { ...uploaded, file: null },
     ]);
     expect(
-      await factsOf(genericEvent('recording.uploaded', { size: 5_000_000_000, url: 'https://a.example/b c' })),
+      await eventsOf(genericEvent('recording.uploaded', { size: 5_000_000_000, url: 'https://a.example/b c' })),
     ).toEqual([{ ...uploaded, file: { url: 'https://a.example/b%20c' } }]);
   });
 
@@ -165,23 +165,23 @@ describe('events', () => {
       file: { url: 'https://a.example/' },
     };
     const sent = { duration: 60, size: 7, url: 'https://a.example' };
-    expect(await factsOf(genericEvent('recording.available', sent))).toEqual([{ ...available, urlExpiresAt: null }]);
-    expect(await factsOf(genericEvent('recording.available', { ...sent, url_expires_at: SECONDS + 900 }))).toEqual([
+    expect(await eventsOf(genericEvent('recording.available', sent))).toEqual([{ ...available, urlExpiresAt: null }]);
+    expect(await eventsOf(genericEvent('recording.available', { ...sent, url_expires_at: SECONDS + 900 }))).toEqual([
       { ...available, urlExpiresAt: new Date((SECONDS + 900) * 1000) },
     ]);
   });
 
   test('recording.failed', async () => {
-    expect(await factsOf(genericEvent('recording.failed', { reason: 'disk full' }))).toEqual([
+    expect(await eventsOf(genericEvent('recording.failed', { reason: 'disk full' }))).toEqual([
       { kind: 'recording.failed', ...archive, reason: 'disk full' },
     ]);
-    expect(await factsOf(genericEvent('recording.failed', { reason: '' }))).toMatchObject([
+    expect(await eventsOf(genericEvent('recording.failed', { reason: '' }))).toMatchObject([
       { reason: 'failed without a reason' },
     ]);
   });
 
   test('what is still to come happens now', async () => {
-    expect(await factsOf(genericEvent('participant.left', {}, { occurred_at: SECONDS + 3600 }))).toMatchObject([
+    expect(await eventsOf(genericEvent('participant.left', {}, { occurred_at: SECONDS + 3600 }))).toMatchObject([
       { at: NOW },
     ]);
   });

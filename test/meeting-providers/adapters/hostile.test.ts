@@ -17,10 +17,13 @@ import {
   uint8Array,
 } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MalformedCallback, UnverifiedCallback } from '../../../src/features/meeting-providers/adapters/errors.ts';
-import type { Callback, VerifiedCallback } from '../../../src/features/meeting-providers/adapters/facts.ts';
 import { createGenericSecret } from '../../../src/features/meeting-providers/adapters/generic.ts';
 import { type ProviderKind, providerKinds, providers } from '../../../src/features/meeting-providers/adapters/index.ts';
+import type { Callback, VerifiedCallback } from '../../../src/features/meeting-providers/adapters/provider-adapter.ts';
+import {
+  MalformedCallback,
+  UnverifiedCallback,
+} from '../../../src/features/meeting-providers/adapters/provider-adapter.ts';
 import {
   bodyOf,
   genericEvent,
@@ -95,7 +98,7 @@ async function expectOneOfThree(kind: ProviderKind, callback: Callback): Promise
     return null;
   }
   expect(verified.dedupeKey).toMatch(/^[\x21-\x7e]{1,200}$/);
-  for (const leaf of leavesOf(verified.facts)) {
+  for (const leaf of leavesOf(verified.events)) {
     if (leaf instanceof Date) expect(leaf.getTime()).not.toBeNaN();
     if (typeof leaf === 'number') expect(Number.isSafeInteger(leaf) && leaf > 0).toBe(true);
     if (isText(leaf)) expect(leaf.isWellFormed() && !/\p{Cc}/u.test(leaf) && leaf.length <= 2048).toBe(true);
@@ -173,7 +176,7 @@ const runs = { numRuns: 300 };
 
 describe.each(providerKinds)('%s', (kind) => {
   test('the callbacks that are mutated below are accepted as they are', async () => {
-    for (const value of real[kind]) expect((await readSigned(kind, bodyOf(value)))?.facts).toHaveLength(1);
+    for (const value of real[kind]) expect((await readSigned(kind, bodyOf(value)))?.events).toHaveLength(1);
   });
 
   test('any bytes', async () => {

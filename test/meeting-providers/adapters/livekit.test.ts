@@ -32,8 +32,8 @@ async function read(value: unknown, now = arrive()) {
   return livekit.readAndVerify(callbackOf(body, await signLivekit(body, KEY, SECRET)), credentials, now);
 }
 
-async function factsOf(value: unknown, now = arrive()) {
-  return (await read(value, now)).facts;
+async function eventsOf(value: unknown, now = arrive()) {
+  return (await read(value, now)).events;
 }
 
 function secondsAfter(seconds: number) {
@@ -80,16 +80,16 @@ describe('signatures', () => {
 
   test('a signature is of these bytes', async () => {
     const headers = await signLivekit(body, KEY, SECRET);
-    await expectUnverified(readSigned(headers, Buffer.from(`${body} `)), 'The signature is of another body');
+    await expectUnverified(readSigned(headers, Buffer.from(`${body} `)), 'The signature does not match the body');
     for (const digest of ['', 'x']) {
       const signed = await signLivekit(body, KEY, SECRET, digest);
-      await expectUnverified(readSigned(signed), 'The signature is of another body');
+      await expectUnverified(readSigned(signed), 'The signature does not match the body');
     }
   });
 
   test('a signature is good for 5 minutes', async () => {
     const headers = await signLivekit(body, KEY, SECRET);
-    expect((await readSigned(headers, body, arrive(300_000))).facts).toHaveLength(1);
+    expect((await readSigned(headers, body, arrive(300_000))).events).toHaveLength(1);
     await expectUnverified(readSigned(headers, body, arrive(312_000)), 'The signature has expired');
     await expectUnverified(readSigned(headers, body, arrive(-15_000)), 'The signature is not valid');
   });
@@ -102,14 +102,14 @@ test('a token that never expires is refused', async () => {
     new SignJWT({ ...claims, ...more }).setProtectedHeader({ alg: 'HS256' }).sign(new TextEncoder().encode(SECRET));
   const readSigned = (authorization: string) =>
     livekit.readAndVerify(callbackOf(body, { authorization }), credentials, RECORDED_AT);
-  expect((await readSigned(await sign({ exp: RECORDED_AT.getTime() / 1000 + 60 }))).facts).toEqual([]);
+  expect((await readSigned(await sign({ exp: RECORDED_AT.getTime() / 1000 + 60 }))).events).toEqual([]);
   await expectUnverified(readSigned(await sign({})), 'The signature is not valid');
 });
 
 describe('participants', () => {
   const presence = { room, participantReference: 'PA_2ENBT8DXBYRo', at: RECORDED_AT };
   const joined = { kind: 'participant.joined', ...presence };
-  const join = (participant = {}) => factsOf(livekitParticipant('participant_joined', participant));
+  const join = (participant = {}) => eventsOf(livekitParticipant('participant_joined', participant));
 
   test('participant_joined: what the token of the participant carried, wherever it did', async () => {
     const grace = { ...joined, name: 'Grace Hopper', email: 'grace@example.com', token: 'pt_abc' };
@@ -128,21 +128,21 @@ describe('participants', () => {
   });
 
   test('participant_left', async () => {
-    expect(await factsOf(livekitParticipant('participant_left', { state: 'DISCONNECTED' }))).toEqual([
+    expect(await eventsOf(livekitParticipant('participant_left', { state: 'DISCONNECTED' }))).toEqual([
       { kind: 'participant.left', ...presence },
     ]);
   });
 
   test.each([undefined, 'STANDARD', 0, 'SIP', 3])('the kind %j is of people', async (kind) => {
     expect(await join({ kind })).toHaveLength(1);
-    expect(await factsOf(livekitParticipant('participant_left', { kind }))).toHaveLength(1);
+    expect(await eventsOf(livekitParticipant('participant_left', { kind }))).toHaveLength(1);
   });
 
   test.each(['INGRESS', 'EGRESS', 2, 'AGENT', 'CONNECTOR', 'BRIDGE', 'A_KIND_OF_TOMORROW', 99])(
     'the kind %j is not',
     async (kind) => {
       expect(await join({ kind })).toEqual([]);
-      expect(await factsOf(livekitParticipant('participant_left', { kind }))).toEqual([]);
+      expect(await eventsOf(livekitParticipant('participant_left', { kind }))).toEqual([]);
     },
   );
 
@@ -169,28 +169,28 @@ describe('egress', () => {
   const failed = { kind: 'recording.failed', ...archive, at: secondsAfter(123) };
 
   test('egress_started, and an update that it is active', async () => {
-    expect(await factsOf(livekitEgress('egress_started', 'EGRESS_STARTING'))).toEqual([started]);
-    expect(await factsOf(livekitEgress('egress_updated', 'EGRESS_ACTIVE'))).toEqual([started]);
+    expect(await eventsOf(livekitEgress('egress_started', 'EGRESS_STARTING'))).toEqual([started]);
+    expect(await eventsOf(livekitEgress('egress_updated', 'EGRESS_ACTIVE'))).toEqual([started]);
     const unknown = { startedAt: undefined };
-    expect(await factsOf(livekitEgress('egress_started', 'EGRESS_STARTING', unknown))).toEqual([
+    expect(await eventsOf(livekitEgress('egress_started', 'EGRESS_STARTING', unknown))).toEqual([
       { ...started, at: secondsAfter(125) },
     ]);
   });
 
   test('ENDING: the capture is over', async () => {
-    expect(await factsOf(livekitEgress('egress_updated', 'EGRESS_ENDING'))).toEqual([
+    expect(await eventsOf(livekitEgress('egress_updated', 'EGRESS_ENDING'))).toEqual([
       { ...ended, duration: null, size: null },
     ]);
   });
 
   test.each(['EGRESS_COMPLETE', 'EGRESS_LIMIT_REACHED', 3, 6])('ended with %s: the file is there', async (status) => {
     const egress = livekitEgress('egress_ended', String(status), { status, ...livekitFile() });
-    expect(await factsOf(egress)).toEqual([uploaded]);
+    expect(await eventsOf(egress)).toEqual([uploaded]);
   });
 
   test('a file without an address that can be fetched', async () => {
     for (const location of ['', 'amber-falcon.mp4', 's3://bucket/key', 'https://a:b@c.example/']) {
-      expect(await factsOf(livekitEgress('egress_ended', 'EGRESS_COMPLETE', livekitFile({ location })))).toEqual([
+      expect(await eventsOf(livekitEgress('egress_ended', 'EGRESS_COMPLETE', livekitFile({ location })))).toEqual([
         { ...uploaded, file: null },
       ]);
     }
@@ -198,13 +198,13 @@ describe('egress', () => {
 
   test('a recording in segments has no one file', async () => {
     const segments = { fileResults: [], segmentResults: [{ playlistName: 'a.m3u8', segmentCount: '9' }] };
-    expect(await factsOf(livekitEgress('egress_ended', 'EGRESS_COMPLETE', segments))).toMatchObject([
+    expect(await eventsOf(livekitEgress('egress_ended', 'EGRESS_COMPLETE', segments))).toMatchObject([
       { kind: 'recording.uploaded', duration: null, size: null, file: null },
     ]);
   });
 
   test.each(['EGRESS_FAILED', 'EGRESS_ABORTED'])('ended with %s: with the reason', async (status) => {
-    const fail = (fields: object) => factsOf(livekitEgress('egress_ended', status, { ...livekitFile(), ...fields }));
+    const fail = (fields: object) => eventsOf(livekitEgress('egress_ended', status, { ...livekitFile(), ...fields }));
     expect(await fail({ error: 'Start signal not received', details: 'x' })).toEqual([
       { ...failed, reason: 'Start signal not received' },
     ]);
@@ -220,23 +220,23 @@ describe('egress', () => {
       { roomName: '' },
     ];
     for (const egress of nothing) {
-      expect(await factsOf(livekitEgress('egress_started', 'EGRESS_STARTING', egress))).toEqual([]);
-      expect(await factsOf(livekitEgress('egress_ended', 'EGRESS_COMPLETE', egress))).toEqual([]);
+      expect(await eventsOf(livekitEgress('egress_started', 'EGRESS_STARTING', egress))).toEqual([]);
+      expect(await eventsOf(livekitEgress('egress_ended', 'EGRESS_COMPLETE', egress))).toEqual([]);
     }
     const both = { streamResults: [{ url: 'rtmp://a.example' }] };
-    expect(await factsOf(livekitEgress('egress_started', 'EGRESS_STARTING', both))).toEqual([started]);
+    expect(await eventsOf(livekitEgress('egress_started', 'EGRESS_STARTING', both))).toEqual([started]);
   });
 
   test('a status of tomorrow says nothing', async () => {
     for (const status of ['EGRESS_PAUSED', 99]) {
-      expect(await factsOf(livekitEgress('egress_updated', 'x', { status }))).toEqual([]);
+      expect(await eventsOf(livekitEgress('egress_updated', 'x', { status }))).toEqual([]);
     }
   });
 
   test('absurd measures and times are left out, and the recording is kept', async () => {
     const now = arrive();
     const absurd = { ...livekitFile({ duration: '-5', size: '9223372036854775807' }), endedAt: '9223372036854775807' };
-    expect(await factsOf(livekitEgress('egress_ended', 'EGRESS_COMPLETE', absurd, { createdAt: '-1' }), now)).toEqual([
+    expect(await eventsOf(livekitEgress('egress_ended', 'EGRESS_COMPLETE', absurd, { createdAt: '-1' }), now)).toEqual([
       { ...uploaded, duration: null, size: null, at: now },
     ]);
   });
@@ -265,7 +265,7 @@ test.each([
   'an_event_of_tomorrow',
   '',
 ])('%j is accepted and says nothing', async (event) => {
-  expect(await factsOf(livekitParticipant(event))).toEqual([]);
+  expect(await eventsOf(livekitParticipant(event))).toEqual([]);
 });
 
 test('an event is known by its id, and by its body where it has none', async () => {
@@ -288,6 +288,6 @@ test('a body that is no event is refused by name', async () => {
     { egressInfo: { fileResults: [{ size: '99999999999999999999' }] } },
     { participant: { attributes: { a: null } } },
   ]) {
-    await expectMalformed(read(body), 'Request body is not a webhook event of LiveKit');
+    await expectMalformed(read(body), 'Request body is not a LiveKit webhook event');
   }
 });

@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { AppError, statusOf } from '../../../src/core/errors.ts';
-import { MalformedCallback, UnverifiedCallback } from '../../../src/features/meeting-providers/adapters/errors.ts';
 import { credentialsShape, providerKinds, providers } from '../../../src/features/meeting-providers/adapters/index.ts';
+import {
+  MalformedCallback,
+  UnverifiedCallback,
+} from '../../../src/features/meeting-providers/adapters/provider-adapter.ts';
 
 test('each kind has an adapter and a shape of credentials', () => {
   expect(Object.keys(providers).sort()).toEqual([...providerKinds].sort());

@@ -1,6 +1,9 @@
 import { expect } from 'vitest';
-import { MalformedCallback, UnverifiedCallback } from '../../../src/features/meeting-providers/adapters/errors.ts';
-import type { VerifiedCallback } from '../../../src/features/meeting-providers/adapters/facts.ts';
+import type { VerifiedCallback } from '../../../src/features/meeting-providers/adapters/provider-adapter.ts';
+import {
+  MalformedCallback,
+  UnverifiedCallback,
+} from '../../../src/features/meeting-providers/adapters/provider-adapter.ts';
 
 /** The refusal of a callback; fails where it was accepted, or broke in another way. */
 async function refusalOf(reading: Promise<VerifiedCallback>): Promise<unknown> {

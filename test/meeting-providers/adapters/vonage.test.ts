@@ -30,8 +30,8 @@ async function read(value: unknown, options: Parameters<typeof signVonage>[2] = 
   );
 }
 
-async function factsOf(value: unknown) {
-  return (await read(value)).facts;
+async function eventsOf(value: unknown) {
+  return (await read(value)).events;
 }
 
 const room = { kind: 'session', sessionId: SESSION_ID };
@@ -45,8 +45,10 @@ describe('signatures', () => {
 
   test('what the secret signed is accepted, also without "Bearer"', async () => {
     const headers = await signVonage(body, SECRET, { at: SENT_AT });
-    expect((await readSigned(headers)).facts).toHaveLength(1);
-    expect((await readSigned({ authorization: headers.authorization?.slice('Bearer '.length) })).facts).toHaveLength(1);
+    expect((await readSigned(headers)).events).toHaveLength(1);
+    expect((await readSigned({ authorization: headers.authorization?.slice('Bearer '.length) })).events).toHaveLength(
+      1,
+    );
   });
 
   test('no signature, an empty one and two of them are refused', async () => {
@@ -83,18 +85,18 @@ describe('signatures', () => {
   test('the refusals above are of the algorithm alone', async () => {
     const { authorization = '' } = await signVonage(body, SECRET, { at: SENT_AT });
     const resigned = resignToken(authorization, SECRET, 'HS256');
-    expect((await readSigned({ authorization: resigned })).facts).toHaveLength(1);
+    expect((await readSigned({ authorization: resigned })).events).toHaveLength(1);
   });
 
   test('a signature is of these bytes: an altered body is refused, and so is a token without a digest', async () => {
     const headers = await signVonage(body, SECRET, { at: SENT_AT });
     for (const altered of [`${body} `, bodyOf(vonageArchive({ size: 1 })), '']) {
       const callback = callbackOf(Buffer.from(altered), headers);
-      await expectUnverified(vonage.readAndVerify(callback, credentials, NOW), 'The signature is of another body');
+      await expectUnverified(vonage.readAndVerify(callback, credentials, NOW), 'The signature does not match the body');
     }
     for (const digest of [undefined, null, '', 1, [], createHash('sha256').update(body).digest('base64')]) {
       const signed = await signVonage(body, SECRET, { at: SENT_AT, claims: { payload_hash: digest } });
-      await expectUnverified(readSigned(signed), 'The signature is of another body');
+      await expectUnverified(readSigned(signed), 'The signature does not match the body');
     }
   });
 
@@ -102,9 +104,9 @@ describe('signatures', () => {
     const signedBefore = async (seconds: number, claims = {}) =>
       readSigned(await signVonage(body, SECRET, { at: new Date(NOW.getTime() - seconds * 1000), claims }));
     const day = 24 * 3600;
-    expect((await signedBefore(day)).facts).toHaveLength(1);
+    expect((await signedBefore(day)).events).toHaveLength(1);
     await expectUnverified(signedBefore(day + 302), 'The signature has expired');
-    expect((await signedBefore(-300)).facts).toHaveLength(1);
+    expect((await signedBefore(-300)).events).toHaveLength(1);
     await expectUnverified(signedBefore(-302), 'The signature is not valid');
     await expectUnverified(signedBefore(0, { iat: undefined }), 'The signature is not valid');
     await expectUnverified(signedBefore(0, { iat: 'now' }), 'The signature is not valid');
@@ -114,53 +116,56 @@ describe('signatures', () => {
   test('where account and application are given, the signature must be of them', async () => {
     const headers = await signVonage(body, SECRET, { at: SENT_AT });
     const own = { api_key: '123456', application_id: '78d335fa-323d-0114-9c3d-d6f0d48968cf' };
-    expect((await readSigned(headers, { ...credentials, ...own })).facts).toHaveLength(1);
+    expect((await readSigned(headers, { ...credentials, ...own })).events).toHaveLength(1);
     for (const claim of ['api_key', 'application_id'] as const) {
       const given = { ...credentials, ...own, [claim]: 'another' };
-      await expectUnverified(readSigned(headers, given), `The signature is of another ${claim}`);
+      await expectUnverified(readSigned(headers, given), `The signature belongs to another ${claim}`);
       const without = await signVonage(body, SECRET, { at: SENT_AT, claims: { [claim]: undefined } });
-      await expectUnverified(readSigned(without, { ...credentials, ...own }), `The signature is of another ${claim}`);
+      await expectUnverified(
+        readSigned(without, { ...credentials, ...own }),
+        `The signature belongs to another ${claim}`,
+      );
     }
   });
 
   test('session monitoring may have a secret of its own', async () => {
     const both = { ...credentials, session_signature_secret: 'another secret of the tests' };
     for (const secret of Object.values(both)) {
-      expect((await readSigned(await signVonage(body, secret, { at: SENT_AT }), both)).facts).toHaveLength(1);
+      expect((await readSigned(await signVonage(body, secret, { at: SENT_AT }), both)).events).toHaveLength(1);
     }
     await expectUnverified(readSigned(await signVonage(body, 'a third secret'), both), 'The signature is not valid');
   });
 
-  test('credentials that are not of its shape are our bug, and are not told', async () => {
+  test('credentials of another shape throw a plain error, which does not contain them', async () => {
     const stored = { api_key: 'key', api_secret: 'a livekit secret' };
     await expect(vonage.readAndVerify(callbackOf(body, {}), stored, NOW)).rejects.toThrow(
-      new Error("The credentials are not of the provider's shape"),
+      new Error("The stored credentials do not match the provider's schema"),
     );
   });
 });
 
 describe('archives', () => {
   test.each(['started', 'paused'])('%s: the recording has started when the archive was created', async (status) => {
-    expect(await factsOf(vonageEmptyArchive(status))).toEqual([
+    expect(await eventsOf(vonageEmptyArchive(status))).toEqual([
       { kind: 'recording.started', ...archive, title: 'Foo', at: RECORDED_AT },
     ]);
   });
 
   test('stopped: the capture is over, with what is known of the file', async () => {
-    expect(await factsOf(vonageArchive({ status: 'stopped', reason: 'user initiated', size: 0, url: null }))).toEqual([
+    expect(await eventsOf(vonageArchive({ status: 'stopped', reason: 'user initiated', size: 0, url: null }))).toEqual([
       { kind: 'recording.ended', ...archive, duration: 328, size: null, at: SENT_AT },
     ]);
   });
 
   test("uploaded: the file is in the customer's bucket", async () => {
-    expect(await factsOf(vonageArchive({ status: 'uploaded', url: null }))).toEqual([
+    expect(await eventsOf(vonageArchive({ status: 'uploaded', url: null }))).toEqual([
       { kind: 'recording.uploaded', ...archive, duration: 328, size: 18023312, file: null, at: SENT_AT },
     ]);
   });
 
   test('available: the file can be fetched for 10 minutes from when Vonage made the URL', async () => {
     const { url } = vonageArchive();
-    expect(await factsOf(vonageArchive())).toEqual([
+    expect(await eventsOf(vonageArchive())).toEqual([
       {
         kind: 'recording.available',
         ...archive,
@@ -176,34 +181,34 @@ describe('archives', () => {
   test.each([null, undefined, 7, '', 'archive.mp4', 'file:///etc/passwd', 'https://a:b@c.example/', 'javascript:1'])(
     'available at %j: the file exists, and cannot be fetched',
     async (url) => {
-      expect(await factsOf(vonageArchive({ url }))).toMatchObject([{ kind: 'recording.uploaded', file: null }]);
+      expect(await eventsOf(vonageArchive({ url }))).toMatchObject([{ kind: 'recording.uploaded', file: null }]);
     },
   );
 
   test('failed and expired: with the reason', async () => {
     const failed = { kind: 'recording.failed', ...archive, at: SENT_AT };
-    expect(await factsOf(vonageEmptyArchive('failed', { reason: 'failure' }))).toEqual([
+    expect(await eventsOf(vonageEmptyArchive('failed', { reason: 'failure' }))).toEqual([
       { ...failed, reason: 'failure' },
     ]);
-    expect(await factsOf(vonageEmptyArchive('failed'))).toEqual([
+    expect(await eventsOf(vonageEmptyArchive('failed'))).toEqual([
       { ...failed, reason: 'failed at Vonage without a reason' },
     ]);
-    expect(await factsOf(vonageArchive({ status: 'expired', url: null }))).toEqual([
+    expect(await eventsOf(vonageArchive({ status: 'expired', url: null }))).toEqual([
       { ...failed, reason: 'expired before it was copied' },
     ]);
   });
 
   test.each(['deleted', 'Started', 'constructor', ''])('the status %j is accepted and says nothing', async (status) => {
-    expect(await factsOf(vonageArchive({ status }))).toEqual([]);
+    expect(await eventsOf(vonageArchive({ status }))).toEqual([]);
   });
 
   test('a field that is absurd is left out, and the recording is kept', async () => {
     const absurd = { duration: -1, size: 1e300, name: ['x'], createdAt: 'yesterday' };
-    expect(await factsOf(vonageArchive({ status: 'uploaded', ...absurd }))).toMatchObject([
+    expect(await eventsOf(vonageArchive({ status: 'uploaded', ...absurd }))).toMatchObject([
       { duration: null, size: null },
     ]);
-    expect(await factsOf(vonageArchive({ status: 'started', ...absurd }))).toMatchObject([{ title: null, at: NOW }]);
-    expect(await factsOf(vonageArchive({ status: 'stopped', duration: '328.4', size: '1' }))).toMatchObject([
+    expect(await eventsOf(vonageArchive({ status: 'started', ...absurd }))).toMatchObject([{ title: null, at: NOW }]);
+    expect(await eventsOf(vonageArchive({ status: 'stopped', duration: '328.4', size: '1' }))).toMatchObject([
       { duration: 328, size: 1 },
     ]);
   });
@@ -224,7 +229,7 @@ describe('archives', () => {
 describe('session monitoring', () => {
   const presence = { room, participantReference: connectionId, at: RECORDED_AT };
   const joined = { kind: 'participant.joined', ...presence };
-  const join = (data: unknown) => factsOf(vonageConnection('connectionCreated', {}, { data }));
+  const join = (data: unknown) => eventsOf(vonageConnection('connectionCreated', {}, { data }));
 
   test('connectionCreated: what our token carried comes back', async () => {
     const data = JSON.stringify({ participant_token: 'pt_abc', name: 'Grace Hopper', email: ' Grace@Example.com' });
@@ -253,8 +258,8 @@ describe('session monitoring', () => {
 
   test('connectionDestroyed: known by the connection, whatever its data', async () => {
     const left = { kind: 'participant.left', ...presence };
-    expect(await factsOf(vonageConnection('connectionDestroyed', { reason: 'networkDisconnected' }))).toEqual([left]);
-    expect(await factsOf(vonageConnection('connectionDestroyed', {}, { data: undefined }))).toEqual([left]);
+    expect(await eventsOf(vonageConnection('connectionDestroyed', { reason: 'networkDisconnected' }))).toEqual([left]);
+    expect(await eventsOf(vonageConnection('connectionDestroyed', {}, { data: undefined }))).toEqual([left]);
   });
 
   test('what a connection must have is named', async () => {
@@ -268,7 +273,7 @@ describe('session monitoring', () => {
 
   test.each(['sessionCreated', 'sessionDestroyed', 'streamCreated', 'streamDestroyed', 'broadcast', 'callCreated', ''])(
     '%j is accepted and says nothing',
-    async (event) => expect(await factsOf({ event })).toEqual([]),
+    async (event) => expect(await eventsOf({ event })).toEqual([]),
   );
 });
 

@@ -8,7 +8,7 @@ import { CreateConnectionInput } from '../../../src/features/meeting-providers/c
 import { eventsOf } from '../../support/events.ts';
 import { startTestApp, type TestApp } from '../../support/test-app.ts';
 import { addTeam } from '../../support/world.ts';
-import { connect } from './sources.ts';
+import { connect } from './connected-provider.ts';
 
 const guide = await readFile(new URL('../../../docs/meeting-providers.md', import.meta.url), 'utf8');
 

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createToken, hashToken } from '../../../src/auth/tokens.ts';
 import { lockWorkspace } from '../../../src/auth/workspace-lock.ts';
 import { transact } from '../../../src/db/client.ts';
-import type { MeetingFact, ProviderCredentials } from '../../../src/features/meeting-providers/adapters/facts.ts';
 import { createGenericSecret } from '../../../src/features/meeting-providers/adapters/generic.ts';
 import { providers } from '../../../src/features/meeting-providers/adapters/index.ts';
-import { applyFact } from '../../../src/features/meeting-providers/ingest/apply-facts.ts';
+import type { ProviderCredentials } from '../../../src/features/meeting-providers/adapters/provider-adapter.ts';
+import type { ProviderEvent } from '../../../src/features/meeting-providers/adapters/provider-event.ts';
+import { applyEvent } from '../../../src/features/meeting-providers/ingest/apply-callback.ts';
 import { startTestApp, type TestApp } from '../../support/test-app.ts';
 import { addTeam, type Team } from '../../support/world.ts';
 import {
@@ -23,7 +24,7 @@ import {
   vonageConnection,
   vonageEmptyArchive,
 } from '../adapters/callbacks.ts';
-import { LIVEKIT, type Room, VONAGE } from './sources.ts';
+import { LIVEKIT, type Room, VONAGE } from './connected-provider.ts';
 
 const MINUTE = 60_000;
 /** No such connection is needed: to what is applied it is a number. */
@@ -85,7 +86,7 @@ const meetings: Record<string, readonly Sent[]> = {
 };
 
 /** Verified and understood by the real adapter. */
-async function factsOf(meeting: string, { body, minutes }: Sent): Promise<MeetingFact[]> {
+async function readEvents(meeting: string, { body, minutes }: Sent): Promise<ProviderEvent[]> {
   const name = meeting.split(',')[0] as keyof typeof providers;
   const bytes = bodyOf(body);
   const at = new Date(startedAt + minutes * MINUTE);
@@ -98,23 +99,23 @@ async function factsOf(meeting: string, { body, minutes }: Sent): Promise<Meetin
         : [signGeneric(bytes, secret, { at }), { secret }];
   // LiveKit's own SDK signs by the machine's clock.
   const now = name === 'livekit' ? new Date() : at;
-  return (await providers[name].readAndVerify({ body: bytes, headers }, credentials, now)).facts;
+  return (await providers[name].readAndVerify({ body: bytes, headers }, credentials, now)).events;
 }
 
 /** In this room, which the provider knows by its name or by its session. */
-function inRoom(fact: MeetingFact, { name }: Room): MeetingFact {
+function inRoom(event: ProviderEvent, { name }: Room): ProviderEvent {
   return {
-    ...fact,
-    room: fact.room.kind === 'name' ? { kind: 'name', name } : { kind: 'session', sessionId: `session of ${name}` },
+    ...event,
+    room: event.room.kind === 'name' ? { kind: 'name', name } : { kind: 'session', sessionId: `session of ${name}` },
   };
 }
 
-function apply(room: Room, facts: readonly MeetingFact[], connectionId = CONNECTION_ID): Promise<void> {
+function apply(room: Room, events: readonly ProviderEvent[], connectionId = CONNECTION_ID): Promise<void> {
   return transact(app.services.db, async (tx) => {
     await lockWorkspace(tx, team.id);
     const { log, sealer } = app.services;
     const context = { tx, now: app.clock.now(), log, sealer, workspaceId: team.id, connectionId };
-    for (const fact of facts) await applyFact(context, inRoom(fact, room));
+    for (const event of events) await applyEvent(context, inRoom(event, room));
   });
 }
 
@@ -245,13 +246,13 @@ const outcomes: Record<string, unknown> = {
 
 describe.each(Object.entries(meetings))('%s', (meeting, sent) => {
   test('every order ends in the same rows and events, with everything told twice', async () => {
-    const facts = (await Promise.all(sent.map((one) => factsOf(meeting, one)))).flat();
-    expect(facts).toHaveLength(sent.length);
+    const events = (await Promise.all(sent.map((one) => readEvents(meeting, one)))).flat();
+    expect(events).toHaveLength(sent.length);
     const told = await newRoom();
-    await apply(told, facts);
+    await apply(told, events);
     const expected = await outcomeOf(told);
     expect(summaryOf(expected)).toEqual(outcomes[meeting]);
-    const orders = permutations(facts);
+    const orders = permutations(events);
     const rooms = await newRooms(orders.length);
     for (const [index, order] of orders.entries()) {
       const room = rooms[index] ?? told;
@@ -280,12 +281,12 @@ describe('who came by our own operation', () => {
       const times = { createdAt: at, lastSeenAt: at, ...(status === 'joined' && { joinedAt: at }) };
       await app.services.db.participant.create({ data: { ...who, status, ...times } });
       const reference = { kind: 'name', name: room.name } as const;
-      const facts = [
+      const events = [
         { ...joined, token, room: reference },
         { ...left, room: reference },
       ];
-      await apply(room, isLate ? facts.toReversed() : facts);
-      await apply(room, facts);
+      await apply(room, isLate ? events.toReversed() : events);
+      await apply(room, events);
       const outcome = await outcomeOf(room);
       ends.push({ ...outcome, participants: outcome.participants.map(({ tokenHash: _, ...rest }) => rest) });
       expect(outcome.participants).toMatchObject([
@@ -337,7 +338,7 @@ describe('two connections that call somebody the same', () => {
   test('tell of two people, each of whom comes and goes by themself', async () => {
     const room = await newRoom();
     const of = { ...id, room: { kind: 'name', name: room.name } } as const;
-    const join = (name: string): MeetingFact => ({
+    const join = (name: string): ProviderEvent => ({
       ...of,
       kind: 'participant.joined',
       name,
@@ -345,7 +346,7 @@ describe('two connections that call somebody the same', () => {
       token: null,
       at: at(0),
     });
-    const leave: MeetingFact = { ...of, kind: 'participant.left', at: at(5) };
+    const leave: ProviderEvent = { ...of, kind: 'participant.left', at: at(5) };
     await apply(room, [join('Ada')], first);
     await apply(room, [leave], second);
     await apply(room, [join('Bob')], second);

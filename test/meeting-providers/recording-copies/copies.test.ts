@@ -6,14 +6,14 @@ import {
   startCopier,
 } from '../../../src/features/meeting-providers/recording-copies/copier.ts';
 import {
-  claimCopies,
+  leaseCopies,
   openUrl,
-  settleFailure,
-} from '../../../src/features/meeting-providers/recording-copies/copies.ts';
-import { copyRecording, maxCopyMs } from '../../../src/features/meeting-providers/recording-copies/copy-recordings.ts';
+  recordFailure,
+} from '../../../src/features/meeting-providers/recording-copies/copy-queue.ts';
+import { copyRecording, maxCopyMs } from '../../../src/features/meeting-providers/recording-copies/copy-recording.ts';
 import { createFileFetcher } from '../../../src/features/meeting-providers/recording-copies/fetch-file.ts';
 import { type Jobs, startJobs } from '../../../src/jobs/jobs.ts';
-import { storedKeys } from '../../recordings/recorder.ts';
+import { storedKeys } from '../../recordings/recording-fixtures.ts';
 import { concurrently } from '../../support/concurrently.ts';
 import { eventsOf } from '../../support/events.ts';
 import { makeMp4 } from '../../support/media.ts';
@@ -21,7 +21,7 @@ import { answer, closedUrl, type Handler, type Receiver, startReceiver } from '.
 import { startTestApp, type TestApp } from '../../support/test-app.ts';
 import { addTeam, type Team } from '../../support/world.ts';
 import { genericEvent, livekitEgress, livekitFile, vonageArchive, vonageEmptyArchive } from '../adapters/callbacks.ts';
-import { addRoom, connect, eventually, type Room, type Source } from '../ingest/sources.ts';
+import { addRoom, connect, eventually, type Room, type Source } from '../ingest/connected-provider.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const MP4 = makeMp4({ durationSeconds: 12, moov: 'front', mdatBytes: 300_000 });
@@ -141,16 +141,16 @@ describe('a link that is dead', () => {
     await available(`${server.url}/gone.mp4`);
     const pauses: number[] = [];
     for (;;) {
-      const [claim] = await claimCopies(app.services, 1);
+      const [claim] = await leaseCopies(app.services, 1);
       if (!claim) throw new Error('Nothing is due');
       const at = app.clock.now();
-      await settleFailure(app.services, claim, { why: 'The server answered 404', isFinal: false });
+      await recordFailure(app.services, claim, { why: 'The server answered 404', isFinal: false });
       const { copy, status } = await recordingOf();
       if (copy === null) {
         expect(status).toBe('failed');
         break;
       }
-      expect(await claimCopies(app.services, 1), 'before its time').toEqual([]);
+      expect(await leaseCopies(app.services, 1), 'before its time').toEqual([]);
       const pause = copy.nextAttemptAt.getTime() - at.getTime();
       pauses.push(Math.round(pause / 1000));
       app.clock.advance(pause + 1);
@@ -164,12 +164,12 @@ describe('a link that is dead', () => {
   test('is tried for a day where it says that it lives for decades', async () => {
     const before = app.clock.now().getTime();
     await available(`${server.url}/a.mp4`, { url_expires_at: Date.parse('2099-01-01T00:00:00Z') / 1000 });
-    const [claim] = await claimCopies(app.services, 1);
+    const [claim] = await leaseCopies(app.services, 1);
     if (!claim) throw new Error('Nothing is due');
     expect(claim.deadline.getTime()).toBeGreaterThanOrEqual(before + 24 * HOUR_MS);
     expect(claim.deadline.getTime()).toBeLessThanOrEqual(app.clock.now().getTime() + 24 * HOUR_MS);
     app.clock.advance(24 * HOUR_MS);
-    await settleFailure(app.services, claim, { why: 'The server answered 404', isFinal: false });
+    await recordFailure(app.services, claim, { why: 'The server answered 404', isFinal: false });
     expect(await failed()).toBe('The file could not be copied in time: The server answered 404');
     app.clock.advance(-24 * HOUR_MS);
   });
@@ -247,7 +247,7 @@ describe('of two links to one file the one that lives longer is kept:', () => {
       deadlines[name] = minutes === undefined ? undefined : expiry(minutes);
       await available(`${server.url}/${name}.mp4`, { url_expires_at: deadlines[name] });
     }
-    const [claim, ...rest] = await claimCopies(app.services, 5);
+    const [claim, ...rest] = await leaseCopies(app.services, 5);
     if (!claim) throw new Error('Nothing is due');
     expect(rest).toEqual([]);
     expect(openUrl(app.services.sealer, claim)).toBe(`${server.url}/${kept}.mp4`);
@@ -334,9 +334,9 @@ describe('several workers', () => {
   test('one that was killed is missed after a minute, and another one copies the file', async () => {
     await available(`${server.url}/a.mp4`);
     // What a worker that is killed leaves behind is its claim.
-    expect(await claimCopies(app.services, 1)).toHaveLength(1);
+    expect(await leaseCopies(app.services, 1)).toHaveLength(1);
     app.clock.advance(50_000);
-    expect(await claimCopies(app.services, 1), 'before a minute has passed').toEqual([]);
+    expect(await leaseCopies(app.services, 1), 'before a minute has passed').toEqual([]);
     await copyFiles();
     app.clock.advance(11_000);
     await wake();
@@ -348,12 +348,12 @@ describe('several workers', () => {
 
   test('one that comes back after its claim was taken over changes nothing any more', async () => {
     await available(`${server.url}/a.mp4`);
-    const [stale] = await claimCopies(app.services, 1);
+    const [stale] = await leaseCopies(app.services, 1);
     if (!stale) throw new Error('Nothing is due');
     app.clock.advance(61_000);
-    expect(await claimCopies(app.services, 1)).toHaveLength(1);
+    expect(await leaseCopies(app.services, 1)).toHaveLength(1);
     const before = await recordingOf();
-    await settleFailure(app.services, stale, { why: 'too late', isFinal: true });
+    await recordFailure(app.services, stale, { why: 'too late', isFinal: true });
     expect(await recordingOf()).toEqual(before);
     app.clock.advance(-61_000);
   });
@@ -491,9 +491,9 @@ describe('several workspaces', () => {
   test('claims at the same time take no more than three files of a workspace together', async () => {
     const ids = Array.from({ length: 8 }, (_, index) => `recording-${index}`);
     for (const id of ids) await available(`${server.url}/${id}.mp4`, { id });
-    const claims = await concurrently(6, () => claimCopies(app.services, 2));
+    const claims = await concurrently(6, () => leaseCopies(app.services, 2));
     expect(claims.flat()).toHaveLength(3);
-    expect(await claimCopies(app.services, 12)).toEqual([]);
+    expect(await leaseCopies(app.services, 12)).toEqual([]);
   });
 
   test('what dies first is claimed first, whoever came first', async () => {
@@ -503,7 +503,7 @@ describe('several workspaces', () => {
     await available(`${server.url}/b.mp4`, { id: 'b', url_expires_at: inMinutes(10) });
     await other.available({ id: 'c', url: `${server.url}/c.mp4`, url_expires_at: inMinutes(30) });
     const order: (string | undefined)[] = [];
-    for (let turn = 0; turn < 3; turn += 1) order.push((await claimCopies(app.services, 1))[0]?.archiveId);
+    for (let turn = 0; turn < 3; turn += 1) order.push((await leaseCopies(app.services, 1))[0]?.archiveId);
     expect(order).toEqual(['b', 'c', 'a']);
   });
 });
@@ -521,7 +521,7 @@ describe('meanwhile', () => {
 
   /** Begins to copy the one file that is due, as the copier does. Resolves when all is done that comes of it. */
   const beginCopy = async (): Promise<{ ended: Promise<void> }> => {
-    const [claim] = await claimCopies(app.services, 1);
+    const [claim] = await leaseCopies(app.services, 1);
     if (!claim) throw new Error('Nothing is due');
     const fetcher = createFileFetcher(app.services.addressGuard);
     const copy = copyRecording({ services: app.services, fetcher }, claim, new AbortController().signal);
@@ -562,7 +562,7 @@ describe('meanwhile', () => {
     for (const type of ['recording.failed', 'recording.started', 'recording.ended', 'recording.uploaded'])
       await source.post(genericEvent(type, { duration: 5000, size: 1, reason: 'x' }, { room: room.name }));
     await available(`${server.url}/b.mp4`);
-    expect(await claimCopies(app.services, 1)).toEqual([]);
+    expect(await leaseCopies(app.services, 1)).toEqual([]);
     const { updatedAt: _, ...after } = await recordingOf();
     expect(before).toMatchObject({ ...after, createdAt: expect.any(Date), endedAt: expect.any(Date) });
     expect(server.requests).toHaveLength(1);

@@ -11,7 +11,7 @@ import { makeTempDir } from '../../support/temp-dir.ts';
 import { createDatabase } from '../../support/test-app.ts';
 import { PASSWORD } from '../../support/world.ts';
 import { bodyOf, genericEvent, signGeneric } from '../adapters/callbacks.ts';
-import { eventually } from '../ingest/sources.ts';
+import { eventually } from '../ingest/connected-provider.ts';
 
 const MP4 = makeMp4({ durationSeconds: 12, moov: 'front', mdatBytes: 300_000 });
 

@@ -1,30 +1,40 @@
-/** How every adapter reads what arrived: headers, JSON, shapes. */
+/**
+ * Reads what a callback contains: headers, JSON, shapes and single values. Ids must match exactly, so a bad id is refused.
+ * Texts that people wrote are cleaned instead of refused: the provider cannot correct them, and a join must not be lost
+ * because of a name.
+ */
 import { z } from 'zod';
-import { requiredText, toBadRequest } from '../../../core/validation.ts';
-import { MalformedCallback } from './errors.ts';
-import type { Callback, ProviderCredentials } from './facts.ts';
+import { email, MAX_NAME_LENGTH, requiredText, toBadRequest } from '../../../core/validation.ts';
+import { MAX_TITLE_LENGTH } from '../../recordings/schemas.ts';
+import { type Callback, MalformedCallback, type ProviderCredentials } from './provider-adapter.ts';
+import type { RecordingFile } from './provider-event.ts';
 
-const MAX_ID = 200;
+const MAX_ID_LENGTH = 200;
+const MAX_REASON_LENGTH = 500;
+const MAX_TOKEN_LENGTH = 200;
+const MAX_URL_LENGTH = 2048;
 
-const Carried = z.object({
+/** A year; no recording is longer. */
+export const MAX_SECONDS = 366 * 24 * 60 * 60;
+/** One pebibyte. */
+export const MAX_FILE_BYTES = 2 ** 50;
+/** No provider's callback is older. */
+export const EARLIEST_MS = Date.UTC(2010, 0, 1);
+
+const CustomData = z.object({
   participant_token: z.string().nullable().catch(null),
   name: z.string().nullable().catch(null),
   email: z.string().nullable().catch(null),
 });
-type Carried = z.output<typeof Carried>;
+type CustomData = z.output<typeof CustomData>;
 
-/** An id of the provider. It is refused rather than cleaned: cut or mended, two ids could become one. */
-export function providerId(field: string) {
-  return requiredText(MAX_ID, `${field} is required`);
-}
-
-/** A header by its name in lower case; undefined where it is missing, empty or sent more than once. */
-export function headerOf({ headers }: Callback, name: Lowercase<string>): string | undefined {
+/** Returns a header by its lower-case name; undefined if it is missing, empty or sent more than once. */
+export function readHeader({ headers }: Callback, name: Lowercase<string>): string | undefined {
   const value = headers[name];
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** The body's JSON value. Throws MalformedCallback for bytes that are not UTF-8 and for text that is not JSON. */
+/** Parses the body. Throws MalformedCallback if it is not UTF-8 or not JSON. */
 export function readJson(body: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
@@ -33,34 +43,104 @@ export function readJson(body: Buffer): unknown {
   }
 }
 
-/** A value of the given shape. Throws a MalformedCallback that names each wrong field. */
-export function readShape<Shape extends z.ZodType>(shape: Shape, value: unknown): z.output<Shape> {
-  const result = shape.safeParse(value);
+/** Parses a value with a schema. Throws MalformedCallback, which names each invalid field. */
+export function readShape<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const result = schema.safeParse(value);
   if (result.success) return result.data;
   const { message, issues } = toBadRequest(result.error);
   throw new MalformedCallback(message, issues);
 }
 
-/** Credentials of the given shape; what does not fit has been stored by mistake, and the error holds none of it. */
-export function readCredentials<Shape extends z.ZodType>(
-  shape: Shape,
+/** Parses stored credentials. A failure is a bug of ours; the error contains nothing of the credentials. */
+export function readCredentials<Schema extends z.ZodType>(
+  schema: Schema,
   credentials: ProviderCredentials,
-): z.output<Shape> {
-  const result = shape.safeParse(credentials);
-  if (!result.success) throw new Error("The credentials are not of the provider's shape");
+): z.output<Schema> {
+  const result = schema.safeParse(credentials);
+  if (!result.success) throw new Error("The stored credentials do not match the provider's schema");
   return result.data;
 }
 
 /**
- * What our own join operation lets a provider carry for us, as JSON: `{participant_token?, name?, email?}`. A field of
- * another type counts as missing; null: the text is no such object.
+ * Parses the JSON that a participant's token may carry for us: `{participant_token?, name?, email?}`. A field of another
+ * type becomes null. Returns null if the text is not a JSON object.
  */
-export function readCarried(text: string): Carried | null {
+export function readCustomData(text: string): CustomData | null {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     return null;
   }
-  return Carried.safeParse(value).data ?? null;
+  return CustomData.safeParse(value).data ?? null;
+}
+
+/** The schema of a provider's id. A bad id is refused, because two ids that are cleaned or cut could become equal. */
+export function providerId(field: string) {
+  return requiredText(MAX_ID_LENGTH, `${field} is required`);
+}
+
+export function cleanName(value: unknown): string | null {
+  return cleanLine(value, MAX_NAME_LENGTH);
+}
+
+/** One line of at most `max` code points, without control characters and invalid Unicode; null if nothing remains. */
+function cleanLine(value: unknown, max: number): string | null {
+  if (typeof value !== 'string') return null;
+  const line = value
+    .toWellFormed()
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .trim();
+  // A code point has at most two code units, so this much of a long text is enough.
+  const cut = [...line.slice(0, 2 * max)].slice(0, max).join('').trimEnd();
+  return cut || null;
+}
+
+export function cleanTitle(value: unknown): string | null {
+  return cleanLine(value, MAX_TITLE_LENGTH);
+}
+
+export function cleanReason(value: unknown): string | null {
+  return cleanLine(value, MAX_REASON_LENGTH);
+}
+
+/** An email address in lower case; null for any other value. */
+export function cleanEmail(value: unknown): string | null {
+  return email.safeParse(value).data ?? null;
+}
+
+/** Visible ASCII, unchanged; null for any other value, because a token that is cleaned becomes another token. */
+export function cleanToken(value: unknown): string | null {
+  return typeof value === 'string' && value.length <= MAX_TOKEN_LENGTH && /^[\x21-\x7e]+$/.test(value) ? value : null;
+}
+
+/** Whole seconds from a number, bigint or decimal text. 0 becomes null: providers send it for an unknown duration. */
+export function cleanSeconds(value: unknown): number | null {
+  return toPositiveInteger(value, MAX_SECONDS);
+}
+
+function toPositiveInteger(value: unknown, max: number): number | null {
+  const isNumeric = typeof value === 'number' || typeof value === 'bigint';
+  const isDecimal = typeof value === 'string' && /^\d{1,20}(?:\.\d{1,20})?$/.test(value);
+  const rounded = isNumeric || isDecimal ? Math.round(Number(value)) : Number.NaN;
+  return rounded > 0 && rounded <= max ? rounded : null;
+}
+
+/** Bytes from a number, bigint or decimal text. 0 becomes null, as for seconds. */
+export function cleanBytes(value: unknown): number | null {
+  return toPositiveInteger(value, MAX_FILE_BYTES);
+}
+
+/** A time in milliseconds since 1970; `fallback` if it is missing, before 2010 or after `now`. */
+export function readTime(value: unknown, now: Date, fallback = now): Date {
+  const milliseconds = toPositiveInteger(value, now.getTime());
+  return milliseconds === null || milliseconds < EARLIEST_MS ? fallback : new Date(milliseconds);
+}
+
+/** The file at an http(s) URL; null for any other value, and for a URL with a user name or password. */
+export function readFileUrl(value: unknown): RecordingFile | null {
+  if (typeof value !== 'string' || value.length > MAX_URL_LENGTH) return null;
+  const url = URL.parse(value);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return null;
+  return url.href.length > MAX_URL_LENGTH ? null : { url: url.href };
 }

@@ -6,10 +6,10 @@ import { notFound } from '../../../core/errors.ts';
 import { transact } from '../../../db/client.ts';
 import type { Services } from '../../../services.ts';
 import {
-  acceptCredentials,
-  keepNew,
+  newStoredCredentials,
   openCredentials,
-  replaceCurrent,
+  readNewCredentials,
+  rotateCredentials,
   sealCredentials,
   toProviderKind,
 } from './credentials.ts';
@@ -48,7 +48,7 @@ export async function createConnection(
   origin: string,
 ): Promise<MeetingConnectionWithSecret> {
   const { workspaceId, userId } = actor;
-  const { credentials, secret } = acceptCredentials(provider, given);
+  const { credentials, secret } = readNewCredentials(provider, given);
   return transact(db, async (tx) => {
     await lockWorkspaceAs(tx, actor, 'owner');
     const now = clock.now();
@@ -58,7 +58,7 @@ export async function createConnection(
         ingestId: createLinkToken(),
         name,
         provider,
-        sealedCredentials: sealCredentials(sealer, workspaceId, keepNew(credentials)),
+        sealedCredentials: sealCredentials(sealer, workspaceId, newStoredCredentials(credentials)),
         createdBy: userId,
         createdAt: now,
         updatedAt: now,
@@ -89,9 +89,9 @@ export async function rotateConnection(
       select: { provider: true, sealedCredentials: true },
     });
     if (known === null) throw notFound('Connection');
-    const { credentials, secret } = acceptCredentials(toProviderKind(known.provider), given);
+    const { credentials, secret } = readNewCredentials(toProviderKind(known.provider), given);
     const now = clock.now();
-    const kept = replaceCurrent(openCredentials(sealer, workspaceId, known.sealedCredentials), credentials, now);
+    const kept = rotateCredentials(openCredentials(sealer, workspaceId, known.sealedCredentials), credentials, now);
     const row = await tx.meetingConnection.update({
       where,
       data: { sealedCredentials: sealCredentials(sealer, workspaceId, kept), updatedAt: now },

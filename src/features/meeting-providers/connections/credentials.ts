@@ -5,22 +5,22 @@ import { badField } from '../../../core/errors.ts';
 import type { Sealer } from '../../../core/sealing.ts';
 import { DAY_MS } from '../../../core/time.ts';
 import { parseInput } from '../../../core/validation.ts';
-import type { ProviderCredentials } from '../adapters/facts.ts';
 import { createGenericSecret } from '../adapters/generic.ts';
 import { credentialsShape, type ProviderKind, providerKinds } from '../adapters/index.ts';
+import type { ProviderCredentials } from '../adapters/provider-adapter.ts';
 
 /** How long the credentials before the last rotation are good too: time enough to bring the new ones to the provider. */
 const OVERLAP_MS = DAY_MS;
 
 const Credentials = z.record(z.string(), z.string().optional());
 
-const KeptCredentials = z.object({
+const StoredCredentials = z.object({
   current: Credentials,
   /** `until` in milliseconds since 1970. */
   previous: z.object({ credentials: Credentials, until: z.number() }).nullable(),
 });
 /** The credentials of a connection, as they are sealed. */
-export type KeptCredentials = z.infer<typeof KeptCredentials>;
+export type StoredCredentials = z.infer<typeof StoredCredentials>;
 
 /** New credentials; `secret` is what the caller must be told, null where they brought it. */
 export type NewCredentials = { credentials: ProviderCredentials; secret: string | null };
@@ -31,7 +31,7 @@ export function toProviderKind(text: string): ProviderKind {
 }
 
 /** The credentials that were `given`, or for generic new ones. Throws 400 that names each wrong field. */
-export function acceptCredentials(provider: ProviderKind, given: unknown): NewCredentials {
+export function readNewCredentials(provider: ProviderKind, given: unknown): NewCredentials {
   if (provider !== 'generic') {
     const shape = z.object({ credentials: credentialsShape[provider] });
     return { credentials: parseInput(shape, { credentials: given }).credentials, secret: null };
@@ -43,7 +43,7 @@ export function acceptCredentials(provider: ProviderKind, given: unknown): NewCr
   return { credentials: { secret }, secret };
 }
 
-export function keepNew(credentials: ProviderCredentials): KeptCredentials {
+export function newStoredCredentials(credentials: ProviderCredentials): StoredCredentials {
   return {
     current: credentials,
     previous: null,
@@ -51,11 +51,11 @@ export function keepNew(credentials: ProviderCredentials): KeptCredentials {
 }
 
 /** Puts new credentials in place; the present ones are good for 24 hours more, and earlier ones no longer. */
-export function replaceCurrent(
-  { current }: KeptCredentials,
+export function rotateCredentials(
+  { current }: StoredCredentials,
   credentials: ProviderCredentials,
   now: Date,
-): KeptCredentials {
+): StoredCredentials {
   return {
     current: credentials,
     previous: { credentials: current, until: now.getTime() + OVERLAP_MS },
@@ -63,18 +63,18 @@ export function replaceCurrent(
 }
 
 /** Those that are good at `now`, the present ones first. */
-export function goodCredentials({ current, previous }: KeptCredentials, now: Date): ProviderCredentials[] {
+export function validCredentials({ current, previous }: StoredCredentials, now: Date): ProviderCredentials[] {
   return previous !== null && previous.until > now.getTime() ? [current, previous.credentials] : [current];
 }
 
 export function sealCredentials(
   sealer: Sealer,
   workspaceId: number,
-  credentials: KeptCredentials,
+  credentials: StoredCredentials,
 ): Uint8Array<ArrayBuffer> {
   return sealer.seal(JSON.stringify(credentials), { workspaceId, purpose: 'meeting credentials' });
 }
 
-export function openCredentials(sealer: Sealer, workspaceId: number, sealed: Uint8Array): KeptCredentials {
-  return KeptCredentials.parse(JSON.parse(sealer.open(sealed, { workspaceId, purpose: 'meeting credentials' })));
+export function openCredentials(sealer: Sealer, workspaceId: number, sealed: Uint8Array): StoredCredentials {
+  return StoredCredentials.parse(JSON.parse(sealer.open(sealed, { workspaceId, purpose: 'meeting credentials' })));
 }

@@ -3,8 +3,8 @@ import type { PgBoss } from 'pg-boss';
 import { SECOND_MS } from '../../../core/time.ts';
 import { listenTo, startPollLoop } from '../../../jobs/poll-loop.ts';
 import type { Services } from '../../../services.ts';
-import { COPY_CHANNEL, claimCopies } from './copies.ts';
-import { type CopyTimes, copyRecording } from './copy-recordings.ts';
+import { COPY_CHANNEL, leaseCopies } from './copy-queue.ts';
+import { type CopyTimes, copyRecording } from './copy-recording.ts';
 import { createFileFetcher } from './fetch-file.ts';
 
 /** Files that one process copies at a time: enough for four workspaces that take all that one of them may. */
@@ -45,7 +45,7 @@ export async function startCopier({ boss, services, times = {}, ...timeouts }: C
     async poll() {
       const free = MAX_AT_ONCE - underWay.size;
       if (free === 0) return LOOK_EVERY_MS;
-      for (const claim of await claimCopies(services, free)) begin(copyRecording(needs, claim, stopping.signal));
+      for (const claim of await leaseCopies(services, free)) begin(copyRecording(needs, claim, stopping.signal));
       return LOOK_EVERY_MS;
     },
     log: services.log,

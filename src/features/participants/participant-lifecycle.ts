@@ -8,7 +8,15 @@ import type { NewEvent } from '../../events/catalogue.ts';
 import { emit, emitAll } from '../../events/emit.ts';
 import { findOrCreateContact } from '../contacts/find-or-create-contact.ts';
 import { recordContactEvent } from '../contacts/record-contact-event.ts';
-import { lockVisit, toVisit, type Visit, type VisitKey, type VisitRow, visitColumns, visitTables } from './visit.ts';
+import {
+  lockParticipant,
+  type ParticipantKey,
+  type ParticipantRecord,
+  type ParticipantRow,
+  participantColumns,
+  participantTables,
+  toParticipantRecord,
+} from './participant-record.ts';
 
 /** What the provider behind a meeting connection calls one presence in a room; another connection may say the same. */
 export type ProviderReference = { connectionId: number; participantReference: string };
@@ -46,15 +54,15 @@ export async function addParticipant(tx: Tx, at: Date, { reference, ...participa
 }
 
 /** `room.left`, of someone who had joined. */
-export function toLeftEvent(visit: Visit, leftAt: Date): NewEvent {
+export function toLeftEvent(visit: ParticipantRecord, leftAt: Date): NewEvent {
   return {
     type: 'room.left',
     workspaceId: visit.workspaceId,
-    data: { ...toVisitData(visit), left_at: toUnixSeconds(leftAt) },
+    data: { ...toEventData(visit), left_at: toUnixSeconds(leftAt) },
   };
 }
 
-function toVisitData({ joinedAt, ...visit }: Visit) {
+function toEventData({ joinedAt, ...visit }: ParticipantRecord) {
   // The database holds who joined to it (participants_joined_check).
   if (joinedAt === null) throw new Error(`Participant ${visit.id} joined at no time`);
   return {
@@ -74,8 +82,8 @@ function toVisitData({ joinedAt, ...visit }: Visit) {
  * `room.joined` is emitted. For who does not wait (any more) nothing happens. Returns the participant as they are then.
  * Throws 404 "Participant not found".
  */
-export async function enterRoom(tx: Tx, at: Date, key: VisitKey): Promise<Visit> {
-  const visit = await lockVisit(tx, key);
+export async function markJoined(tx: Tx, at: Date, key: ParticipantKey): Promise<ParticipantRecord> {
+  const visit = await lockParticipant(tx, key);
   if (visit.status !== 'waiting') return visit;
   const { workspaceId, roomId, id, name, email } = visit;
   await tx.$executeRaw`
@@ -85,8 +93,8 @@ export async function enterRoom(tx: Tx, at: Date, key: VisitKey): Promise<Visit>
     update participants set status = 'joined', joined_at = ${at}, contact_id = ${contactId}::int,
       last_seen_at = greatest(last_seen_at, ${at})
     where workspace_id = ${workspaceId} and id = ${id}`;
-  const entered: Visit = { ...visit, status: 'joined', contactId, joinedAt: at };
-  await emit(tx, at, { type: 'room.joined', workspaceId, data: toVisitData(entered) });
+  const entered: ParticipantRecord = { ...visit, status: 'joined', contactId, joinedAt: at };
+  await emit(tx, at, { type: 'room.joined', workspaceId, data: toEventData(entered) });
   await recordContactEvent(tx, { workspaceId, type: 'room_join', contactId, roomId, bookingPageId: null, at });
   return entered;
 }
@@ -95,8 +103,8 @@ export async function enterRoom(tx: Tx, at: Date, key: VisitKey): Promise<Visit>
  * Lets somebody go who joined or waits, and emits `room.left` for who joined; nobody leaves before they joined. For who
  * left or was refused nothing happens. Returns the participant as they are then. Throws 404 "Participant not found".
  */
-export async function leaveRoom(tx: Tx, at: Date, key: VisitKey): Promise<Visit> {
-  const visit = await lockVisit(tx, key);
+export async function markLeft(tx: Tx, at: Date, key: ParticipantKey): Promise<ParticipantRecord> {
+  const visit = await lockParticipant(tx, key);
   if (visit.status !== 'waiting' && visit.status !== 'joined') return visit;
   const { workspaceId, id } = visit;
   const leftAt = later(at, visit.joinedAt);
@@ -111,13 +119,13 @@ function later(one: Date, other: Date | null): Date {
 }
 
 /** Emits `room.left` for everyone who is in a room that is about to be deleted. */
-export async function leaveDeletedRoom(tx: Tx, at: Date, workspaceId: number, roomId: number): Promise<void> {
-  const rows = await tx.$queryRaw<VisitRow[]>`
-    select ${visitColumns} from ${visitTables}
+export async function emitLeftForRoom(tx: Tx, at: Date, workspaceId: number, roomId: number): Promise<void> {
+  const rows = await tx.$queryRaw<ParticipantRow[]>`
+    select ${participantColumns} from ${participantTables}
     where p.workspace_id = ${workspaceId} and p.room_id = ${roomId} and p.status = 'joined' order by p.created_at, p.id`;
   await emitAll(
     tx,
     at,
-    rows.map(toVisit).map((visit) => toLeftEvent(visit, later(at, visit.joinedAt))),
+    rows.map(toParticipantRecord).map((visit) => toLeftEvent(visit, later(at, visit.joinedAt))),
   );
 }

@@ -7,9 +7,9 @@ import { transact } from '../../src/db/client.ts';
 import {
   addRecording,
   advanceRecording,
-  type Progress,
   type RecordingKey,
-} from '../../src/features/recordings/recording-progress.ts';
+  type RecordingUpdate,
+} from '../../src/features/recordings/recording-lifecycle.ts';
 import { createObjectKey } from '../../src/storage/create-object-key.ts';
 import { makeMp4 } from '../support/media.ts';
 import type { TestApp } from '../support/test-app.ts';
@@ -31,12 +31,12 @@ export function start(
 }
 
 /** What a recorder tells, where the hash of the file does not matter. */
-export type Told = { status: Progress['status'] } & Partial<Record<'fileKey' | 'title', string>> &
+export type Told = { status: RecordingUpdate['status'] } & Partial<Record<'fileKey' | 'title', string>> &
   Partial<Record<'duration' | 'size', number>>;
 
 const SHA256 = new Uint8Array(32).fill(7);
 
-function toProgress({ status, fileKey, ...rest }: Told): Progress {
+function toProgress({ status, fileKey, ...rest }: Told): RecordingUpdate {
   return status === 'failed'
     ? { ...rest, status }
     : { ...rest, status, ...(fileKey !== undefined && { fileKey, sha256: SHA256 }) };

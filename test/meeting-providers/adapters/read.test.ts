@@ -8,10 +8,9 @@ import {
   cleanSeconds,
   cleanTitle,
   cleanToken,
-  fileAt,
-  momentOr,
-  momentOrNow,
-} from '../../../src/features/meeting-providers/adapters/clean.ts';
+  readFileUrl,
+  readTime,
+} from '../../../src/features/meeting-providers/adapters/read.ts';
 
 const NOW = new Date('2026-03-02T10:00:00Z');
 
@@ -91,19 +90,19 @@ test('seconds and bytes are positive integers within reason, or unknown', () => 
 test('a moment is between 2010 and now', () => {
   assert(
     property(oneof(double(), maxSafeInteger(), anything()), (value) => {
-      const moment = momentOrNow(value, NOW).getTime();
+      const moment = readTime(value, NOW).getTime();
       expect(moment).toBeGreaterThanOrEqual(Date.UTC(2010, 0, 1));
       expect(moment).toBeLessThanOrEqual(NOW.getTime());
     }),
   );
-  expect(momentOrNow(NOW.getTime() - 1, NOW)).toEqual(new Date(NOW.getTime() - 1));
-  expect(momentOrNow(NOW.getTime() + 1, NOW)).toBe(NOW);
-  const otherwise = new Date(0);
-  expect(momentOr(otherwise, 'x', NOW)).toBe(otherwise);
+  expect(readTime(NOW.getTime() - 1, NOW)).toEqual(new Date(NOW.getTime() - 1));
+  expect(readTime(NOW.getTime() + 1, NOW)).toBe(NOW);
+  const fallback = new Date(0);
+  expect(readTime('x', NOW, fallback)).toBe(fallback);
 });
 
 test('a file has an http or https URL without a password', () => {
-  expect(fileAt('http://a.example/b c?d=%20#e')).toEqual({ url: 'http://a.example/b%20c?d=%20#e' });
+  expect(readFileUrl('http://a.example/b c?d=%20#e')).toEqual({ url: 'http://a.example/b%20c?d=%20#e' });
   for (const other of [
     'a.mp4',
     '//a.example/b',
@@ -117,6 +116,6 @@ test('a file has an http or https URL without a password', () => {
     7,
     null,
   ]) {
-    expect(fileAt(other)).toBeNull();
+    expect(readFileUrl(other)).toBeNull();
   }
 });

@@ -4,7 +4,7 @@ import { addKey } from '../rooms/keys.ts';
 import type { Answer } from '../support/http.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
-import { addGuest, uploadFile } from './recorder.ts';
+import { addGuest, uploadFile } from './recording-fixtures.ts';
 
 const ROOMS = '/api/dashboard/rooms';
 const RECORDINGS = '/api/dashboard/recordings';

@@ -5,7 +5,7 @@ import type { Sealer } from '../../../core/sealing.ts';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../core/time.ts';
 import { type Database, type Tx, transact } from '../../../db/client.ts';
 import type { Services } from '../../../services.ts';
-import { advanceRecording, type RecordingKey } from '../../recordings/recording-progress.ts';
+import { advanceRecording, type RecordingKey } from '../../recordings/recording-lifecycle.ts';
 
 /** What wakes the copiers. */
 export const COPY_CHANNEL = 'lynxroom_copies';
@@ -24,9 +24,9 @@ const MAX_PAUSE_MS = 5 * MINUTE_MS;
 export type CopyKey = { workspaceId: number; recordingId: number };
 
 /** A file that this process is to copy. `attempt` (1, 2, ...) names the lease too: whoever claims it next has another. */
-export type Claim = CopyKey & RecordingKey & { sealedUrl: Uint8Array; deadline: Date; attempt: number };
+export type CopyLease = CopyKey & RecordingKey & { sealedUrl: Uint8Array; deadline: Date; attempt: number };
 
-type ClaimedRow = {
+type LeasedRow = {
   workspace_id: number;
   recording_id: number;
   room_id: number;
@@ -61,7 +61,7 @@ export async function addCopy(
 }
 
 /** The link of a claim. Throws where it was sealed under another key. */
-export function openUrl(sealer: Sealer, { workspaceId, sealedUrl }: Claim): string {
+export function openUrl(sealer: Sealer, { workspaceId, sealedUrl }: CopyLease): string {
   return sealer.open(sealedUrl, { workspaceId, purpose: 'recording link' });
 }
 
@@ -73,11 +73,11 @@ export async function dropCopy(tx: Tx, { workspaceId, recordingId }: CopyKey): P
  * Takes up to `most` files that are due and that nobody is at, for a minute: first those whose links die first, and of a
  * workspace no more than that three are under way. Any number of processes may.
  */
-export async function claimCopies({ db, clock }: Pick<Services, 'db' | 'clock'>, max: number): Promise<Claim[]> {
+export async function leaseCopies({ db, clock }: Pick<Services, 'db' | 'clock'>, max: number): Promise<CopyLease[]> {
   const rows = await transact(db, async (tx) => {
     await tx.$executeRaw`select pg_advisory_xact_lock(hashtext(${CLAIMING}))`;
     const now = clock.now();
-    return tx.$queryRaw<ClaimedRow[]>`
+    return tx.$queryRaw<LeasedRow[]>`
       with under_way as
         (select workspace_id, count(*) as files from recording_copies where leased_until > ${now} group by workspace_id),
       due as
@@ -107,9 +107,9 @@ export async function claimCopies({ db, clock }: Pick<Services, 'db' | 'clock'>,
 }
 
 /** Holds on to a claim for another minute; false: somebody else has it by now, or there is nothing to copy any more. */
-export async function renewClaim(
+export async function renewLease(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
-  { workspaceId, recordingId, attempt }: Claim,
+  { workspaceId, recordingId, attempt }: CopyLease,
 ): Promise<boolean> {
   const until = new Date(clock.now().getTime() + LEASE_MS);
   const { count } = await db.recordingCopy.updateMany({
@@ -120,7 +120,7 @@ export async function renewClaim(
 }
 
 /** Gives a claim back, so that another process need not wait for its lease to end. */
-export async function releaseClaim(db: Database, { workspaceId, recordingId, attempt }: Claim): Promise<void> {
+export async function releaseLease(db: Database, { workspaceId, recordingId, attempt }: CopyLease): Promise<void> {
   await db.recordingCopy.updateMany({
     where: { workspaceId, recordingId, attempts: attempt },
     data: { leasedUntil: null },
@@ -132,9 +132,9 @@ export async function releaseClaim(db: Database, { workspaceId, recordingId, att
  * Has a failed copy tried again after a pause that doubles from 5 s to 5 minutes, a last time when its link dies. After
  * that, or where trying again cannot help, the recording has failed. A claim that somebody else has by now is theirs.
  */
-export function settleFailure(
+export function recordFailure(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
-  claim: Claim,
+  claim: CopyLease,
   { why, isFinal }: CopyFailure,
 ): Promise<void> {
   return transact(db, async (tx) => {

@@ -1,6 +1,7 @@
 /** The way in: what is taken, what is refused, and what one callback does however often it comes. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { applyUnapplied, pruneIngestEvents } from '../../../src/features/meeting-providers/ingest/apply-events.ts';
+import { applyPendingCallbacks } from '../../../src/features/meeting-providers/ingest/apply-callback.ts';
+import { pruneCallbacks } from '../../../src/features/meeting-providers/ingest/callback-store.ts';
 import { concurrently, countStatuses } from '../../support/concurrently.ts';
 import { dumpTables } from '../../support/dump.ts';
 import { eventsOf } from '../../support/events.ts';
@@ -15,7 +16,7 @@ import {
   vonageConnection,
   vonageEmptyArchive,
 } from '../adapters/callbacks.ts';
-import { addRoom, connect, type ProviderName, type Room, type Source } from './sources.ts';
+import { addRoom, connect, type ProviderName, type Room, type Source } from './connected-provider.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -237,10 +238,10 @@ describe('what could not be applied', () => {
     await breakEvents();
     const answer = await source.post(joined()).finally(mendEvents);
     expect([answer.status, answer.body]).toEqual([200, { ok: true }]);
-    expect(app.logLines.at(-2)?.msg).toBe('A callback could not be applied: it is tried again');
+    expect(app.logLines.at(-2)?.msg).toBe('Failed to apply a callback; it will be retried');
     expect(await app.services.db.participant.count({ where: { workspaceId: team.id } })).toBe(0);
 
-    await concurrently(4, () => applyUnapplied(app.services));
+    await concurrently(4, () => applyPendingCallbacks(app.services));
     expect(await typesOf()).toEqual(['room.joined']);
     expect(await app.services.db.ingestEvent.count({ where: { appliedAt: null } })).toBe(0);
   });
@@ -250,7 +251,7 @@ describe('what could not be applied', () => {
     await app.services.db.ingestEvent.create({ data: { ...poison, receivedAt: new Date(0) } });
     await breakEvents();
     await source.post(joined()).finally(mendEvents);
-    await applyUnapplied(app.services);
+    await applyPendingCallbacks(app.services);
     expect(await typesOf()).toEqual(['room.joined']);
     expect(await app.services.db.ingestEvent.count({ where: { appliedAt: null } })).toBe(1);
     await app.services.db.ingestEvent.deleteMany({ where: { dedupeKey: 'poison' } });
@@ -270,7 +271,7 @@ describe('what could not be applied', () => {
     const applied: string[][] = [];
     for (let minute = 0; minute < 3; minute += 1) {
       app.clock.advance(60_000);
-      await applyUnapplied(app.services, 2);
+      await applyPendingCallbacks(app.services, 2);
       applied.push(await typesOf());
     }
     app.clock.advance(-3 * 60_000);
@@ -287,10 +288,10 @@ test('what was applied is forgotten after a week; what was not is kept', async (
   const waiting = { workspaceId: team.id, connectionId: source.id, dedupeKey: 'waiting', facts: [] };
   await app.services.db.ingestEvent.create({ data: { ...waiting, receivedAt: app.clock.now() } });
   app.clock.advance(7 * DAY_MS - 60_000);
-  await pruneIngestEvents(app.services);
+  await pruneCallbacks(app.services);
   expect(await app.services.db.ingestEvent.count({ where: { workspaceId: team.id } })).toBe(2);
   app.clock.advance(120_000);
-  await pruneIngestEvents(app.services);
+  await pruneCallbacks(app.services);
   const left = await app.services.db.ingestEvent.findMany({ where: { workspaceId: team.id } });
   expect(left.map(({ dedupeKey }) => dedupeKey)).toEqual(['waiting']);
   app.clock.advance(-7 * DAY_MS - 60_000);

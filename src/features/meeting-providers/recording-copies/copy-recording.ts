@@ -5,7 +5,15 @@ import { MINUTE_MS, SECOND_MS } from '../../../core/time.ts';
 import { transact } from '../../../db/client.ts';
 import type { Services } from '../../../services.ts';
 import { storeRecordingFile } from '../../recordings/store-recording-file.ts';
-import { type Claim, type CopyFailure, dropCopy, openUrl, releaseClaim, renewClaim, settleFailure } from './copies.ts';
+import {
+  type CopyFailure,
+  type CopyLease,
+  dropCopy,
+  openUrl,
+  recordFailure,
+  releaseLease,
+  renewLease,
+} from './copy-queue.ts';
 import { type FileFetcher, FileUnavailable } from './fetch-file.ts';
 
 /** Three times in the life of a lease: one renewal that fails costs nothing. */
@@ -39,14 +47,14 @@ export function maxCopyMs(maxBytes: number): number {
  * Copies a claimed file into the store, and makes its recording available, which emits `recording.completed`; or settles
  * why not. The claim is renewed meanwhile, and given back when `stopping` is aborted. Never rejects.
  */
-export async function copyRecording(needs: CopyNeeds, claim: Claim, stopping: AbortSignal): Promise<void> {
+export async function copyRecording(needs: CopyNeeds, claim: CopyLease, stopping: AbortSignal): Promise<void> {
   const { services } = needs;
   try {
     await copy(needs, claim, stopping).catch(async (error: unknown) => {
-      if (stopping.aborted) return releaseClaim(services.db, claim);
+      if (stopping.aborted) return releaseLease(services.db, claim);
       if (error instanceof ClaimLost) return;
       if (isSettledElsewhere(error)) return transact(services.db, (tx) => dropCopy(tx, claim));
-      await settleFailure(services, claim, toFailure(services, error));
+      await recordFailure(services, claim, toFailure(services, error));
     });
   } catch (error) {
     // The claim ends by itself.
@@ -54,7 +62,7 @@ export async function copyRecording(needs: CopyNeeds, claim: Claim, stopping: Ab
   }
 }
 
-async function copy(needs: CopyNeeds, claim: Claim, stopping: AbortSignal): Promise<void> {
+async function copy(needs: CopyNeeds, claim: CopyLease, stopping: AbortSignal): Promise<void> {
   const { services, fetcher } = needs;
   const { maxRecordingBytes: maxBytes } = services.settings;
   const held = holdClaim(needs, claim);
@@ -79,7 +87,7 @@ async function copy(needs: CopyNeeds, claim: Claim, stopping: AbortSignal): Prom
  * Keeps the claim while the file comes, and ends the attempt when it is lost or the file comes too slowly. Letting go ends
  * it too, with whatever the server still sends.
  */
-function holdClaim({ services, times = {} }: CopyNeeds, claim: Claim) {
+function holdClaim({ services, times = {} }: CopyNeeds, claim: CopyLease) {
   const { log, settings } = services;
   const { renewMs = RENEW_MS, graceMs = GRACE_MS, maxMs = maxCopyMs(settings.maxRecordingBytes) } = times;
   const ended = new AbortController();
@@ -90,7 +98,7 @@ function holdClaim({ services, times = {} }: CopyNeeds, claim: Claim) {
     const minBytes = ((passedMs - graceMs) / SECOND_MS) * MIN_BYTES_PER_SECOND;
     if (passedMs > maxMs) ended.abort(new FileUnavailable('The file took too long'));
     if (bytes < minBytes) ended.abort(new FileUnavailable('The file came too slowly'));
-    renewClaim(services, claim).then(
+    renewLease(services, claim).then(
       (isHeld) => isHeld || ended.abort(new ClaimLost('The claim is lost')),
       (error: unknown) => log.warn({ err: error }, 'A claim could not be renewed'),
     );

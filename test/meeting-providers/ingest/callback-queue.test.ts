@@ -5,7 +5,7 @@ import { concurrently, countStatuses } from '../../support/concurrently.ts';
 import { startTestApp, type TestApp } from '../../support/test-app.ts';
 import { addTeam, type Team } from '../../support/world.ts';
 import { genericEvent } from '../adapters/callbacks.ts';
-import { addRoom, connect, eventually, type Room, type Source } from './sources.ts';
+import { addRoom, connect, eventually, type Room, type Source } from './connected-provider.ts';
 
 let running = 0;
 let max = 0;

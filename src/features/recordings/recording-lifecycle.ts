@@ -16,7 +16,7 @@ export type RecordingKey = { workspaceId: number; roomId: number; archiveId: str
 type FileReference = { fileKey: string; sha256: Uint8Array<ArrayBuffer> };
 
 /** What is known by the time of a move: `duration` in seconds, `size` in bytes. */
-export type Progress = {
+export type RecordingUpdate = {
   duration?: number;
   size?: number;
   title?: string;
@@ -107,32 +107,32 @@ export async function advanceRecording(
   tx: Tx,
   at: Date,
   { workspaceId, roomId, archiveId }: RecordingKey,
-  progress: Progress,
+  update: RecordingUpdate,
   now = at,
 ): Promise<boolean> {
-  const data = toData(progress);
+  const data = toData(update);
   const [known] = await tx.$queryRaw<KnownRow[]>`
     select id, status, ended_at as "endedAt", updated_at as "updatedAt" from recordings
     where workspace_id = ${workspaceId} and room_id = ${roomId} and archive_id = ${archiveId} for update`;
   if (!known) throw notFound('Recording');
-  if (!canTransition(toRecordingStatus(known.status), progress.status)) return false;
+  if (!canTransition(toRecordingStatus(known.status), update.status)) return false;
   const row = await tx.recording.update({
     where: toWhere({ workspaceId, roomId, archiveId }),
     data: {
       ...data,
       updatedAt: known.updatedAt > now ? known.updatedAt : now,
       // There is no file before the capture has ended.
-      ...(progress.status !== 'failed' && known.endedAt === null && { endedAt: at }),
+      ...(update.status !== 'failed' && known.endedAt === null && { endedAt: at }),
     },
     select: columns,
   });
-  if (isFinal(progress.status)) await tx.recordingCopy.deleteMany({ where: { workspaceId, recordingId: known.id } });
-  if (progress.status === 'available')
+  if (isFinal(update.status)) await tx.recordingCopy.deleteMany({ where: { workspaceId, recordingId: known.id } });
+  if (update.status === 'available')
     await emit(tx, at, { type: 'recording.completed', workspaceId, data: toEventData(workspaceId, row) });
   return true;
 }
 
-function toData({ status, duration, size, title, failureReason, fileKey, sha256 }: Progress) {
+function toData({ status, duration, size, title, failureReason, fileKey, sha256 }: RecordingUpdate) {
   return {
     status,
     ...(duration !== undefined && { duration: toCount('duration', duration) }),

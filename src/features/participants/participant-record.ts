@@ -1,12 +1,12 @@
 /** A participant with their room, as the functions here hand them around. */
 import { notFound } from '../../core/errors.ts';
 import { Prisma, type Tx } from '../../db/client.ts';
-import { type ParticipantStatus, toParticipantStatus } from './status.ts';
+import { type ParticipantStatus, toParticipantStatus } from './participant-status.ts';
 
 /** What names a participant. */
-export type VisitKey = { workspaceId: number; roomId: number; id: number };
+export type ParticipantKey = { workspaceId: number; roomId: number; id: number };
 
-export type Visit = VisitKey & {
+export type ParticipantRecord = ParticipantKey & {
   roomName: string;
   name: string;
   email: string | null;
@@ -20,27 +20,27 @@ export type Visit = VisitKey & {
   lastSeenAt: Date;
 };
 
-export type VisitRow = Omit<Visit, 'status'> & { status: string };
+export type ParticipantRow = Omit<ParticipantRecord, 'status'> & { status: string };
 
 /** The columns of a VisitRow, of the participant `p` in the room `r`. */
-export const visitColumns = Prisma.sql`
+export const participantColumns = Prisma.sql`
   p.id, p.workspace_id as "workspaceId", p.room_id as "roomId", r.name as "roomName", p.name, p.email,
   p.user_id as "userId", p.contact_id as "contactId", p.status, p.created_at as "createdAt", p.joined_at as "joinedAt",
   p.left_at as "leftAt", p.last_seen_at as "lastSeenAt"`;
 
 /** Participants with their rooms. */
-export const visitTables = Prisma.sql`
+export const participantTables = Prisma.sql`
   participants p join rooms r on r.workspace_id = p.workspace_id and r.id = p.room_id`;
 
-export function toVisit(row: VisitRow): Visit {
+export function toParticipantRecord(row: ParticipantRow): ParticipantRecord {
   return { ...row, status: toParticipantStatus(row.status) };
 }
 
 /** Takes the participant's row until the transaction ends. Throws 404 "Participant not found". */
-export async function lockVisit(tx: Tx, { workspaceId, roomId, id }: VisitKey): Promise<Visit> {
-  const [row] = await tx.$queryRaw<VisitRow[]>`
-    select ${visitColumns} from ${visitTables}
+export async function lockParticipant(tx: Tx, { workspaceId, roomId, id }: ParticipantKey): Promise<ParticipantRecord> {
+  const [row] = await tx.$queryRaw<ParticipantRow[]>`
+    select ${participantColumns} from ${participantTables}
     where p.workspace_id = ${workspaceId} and p.room_id = ${roomId} and p.id = ${id} for no key update of p`;
   if (!row) throw notFound('Participant');
-  return toVisit(row);
+  return toParticipantRecord(row);
 }

@@ -1,19 +1,14 @@
-/** The names of rooms: slugs, unique in the whole service. */
+/** Generated room names. A room name is a slug that is unique in the whole service. */
 import { randomInt } from 'node:crypto';
-import { isSlug } from '../../core/slugs.ts';
 import type { Database, Tx } from '../../db/client.ts';
-import { adjectives, nouns } from './words.ts';
+import { adjectives, nouns } from './name-words.ts';
 
-const TRIES = 8;
+/** How many names of each form are looked up at once. */
+const CANDIDATES = 8;
 
-/** Whether a text has the format of a name. What has not, is the name of no room. */
-export function isRoomName(text: string): boolean {
-  return isSlug(text);
-}
-
-/** A random name such as `amber-falcon` that no room has now; `amber-falcon-48213` once the short ones get scarce. */
+/** Returns a random name that no room has now, such as `amber-falcon`; `amber-falcon-48213` if no short one is free. */
 export async function suggestRoomName(db: Database | Tx): Promise<string> {
-  const candidates = [...times(twoWords), ...times(withNumber)];
+  const candidates = [...generate(twoWords), ...generate(twoWordsAndNumber)];
   const rooms = await db.room.findMany({ where: { name: { in: candidates } }, select: { name: true } });
   const taken = new Set(rooms.map(({ name }) => name));
   const free = candidates.find((name) => !taken.has(name));
@@ -21,10 +16,11 @@ export async function suggestRoomName(db: Database | Tx): Promise<string> {
   return free;
 }
 
-function times(make: () => string): string[] {
-  return Array.from({ length: TRIES }, make);
+function generate(createName: () => string): string[] {
+  return Array.from({ length: CANDIDATES }, createName);
 }
 
+/** About 75,000 combinations. */
 function twoWords(): string {
   return `${pick(adjectives)}-${pick(nouns)}`;
 }
@@ -33,7 +29,7 @@ function pick(words: readonly string[]): string {
   return words[randomInt(words.length)] ?? '';
 }
 
-/** The two words alone have some 75,000 combinations, and with a number enough for ever. */
-function withNumber(): string {
+/** About 75 billion combinations. */
+function twoWordsAndNumber(): string {
   return `${twoWords()}-${randomInt(1_000, 1_000_000)}`;
 }

@@ -1,7 +1,7 @@
 /** Recordings that nothing was heard of for too long. */
 import { HOUR_MS } from '../../core/time.ts';
 import type { Services } from '../../services.ts';
-import { UNFINISHED } from './unfinished.ts';
+import { UNFINISHED_STATUSES_SQL } from './unfinished-statuses.ts';
 
 /** So many rows a statement: short enough that whoever waits for one of them hardly notices. */
 const BATCH = 500;
@@ -13,7 +13,7 @@ const NO_FILE = 'Its file never came';
  * Fails the recordings that have no file, of which nothing was heard for `recordingTimeoutHours`, and whose file is not
  * being copied. Returns how many. Safe to run twice at once.
  */
-export async function failStuckRecordings({
+export async function failStaleRecordings({
   db,
   clock,
   log,
@@ -29,7 +29,7 @@ export async function failStuckRecordings({
         failure_reason = case when r.status = 'started' and r.ended_at is null then ${NEVER_ENDED} else ${NO_FILE} end
       from (
         select c.workspace_id, c.id from recordings c
-        where c.status in (${UNFINISHED}) and c.updated_at < ${before} and not exists (
+        where c.status in (${UNFINISHED_STATUSES_SQL}) and c.updated_at < ${before} and not exists (
           select from recording_copies o where o.workspace_id = c.workspace_id and o.recording_id = c.id)
         order by c.updated_at limit ${BATCH} for update skip locked) stuck
       where r.workspace_id = stuck.workspace_id and r.id = stuck.id`;

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { contradicts, declaredKind, HEAD_BYTES, type MediaType } from '../../src/media/file-type.ts';
+import { contradicts, HEAD_BYTES, type MediaType, readDeclaredType } from '../../src/media/file-type.ts';
 import { box, makeMp4, makePdf } from '../support/media.ts';
 
 const kinds: MediaType[] = ['application/pdf', 'video/mp4'];
@@ -32,7 +32,7 @@ describe('the declared kind', () => {
     ['video/quicktime', 'video.mp4', null],
     ['application/pdfx', 'document.pdf', null],
   ])('of type %j is decided by it, whatever the name %j', (type, filename, expected) => {
-    expect(declaredKind(type, filename)).toBe(expected);
+    expect(readDeclaredType(type, filename)).toBe(expected);
   });
 
   describe.each([
@@ -58,7 +58,7 @@ describe('the declared kind', () => {
       ['a', null],
       ['', null],
     ])('is decided by the extension of %j', (filename, expected) => {
-      expect(declaredKind(type, filename)).toBe(expected);
+      expect(readDeclaredType(type, filename)).toBe(expected);
     });
   });
 });

@@ -2,7 +2,7 @@
 import { conflict, tooManyRequests } from '../../core/errors.ts';
 import { HOUR_MS, SECOND_MS } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
-import { UNFINISHED } from './unfinished.ts';
+import { UNFINISHED_STATUSES_SQL } from './unfinished-statuses.ts';
 
 /** So many recordings of a room that participants started may wait for their files. */
 const MAX_WAITING = 3;
@@ -17,7 +17,7 @@ type Counts = { waiting: number; recent: number; firstAt: Date | null };
  *
  * Throws 409 while too many wait for their files, and 429 after too many in an hour.
  */
-export async function requireStartInBounds(
+export async function requireWithinStartLimits(
   tx: Tx,
   at: Date,
   { workspaceId, roomId }: { workspaceId: number; roomId: number },
@@ -26,7 +26,7 @@ export async function requireStartInBounds(
   const [counts] = await tx.$queryRaw<Counts[]>`
     select count(*)::int as recent, min(created_at) as "firstAt", (
       select count(*)::int from recordings where workspace_id = ${workspaceId} and room_id = ${roomId}
-        and started_by is not null and status in (${UNFINISHED})) as waiting
+        and started_by is not null and status in (${UNFINISHED_STATUSES_SQL})) as waiting
     from recordings where workspace_id = ${workspaceId} and room_id = ${roomId}
       and started_by is not null and created_at > ${hourAgo}`;
   const { waiting = 0, recent = 0, firstAt = null } = counts ?? {};

@@ -3,14 +3,14 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { HOUR_MS } from '../../src/core/time.ts';
 import { transact } from '../../src/db/client.ts';
-import { failStuckRecordings } from '../../src/features/recordings/fail-stale.ts';
-import type { RecordingKey } from '../../src/features/recordings/recording-progress.ts';
+import { failStaleRecordings } from '../../src/features/recordings/fail-stale-recordings.ts';
+import type { RecordingKey } from '../../src/features/recordings/recording-lifecycle.ts';
 import { storeRecordingFile } from '../../src/features/recordings/store-recording-file.ts';
 import { eventsOf } from '../support/events.ts';
 import { makeMp4 } from '../support/media.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
-import { advance, start, storedKeys } from './recorder.ts';
+import { advance, start, storedKeys } from './recording-fixtures.ts';
 
 let app: TestApp;
 let team: Team;
@@ -90,11 +90,11 @@ describe('recordings that nothing is heard of', () => {
     const events = (await eventsOf(app, team.id)).length;
 
     app.clock.advance(23 * HOUR_MS);
-    expect(await failStuckRecordings(app.services)).toBe(0);
+    expect(await failStaleRecordings(app.services)).toBe(0);
     await start(app, named('young'));
     app.clock.advance(HOUR_MS + 1000);
-    expect(await failStuckRecordings(app.services)).toBe(3);
-    expect(await failStuckRecordings(app.services)).toBe(0);
+    expect(await failStaleRecordings(app.services)).toBe(3);
+    expect(await failStaleRecordings(app.services)).toBe(0);
 
     expect(await outcomeOf(named('running'))).toEqual(['failed', 'It never ended']);
     expect(await outcomeOf(named('ended'))).toEqual(['failed', 'Its file never came']);
@@ -120,10 +120,10 @@ describe('recordings that nothing is heard of', () => {
     const later = { ...app.services, clock: { now: () => new Date(now.getTime() + 25 * HOUR_MS) } };
     await transact(app.services.db, async (tx) => {
       await tx.$queryRaw`select 1 from recordings where archive_id = 'many-7' and workspace_id = ${team.id} for update`;
-      const counts = await Promise.all([failStuckRecordings(later), failStuckRecordings(later)]);
+      const counts = await Promise.all([failStaleRecordings(later), failStaleRecordings(later)]);
       expect(counts[0] + counts[1]).toBeGreaterThanOrEqual(1099 - 500);
     });
-    await failStuckRecordings(later);
+    await failStaleRecordings(later);
     const failed = await app.services.db.recording.count({ where: { workspaceId: team.id, status: 'failed' } });
     expect(failed).toBe(1100);
   });

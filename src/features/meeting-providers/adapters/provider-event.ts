@@ -1,0 +1,57 @@
+/** What happened in a meeting, in the service's own terms. No field name or unit of a provider goes past the adapters. */
+
+/**
+ * How a provider identifies the room. LiveKit and generic send the name of the room here; Vonage sends the id of its own
+ * session, which the room's `session_id` maps. Both are as the provider sent them: the room may not exist.
+ */
+export type RoomReference = { kind: 'name'; name: string } | { kind: 'session'; sessionId: string };
+
+/** A file at an http(s) URL. The adapters do not check where the URL leads; the fetcher does. */
+export type RecordingFile = { url: string };
+
+/** `duration` in whole seconds and `size` in bytes; null: not known yet. */
+type Measures = { duration: number | null; size: number | null };
+
+/**
+ * One thing that happened in a meeting. Events arrive late, twice and in any order. `at` is when it happened, as exactly
+ * as the provider says: never in the future, and the time of arrival if the provider's time is missing or absurd.
+ * Ids are as sent, trimmed (1 to 200 characters). Texts that people wrote are cleaned and cut: names at 100 characters,
+ * titles at 200, reasons at 500.
+ */
+export type ProviderEvent =
+  | {
+      kind: 'participant.joined';
+      room: RoomReference;
+      /** The provider's id of this one connection. The participant leaves under the same id. */
+      participantReference: string;
+      name: string | null;
+      email: string | null;
+      /** Possibly the token that our join operation returned. It is not verified here. */
+      token: string | null;
+      at: Date;
+    }
+  | { kind: 'participant.left'; room: RoomReference; participantReference: string; at: Date }
+  | { kind: 'recording.started'; room: RoomReference; archiveId: string; title: string | null; at: Date }
+  /** The capture has ended; there is no file yet. */
+  | ({ kind: 'recording.ended'; room: RoomReference; archiveId: string; at: Date } & Measures)
+  /** The file exists, at the provider or in the customer's bucket; `file` is null if it has no URL. */
+  | ({
+      kind: 'recording.uploaded';
+      room: RoomReference;
+      archiveId: string;
+      file: RecordingFile | null;
+      at: Date;
+    } & Measures)
+  /** The file can be fetched until `urlExpiresAt`; null: the URL does not expire. */
+  | ({
+      kind: 'recording.available';
+      room: RoomReference;
+      archiveId: string;
+      file: RecordingFile;
+      urlExpiresAt: Date | null;
+      at: Date;
+    } & Measures)
+  | { kind: 'recording.failed'; room: RoomReference; archiveId: string; reason: string; at: Date };
+
+export type ParticipantEvent = Extract<ProviderEvent, { participantReference: string }>;
+export type RecordingEvent = Extract<ProviderEvent, { archiveId: string }>;

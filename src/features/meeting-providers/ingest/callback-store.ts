@@ -1,0 +1,127 @@
+/** The table `ingest_events`: verified callbacks with their events, each stored once and kept until a week has passed. */
+import { notFound } from '../../../core/errors.ts';
+import type { Sealer } from '../../../core/sealing.ts';
+import { DAY_MS } from '../../../core/time.ts';
+import { type Prisma, retryDeadlocks, type Tx, transact } from '../../../db/client.ts';
+import type { Services } from '../../../services.ts';
+import type { ProviderEvent } from '../adapters/provider-event.ts';
+
+/** Longer than any provider repeats a callback, and than any signature is valid. */
+const RETENTION_MS = 7 * DAY_MS;
+const PRUNE_BATCH = 1_000;
+
+/** Identifies a callback: `dedupeKey` is the same each time the provider sends it. */
+export type CallbackKey = { workspaceId: number; connectionId: number; dedupeKey: string };
+
+/**
+ * Stores a callback. Returns false, and changes nothing, if it was stored before. Throws 404 "Connection not found" if
+ * the connection has been deleted.
+ */
+export function storeCallback(
+  { db, clock, sealer }: Pick<Services, 'db' | 'clock' | 'sealer'>,
+  { workspaceId, connectionId, dedupeKey }: CallbackKey,
+  events: readonly ProviderEvent[],
+): Promise<boolean> {
+  return transact(db, async (tx) => {
+    // Locks the connection first, so that a concurrent deletion waits instead of deadlocking with this transaction.
+    const locked = await tx.$queryRaw<unknown[]>`
+      select 1 from meeting_connections where workspace_id = ${workspaceId} and id = ${connectionId} for no key update`;
+    if (locked.length === 0) throw notFound('Connection');
+    const now = clock.now();
+    const { count } = await tx.ingestEvent.createMany({
+      data: [{ workspaceId, connectionId, dedupeKey, facts: sealEvents(sealer, workspaceId, events), receivedAt: now }],
+      skipDuplicates: true,
+    });
+    if (count === 0) return false;
+    await tx.$executeRaw`
+      update meeting_connections set last_event_at = ${now} where workspace_id = ${workspaceId} and id = ${connectionId}`;
+    return true;
+  });
+}
+
+/** The events as JSON, with their secrets sealed. */
+function sealEvents(sealer: Sealer, workspaceId: number, events: readonly ProviderEvent[]): Prisma.InputJsonValue {
+  const seal = (secret: string): string =>
+    Buffer.from(sealer.seal(secret, { workspaceId, purpose: 'recording link' })).toString('base64');
+  return JSON.parse(JSON.stringify(events.map((event) => mapSecrets(event, seal))));
+}
+
+/** The token of a participant and the URL of a file grant access, so the database holds them only sealed. */
+function mapSecrets(event: ProviderEvent, map: (secret: string) => string): ProviderEvent {
+  switch (event.kind) {
+    case 'participant.joined':
+      return { ...event, token: event.token && map(event.token) };
+    case 'recording.uploaded':
+      return { ...event, file: event.file && { url: map(event.file.url) } };
+    case 'recording.available':
+      return { ...event, file: { url: map(event.file.url) } };
+    default:
+      return event;
+  }
+}
+
+/**
+ * Locks a pending callback until the transaction ends and returns its events. Returns null if it has been applied, is
+ * locked by another transaction, or does not exist.
+ */
+export async function lockPendingCallback(
+  tx: Tx,
+  sealer: Sealer,
+  { workspaceId, connectionId, dedupeKey }: CallbackKey,
+): Promise<ProviderEvent[] | null> {
+  const [row] = await tx.$queryRaw<{ facts: unknown }[]>`
+    select facts from ingest_events
+    where workspace_id = ${workspaceId} and connection_id = ${connectionId} and dedupe_key = ${dedupeKey}
+      and applied_at is null
+    for update skip locked`;
+  return row ? openEvents(sealer, workspaceId, row.facts) : null;
+}
+
+/** The inverse of `sealEvents`. */
+function openEvents(sealer: Sealer, workspaceId: number, sealed: unknown): ProviderEvent[] {
+  const open = (secret: string): string =>
+    sealer.open(Buffer.from(secret, 'base64'), { workspaceId, purpose: 'recording link' });
+  const revive = (name: string, value: unknown): unknown =>
+    (name === 'at' || name === 'urlExpiresAt') && typeof value === 'string' ? new Date(value) : value;
+  // `as`: only sealEvents writes this column, and only the same or a later version reads it.
+  const events = JSON.parse(JSON.stringify(sealed), revive) as ProviderEvent[];
+  return events.map((event) => mapSecrets(event, open));
+}
+
+export async function markApplied(tx: Tx, key: CallbackKey, at: Date): Promise<void> {
+  await tx.ingestEvent.update({
+    where: { workspaceId_connectionId_dedupeKey: key },
+    data: { appliedAt: at },
+    select: { dedupeKey: true },
+  });
+}
+
+/**
+ * Returns up to `max` pending callbacks, the least recently tried ones first, and records the attempt. However many of
+ * them fail each time, the others get their turn.
+ */
+export function takePendingCallbacks(
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  max: number,
+): Promise<CallbackKey[]> {
+  return db.$queryRaw<CallbackKey[]>`
+    update ingest_events set tried_at = ${clock.now()}
+    where (workspace_id, connection_id, dedupe_key) in
+      (select workspace_id, connection_id, dedupe_key from ingest_events where applied_at is null
+       order by tried_at nulls first, received_at limit ${max} for update skip locked)
+    returning workspace_id as "workspaceId", connection_id as "connectionId", dedupe_key as "dedupeKey"`;
+}
+
+/** Deletes applied callbacks that are older than a week. Pending ones stay. */
+export async function pruneCallbacks({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
+  const until = new Date(clock.now().getTime() - RETENTION_MS);
+  for (;;) {
+    const deleted = await retryDeadlocks(
+      () => db.$executeRaw`
+        delete from ingest_events where (workspace_id, connection_id, dedupe_key) in
+          (select workspace_id, connection_id, dedupe_key from ingest_events
+           where received_at < ${until} and applied_at is not null limit ${PRUNE_BATCH})`,
+    );
+    if (deleted < PRUNE_BATCH) return;
+  }
+}
