@@ -1,8 +1,10 @@
 /** Writes the OpenAPI document to the file that is named, or to standard output. */
 import { writeFileSync } from 'node:fs';
 import { createOpenApiDocument } from '../src/openapi/document.ts';
+import { appRouter, rawOperations } from '../src/routers/index.ts';
 
-const text = `${JSON.stringify(createOpenApiDocument('http://127.0.0.1:3000'), null, 2)}\n`;
+const document = createOpenApiDocument({ router: appRouter, rawOperations }, 'http://127.0.0.1:3000');
+const text = `${JSON.stringify(document, null, 2)}\n`;
 const [path] = process.argv.slice(2);
 if (path === undefined) process.stdout.write(text);
 else writeFileSync(path, text);

@@ -2,6 +2,7 @@
 import type { RateLimits } from './auth/rate-limits.ts';
 import type { Log } from './core/log.ts';
 import type { Sealer } from './core/sealing.ts';
+import type { KeyedSemaphore } from './core/semaphore.ts';
 import type { Clock } from './core/time.ts';
 import type { Database } from './db/client.ts';
 import type { AddressGuard } from './egress/address-guard.ts';
@@ -35,5 +36,9 @@ export type Services = {
   sealer: Sealer;
   /** Where webhooks may be sent. */
   addressGuard: AddressGuard;
+  /** One upload at a time for each recording, by its id. */
+  recordingUploads: KeyedSemaphore<number>;
+  /** A few contact imports at a time, one for each workspace, by its id. */
+  contactImports: KeyedSemaphore<number>;
   settings: Settings;
 };

@@ -132,6 +132,12 @@ export const id = z
   })
   .meta({ type: 'integer', minimum: 1, maximum: MAX_ID });
 
+/** The id that a text of a path or query names, or null. */
+export function idFromText(text: string | undefined): number | null {
+  const value = Number(text);
+  return text !== undefined && /^[1-9]\d{0,9}$/.test(text) && value <= MAX_ID ? value : null;
+}
+
 /** An integer between `min` and `max`, both inclusive. The error names the range. */
 export function integerBetween(min: number, max: number) {
   const error = (issue: RawIssue): string =>

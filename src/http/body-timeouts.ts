@@ -1,37 +1,27 @@
-/** Time limits on what a client may take to send. */
+/** Bounds on the time that a client may take to send a body. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../core/errors.ts';
-import { CONTACTS_IMPORT_PATH } from './contacts-csv-document.ts';
 import { sendError } from './errors.ts';
-import { routeOf } from './fastify-path.ts';
-import { LIBRARY_UPLOAD_PATH, RECORDING_UPLOAD_PATH } from './upload-document.ts';
 
-const uploadUrls: readonly (string | undefined)[] = [
-  LIBRARY_UPLOAD_PATH,
-  RECORDING_UPLOAD_PATH,
-  CONTACTS_IMPORT_PATH,
-].map(routeOf);
-
-/** Milliseconds. */
+/** In milliseconds. */
 export type BodyTimeouts = {
-  /** How long a JSON body may take to arrive; the uploads have a rule of their own. */
+  /** How long a body may take to arrive. Operations that stream their bodies have bounds of their own. */
   bodyMs: number;
-  /** How long a client may go on sending a body whose answer it has. */
+  /** How long a client may go on sending after it has the response. */
   lingerMs: number;
 };
 
 const defaultTimeouts: BodyTimeouts = { bodyMs: 30_000, lingerMs: 10_000 };
 
-/** Answers 408 to a body that drips in, and then cuts the connection, as it does when a refused body goes on. */
-export function limitSlowBodies(app: FastifyInstance, timeouts = defaultTimeouts): void {
+/** Answers 408 to a body that arrives too slowly. Closes the connection of a client that goes on sending afterwards. */
+export function limitBodyTime(app: FastifyInstance, timeouts = defaultTimeouts): void {
   app.addHook('onResponse', (request, _reply, done) => {
-    cutLingering(request, timeouts.lingerMs);
+    closeLingering(request, timeouts.lingerMs);
     done();
   });
   app.addHook('preParsing', (request, reply, _payload, done) => {
     const { method, raw, routeOptions } = request;
-    const isUpload = uploadUrls.includes(routeOptions.url) && method === 'POST';
-    if (method === 'GET' || method === 'HEAD' || raw.complete || isUpload) return done();
+    if (method === 'GET' || method === 'HEAD' || raw.complete || routeOptions.config.boundsOwnBody) return done();
     const timer = setTimeout(() => {
       if (reply.sent) return;
       sendError(new AppError('REQUEST_TIMEOUT', 'The request body is too slow'), request, reply);
@@ -43,8 +33,8 @@ export function limitSlowBodies(app: FastifyInstance, timeouts = defaultTimeouts
   });
 }
 
-/** Cuts the connection of a client that holds it with a body that was refused without being read. */
-function cutLingering({ raw }: FastifyRequest, lingerMs: number): void {
+/** Closes a connection whose client still sends a body that was rejected unread. */
+function closeLingering({ raw }: FastifyRequest, lingerMs: number): void {
   if (raw.complete || raw.destroyed) return;
   const timer = setTimeout(() => raw.destroy(), lingerMs);
   raw.once('close', () => clearTimeout(timer));

@@ -1,57 +1,18 @@
-/** What the doors tell the procedures about a request. */
+/** Builds the context of a call from an HTTP request. */
 import '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Identity, identify } from '../auth/identify.ts';
 import { isToken } from '../auth/tokens.ts';
 import { type AppError, forbidden } from '../core/errors.ts';
 import type { Services } from '../services.ts';
-import type { Context } from '../trpc/trpc.ts';
+import type { Context } from '../trpc/context.ts';
 
 const SESSION_COOKIE = 'session';
 
 const BEARER = /^Bearer +([^\s]+)$/i;
 
-/** What the facade has found out before it calls a procedure. */
+/** What the REST transport knows before it calls a procedure. */
 type Known = { identity?: Identity; unreadableBody?: AppError | null };
-
-/**
- * The credential of a request. The Authorization header wins over the cookie, and is never joined with it; keys come by
- * the header only.
- */
-export function credentialOf(request: FastifyRequest): { token: string | null; fromCookie: boolean } {
-  const { authorization } = request.headers;
-  if (authorization !== undefined) return { token: BEARER.exec(authorization)?.[1] ?? null, fromCookie: false };
-  const cookie = request.cookies[SESSION_COOKIE];
-  return { token: cookie !== undefined && isToken('lns_', cookie) ? cookie : null, fromCookie: true };
-}
-
-/** Finds who sent the request. Throws 403 for a write from a foreign page with a session cookie. */
-export async function identifyRequest(
-  services: Services,
-  request: FastifyRequest,
-  workspaceId: number | null,
-): Promise<Identity> {
-  const { token, fromCookie } = credentialOf(request);
-  const identity = await identify(services, token, workspaceId);
-  if (identity.caller !== null && fromCookie && !readsOnly(request.method)) requireOwnOrigin(request, services);
-  return identity;
-}
-
-function readsOnly(method: string): boolean {
-  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
-}
-
-/** A browser sends the cookie along whoever wrote the page: a write with it must come from a page of ours. */
-function requireOwnOrigin(request: FastifyRequest, services: Services): void {
-  const { origin } = request.headers;
-  const own = [originOf(request, services), ...services.settings.trustedOrigins];
-  if (origin === undefined || !own.includes(origin)) throw forbidden('Cross-origin request refused');
-}
-
-/** Scheme, host and port under which the caller reached us. */
-function originOf(request: FastifyRequest, services: Services): string {
-  return services.settings.publicUrl ?? `${request.protocol}://${request.host}`;
-}
 
 export function createContext(
   services: Services,
@@ -64,7 +25,7 @@ export function createContext(
     requestId: request.id,
     address: request.ip,
     isDirect: request.headers['x-forwarded-for'] === undefined && request.headers.forwarded === undefined,
-    origin: originOf(request, services),
+    origin: readOrigin(request, services),
     unreadableBody: known.unreadableBody ?? null,
     hasAuthorization: request.headers.authorization !== undefined,
     identify: async (workspaceId) => known.identity ?? identifyRequest(services, request, workspaceId),
@@ -76,10 +37,49 @@ export function createContext(
         path: '/',
         httpOnly: true,
         sameSite: 'lax',
-        secure: originOf(request, services).startsWith('https:'),
+        secure: readOrigin(request, services).startsWith('https:'),
       } as const;
       if (session) reply.setCookie(SESSION_COOKIE, session.token, { ...options, expires: session.expiresAt });
       else reply.clearCookie(SESSION_COOKIE, options);
     },
   };
+}
+
+/** The scheme, host and port under which the caller reached the service. */
+function readOrigin(request: FastifyRequest, services: Services): string {
+  return services.settings.publicUrl ?? `${request.protocol}://${request.host}`;
+}
+
+/** Finds the caller of a request. Throws 403 for a cross-origin write with a session cookie. */
+export async function identifyRequest(
+  services: Services,
+  request: FastifyRequest,
+  workspaceId: number | null,
+): Promise<Identity> {
+  const { token, fromCookie } = readCredential(request);
+  const identity = await identify(services, token, workspaceId);
+  if (identity.caller !== null && fromCookie && !isRead(request.method)) requireOwnOrigin(request, services);
+  return identity;
+}
+
+/**
+ * The credential of a request. The Authorization header wins over the cookie, and the two are never combined. API keys
+ * are accepted in the header only.
+ */
+export function readCredential(request: FastifyRequest): { token: string | null; fromCookie: boolean } {
+  const { authorization } = request.headers;
+  if (authorization !== undefined) return { token: BEARER.exec(authorization)?.[1] ?? null, fromCookie: false };
+  const cookie = request.cookies[SESSION_COOKIE];
+  return { token: cookie !== undefined && isToken('lns_', cookie) ? cookie : null, fromCookie: true };
+}
+
+function isRead(method: string): boolean {
+  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
+}
+
+/** Browsers send the cookie with requests of any page. A write with the cookie must come from a page of ours. */
+function requireOwnOrigin(request: FastifyRequest, services: Services): void {
+  const { origin } = request.headers;
+  const own = [readOrigin(request, services), ...services.settings.trustedOrigins];
+  if (origin === undefined || !own.includes(origin)) throw forbidden('Cross-origin request refused');
 }

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Ends each connection with the answer in progress once the server closes. Node closes those that are idle at that
- * moment; the others would stay open, idle, until their keep-alive time is over.
+ * Closes each connection after the response in progress once the server is closing. Node closes only the connections that
+ * are idle at that moment. The others would stay open until their keep-alive timeout.
  */
 export function closeConnectionsWhenDraining(app: FastifyInstance): void {
   let isDraining = false;

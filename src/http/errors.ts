@@ -1,11 +1,11 @@
-/** Failures as HTTP answers: the same body whichever layer refused. */
+/** Failures as HTTP responses. The body is the same whichever layer refused. */
 import { TRPCError } from '@trpc/server';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, type ErrorCode } from '../core/errors.ts';
 import { headersOf, httpStatusOf, toProblem } from '../core/problem.ts';
-import { fromTrpcError, fromUnexpected } from '../trpc/trpc.ts';
+import { fromTrpcError, fromUnexpected } from '../trpc/errors.ts';
 
-/** What each of Fastify's own refusals is called here. Those that are not listed are our bugs. */
+/** Fastify's own refusals as errors of the catalogue. Any other is a bug of ours. */
 const fastifyRefusals: Record<string, [ErrorCode, string]> = {
   FST_ERR_BAD_URL: ['BAD_REQUEST', 'Malformed URL'],
   FST_ERR_ASYNC_CONSTRAINT: ['BAD_REQUEST', 'Malformed URL'],
@@ -17,19 +17,19 @@ const fastifyRefusals: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_EMPTY_JSON_BODY: ['BAD_REQUEST', 'Request body must not be empty'],
 };
 
-/** Answers a failure. What is unexpected is logged whole, under the request id that the caller is told. */
+/** Sends a failure. An unexpected one is logged in full, under the request id that the response carries. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  // What the body's stream failed with is the client's doing: nobody hears the answer, and the log calls it no fault.
+  // An error of the request stream means that the client has gone. It is no fault of the service.
   const wasCutOff = error !== null && error === request.raw.errored;
   const known = wasCutOff ? new AppError('BAD_REQUEST', 'The request was cut off') : toAppError(error);
   const status = httpStatusOf(known);
   if (status >= 500) request.log.error({ err: known.cause ?? known }, known.message);
-  // A URL that cannot be read is refused before any hook has named the request.
+  // A malformed URL is refused before the hook that sets this header.
   reply.header('x-request-id', request.id);
   return reply.headers(headersOf(known)).status(status).send(toProblem(known, request.id));
 }
 
-/** The expected failure behind anything that was thrown, or the internal error that hides an unexpected one. */
+/** The expected failure behind anything that was thrown, or an internal error that hides an unexpected one. */
 function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof TRPCError) return fromTrpcError(error);
@@ -37,17 +37,17 @@ function toAppError(error: unknown): AppError {
   return refusal ? new AppError(...refusal, { cause: error }) : fromUnexpected(error);
 }
 
-/** Unknown paths and everything thrown. */
-export function answerErrors(app: FastifyInstance): void {
+/** Handles unknown paths and everything that is thrown. */
+export function handleErrors(app: FastifyInstance): void {
   app.setErrorHandler(sendError);
   app.setNotFoundHandler((request, reply) => sendError(new AppError('NOT_FOUND', 'Not found'), request, reply));
 }
 
 /**
- * Answers a known path with another method: 405 and `Allow`. Call it before any route is added. Returns what must be called after the last route is added.
- * It answers before the body is read, so that a bad one does not come first.
+ * Answers 405 with `Allow` to a known path with another method, before the body is read. Call it before the first route
+ * is added, and what it returns after the last.
  */
-export function answerWrongMethods(app: FastifyInstance): () => void {
+export function refuseOtherMethods(app: FastifyInstance): () => void {
   const methodsOf = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }) => {
     const methods = methodsOf.get(url) ?? new Set();
@@ -56,9 +56,9 @@ export function answerWrongMethods(app: FastifyInstance): () => void {
   });
   return () => {
     for (const [url, methods] of [...methodsOf]) {
-      // The docs page registers its paths with and without a slash at the end, and is no part of the API.
+      // The docs pages are not part of the API, and register their paths with and without a trailing slash.
       if (url.startsWith('/docs')) continue;
-      // CORS answers OPTIONS for every path, known or not.
+      // CORS handles OPTIONS for every path.
       if (url === '*') continue;
       const others = app.supportedMethods.filter((method) => !methods.has(method) && method !== 'OPTIONS');
       const allow = [...methods].sort().join(', ');

@@ -1,4 +1,4 @@
-/** A path of the OpenAPI document (`/api/rooms/{roomName}`) as Fastify writes it (`/api/rooms/:roomName`). */
-export function routeOf(path: string): string {
+/** Converts a path of the OpenAPI document (`/api/rooms/{roomName}`) to Fastify's form (`/api/rooms/:roomName`). */
+export function toFastifyPath(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
 }

@@ -10,16 +10,16 @@ const STALL_MS = 30_000;
 const READ_BUFFER_BYTES = 256 * 1024;
 
 /**
- * Serves the disk store's signed URLs: `GET` and `HEAD /files/*`. Whatever was uploaded leaves as an attachment with
- * its fixed type, which no browser may guess otherwise, run or show as a page of ours.
- * Throws AppError: 403 for a URL that is expired, altered or malformed, 404 when the object is gone, 416.
+ * Serves the disk store's signed URLs: `GET` and `HEAD /files/*`. A file is sent as an attachment with its fixed type and
+ * a sandbox policy, so that no browser sniffs its type, runs it or shows it as a page of ours.
+ * Throws 403 for a URL that is expired, altered or malformed, 404 when the object is gone, and 416.
  */
 export async function serveFiles(
   app: FastifyInstance,
   { files, stallMs = STALL_MS }: { files: DiskFiles; stallMs?: number },
 ): Promise<void> {
   app.route({
-    // One route for both: the HEAD route that Fastify derives from a GET would read the whole file.
+    // One route for both. The HEAD route that Fastify derives from a GET would read the whole file.
     method: ['GET', 'HEAD'],
     url: '/files/*',
     handler: async (request: FastifyRequest<{ Params: { '*': string } }>, reply) => {
@@ -44,7 +44,7 @@ async function openFile(files: DiskFiles, key: string, url: string): Promise<Ope
   }
 }
 
-/** Sends the file, and closes its handle in every case but that of an error that it throws. */
+/** Sends the file and closes its handle. When it throws, the handle is still open. */
 async function sendFile(
   file: OpenedFile,
   request: FastifyRequest,
@@ -59,7 +59,7 @@ async function sendFile(
   const { first, last } = range === 'whole' ? { first: 0, last: file.size - 1 } : range;
   reply.code(range === 'whole' ? 200 : 206).headers({
     'accept-ranges': 'bytes',
-    // A URL is a capability: it must not live on in caches after it expires.
+    // The URL grants access, so caches must not outlive it.
     'cache-control': 'private, no-store',
     'content-disposition': attachmentDisposition(file.filename),
     'content-length': last - first + 1,
@@ -75,13 +75,13 @@ async function sendFile(
     await file.handle.close();
     return reply.send();
   }
-  // A reader that takes nothing for this long holds a file open for nobody; the next answer sets its own time.
+  // A client that reads nothing for this long is disconnected. The next response sets its own timeout.
   reply.raw.setTimeout(stallMs, () => reply.raw.destroy());
-  // The stream closes the handle when it ends, and when a client that hangs up makes Fastify destroy it.
+  // The stream closes the handle at its end, and when Fastify destroys it because the client has gone.
   return reply.send(file.handle.createReadStream({ start: first, end: last, highWaterMark: READ_BUFFER_BYTES }));
 }
 
-/** `Range` means something only for GET, and only while the client's copy is this one (RFC 9110 sections 13.1.5, 14.2). */
+/** `Range` applies to GET only, and only if `If-Range` names this version (RFC 9110 sections 13.1.5, 14.2). */
 function requestedRange(file: OpenedFile, { method, headers }: FastifyRequest): ByteRange | 'whole' | 'unsatisfiable' {
   const ifRange = headers['if-range'];
   const current = ifRange === undefined || ifRange === file.etag || ifRange === file.modifiedAt.toUTCString();

@@ -5,14 +5,14 @@ import type { Services } from '../services.ts';
 
 const TIMEOUT_MS = 5_000;
 
-/** `/health`: the process is alive. `/ready`: the database and the store answer, 503 otherwise. */
+/** `/health`: the process is alive. `/ready`: the database and the store respond; 503 if one does not. */
 export function serveHealth(app: FastifyInstance, { db, store, log }: Services): void {
   app.get('/health', async () => ({ status: 'ok' }));
 
   app.get('/ready', async (_request, reply) => {
     const [database, storage] = await Promise.all([
-      answers(log, 'database', db.$queryRaw`select 1`),
-      answers(log, 'storage', store.checkReady()),
+      isReadyInTime(log, 'database', db.$queryRaw`select 1`),
+      isReadyInTime(log, 'storage', store.checkReady()),
     ]);
     const isReady = database && storage;
     return reply
@@ -21,7 +21,7 @@ export function serveHealth(app: FastifyInstance, { db, store, log }: Services):
   });
 }
 
-async function answers(log: Log, part: string, check: Promise<unknown>): Promise<boolean> {
+async function isReadyInTime(log: Log, part: string, check: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {
     timer = setTimeout(() => {

@@ -1,24 +1,20 @@
 /** JSON bodies of the REST paths. */
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance } from 'fastify';
-import { AppError } from '../core/errors.ts';
+import { AppError, badField } from '../core/errors.ts';
 
-/** Stands where the body would: why it could not be read is said only to who is allowed here. */
+/** Takes the place of a body that cannot be parsed. The caller learns why only if they are allowed to make the call. */
 export class UnreadableBody {
   readonly error: AppError;
 
   constructor(cause: unknown) {
-    this.error = new AppError('BAD_REQUEST', 'Request body must be valid JSON', {
-      issues: [{ path: '', message: 'Request body must be valid JSON' }],
-      cause,
-    });
+    this.error = badField('', 'Request body must be valid JSON', cause);
   }
 }
 
 /**
- * Replaces Fastify's JSON parser: an empty body is an absent one, and a malformed one (also for bytes that are no
- * UTF-8) is handed on as a value, so that permission is checked before it is complained about. `__proto__` and
- * `constructor.prototype` are malformed.
+ * Replaces Fastify's JSON parser. An empty body counts as absent. A malformed one is passed on as an UnreadableBody, so
+ * that access is checked first. Bytes that are not UTF-8, `__proto__` and `constructor.prototype` count as malformed.
  */
 export function parseJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
@@ -30,18 +26,18 @@ export function parseJsonBodies(app: FastifyInstance): void {
   });
 }
 
-/** Lets a request without any bytes pass whatever its content type says; what has a body must be JSON: 415. */
+/** Answers 415 to a body that is not JSON. A request without a body may have any content type. */
 export function refuseOtherBodies(app: FastifyInstance): void {
   app.removeContentTypeParser('text/plain');
   app.addHook('onRequest', (request, _reply, done) => {
     const { headers } = request;
-    // Fastify refuses a type that it does not know before it looks whether there is a body of it.
+    // Fastify refuses an unknown type before it checks whether there is a body.
     const isEmpty = headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0';
     if (isEmpty) delete headers['content-type'];
     done();
   });
   app.addContentTypeParser<Buffer>('*', { parseAs: 'buffer' }, (_request, body, done) => {
-    // Only a chunked body shows by its end that it is empty.
+    // A chunked body is known to be empty only at its end.
     if (body.length === 0) return done(null, undefined);
     done(new AppError('UNSUPPORTED_MEDIA_TYPE', 'Content type must be application/json'), undefined);
   });

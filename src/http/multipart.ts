@@ -4,28 +4,46 @@ import type { Readable } from 'node:stream';
 import busboy from 'busboy';
 import { badField, badRequest } from '../core/errors.ts';
 import type { IncomingFile, IncomingUpload } from '../media/receive-file.ts';
-import { pipeBody } from './streaming-body.ts';
+import { guardBody, type OpenBody, pipeBody, type StreamTimeouts } from './streaming-body.ts';
 
 const MAX_FIELDS = 50;
 const MAX_FIELD_BYTES = 64 * 1024;
-/** Besides the one that counts, some file parts of other names may come along; they are read over. */
+/** File parts with other names than `file` are skipped, up to this number of parts. */
 const MAX_FILES = 5;
-/** As much as one read from a connection brings; more only keeps more in memory. */
+/** The size of one read from a connection. More would only hold more memory. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** A body being read. `stop` ends it: nothing more is parsed, and whoever waits for a part of it hears `reason`. */
-export type MultipartUpload = IncomingUpload & { stop(reason: unknown): void };
+/** `stop` ends reading: nothing more is parsed, and everything that waits for a part rejects with `reason`. */
+type MultipartUpload = IncomingUpload & { stop(reason: unknown): void };
+
+/** Starts to read an upload with one file of at most `maxBytes`. */
+export function openMultipartBody(
+  request: IncomingMessage,
+  limits: StreamTimeouts & { maxBytes: number },
+): OpenBody<IncomingUpload> {
+  const upload = readMultipart(request);
+  const endWatch = guardBody(request, limits, upload.stop);
+  return {
+    body: upload,
+    fail(error) {
+      const reason: unknown = upload.signal.aborted ? upload.signal.reason : error;
+      upload.stop(reason);
+      return reason;
+    },
+    close: endWatch,
+  };
+}
 
 /**
- * Begins to read `request`. `file` settles at the head of the part named `file`, `fields` at the end of the body; both
- * reject with 400 for a body that is no multipart, is malformed, ends early or has too many parts. The request's bytes
- * are pulled only as fast as the file is read.
+ * Starts to read `request`. `file` settles at the head of the part named `file`, `fields` at the end of the body. Both
+ * reject with 400 for a body that is not multipart, is malformed, ends early or has too many parts. The request is read
+ * only as fast as the file is.
  */
-export function readMultipart(request: IncomingMessage): MultipartUpload {
+function readMultipart(request: IncomingMessage): MultipartUpload {
   const file = Promise.withResolvers<IncomingFile>();
   const fields = Promise.withResolvers<Record<string, string>>();
   const end = new AbortController();
-  // Whoever reads the upload may have stopped at the first of the two.
+  // A reader that stops after the first rejection leaves the second one unhandled.
   file.promise.catch(() => {});
   fields.promise.catch(() => {});
 
@@ -40,20 +58,19 @@ export function readMultipart(request: IncomingMessage): MultipartUpload {
     fields.reject(reason);
     if (parser === null) return;
     request.unpipe(parser);
-    // The part that is being read never ends by itself; whoever reads it learns why.
+    // Without this the reader of the current part would wait forever.
     current?.destroy(reason instanceof Error ? reason : new Error('The upload was refused', { cause: reason }));
     parser.destroy();
   };
   const upload = { file: file.promise, fields: fields.promise, signal: end.signal, stop };
 
-  // No multipart body, or one without a readable boundary.
   if (parser === null) {
     stop(badField('file', 'File is required'));
     return upload;
   }
 
   parser.on('file', (name, stream, info) => {
-    // It is read to its end or destroyed; an error that comes after that concerns nobody.
+    // The reader may have finished with the part before an error comes. It is then of no interest.
     stream.on('error', () => {});
     if (name !== 'file') return stream.resume();
     if (current) return stop(badField('file', 'Only one file can be uploaded at a time'));
@@ -61,7 +78,7 @@ export function readMultipart(request: IncomingMessage): MultipartUpload {
     file.resolve({ stream, filename: info.filename ?? '', declaredType: info.mimeType });
   });
   parser.on('field', (name, value, { valueTruncated }) => {
-    // Undefined for a part without a name, whatever busboy's types say.
+    // busboy passes undefined for a part without a name, which its types do not say.
     const label = String(name);
     if (valueTruncated) return stop(badField(label.slice(0, 100), `${label.slice(0, 100)} is too long`));
     texts[label] = value;
@@ -78,6 +95,7 @@ export function readMultipart(request: IncomingMessage): MultipartUpload {
   return upload;
 }
 
+/** Null where the content type is not multipart or has no valid boundary. */
 function createParser(request: IncomingMessage): busboy.Busboy | null {
   try {
     return busboy({
@@ -85,7 +103,7 @@ function createParser(request: IncomingMessage): busboy.Busboy | null {
       defParamCharset: 'utf8',
       highWaterMark: CHUNK_BYTES,
       fileHwm: CHUNK_BYTES,
-      // No fileSize: busboy flags its limit at exactly that many bytes. The upload counts for itself.
+      // No fileSize: busboy reports a file of exactly that size as too large. `receiveFile` counts the bytes.
       limits: { fields: MAX_FIELDS, fieldSize: MAX_FIELD_BYTES, files: MAX_FILES },
     });
   } catch {

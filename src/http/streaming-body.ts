@@ -1,104 +1,74 @@
-/** Bodies that stream: read as fast as they are worked off, and bounded in size, slowness and time. */
+/** Request bodies that are processed while they arrive, with bounds on their size, speed and time. */
 import type { IncomingMessage } from 'node:http';
 import { Readable, type Writable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { AppError, badRequest } from '../core/errors.ts';
 import { HOUR_MS, SECOND_MS } from '../core/time.ts';
 import { fileTooLarge } from '../media/receive-file.ts';
-import { noteBodyBytes } from './minor-gc.ts';
+import { countBodyBytes } from './minor-gc.ts';
 
-/** A body may be larger than its file by its other parts. */
-const MORE_BYTES = 8 * 1024 * 1024;
-/** Of a refused body so much is read over at most, whatever it may have had. */
+/** How much larger than its file a body may be: the other parts of a multipart body. */
+const EXTRA_BYTES = 8 * 1024 * 1024;
+/** How much of a rejected body is drained before the connection is closed. */
 const MAX_DRAINED_BYTES = 108 * 1024 * 1024;
 
 export type StreamTimeouts = {
-  /** Less than `minBytes` in a whole period, while we were ready to read, is no upload but an attack. */
+  /** A body of which fewer than `minBytes` arrive in `periodMs` is too slow, if the server was ready to read. */
   periodMs: number;
   minBytes: number;
-  /** The longest that a body may take. The sweep relies on it: what is older than a day is no upload under way. */
-  wholeMs: number;
-  /** How long a refused body is still read, so that the client hears the answer instead of a reset. */
+  /** How long a body may take. The storage sweep relies on it: no upload under way is older than a day. */
+  totalMs: number;
+  /** How long a rejected body is drained, so that the client receives the response instead of a reset. */
   drainMs: number;
 };
 
-/** 1 kB/s, which the slowest links manage; judged over half a minute, which they may well be silent for. */
+/** 1 kB/s is possible on the slowest links. It is measured over half a minute, because such links pause. */
 export const defaultTimeouts: StreamTimeouts = {
   periodMs: 30 * SECOND_MS,
   minBytes: 30_000,
-  wholeMs: 12 * HOUR_MS,
+  totalMs: 12 * HOUR_MS,
   drainMs: 10 * SECOND_MS,
 };
 
-/**
- * Watches a body that is being read, for a file of at most `maxBytes`, and calls `refuse` when it is too large, too
- * slow or too long under way. Waiting for a slow store is not the client's fault. Returns how to end the watch.
- */
-export function guardBody(
-  request: IncomingMessage,
-  { periodMs, minBytes, wholeMs, maxBytes }: StreamTimeouts & { maxBytes: number },
-  refuse: (reason: AppError) => void,
-): () => void {
-  const maxBodyBytes = maxBytes + MORE_BYTES;
-  const startedAt = performance.now();
-  let total = 0;
-  let inPeriod = 0;
-  let wasPaused = false;
-  const count = (chunk: Buffer): void => {
-    noteBodyBytes(chunk.length);
-    total += chunk.length;
-    inPeriod += chunk.length;
-    if (total > maxBodyBytes) refuse(new AppError('PAYLOAD_TOO_LARGE', 'Request body is too large'));
-  };
-  const notePause = (): void => {
-    wasPaused = true;
-  };
-  const timer = setInterval(() => {
-    const isSlow = inPeriod < minBytes && !wasPaused;
-    const isLong = performance.now() - startedAt > wholeMs;
-    if (!request.complete && (isSlow || isLong))
-      refuse(new AppError('REQUEST_TIMEOUT', 'The request body is too slow'));
-    inPeriod = 0;
-    wasPaused = request.isPaused();
-  }, periodMs);
-  request.on('data', count);
-  request.on('pause', notePause);
-  // No need to read 100 MB to learn what the client has said already.
-  if (Number(request.headers['content-length']) > maxBodyBytes) refuse(fileTooLarge(maxBytes));
-  return () => {
-    clearInterval(timer);
-    request.off('data', count);
-    request.off('pause', notePause);
-  };
-}
+/** A body that is being read. */
+export type OpenBody<Body> = {
+  body: Body;
+  /** Stops reading after the handler has failed. Returns the error to report: what ended the body explains more. */
+  fail(error: unknown): unknown;
+  /** Releases what reading took. It is called in every case. */
+  close(): void;
+};
 
-/** Makes a plugin context ready for bodies that stream. Its own one, because here a body of any type is left unread. */
+/**
+ * Prepares a plugin context for bodies that stream: a body of any type is left to the handler, and a response to a client
+ * that is still sending reaches it.
+ */
 export function leaveBodiesUnread(app: FastifyInstance, timeouts: StreamTimeouts): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.addHook('onSend', async ({ raw }, reply, payload) => {
-    // What a refusal left unread would block the next request of the connection.
+    // An unread rest would block the next request of the connection.
     raw.resume();
     if (raw.complete || typeof payload !== 'string') return payload;
     reply.headers({ connection: 'close', 'content-length': Buffer.byteLength(payload) });
-    return Readable.from(answerWhileSending(payload, raw, timeouts));
+    return Readable.from(respondWhileSending(payload, raw, timeouts));
   });
 }
 
 /**
- * An answer to a client that is still sending. All of it leaves at once, but it ends when the rest of the body was read
- * over: a connection that is closed before that is reset, and the answer may get lost (RFC 9112 section 9.6).
+ * A response to a client that is still sending. All of it is sent at once, but it ends only after the rest of the body is
+ * drained. A connection that is closed earlier is reset, and the response may be lost (RFC 9112 section 9.6).
  */
-async function* answerWhileSending(
-  answer: string,
+async function* respondWhileSending(
+  response: string,
   request: IncomingMessage,
   timeouts: StreamTimeouts,
 ): AsyncGenerator<string> {
-  yield answer;
+  yield response;
   await drainBody(request, timeouts);
 }
 
-/** Reads over the rest of a refused body, for a while and up to a size; then cuts the connection. */
+/** Reads and discards the rest of a body, within `drainMs` and MAX_DRAINED_BYTES. Then it closes the connection. */
 function drainBody(request: IncomingMessage, { drainMs }: StreamTimeouts): Promise<void> {
   return new Promise((resolve) => {
     if (request.readableEnded || request.destroyed) return resolve();
@@ -117,20 +87,61 @@ function drainBody(request: IncomingMessage, { drainMs }: StreamTimeouts): Promi
   });
 }
 
-/** Has `sink` take in a body, no faster than it can, and end with it. `refuse` hears of a body that breaks off. */
-export function pipeBody(request: IncomingMessage, sink: Writable, refuse: (reason: AppError) => void): void {
-  const endEarly = (): void => {
+/**
+ * Watches a body with a file of at most `maxBytes`. Calls `stop` with the reason when the body is too large, too slow or
+ * takes too long. Time in which the server itself did not read does not count as slow. Returns how to end the watch.
+ */
+export function guardBody(
+  request: IncomingMessage,
+  { periodMs, minBytes, totalMs, maxBytes }: StreamTimeouts & { maxBytes: number },
+  stop: (reason: AppError) => void,
+): () => void {
+  const maxBodyBytes = maxBytes + EXTRA_BYTES;
+  const startedAt = performance.now();
+  let total = 0;
+  let inPeriod = 0;
+  let wasPaused = false;
+  const count = (chunk: Buffer): void => {
+    countBodyBytes(chunk.length);
+    total += chunk.length;
+    inPeriod += chunk.length;
+    if (total > maxBodyBytes) stop(new AppError('PAYLOAD_TOO_LARGE', 'Request body is too large'));
+  };
+  const onPause = (): void => {
+    wasPaused = true;
+  };
+  const timer = setInterval(() => {
+    const isSlow = inPeriod < minBytes && !wasPaused;
+    const isLate = performance.now() - startedAt > totalMs;
+    if (!request.complete && (isSlow || isLate)) stop(new AppError('REQUEST_TIMEOUT', 'The request body is too slow'));
+    inPeriod = 0;
+    wasPaused = request.isPaused();
+  }, periodMs);
+  request.on('data', count);
+  request.on('pause', onPause);
+  // The announced size is enough to reject a body.
+  if (Number(request.headers['content-length']) > maxBodyBytes) stop(fileTooLarge(maxBytes));
+  return () => {
+    clearInterval(timer);
+    request.off('data', count);
+    request.off('pause', onPause);
+  };
+}
+
+/** Pipes a body into `sink` with backpressure, and ends it with the body. Calls `stop` when the body breaks off. */
+export function pipeBody(request: IncomingMessage, sink: Writable, stop: (reason: AppError) => void): void {
+  const onAborted = (): void => {
     if (!request.complete) {
-      refuse(badRequest('The request was cut off'));
+      stop(badRequest('The request was cut off'));
       return;
     }
-    // The client hung up after its last byte: its body is whole, and what we have not read yet is in the buffer.
+    // The client closed the connection after its last byte: the body is complete, and its rest is in the buffer.
     request.unpipe(sink);
     for (let rest = request.read(); rest !== null; rest = request.read()) sink.write(rest);
     sink.end();
   };
-  // An error comes after 'aborted', and says no more.
-  request.on('aborted', endEarly).on('error', () => {});
-  if (request.destroyed) endEarly();
+  // An error follows 'aborted' and adds nothing to it.
+  request.on('aborted', onAborted).on('error', () => {});
+  if (request.destroyed) onAborted();
   else request.pipe(sink);
 }

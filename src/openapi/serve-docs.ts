@@ -1,13 +1,13 @@
-/** `/openapi.json`, and `/docs` to browse and try it: Swagger UI from our own files, nothing is loaded from elsewhere. */
+/** Serves `/openapi.json`, and Swagger UI at `/docs`. All of its files come from this server. */
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
-import { createOpenApiDocument } from './document.ts';
+import { type Api, createOpenApiDocument } from './document.ts';
 
-export async function serveDocs(app: FastifyInstance, publicUrl: string | null): Promise<void> {
+export async function serveDocs(app: FastifyInstance, api: Api, publicUrl: string | null): Promise<void> {
   serveStartPage(app);
-  const document = createOpenApiDocument(publicUrl ?? '/');
-  // Serialised once: it never changes while the server runs.
+  const document = createOpenApiDocument(api, publicUrl ?? '/');
+  // The document does not change while the server runs.
   const json = JSON.stringify(document);
   app.get('/openapi.json', (_request, reply) => reply.type('application/json').send(json));
   await app.register(swagger, { mode: 'static', specification: { document: JSON.parse(json) } });
@@ -18,7 +18,7 @@ export async function serveDocs(app: FastifyInstance, publicUrl: string | null):
   });
 }
 
-/** Where a person who opens the bare address wants to be. */
+/** Redirects the bare address to the docs. */
 function serveStartPage(app: FastifyInstance): void {
   app.get('/', (_request, reply) => reply.redirect('/docs'));
 }

@@ -1,6 +1,6 @@
 import { readAnalytics } from '../features/analytics/read-analytics.ts';
 import { Analytics } from '../features/analytics/schemas.ts';
-import { inWorkspaceById, router } from '../trpc/trpc.ts';
+import { inWorkspaceById, router } from '../trpc/procedures.ts';
 
 export const analyticsRouter = router({
   read: inWorkspaceById('member')

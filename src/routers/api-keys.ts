@@ -8,7 +8,7 @@ import {
   CreatedApiKeyAnswer,
   SwitchApiKeyInput,
 } from '../features/api-keys/schemas.ts';
-import { inWorkspace, inWorkspaceBySession, router } from '../trpc/trpc.ts';
+import { inWorkspace, inWorkspaceBySession, router } from '../trpc/procedures.ts';
 
 const tags = ['API keys'];
 

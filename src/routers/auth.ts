@@ -3,7 +3,8 @@ import { toUnixSeconds } from '../core/time.ts';
 import { deleteMe, register, updateMe } from '../features/auth/account.ts';
 import { LoginInput, RegisterInput, SignedIn, UpdateMeInput, UserAnswer } from '../features/auth/schemas.ts';
 import { login, logout } from '../features/auth/sessions.ts';
-import { type Context, router, signedInBySession, signingIn } from '../trpc/trpc.ts';
+import type { Context } from '../trpc/context.ts';
+import { router, signedInBySession, signingIn } from '../trpc/procedures.ts';
 
 const tags = ['Signing in'];
 

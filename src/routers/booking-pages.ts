@@ -13,7 +13,7 @@ import {
   UpdatePageInput,
 } from '../features/booking-pages/schemas.ts';
 import { appUrlOf } from '../features/workspaces/app-url.ts';
-import { inWorkspace, router } from '../trpc/trpc.ts';
+import { inWorkspace, router } from '../trpc/procedures.ts';
 
 const tags = ['Booking'];
 

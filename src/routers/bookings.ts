@@ -14,7 +14,7 @@ import {
   TimesInput,
 } from '../features/bookings/schemas.ts';
 import { appUrlOf } from '../features/workspaces/app-url.ts';
-import { anyone, inWorkspace, router } from '../trpc/trpc.ts';
+import { anyone, inWorkspace, router } from '../trpc/procedures.ts';
 
 const tags = ['Booking'];
 

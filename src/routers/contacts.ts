@@ -1,5 +1,7 @@
 import { Ok } from '../core/shapes.ts';
 import { createContact, deleteContact, updateContact } from '../features/contacts/contacts.ts';
+import { exportContacts } from '../features/contacts/export-contacts.ts';
+import { importContacts } from '../features/contacts/import-contacts.ts';
 import { listContacts, readContact } from '../features/contacts/read-contacts.ts';
 import {
   ContactAnswer,
@@ -7,10 +9,14 @@ import {
   ContactReadAnswer,
   ContactsAnswer,
   CreateContactInput,
+  ImportAnswer,
   ListContactsInput,
+  MAX_CSV_BYTES,
+  MAX_IMPORT_MS,
   UpdateContactInput,
 } from '../features/contacts/schemas.ts';
-import { inWorkspace, router } from '../trpc/trpc.ts';
+import { inWorkspace, router } from '../trpc/procedures.ts';
+import { rawOperation, WorkspaceParams, workspaceMember } from '../trpc/raw-operation.ts';
 
 const tags = ['Contacts'];
 
@@ -86,4 +92,46 @@ export const contactsRouter = router({
     .input(ContactInput)
     .output(Ok)
     .mutation(({ ctx, input }) => deleteContact(ctx.services, ctx.actor, input)),
+});
+
+export const contactsExport = rawOperation({
+  name: 'contacts.export',
+  method: 'GET',
+  path: '/api/workspaces/{id}/contacts.csv',
+  params: WorkspaceParams,
+  tags,
+  summary: 'Export contacts as CSV',
+  description:
+    'Owner or admin. All contacts as an attachment: `id`, `name`, `email`, `created_at` (RFC 4180, UTF-8). A cell that a spreadsheet would take for a formula starts with a single quote, which the import removes.',
+  access: workspaceMember('admin'),
+  request: { kind: 'none' },
+  response: {
+    kind: 'csv',
+    filename: 'contacts.csv',
+    description: 'The file',
+    example: 'id,name,email,created_at\r\n1,Vera Novak,vera@example.com,1767225600\r\n',
+  },
+  handle: ({ services, caller }) => exportContacts(services, caller),
+});
+
+export const contactsImport = rawOperation({
+  name: 'contacts.import',
+  method: 'POST',
+  path: '/api/workspaces/{id}/contacts/import',
+  params: WorkspaceParams,
+  tags,
+  summary: 'Import contacts from CSV',
+  description:
+    'Owner or admin. UTF-8, comma or semicolon, at most 10 MiB. The first row names the columns: `email`, and optionally `name`. A contact that exists gets the name in the file. Rows that are not a contact are skipped and listed. More than 100,000 rows, or more than 1,000 that are not a contact, are refused. Rows are written as they arrive: those before the point at which a file is refused stay, and the same file can be sent again. 409 while another import runs in the workspace, 503 while too many run elsewhere, both with `Retry-After`.',
+  access: workspaceMember('admin'),
+  request: {
+    kind: 'csv',
+    maxBytes: MAX_CSV_BYTES,
+    maxDurationMs: MAX_IMPORT_MS,
+    example: 'name,email\r\nVera Novak,vera@example.com\r\n',
+  },
+  response: { kind: 'json', schema: ImportAnswer, description: 'What happened to the rows' },
+  refusals: [409],
+  handle: ({ services, caller, body }) =>
+    services.contactImports.run(caller.workspaceId, () => importContacts(services, caller, body)),
 });

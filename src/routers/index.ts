@@ -1,17 +1,18 @@
-/** The table of rooms: every operation but uploads, CSV and callbacks is a procedure of one of these. */
-import { router } from '../trpc/trpc.ts';
+/** Every operation of the API: the procedures, and the raw operations, whose bodies are not JSON. */
+import { router } from '../trpc/procedures.ts';
+import type { RawOperation } from '../trpc/raw-operation.ts';
 import { analyticsRouter } from './analytics.ts';
 import { apiKeysRouter } from './api-keys.ts';
 import { authRouter } from './auth.ts';
 import { bookingPagesRouter } from './booking-pages.ts';
 import { bookingsRouter } from './bookings.ts';
-import { contactsRouter } from './contacts.ts';
+import { contactsExport, contactsImport, contactsRouter } from './contacts.ts';
 import { labelsRouter } from './labels.ts';
-import { libraryRouter } from './library.ts';
-import { connectionsRouter } from './meeting-providers.ts';
+import { libraryRouter, libraryUpload } from './library.ts';
+import { connectionsRouter, providerCallback } from './meeting-providers.ts';
 import { membersRouter } from './members.ts';
 import { participantsRouter } from './participants.ts';
-import { recordingsRouter } from './recordings.ts';
+import { recordingsRouter, recordingsUpload } from './recordings.ts';
 import { retentionRouter } from './retention.ts';
 import { roomsRouter } from './rooms.ts';
 import { webhooksRouter } from './webhooks.ts';
@@ -35,5 +36,13 @@ export const appRouter = router({
   connections: connectionsRouter,
   analytics: analyticsRouter,
 });
+
+export const rawOperations: readonly RawOperation[] = [
+  libraryUpload,
+  recordingsUpload,
+  contactsExport,
+  contactsImport,
+  providerCallback,
+];
 
 export type AppRouter = typeof appRouter;

@@ -7,7 +7,7 @@ import {
   LabelsAnswer,
   UpdateLabelInput,
 } from '../features/labels/schemas.ts';
-import { inWorkspace, router } from '../trpc/trpc.ts';
+import { inWorkspace, router } from '../trpc/procedures.ts';
 
 const tags = ['Labels'];
 

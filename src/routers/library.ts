@@ -11,12 +11,15 @@ import {
   ItemsAnswer,
   ListItemsInput,
   UpdateItemInput,
+  UploadFields,
 } from '../features/library/schemas.ts';
-import { inWorkspace, router } from '../trpc/trpc.ts';
+import { MAX_ITEM_BYTES, uploadItem } from '../features/library/upload.ts';
+import { mediaTypes } from '../media/file-type.ts';
+import { inWorkspace, router } from '../trpc/procedures.ts';
+import { rawOperation, WorkspaceParams, workspaceMember } from '../trpc/raw-operation.ts';
 
 const tags = ['Media library'];
 
-// The upload, POST /api/workspaces/{id}/library, is the one operation that is not here: it streams (src/http/upload.ts).
 export const libraryRouter = router({
   list: inWorkspace('member')
     .meta({
@@ -118,4 +121,25 @@ export const libraryRouter = router({
     .input(AssignLabelInput)
     .output(ItemLabelsAnswer)
     .mutation(async ({ ctx, input }) => ({ labels: await unassignLabel(ctx.services, ctx.actor, input) })),
+});
+
+export const libraryUpload = rawOperation({
+  name: 'library.upload',
+  method: 'POST',
+  path: '/api/workspaces/{id}/library',
+  params: WorkspaceParams,
+  tags,
+  summary: 'Upload a file',
+  description:
+    'Any member. A PDF or MP4 of at most 100 MB (104,857,600 bytes), as multipart/form-data. The parts may come in any order. The type that the part declares decides, or the file extension where it declares none. A file whose bytes are of another type is refused. Emits `library_item.uploaded`. After 500 "Upload failed: storage service unavailable" nothing is stored.',
+  access: workspaceMember('member'),
+  request: {
+    kind: 'multipart',
+    types: mediaTypes,
+    fileDescription: 'application/pdf (.pdf) or video/mp4 (.mp4)',
+    fields: UploadFields,
+    maxFileBytes: () => MAX_ITEM_BYTES,
+  },
+  response: { kind: 'json', schema: ItemAnswer, description: 'The new item' },
+  handle: async ({ services, caller, body }) => ({ item: await uploadItem(services, caller, body) }),
 });

@@ -1,7 +1,7 @@
 import { Ok } from '../core/shapes.ts';
 import { changeRole, removeMember } from '../features/members/members.ts';
 import { ChangeRoleInput, MemberAnswer, MemberInput } from '../features/members/schemas.ts';
-import { inWorkspace, router } from '../trpc/trpc.ts';
+import { inWorkspace, router } from '../trpc/procedures.ts';
 
 const tags = ['Members'];
 

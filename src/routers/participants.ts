@@ -12,7 +12,7 @@ import {
   PresenceAnswer,
 } from '../features/participants/schemas.ts';
 import { admit, refuse } from '../features/participants/waiting-room.ts';
-import { anyoneOrSignedIn, inRoom, router, signedIn } from '../trpc/trpc.ts';
+import { anyoneOrSignedIn, inRoom, router, signedIn } from '../trpc/procedures.ts';
 
 const tags = ['Participants'];
 

@@ -21,12 +21,14 @@ import {
   stopRecordingByParticipant,
   stopRecordingByUser,
 } from '../features/recordings/start-stop.ts';
+import { findRecorder, findUploader, type Uploader, uploadRecording } from '../features/recordings/upload.ts';
 import { RoomInput } from '../features/rooms/schemas.ts';
-import { inRoom, router, signedIn } from '../trpc/trpc.ts';
+import { limitCaller, requireCaller } from '../trpc/access.ts';
+import { inRoom, router, signedIn } from '../trpc/procedures.ts';
+import { type RawAccess, rawOperation, requirePathId } from '../trpc/raw-operation.ts';
 
 const tags = ['Recordings'];
 
-// The upload, POST /api/recordings/{recordingId}/file, is the one operation that is not here: it streams (src/http/upload.ts).
 export const recordingsRouter = router({
   list: signedIn
     .meta({
@@ -194,4 +196,41 @@ export const recordingsRouter = router({
     .input(SaveToLibraryInput)
     .output(ItemAnswer)
     .mutation(async ({ ctx, input }) => ({ item: await saveToLibrary(ctx.services, ctx.caller, input) })),
+});
+
+/** The recorder who holds the recording's `upload_token`, or the user of its room. */
+const recordingUploader: RawAccess<Uploader> = {
+  credential: 'required',
+  async admit({ context, token, params }) {
+    const { db } = context.services;
+    const recorder = token === null ? null : await findRecorder(db, token);
+    if (recorder !== null) await limitCaller(context, `recorder:${recorder.id}`);
+    const uploadedBy = recorder ?? (await requireCaller(context, await context.identify(null)));
+    return findUploader(db, uploadedBy, requirePathId(params, 'recordingId'));
+  },
+};
+
+export const recordingsUpload = rawOperation({
+  name: 'recordings.upload',
+  method: 'POST',
+  path: '/api/recordings/{recordingId}/file',
+  params: RecordingInput,
+  tags,
+  summary: 'Upload the file of a recording',
+  description:
+    'With the `upload_token` that starting the recording returned (`Authorization: Bearer lnr_...`), which gives access to this recording only, or as the user of the room. An MP4 of at most 2 GB (or the limit of the installation), as multipart/form-data. The recording becomes available, and `recording.completed` is emitted. 409 "The recording has its file already" once it has a file, also when the same file is sent again, or when the recording has failed. 409 "The recording\'s file is being uploaded" while another upload of it is under way. After 500 "Upload failed: storage service unavailable" nothing is stored.',
+  access: recordingUploader,
+  request: {
+    kind: 'multipart',
+    types: ['video/mp4'],
+    fileDescription: 'video/mp4 (.mp4)',
+    maxFileBytes: (settings) => settings.maxRecordingBytes,
+  },
+  response: { kind: 'json', schema: RecordingAnswer, description: 'The recording, which is now available' },
+  refusals: [404, 409],
+  handle: async ({ services, caller, body, origin }) => ({
+    recording: await services.recordingUploads.run(caller.recordingId, () =>
+      uploadRecording(services, caller, body, origin),
+    ),
+  }),
 });

@@ -1,6 +1,6 @@
 import { readRetention, setRetention } from '../features/retention/retention.ts';
 import { Retention } from '../features/retention/schemas.ts';
-import { inWorkspace, router } from '../trpc/trpc.ts';
+import { inWorkspace, router } from '../trpc/procedures.ts';
 
 const tags = ['Retention'];
 

@@ -13,7 +13,7 @@ import {
   UpdateRoomInput,
 } from '../features/rooms/schemas.ts';
 import { suggestRoomName } from '../features/rooms/suggest-room-name.ts';
-import { anyone, inWorkspace, router, signedIn } from '../trpc/trpc.ts';
+import { anyone, inWorkspace, router, signedIn } from '../trpc/procedures.ts';
 
 const tags = ['Rooms'];
 

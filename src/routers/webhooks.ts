@@ -27,7 +27,7 @@ import {
 import { rotateSecret } from '../features/webhooks/secrets.ts';
 import { sendTest } from '../features/webhooks/send-test.ts';
 import { createWebhook, deleteWebhook, listWebhooks, updateWebhook } from '../features/webhooks/webhooks.ts';
-import { inWorkspace, router } from '../trpc/trpc.ts';
+import { inWorkspace, router } from '../trpc/procedures.ts';
 
 const tags = ['Webhooks'];
 /** Of everything that would send: an inactive webhook is sent nothing. */

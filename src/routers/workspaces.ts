@@ -11,7 +11,7 @@ import {
   WorkspacesAnswer,
 } from '../features/workspaces/schemas.ts';
 import { deleteWorkspace, listWorkspaces, readWorkspace, renameWorkspace } from '../features/workspaces/workspaces.ts';
-import { inWorkspace, router, signedIn, signedInBySession } from '../trpc/trpc.ts';
+import { inWorkspace, router, signedIn, signedInBySession } from '../trpc/procedures.ts';
 
 const tags = ['Workspaces'];
 

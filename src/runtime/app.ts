@@ -1,21 +1,20 @@
-/** Builds the HTTP application: mounts every door on one Fastify instance. It does not listen and reads no environment. */
+/** Builds the HTTP application: mounts every transport on one Fastify instance. It does not listen and reads no environment. */
 import { randomUUID } from 'node:crypto';
 import cookie from '@fastify/cookie';
 import cors from '@fastify/cors';
 import helmet from '@fastify/helmet';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
-import { limitSlowBodies } from '../http/body-timeouts.ts';
-import { serveContactsCsv } from '../http/contacts-csv.ts';
+import { limitBodyTime } from '../http/body-timeouts.ts';
 import { closeConnectionsWhenDraining } from '../http/drain.ts';
-import { answerErrors, answerWrongMethods, sendError } from '../http/errors.ts';
+import { handleErrors, refuseOtherMethods, sendError } from '../http/errors.ts';
 import { serveFiles } from '../http/files.ts';
 import { serveHealth } from '../http/health.ts';
 import { refuseWrongHosts } from '../http/host.ts';
-import { serveIngest } from '../http/ingest.ts';
+import { serveRawOperations } from '../http/raw-operations.ts';
 import { serveRest } from '../http/rest.ts';
 import { serveTrpc } from '../http/trpc.ts';
-import { serveUpload } from '../http/upload.ts';
 import { serveDocs } from '../openapi/serve-docs.ts';
+import { appRouter, rawOperations } from '../routers/index.ts';
 import type { Services } from '../services.ts';
 import type { DiskFiles } from '../storage/disk-store.ts';
 
@@ -24,17 +23,17 @@ export type AppOptions = {
   logger: FastifyBaseLogger;
   /** The disk store's files, served under `/files`; absent where downloads come from S3. */
   files?: DiskFiles | undefined;
-  /** Whose X-Forwarded-* headers are believed: `false`, or addresses and networks of proxies. */
+  /** Addresses and networks of the proxies whose X-Forwarded-* headers are trusted; `false` for none. */
   trustProxy: boolean | string[];
-  /** Origins that may read answers in a browser: `*` for any, without cookies. */
+  /** Origins whose pages may read responses: `*` for all, then without cookies. */
   corsOrigins: '*' | string[];
 };
 
 const MAX_JSON_BYTES = 1024 * 1024;
-/** A batch of tRPC calls stands in the path. */
+/** The path of a tRPC batch holds the names of its calls. */
 const MAX_PARAMETER = 5_000;
 
-/** What a page of another origin may read of an answer; the last ones are for ranges of a file. */
+/** Headers that a page of another origin may read. The last five are for ranges of a file. */
 const exposedHeaders = [
   'x-request-id',
   'retry-after',
@@ -52,7 +51,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { services, corsOrigins } = options;
   const app = Fastify({
     loggerInstance: options.logger,
-    // One line a request is written by the hook below, by route: a URL may hold a token or a signature.
+    // The hook below writes one line for each request. It names the route, because a URL may hold a token or a signature.
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     trustProxy: options.trustProxy,
@@ -74,10 +73,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   });
 
   closeConnectionsWhenDraining(app);
-  answerErrors(app);
-  const addWrongMethods = answerWrongMethods(app);
+  handleErrors(app);
+  const addOtherMethods = refuseOtherMethods(app);
   refuseWrongHosts(app);
-  limitSlowBodies(app);
+  limitBodyTime(app);
   await app.register(helmet, {
     contentSecurityPolicy: { directives: { 'upgrade-insecure-requests': null } },
     // The API is made to be called from other origins.
@@ -93,13 +92,13 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(cookie);
 
   serveHealth(app, services);
-  await app.register(async (scope) => serveRest(scope, services));
-  await app.register(async (scope) => serveUpload(scope, services));
-  await app.register(async (scope) => serveIngest(scope, services));
-  await app.register(async (scope) => serveContactsCsv(scope, services));
-  await app.register(async (scope) => serveTrpc(scope, services));
+  await app.register(async (scope) => serveRest(scope, services, appRouter));
+  await app.register(async (scope) => serveRawOperations(scope, services, rawOperations));
+  await app.register(async (scope) => serveTrpc(scope, services, appRouter));
   if (options.files) await app.register(serveFiles, { files: options.files });
-  await app.register(async (scope) => serveDocs(scope, services.settings.publicUrl));
-  await app.register(async () => addWrongMethods());
+  await app.register(async (scope) =>
+    serveDocs(scope, { router: appRouter, rawOperations }, services.settings.publicUrl),
+  );
+  await app.register(async () => addOtherMethods());
   return app;
 }

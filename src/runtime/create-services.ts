@@ -9,6 +9,8 @@ import { type Database, openDatabase } from '../db/client.ts';
 import { startEmbeddedPostgres } from '../db/embedded.ts';
 import { applyMigrations } from '../db/migrate.ts';
 import { type AddressPolicy, createAddressGuard, resolveHostFor } from '../egress/address-guard.ts';
+import { createImportLimiter } from '../features/contacts/import-limiter.ts';
+import { createUploadLock } from '../features/recordings/upload-lock.ts';
 import type { Services } from '../services.ts';
 import { createObjectStore, type Storage, type StorageSettings } from '../storage/create-store.ts';
 import type { Config } from './config.ts';
@@ -48,7 +50,18 @@ export async function createServices(
   const policy = chooseAddressPolicy(config);
   const addressGuard = createAddressGuard({ policy, resolveHost: resolveHostFor(policy) });
   const settings = toSettings(config);
-  const services: Services = { db, store, clock: systemClock, log, limits, sealer, addressGuard, settings };
+  const services: Services = {
+    db,
+    store,
+    clock: systemClock,
+    log,
+    limits,
+    sealer,
+    addressGuard,
+    recordingUploads: createUploadLock(),
+    contactImports: createImportLimiter(),
+    settings,
+  };
   return { services, connectionString, files };
 }
 

@@ -14,7 +14,7 @@ type Needs = { db: Database; store: ObjectStore; clock: Clock; log: Log };
 /** What a sweep found: orphans are removed; rows without their object are only reported, there is nothing to do. */
 export type SweepReport = { objects: number; orphans: number; rowsWithoutObject: number };
 
-/** An upload takes less than this (`wholeMs` of the upload), so an older object without a row will never get one. */
+/** An upload takes less than this (`totalMs` in src/http/streaming-body.ts), so an older object without a row will never get one. */
 const UNFINISHED_AGE_MS = 24 * HOUR_MS;
 const PAGE = 500;
 /** In byte order after every character of a key. */

@@ -6,9 +6,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import cookie from '@fastify/cookie';
 import Fastify from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { serveContactsCsv } from '../../src/http/contacts-csv.ts';
-import { answerErrors } from '../../src/http/errors.ts';
+import { handleErrors } from '../../src/http/errors.ts';
+import { serveRawOperations } from '../../src/http/raw-operations.ts';
 import { defaultTimeouts } from '../../src/http/streaming-body.ts';
+import { rawOperations } from '../../src/routers/index.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
 
@@ -41,13 +42,13 @@ async function total(): Promise<number> {
 /** The door alone. `answered` counts the calls whose handler has ended, also where nobody hears the answer. */
 async function openDoor(timeouts = defaultTimeouts) {
   const door = Fastify();
-  answerErrors(door);
+  handleErrors(door);
   await door.register(cookie);
   let answered = 0;
   door.addHook('onSend', async () => {
     answered += 1;
   });
-  await door.register(async (scope) => serveContactsCsv(scope, app.services, timeouts));
+  await door.register(async (scope) => serveRawOperations(scope, app.services, rawOperations, timeouts));
   await door.listen({ host: '127.0.0.1', port: 0 });
   const { port } = door.server.address() as AddressInfo; // It listens on TCP, so this is no pipe name.
   const close = async (): Promise<void> => {

@@ -2,8 +2,9 @@
  * The tables of the contract for workspaces, members, labels, the library and retention, row by row: method, path, who may, what goes in, exactly which fields come out, and each
  * listed error with its status and text. What the doors have in common stands in doors.test.ts.
  */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { listOperations } from '../../src/http/rest.ts';
+import { operations } from '../support/api.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { expectError, fields, isUnixSeconds } from './expectations.ts';
 import { pathHints } from './row-hints.ts';
@@ -140,7 +141,7 @@ const PATHS = [
 ];
 
 test('exactly these methods and paths are served', () => {
-  const served = listOperations().map(({ method, path }) => `${method} ${path}`);
+  const served = operations.map(({ method, path }) => `${method} ${path}`);
   expect(served, pathHints(PATHS)).toEqual(PATHS);
 });
 

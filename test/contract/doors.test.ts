@@ -2,10 +2,11 @@
  * Each operation through both doors, REST and tRPC, in two equal worlds: the same answer, the same refusal, the same
  * rows left behind; and nothing left behind by what is refused.
  */
+
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createClient } from '../../src/client.ts';
 import { isAtLeast, type Role } from '../../src/core/roles.ts';
-import { listOperations } from '../../src/http/rest.ts';
+import { operations } from '../support/api.ts';
 import { type Dump, dumpTables, withoutRandomness as rowsWithoutRandomness } from '../support/dump.ts';
 import { startTestApp } from '../support/test-app.ts';
 import { PASSWORD } from '../support/world.ts';
@@ -131,11 +132,7 @@ function unknownChildren(child: Child): readonly unknown[] {
 }
 
 test('every operation of the router has a row, and no row is of none', () => {
-  expect(Object.keys(rows).sort(), rowHints()).toEqual(
-    listOperations()
-      .map(({ name }) => name)
-      .sort(),
-  );
+  expect(Object.keys(rows).sort(), rowHints()).toEqual(operations.map(({ name }) => name).sort());
 });
 
 type AnyClient = Record<string, Record<string, Record<'query' | 'mutate', (input: Input) => Promise<unknown>>>>;

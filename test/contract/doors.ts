@@ -1,8 +1,10 @@
 /** One operation through either door, with answers that can be compared. */
+
 import type { AnyTRPCProcedure } from '@trpc/server';
 import { expect } from 'vitest';
-import { listOperations, type Operation } from '../../src/http/rest.ts';
 import { appRouter } from '../../src/routers/index.ts';
+import type { Operation } from '../../src/trpc/operations.ts';
+import { operations } from '../support/api.ts';
 import { createHttp } from '../support/http.ts';
 import type { TestApp } from '../support/test-app.ts';
 
@@ -15,10 +17,10 @@ export type Call = { name: string; token?: string | undefined; input: Input };
 
 export type Door = (app: TestApp, call: Call) => Promise<Outcome>;
 
-const operations = new Map(listOperations().map((operation) => [operation.name, operation]));
+const operationsByName = new Map(operations.map((operation) => [operation.name, operation]));
 
 export function operationOf(name: string): Operation {
-  const operation = operations.get(name);
+  const operation = operationsByName.get(name);
   if (!operation) throw new Error(`No operation ${name}`);
   return operation;
 }

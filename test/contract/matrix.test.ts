@@ -2,9 +2,10 @@
  * The authorisation matrix: each operation, by each kind of caller, through both doors, with the status that its row's
  * `who` and `keys` demand. What is refused leaves every row of every table as it was.
  */
+
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { isAtLeast, type Role } from '../../src/core/roles.ts';
-import { listOperations } from '../../src/http/rest.ts';
+import { operations } from '../support/api.ts';
 import { dumpTables } from '../support/dump.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { upload } from '../support/world.ts';
@@ -129,11 +130,7 @@ afterAll(async () => {
 afterEach(() => restorer.restore());
 
 test('every operation of the router has a row, and so a place in the matrix', () => {
-  expect(Object.keys(rows).sort(), rowHints()).toEqual(
-    listOperations()
-      .map(({ name }) => name)
-      .sort(),
-  );
+  expect(Object.keys(rows).sort(), rowHints()).toEqual(operations.map(({ name }) => name).sort());
 });
 
 /** The text of a refusal, where the status decides it. */

@@ -1,12 +1,13 @@
 /** A test that fails for a missing row says where the row goes. */
+
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { listOperations } from '../../src/http/rest.ts';
+import { operations } from '../support/api.ts';
 import { rows } from './operations.ts';
 import { pathHints, rowHints } from './row-hints.ts';
 
 const names = Object.keys(rows);
-const paths = listOperations().map(({ method, path }) => `${method} ${path}`);
+const paths = operations.map(({ method, path }) => `${method} ${path}`);
 
 /** The line of a file that a hint such as `test/contract/operations.ts:12: add after this line` names. */
 function lineNamedBy(hint: string): string | undefined {

@@ -1,6 +1,8 @@
 /** What a test says when a list of operations differs from the router: the file, the line, and what to add or remove. */
+
 import { readdirSync, readFileSync } from 'node:fs';
-import { listOperations, type Operation } from '../../src/http/rest.ts';
+import type { Operation } from '../../src/trpc/operations.ts';
+import { operations } from '../support/api.ts';
 import { rows } from './operations.ts';
 import type { Row } from './row.ts';
 
@@ -14,7 +16,6 @@ const sceneNames: Record<string, string> = { id: 'workspaceId', name: 'roomName'
 
 /** A hint for each operation of the router that `names` lacks, and for each name that is no operation. Empty when they agree. */
 export function rowHints(names: readonly string[] = Object.keys(rows)): string {
-  const operations = listOperations();
   const missing = operations.filter(({ name }) => !names.includes(name));
   const unknown = names.filter((name) => !operations.some((operation) => operation.name === name));
   return [
@@ -25,7 +26,7 @@ export function rowHints(names: readonly string[] = Object.keys(rows)): string {
 
 /** The same for a list of methods and paths, such as `GET /api/workspaces`, in the order of the router. */
 export function pathHints(listed: readonly string[]): string {
-  const served = listOperations().map(({ method, path }) => `${method} ${path}`);
+  const served = operations.map(({ method, path }) => `${method} ${path}`);
   const missing = served.flatMap((entry, index) =>
     listed.includes(entry) ? [] : [{ entry, after: served[index - 1] }],
   );

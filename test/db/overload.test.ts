@@ -1,7 +1,7 @@
 /** A database of which more is asked than it can do says so, and is not taken for our bug. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, isOverload, openDatabase, transact } from '../../src/db/client.ts';
-import { fromUnexpected } from '../../src/trpc/trpc.ts';
+import { fromUnexpected } from '../../src/trpc/errors.ts';
 import { createDatabase } from '../support/test-app.ts';
 
 let database: Awaited<ReturnType<typeof createDatabase>>;

@@ -1,7 +1,8 @@
 /** Probes, and the documents that the service serves of itself. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createOpenApiDocument } from '../../src/openapi/document.ts';
 import { StorageUnavailableError } from '../../src/storage/object-store.ts';
+import { document } from '../support/api.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 
 let app: TestApp;
@@ -40,7 +41,7 @@ describe('documents', () => {
   test('/openapi.json is the document, complete', async () => {
     const { status, headers, body } = await app.http.get('/openapi.json');
     expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
-    expect(body).toEqual(JSON.parse(JSON.stringify(createOpenApiDocument('/'))));
+    expect(body).toEqual(JSON.parse(JSON.stringify(document)));
   });
 
   test('/docs loads nothing from elsewhere', async () => {

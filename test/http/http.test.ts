@@ -1,7 +1,8 @@
 /** HTTP itself: HEAD, wrong methods, unknown paths, CORS preflights, error bodies, batches, and how paths are read. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient, toApiError } from '../../src/client.ts';
-import { listOperations } from '../../src/http/rest.ts';
+import { operations } from '../support/api.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
 
@@ -14,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const methodsOf = new Map<string, Set<string>>();
-for (const { method, path } of listOperations()) {
+for (const { method, path } of operations) {
   const methods = methodsOf.get(path) ?? new Set();
   methodsOf.set(path, methods.add(method));
   if (method === 'GET') methods.add('HEAD');

@@ -4,8 +4,8 @@ import { connect, type Socket } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/time.ts';
-import { limitSlowBodies } from '../../src/http/body-timeouts.ts';
-import { answerErrors } from '../../src/http/errors.ts';
+import { limitBodyTime } from '../../src/http/body-timeouts.ts';
+import { handleErrors } from '../../src/http/errors.ts';
 import { serveFiles } from '../../src/http/files.ts';
 import { createDiskStore } from '../../src/storage/disk-store.ts';
 import { byteSource } from '../storage/sources.ts';
@@ -42,8 +42,8 @@ async function readAll(from: Socket): Promise<string> {
 
 function startApp(timeouts: { bodyMs: number; lingerMs: number }): void {
   app = Fastify();
-  answerErrors(app);
-  limitSlowBodies(app, timeouts);
+  handleErrors(app);
+  limitBodyTime(app, timeouts);
 }
 
 const begin = 'POST / HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{';

@@ -1,4 +1,5 @@
 /** The real application on an ephemeral port, on a database and a folder of its own. */
+
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -12,6 +13,8 @@ import { createEncryptionKey, createSealer } from '../../src/core/sealing.ts';
 import type { Clock } from '../../src/core/time.ts';
 import { type Database, openDatabase } from '../../src/db/client.ts';
 import { createAddressGuard, type ResolveHost } from '../../src/egress/address-guard.ts';
+import { createImportLimiter } from '../../src/features/contacts/import-limiter.ts';
+import { createUploadLock } from '../../src/features/recordings/upload-lock.ts';
 import { buildApp } from '../../src/runtime/app.ts';
 import type { Services } from '../../src/services.ts';
 import { createDiskStore } from '../../src/storage/disk-store.ts';
@@ -116,6 +119,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     limits: createRateLimits({ ...noLimits, ...options.limits }),
     sealer: createSealer(createEncryptionKey()),
     addressGuard: createAddressGuard({ policy: 'loopback', resolveHost: options.resolveHost ?? resolveTestHost }),
+    recordingUploads: createUploadLock(),
+    contactImports: createImportLimiter(),
     settings: {
       publicUrl: null,
       appUrl: null,

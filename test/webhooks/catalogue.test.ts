@@ -1,11 +1,12 @@
 /** The catalogue of events: complete, true to what is sent, and the same in the OpenAPI document. */
+
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { afterAll, beforeAll, expect, expectTypeOf, test } from 'vitest';
 import type { Outputs, WebhookBody } from '../../src/client.ts';
 import { eventShapes } from '../../src/events/catalogue.ts';
-import { createOpenApiDocument } from '../../src/openapi/document.ts';
 import { toBody } from '../../src/webhook-delivery/envelope.ts';
+import { document } from '../support/api.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team, upload } from '../support/world.ts';
 
@@ -73,7 +74,7 @@ test('what operations cause has its schema once it is a body', async () => {
 
 test('the OpenAPI document has an entry for each, with the same schema and every header', () => {
   // Plain JSON, read as what it should be.
-  const { webhooks = {} } = createOpenApiDocument('/') as unknown as {
+  const { webhooks = {} } = document as unknown as {
     webhooks?: Record<string, { post: { parameters: { name: string }[]; requestBody: { content: object } } }>;
   };
   expect(Object.keys(webhooks)).toEqual(events.map(({ name }) => name));
@@ -93,7 +94,7 @@ test('the OpenAPI document has an entry for each, with the same schema and every
 });
 
 test('the OpenAPI document names the events wherever an answer has one', () => {
-  const { components } = createOpenApiDocument('/') as unknown as {
+  const { components } = document as unknown as {
     components: { schemas: Record<string, { properties: Record<string, unknown> }> };
   };
   const named = events.map(({ name }) => name);

@@ -1,4 +1,5 @@
 /** What the guide and the OpenAPI document say of webhooks is what the code does: numbers, examples and names. */
+
 import { readFile } from 'node:fs/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -6,12 +7,12 @@ import { describe, expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { describedEvents } from '../../src/events/describe-events.ts';
 import { OVERLAP_MS } from '../../src/features/webhooks/secrets.ts';
-import { listOperations } from '../../src/http/rest.ts';
 import { webhookEntries } from '../../src/openapi/webhooks.ts';
 import { TIMEOUT_MS } from '../../src/webhook-delivery/http-sender.ts';
 import { MAX_ANSWER_BYTES } from '../../src/webhook-delivery/response-body.ts';
 import { DELAYS_MS, JITTER, MAX_RETRY_AFTER_MS } from '../../src/webhook-delivery/retry-schedule.ts';
 import { MAX_FAILING_MS } from '../../src/webhook-delivery/webhook-health.ts';
+import { operations } from '../support/api.ts';
 
 const guide = await readFile(new URL('../../docs/api.md', import.meta.url), 'utf8');
 
@@ -72,7 +73,7 @@ test('every body in the guide is one by the catalogue', () => {
 test('the guide names what can be done with one webhook', () => {
   const table = guide.slice(guide.indexOf('### Manage a webhook'), guide.indexOf('## Retention'));
   const base = '/api/workspaces/{id}/webhooks/{webhookId}';
-  const ofOne = listOperations().filter(({ path }) => path.startsWith(base));
+  const ofOne = operations.filter(({ path }) => path.startsWith(base));
   expect(ofOne.length).toBeGreaterThan(8);
   for (const { method, path } of ofOne) {
     const rest = path.slice(base.length).replace(/\{(\w+)\}/g, ':$1');

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MINUTE_MS } from '../../core/time.ts';
 import {
   email as emailAddress,
   id,
@@ -82,6 +83,10 @@ export type ContactReadAnswer = z.infer<typeof ContactReadAnswer>;
 
 /** Of a file of contacts, without the header and without blank rows. */
 export const MAX_ROWS = 100_000;
+/** The largest CSV file. */
+export const MAX_CSV_BYTES = 10 * 1024 * 1024;
+/** How long a CSV file may take to arrive. A slow import keeps others waiting. */
+export const MAX_IMPORT_MS = 5 * MINUTE_MS;
 /** With more rows that are no contact it is not a file of contacts. */
 export const MAX_BAD_ROWS = 1_000;
 /** So many rows that are no contact are named. */

@@ -2,16 +2,21 @@
 import type { AddressInfo } from 'node:net';
 import cookie from '@fastify/cookie';
 import Fastify from 'fastify';
-import { answerErrors } from '../../../src/http/errors.ts';
-import { defaultTimeouts, type StreamTimeouts } from '../../../src/http/streaming-body.ts';
-import { serveUpload } from '../../../src/http/upload.ts';
+import { createImportLimiter } from '../../../src/features/contacts/import-limiter.ts';
+import { createUploadLock } from '../../../src/features/recordings/upload-lock.ts';
+import { handleErrors } from '../../../src/http/errors.ts';
+import { serveRawOperations } from '../../../src/http/raw-operations.ts';
+import type { StreamTimeouts } from '../../../src/http/streaming-body.ts';
+import { rawOperations } from '../../../src/routers/index.ts';
 import type { TestApp } from '../../support/test-app.ts';
 
 export async function openDoor(app: TestApp, timeouts: Partial<StreamTimeouts>) {
+  // As in a process of its own.
+  const services = { ...app.services, recordingUploads: createUploadLock(), contactImports: createImportLimiter() };
   const door = Fastify();
-  answerErrors(door);
+  handleErrors(door);
   await door.register(cookie);
-  await door.register(async (scope) => serveUpload(scope, app.services, { ...defaultTimeouts, ...timeouts }));
+  await door.register(async (scope) => serveRawOperations(scope, services, rawOperations, timeouts));
   await door.listen({ host: '127.0.0.1', port: 0 });
   const { port } = door.server.address() as AddressInfo; // It listens on TCP, so this is no pipe name.
   return {

@@ -153,7 +153,7 @@ describe('a client that sends too slowly', () => {
   });
 
   test('or for too long altogether gets 408', async () => {
-    const door = await openDoor(app, { periodMs: 20, minBytes: 1, wholeMs: 200, drainMs: 50 });
+    const door = await openDoor(app, { periodMs: 20, minBytes: 1, totalMs: 200, drainMs: 50 });
     const endless = async function* () {
       yield partHead({});
       for (;;) {

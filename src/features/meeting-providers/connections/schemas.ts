@@ -58,3 +58,7 @@ function jsonSchemaOf(provider: 'vonage' | 'livekit') {
   const { type, required, properties } = z.toJSONSchema(credentialsShape[provider], { io: 'input' });
   return { title: provider, type, required, properties };
 }
+
+export const CallbackParams = z.object({
+  connectionId: z.string().describe('The last part of the `ingest_url` of a connection'),
+});

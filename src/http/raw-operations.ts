@@ -1,0 +1,143 @@
+/** Serves the raw operations that routers declare. */
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { AppError, badField } from '../core/errors.ts';
+import type { Services } from '../services.ts';
+import { attachmentDisposition } from '../storage/content-disposition.ts';
+import { limitNetwork } from '../trpc/access.ts';
+import type { BodyOf, RawCall, RawOperation, RawRequest, RawResponse } from '../trpc/raw-operation.ts';
+import { createContext, readCredential } from './context.ts';
+import { csvTooLarge, openCsvBody } from './csv-body.ts';
+import { toFastifyPath } from './fastify-path.ts';
+import { openMultipartBody } from './multipart.ts';
+import { defaultTimeouts, leaveBodiesUnread, type OpenBody, type StreamTimeouts } from './streaming-body.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The operation bounds the time of its body itself. */
+    boundsOwnBody?: boolean;
+  }
+}
+
+/** A call that was let in, from the hook that runs before the body is read to the handler. */
+type Admitted = { call: RawCall; caller: unknown };
+
+/** Registers every operation, each in a plugin context of its own, because how a body is read is a setting of the context. */
+export async function serveRawOperations(
+  app: FastifyInstance,
+  services: Services,
+  operations: readonly RawOperation[],
+  timeouts: Partial<StreamTimeouts> = {},
+): Promise<void> {
+  for (const operation of operations)
+    await app.register(async (scope) => serveRawOperation(scope, services, operation, timeouts));
+}
+
+function serveRawOperation(
+  scope: FastifyInstance,
+  services: Services,
+  operation: RawOperation,
+  overrides: Partial<StreamTimeouts>,
+): void {
+  const { request: content, access } = operation;
+  const timeouts = {
+    ...defaultTimeouts,
+    ...(content.kind === 'csv' && { totalMs: content.maxDurationMs }),
+    ...overrides,
+  };
+  if (content.kind === 'bytes') readBodiesWhole(scope);
+  else leaveBodiesUnread(scope, timeouts);
+  const admitted = new WeakMap<FastifyRequest, Admitted>();
+
+  scope.route({
+    method: operation.method,
+    url: toFastifyPath(operation.path),
+    ...(content.kind === 'bytes' && { bodyLimit: content.maxBytes }),
+    config: { boundsOwnBody: content.kind !== 'bytes' },
+    // Access is checked before the body is read: nobody uploads 100 MB to learn of a 403.
+    async onRequest(request, reply) {
+      const call = toRawCall(services, request, reply);
+      admitted.set(request, { call, caller: await access.admit(call) });
+      requireContentType(content, request);
+    },
+    async handler(request, reply) {
+      const found = admitted.get(request);
+      if (found === undefined) throw new Error(`${operation.name} was called without its onRequest hook`);
+      const { call, caller } = found;
+      const open = openBody(content, request, services, timeouts);
+      try {
+        const { headers, context } = call;
+        const result = await operation.handle({ services, caller, headers, body: open.body, origin: context.origin });
+        return sendResult(operation.response, result, reply);
+      } catch (error) {
+        const reason = open.fail(error);
+        // The signature of a callback is only checked with its body.
+        if (isUnauthorized(reason)) await limitNetwork(call.context);
+        throw reason;
+      } finally {
+        open.close();
+      }
+    },
+  });
+}
+
+/** Takes a body of any content type as bytes. */
+function readBodiesWhole(scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+}
+
+function toRawCall(services: Services, request: FastifyRequest, reply: FastifyReply): RawCall {
+  return {
+    context: createContext(services, request, reply),
+    token: readCredential(request).token,
+    // The router gives every parameter of the path as text.
+    params: request.params as Record<string, string>,
+    headers: request.headers,
+  };
+}
+
+/** Throws where the declared content type is not that of the operation: 400 for multipart, 415 for CSV. */
+function requireContentType(content: RawRequest, { headers }: FastifyRequest): void {
+  const { 'content-type': type = '', 'content-length': length } = headers;
+  if (content.kind === 'multipart' && !/^multipart\/form-data *;/i.test(type))
+    throw badField('file', 'File is required');
+  if (content.kind === 'csv') {
+    if (!/^text\/csv *(?:;|$)/i.test(type))
+      throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Content type must be text/csv');
+    if (Number(length) > content.maxBytes) throw csvTooLarge(content.maxBytes);
+  }
+  // Fastify answers 415 to a malformed type, even where any type is accepted.
+  if (content.kind === 'bytes') delete headers['content-type'];
+}
+
+function openBody(
+  content: RawRequest,
+  request: FastifyRequest,
+  { settings }: Services,
+  timeouts: StreamTimeouts,
+): OpenBody<BodyOf<RawRequest>> {
+  switch (content.kind) {
+    case 'multipart':
+      return openMultipartBody(request.raw, { ...timeouts, maxBytes: content.maxFileBytes(settings) });
+    case 'csv':
+      return openCsvBody(request.raw, { ...timeouts, maxBytes: content.maxBytes });
+    case 'bytes':
+      // `readBodiesWhole` reads every body as a Buffer.
+      return { body: (request.body as Buffer | undefined) ?? Buffer.alloc(0), fail: (error) => error, close() {} };
+    case 'none':
+      return { body: undefined, fail: (error) => error, close() {} };
+  }
+}
+
+function sendResult(response: RawResponse, result: object | AsyncIterable<Buffer>, reply: FastifyReply): FastifyReply {
+  if (response.kind === 'json' || !(Symbol.asyncIterator in result)) return reply.send(result);
+  return reply
+    .header('content-type', 'text/csv; charset=utf-8')
+    .header('content-disposition', attachmentDisposition(response.filename))
+    .send(Readable.from(result));
+}
+
+function isUnauthorized(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'UNAUTHORIZED';
+}

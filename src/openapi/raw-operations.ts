@@ -1,0 +1,101 @@
+/** Raw operations in the OpenAPI document, from the declarations that the REST transport serves. */
+import { z } from 'zod';
+import type { RawOperation, RawRequest, RawResponse } from '../trpc/raw-operation.ts';
+import { refusalsOfRaw } from './refusals.ts';
+
+type Schemas = Record<string, unknown>;
+
+/** How the document names an operation: `labels.create` is `labelsCreate` in generated clients. */
+export function toOperationId(name: string): string {
+  return name.replace(/\.(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** The entry of an operation. Named schemas that it uses are added to `schemas`. */
+export function createRawEntry(operation: RawOperation, credentials: readonly object[], schemas: Schemas): object {
+  const { name, tags, summary, description, access, request, response } = operation;
+  return {
+    operationId: toOperationId(name),
+    tags,
+    summary,
+    description,
+    security:
+      access.credential === 'required'
+        ? credentials
+        : // A call may be signed in another way than by a scheme, so a call without is listed too.
+          [{}, ...Object.keys(access.credential.schemes).map((scheme) => ({ [scheme]: [] }))],
+    parameters: [...createPathParameters(operation), ...createHeaderParameters(operation)],
+    ...(request.kind !== 'none' && { requestBody: { required: true, ...createRequestBody(request, schemas) } }),
+    responses: { 200: createResponse(response, schemas), ...refusalsOfRaw(operation) },
+  };
+}
+
+function createPathParameters({ params }: RawOperation): object[] {
+  const { properties = {} } = z.toJSONSchema(params, { io: 'input' });
+  return Object.entries(properties).map(([name, property]) => {
+    const { description, ...schema } = typeof property === 'object' ? property : {};
+    return { in: 'path', name, required: true, description, schema };
+  });
+}
+
+function createHeaderParameters({ headers = {} }: RawOperation): object[] {
+  return Object.entries(headers).map(([name, description]) => ({
+    in: 'header',
+    name,
+    required: false,
+    description,
+    schema: { type: 'string' },
+  }));
+}
+
+function createRequestBody(request: Exclude<RawRequest, { kind: 'none' }>, schemas: Schemas): object {
+  switch (request.kind) {
+    case 'multipart': {
+      const { properties = {} } = request.fields ? z.toJSONSchema(request.fields, { io: 'input' }) : {};
+      const file = { type: 'string', format: 'binary', description: request.fileDescription };
+      return {
+        content: {
+          'multipart/form-data': {
+            schema: { type: 'object', required: ['file'], properties: { file, ...properties } },
+            encoding: { file: { contentType: request.types.join(', ') } },
+          },
+        },
+      };
+    }
+    case 'csv':
+      return { content: { 'text/csv': { schema: { type: 'string' }, example: request.example } } };
+    case 'bytes':
+      return { content: { 'application/json': { schema: toSchema(request.schema, 'input', schemas) } } };
+  }
+}
+
+function createResponse(response: RawResponse, schemas: Schemas): object {
+  const { description } = response;
+  return response.kind === 'csv'
+    ? { description, content: { 'text/csv': { schema: { type: 'string' }, example: response.example } } }
+    : { description, content: { 'application/json': { schema: toSchema(response.schema, 'output', schemas) } } };
+}
+
+/** JSON Schema of a zod schema, in which named schemas are references to `components`. */
+function toSchema(schema: z.ZodType, io: 'input' | 'output', schemas: Schemas): unknown {
+  const { $schema: _, $defs = {}, ...body } = z.toJSONSchema(schema, { target: 'draft-2020-12', io });
+  for (const [name, definition] of Object.entries($defs)) {
+    // zod repeats the name as `id`, which JSON Schema does not know.
+    const { id: _, ...named } = definition;
+    schemas[name] ??= withComponentReferences(named);
+  }
+  return withComponentReferences(body);
+}
+
+/** zod refers to named schemas in `$defs`. In the document they are components. */
+function withComponentReferences(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(withComponentReferences);
+  if (typeof node !== 'object' || node === null) return node;
+  return Object.fromEntries(
+    Object.entries(node).map(([key, value]) => [
+      key,
+      key === '$ref' && typeof value === 'string'
+        ? value.replace('#/$defs/', '#/components/schemas/')
+        : withComponentReferences(value),
+    ]),
+  );
+}

@@ -1,0 +1,58 @@
+/** Failures of procedures as errors of the catalogue, and as tRPC sends them. */
+import type { TRPCError } from '@trpc/server';
+import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
+import { ZodError } from 'zod';
+import { AppError, badField, type ErrorCode } from '../core/errors.ts';
+import { httpStatusOf, internalError, toProblem } from '../core/problem.ts';
+import { toBadRequest } from '../core/validation.ts';
+import { isOverload } from '../db/client.ts';
+
+/** tRPC's own refusals as errors of the catalogue. Any other is a bug of ours. */
+const trpcRefusals: Partial<Record<TRPCError['code'], [ErrorCode, string]>> = {
+  BAD_REQUEST: ['BAD_REQUEST', 'Bad request'],
+  NOT_FOUND: ['NOT_FOUND', 'Not found'],
+  METHOD_NOT_SUPPORTED: ['METHOD_NOT_ALLOWED', 'Method not allowed'],
+  PAYLOAD_TOO_LARGE: ['PAYLOAD_TOO_LARGE', 'Request body is too large'],
+  UNSUPPORTED_MEDIA_TYPE: ['UNSUPPORTED_MEDIA_TYPE', 'Content type must be application/json'],
+};
+
+/** The expected failure behind what a procedure threw, or an internal error that hides an unexpected one. */
+export function fromTrpcError(error: TRPCError): AppError {
+  if (error.cause instanceof AppError) return error.cause;
+  if (error.code === 'PARSE_ERROR') return invalidJson(error);
+  if (error.code === 'BAD_REQUEST' && error.cause instanceof ZodError) return toBadRequest(error.cause);
+  // The adapter's error for a body that is not JSON.
+  if (error.code === 'BAD_REQUEST' && error.cause instanceof SyntaxError) return invalidJson(error);
+  const refusal = trpcRefusals[error.code];
+  if (refusal) return new AppError(...refusal, { cause: error });
+  return fromUnexpected(error.cause ?? error);
+}
+
+function invalidJson(cause: unknown): AppError {
+  return badField('', 'Request body must be valid JSON', cause);
+}
+
+/** An error that is not in the catalogue: an overloaded database, or a bug of ours. */
+export function fromUnexpected(cause: unknown): AppError {
+  return isOverload(cause)
+    ? new AppError('SERVICE_UNAVAILABLE', 'The service is busy: try again in a moment', { cause })
+    : internalError(cause);
+}
+
+/** The error as tRPC sends it: the error body of REST in `data`, with the HTTP status and the procedure's path. */
+export function toTrpcShape(error: TRPCError, path: string | undefined, requestId: string) {
+  const known = fromTrpcError(error);
+  return {
+    message: known.message,
+    code: toTrpcCode(known.code),
+    data: { ...toProblem(known, requestId), httpStatus: httpStatusOf(known), path },
+  };
+}
+
+/** tRPC has most of our codes under the same name. */
+function toTrpcCode(code: ErrorCode): number {
+  const key = code === 'METHOD_NOT_ALLOWED' ? 'METHOD_NOT_SUPPORTED' : code;
+  return key in TRPC_ERROR_CODES_BY_KEY
+    ? TRPC_ERROR_CODES_BY_KEY[key as keyof typeof TRPC_ERROR_CODES_BY_KEY]
+    : TRPC_ERROR_CODES_BY_KEY.INTERNAL_SERVER_ERROR;
+}

@@ -1,0 +1,63 @@
+/** The procedures of a router as operations: what the REST transport, the OpenAPI document and the tests need of each. */
+import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
+import { z } from 'zod';
+import type { Meta } from './context.ts';
+
+const valueTypes = ['integer', 'number', 'boolean', 'string'] as const;
+export type ValueType = (typeof valueTypes)[number];
+
+/** One operation with a REST path. */
+export type Operation = {
+  /** `labels.create` */
+  name: string;
+  method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  /** As OpenAPI writes it: `/api/workspaces/{id}`. */
+  path: string;
+  /** Whether a call needs a credential, may have one, or ignores it. */
+  credential: 'required' | 'optional' | 'none';
+  takesBody: boolean;
+  /** The status of success. */
+  status: number;
+  /** Statuses that this operation refuses with, besides those of its kind. */
+  refusals: readonly number[];
+  /** The type of every input field. Path and query deliver text, which is converted to it. */
+  fields: ReadonlyMap<string, ValueType>;
+};
+
+/** All procedures of `router` that have a REST path. */
+export function listOperations(router: AnyTRPCRouter): Operation[] {
+  // The record is flat at run time (`labels.create`). Its type is that of the nested routers.
+  const procedures = router._def.procedures as unknown as Record<string, AnyTRPCProcedure>;
+  return Object.entries(procedures).flatMap(([name, { _def: definition }]) => {
+    // tRPC does not carry the type of our meta into this record.
+    const { openapi, successStatus, credential = 'none', refusals = [] } = (definition.meta ?? {}) as Meta;
+    if (!openapi) return [];
+    const { method, path, protect = true } = openapi;
+    // Every procedure of a builder has `inputs`, though the public type lacks it. trpc-to-openapi reads it too.
+    const { inputs } = definition as unknown as { inputs: readonly z.ZodType[] };
+    return [
+      {
+        name,
+        method,
+        path,
+        credential: protect ? 'required' : credential,
+        takesBody: method !== 'GET' && method !== 'DELETE',
+        status: successStatus ?? 200,
+        refusals,
+        fields: readFields(inputs),
+      },
+    ];
+  });
+}
+
+function readFields(inputs: readonly z.ZodType[]): Map<string, ValueType> {
+  const fields = new Map<string, ValueType>();
+  for (const input of inputs) {
+    const { properties = {} } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
+    for (const [name, schema] of Object.entries(properties)) {
+      const type = typeof schema === 'object' ? schema.type : undefined;
+      fields.set(name, valueTypes.find((known) => known === type) ?? 'string');
+    }
+  }
+  return fields;
+}

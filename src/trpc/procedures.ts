@@ -1,0 +1,147 @@
+/**
+ * The procedures that routers build on. Each checks in this order: the caller (401), the workspace (404), the role (403),
+ * whether the body could be parsed (400). The router's own input schema comes after that (400).
+ */
+import { initTRPC } from '@trpc/server';
+import { z } from 'zod';
+import { findParticipant } from '../auth/participants.ts';
+import { networkOf } from '../auth/rate-limits.ts';
+import { notFound, unauthorized } from '../core/errors.ts';
+import type { Role } from '../core/roles.ts';
+import { id } from '../core/validation.ts';
+import { limitCaller, limitNetwork, requireCaller, requireRole, requireSession } from './access.ts';
+import type { Context, Meta } from './context.ts';
+import { toTrpcShape } from './errors.ts';
+
+const t = initTRPC
+  .context<Context>()
+  .meta<Meta>()
+  .create({
+    isServer: true,
+    errorFormatter: ({ error, path, ctx }) => toTrpcShape(error, path, ctx?.requestId ?? ''),
+  });
+
+export const { router, createCallerFactory } = t;
+
+/** Anyone may call, signed in or not. */
+export const anyone = t.procedure.use(async ({ ctx, next }) => {
+  await limitNetwork(ctx);
+  requireReadableBody(ctx);
+  return next();
+});
+
+/**
+ * Anyone may call. `caller` is the signed-in user, or null. Throws 401 for an invalid Authorization header. An expired
+ * session cookie is ignored, because browsers send it without being asked.
+ */
+export const anyoneOrSignedIn = t.procedure.use(async ({ ctx, next }) => {
+  const { caller } = await ctx.identify(null);
+  if (caller === null) await limitNetwork(ctx);
+  // Counted by user: a user can create any number of sessions and keys.
+  else await limitCaller(ctx, `user:${caller.userId}`);
+  if (caller === null && ctx.hasAuthorization) throw unauthorized();
+  requireReadableBody(ctx);
+  return next({ ctx: { caller } });
+});
+
+/** A participant of the room `roomName`, found by the `token` that joining returned. Throws 404 "Participant not found". */
+export const inRoom = t.procedure
+  .use(({ ctx, next }) => {
+    requireReadableBody(ctx);
+    return next();
+  })
+  .input(
+    z.object({
+      roomName: z.string().describe('Name of the room'),
+      token: z.string().describe('The token that joining the room returned'),
+    }),
+  )
+  .use(async ({ ctx, input, next }) => {
+    const participant = await findParticipant(ctx.services.db, input.roomName, input.token);
+    // Many participants may share one network, so only unknown callers are counted by network.
+    if (participant === null) {
+      await limitNetwork(ctx);
+      throw notFound('Participant');
+    }
+    await limitCaller(ctx, `participant:${participant.id}`);
+    return next({ ctx: { participant } });
+  });
+
+/** Signing in. It is limited by network here, and by email address in the operation. */
+export const signingIn = t.procedure.use(async ({ ctx, next }) => {
+  await ctx.services.limits.consume('signInPerAddress', networkOf(ctx.address), ctx);
+  requireReadableBody(ctx);
+  return next();
+});
+
+const withCaller = t.procedure.use(async ({ ctx, next }) =>
+  next({ ctx: { caller: await requireCaller(ctx, await ctx.identify(null)) } }),
+);
+
+/** A signed-in user, by session or API key. */
+export const signedIn = withCaller.use(({ ctx, next }) => {
+  requireReadableBody(ctx);
+  return next();
+});
+
+/** A signed-in user by session. Throws 403 for an API key. */
+export const signedInBySession = withCaller.use(({ ctx, next }) => {
+  const sessionId = requireSession(ctx.caller);
+  requireReadableBody(ctx);
+  return next({ ctx: { sessionId } });
+});
+
+const workspaceId = id.describe('Workspace ID');
+
+/**
+ * A member of the workspace `id` whose role is at least `min`, by session or API key. `message` replaces the text
+ * "Forbidden" of the 403.
+ */
+export function inWorkspace(min: Role, message?: string) {
+  return withActor(min, message).use(({ ctx, next }) => {
+    requireReadableBody(ctx);
+    return next();
+  });
+}
+
+/** As `inWorkspace`, by session. Throws 403 for an API key. */
+export function inWorkspaceBySession(min: Role) {
+  return withActor(min).use(({ ctx, next }) => {
+    requireSession(ctx.caller);
+    requireReadableBody(ctx);
+    return next();
+  });
+}
+
+function withActor(min: Role, message?: string) {
+  return withIdentity('id')
+    .input(z.object({ id: workspaceId }))
+    .use(({ ctx, next }) => next({ ctx: { actor: requireRole(ctx.caller, ctx.identity, min, message) } }));
+}
+
+/** As `inWorkspace`, for the analytics path: the contract calls its parameter `workspaceId`. */
+export function inWorkspaceById(min: Role) {
+  return withIdentity('workspaceId')
+    .input(z.object({ workspaceId }))
+    .use(({ ctx, next }) => {
+      const actor = requireRole(ctx.caller, ctx.identity, min);
+      requireReadableBody(ctx);
+      return next({ ctx: { actor } });
+    });
+}
+
+/** Finds the caller, and their role in the workspace that the input field `parameter` names. Throws 401. */
+function withIdentity(parameter: 'id' | 'workspaceId') {
+  const workspaceInput = z.object({ [parameter]: id });
+  return t.procedure.use(async ({ ctx, getRawInput, next }) => {
+    // An invalid id names no workspace. The input schema refuses it later, once the caller is known.
+    const given = workspaceInput.safeParse(await getRawInput().catch(() => undefined));
+    const identity = await ctx.identify(given.success ? (given.data[parameter] ?? null) : null);
+    const caller = await requireCaller(ctx, identity);
+    return next({ ctx: { caller, identity } });
+  });
+}
+
+function requireReadableBody({ unreadableBody }: Context): void {
+  if (unreadableBody) throw unreadableBody;
+}

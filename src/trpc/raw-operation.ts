@@ -1,0 +1,132 @@
+/**
+ * Raw operations: those whose request or response is not JSON, so that no procedure can serve them. A router declares one
+ * as data. The REST transport, the OpenAPI document, the body timeouts and the tests of access all read that declaration.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { z } from 'zod';
+import type { Actor } from '../auth/identify.ts';
+import { badField } from '../core/errors.ts';
+import type { Role } from '../core/roles.ts';
+import { id, idFromText } from '../core/validation.ts';
+import type { IncomingUpload } from '../media/receive-file.ts';
+import type { Services, Settings } from '../services.ts';
+import { requireCaller, requireRole } from './access.ts';
+import type { Context } from './context.ts';
+
+/** A call before its body is read. */
+export type RawCall = {
+  context: Context;
+  /** The bearer token, or the session cookie; null without either. */
+  token: string | null;
+  /** The parameters of the path, as text. */
+  params: Readonly<Record<string, string>>;
+  headers: IncomingHttpHeaders;
+};
+
+/** Who may call. */
+export type RawAccess<Caller> = {
+  /** `required`: a session or API key. Otherwise the security schemes of the operation's own, for the document. */
+  credential: 'required' | { schemes: Record<string, object> };
+  /** The lowest role in the workspace that the path names, where it names one. */
+  minRole?: Role;
+  /**
+   * Finds the caller, before the body is read. Throws in the contract's order: 401, 400 for an id in the path, 404 for an
+   * unknown workspace, 403.
+   */
+  admit(call: RawCall): Promise<Caller>;
+};
+
+/** A multipart/form-data body with one file in the part `file`. */
+type MultipartRequest = {
+  kind: 'multipart';
+  /** The media types of the file. */
+  types: readonly string[];
+  fileDescription: string;
+  /** The schema of the other parts. */
+  fields?: z.ZodObject;
+  maxFileBytes(settings: Settings): number;
+};
+
+/** A text/csv body. */
+type CsvRequest = { kind: 'csv'; maxBytes: number; example: string; maxDurationMs: number };
+
+/** A body of any content type, read whole. `schema` describes it in the document. */
+type BytesRequest = { kind: 'bytes'; maxBytes: number; schema: z.ZodType };
+
+type NoRequest = { kind: 'none' };
+
+export type RawRequest = MultipartRequest | CsvRequest | BytesRequest | NoRequest;
+
+/** What a handler is given of the body. */
+export type BodyOf<Request extends RawRequest> = Request extends MultipartRequest
+  ? IncomingUpload
+  : Request extends CsvRequest
+    ? AsyncIterable<Buffer>
+    : Request extends BytesRequest
+      ? Buffer
+      : undefined;
+
+export type RawResponse =
+  | { kind: 'json'; schema: z.ZodType; description: string }
+  | { kind: 'csv'; filename: string; description: string; example: string };
+
+type HandlerCall<Caller, Body> = Pick<RawCall, 'headers'> & {
+  services: Services;
+  caller: Caller;
+  body: Body;
+  /** Where the caller reached the service. */
+  origin: string;
+};
+
+export type RawOperation<Caller = unknown, Request extends RawRequest = RawRequest> = {
+  /** As procedures are called: `library.upload`. */
+  name: string;
+  method: 'GET' | 'POST';
+  /** As OpenAPI writes it: `/api/workspaces/{id}/library`. */
+  path: string;
+  /** The parameters of the path. */
+  params: z.ZodObject;
+  /** Request headers, for the document. */
+  headers?: Record<string, string>;
+  tags: string[];
+  summary: string;
+  description: string;
+  access: RawAccess<Caller>;
+  request: Request;
+  response: RawResponse;
+  /** Statuses that this operation refuses with, besides those of its kind. */
+  refusals?: readonly number[];
+  // A method, so that operations with different callers and bodies fit into one list.
+  handle(call: HandlerCall<Caller, BodyOf<Request>>): Promise<object> | AsyncIterable<Buffer>;
+};
+
+/** Declares a raw operation. It infers the types of the caller and the body for the handler. */
+export function rawOperation<Caller, Request extends RawRequest>(
+  operation: RawOperation<Caller, Request>,
+): RawOperation<Caller, Request> {
+  return operation;
+}
+
+/** The parameter of `workspaceMember`. */
+export const WorkspaceParams = z.object({ id: id.describe('Workspace ID') });
+
+/** A member of the workspace `id` of the path whose role is at least `minRole`, by session or API key. */
+export function workspaceMember(minRole: Role): RawAccess<Actor> {
+  return {
+    credential: 'required',
+    minRole,
+    async admit({ context, params }) {
+      const identity = await context.identify(idFromText(params.id));
+      const caller = await requireCaller(context, identity);
+      requirePathId(params, 'id');
+      return requireRole(caller, identity, minRole);
+    },
+  };
+}
+
+/** The id in the path parameter `name`. Throws 400 where it is not an id. */
+export function requirePathId(params: RawCall['params'], name: string): number {
+  const id = idFromText(params[name]);
+  if (id === null) throw badField(name, `${name} must be a positive 32-bit integer`);
+  return id;
+}
