@@ -82,9 +82,9 @@ const NOBODY: Readonly<Record<Family, BlockList>> = {
 const LOWEST_FREE_PORT = 1024;
 
 const REFUSAL: Readonly<Record<AddressPolicy, string>> = {
-  public: 'url must lead to a public address',
-  loopback: 'url must lead to a public address or to this machine',
-  any: 'url must lead to an address that can be connected to',
+  public: 'url must point to a public address',
+  loopback: 'url must point to a public address or to this machine',
+  any: 'url must not point to a multicast or broadcast address',
 };
 
 const LOOK_UP_AT_SAVE_MS = 2_000;
@@ -149,7 +149,7 @@ export function createAddressGuard(options: { policy: AddressPolicy; resolveHost
     const addresses = await addressesOf(hostname);
     // One forbidden address refuses the name: which of them is dialled would otherwise be up to whoever answers for it.
     if (addresses.every(({ address }) => isAllowedAddress(address, policy))) return addresses;
-    throw new AddressRefused(`The address may not be used: ${REFUSAL[policy]}`);
+    throw new AddressRefused(`Address not allowed: ${REFUSAL[policy]}`);
   };
 
   return {

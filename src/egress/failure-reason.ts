@@ -2,12 +2,12 @@
 import { errors } from 'undici';
 import { AddressRefused, HostUnresolved } from './address-guard.ts';
 
-const CLOSED = 'The connection was closed before an answer came';
-const UNREACHABLE = 'The host cannot be reached';
+const CLOSED = 'The connection was closed before a response arrived';
+const UNREACHABLE = 'The host is unreachable';
 const NO_CHAIN = 'TLS: the certificate is not signed by a trusted authority, or the chain is incomplete';
 const BAD_HANDSHAKE = 'TLS: the handshake failed';
 const FAILED = 'The connection failed';
-const NOT_HTTP = 'The answer was not HTTP';
+const NOT_HTTP = 'The response was not valid HTTP';
 
 /** By the codes of errors: the system's, OpenSSL's (https://docs.openssl.org/3.5/man1/openssl-verification-options), undici's. */
 const REASONS: ReadonlyMap<string, string> = new Map([
@@ -19,17 +19,17 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['ENETUNREACH', UNREACHABLE],
   ['EADDRNOTAVAIL', UNREACHABLE],
   ['EACCES', UNREACHABLE],
-  ['ETIMEDOUT', 'No connection in time'],
-  ['UND_ERR_CONNECT_TIMEOUT', 'No connection in time'],
-  ['UND_ERR_HEADERS_OVERFLOW', "The answer's headers are too large"],
+  ['ETIMEDOUT', 'The connection timed out'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'The connection timed out'],
+  ['UND_ERR_HEADERS_OVERFLOW', 'The response headers are too large'],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'TLS: the certificate is self-signed'],
-  ['SELF_SIGNED_CERT_IN_CHAIN', 'TLS: the chain of certificates ends in one that is self-signed'],
+  ['SELF_SIGNED_CERT_IN_CHAIN', 'TLS: the certificate chain ends in a self-signed certificate'],
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', NO_CHAIN],
   ['UNABLE_TO_GET_ISSUER_CERT', NO_CHAIN],
   ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', NO_CHAIN],
   ['CERT_UNTRUSTED', NO_CHAIN],
   ['CERT_HAS_EXPIRED', 'TLS: the certificate has expired'],
-  ['CERT_NOT_YET_VALID', 'TLS: the certificate is not valid yet'],
+  ['CERT_NOT_YET_VALID', 'TLS: the certificate is not yet valid'],
   ['CERT_REVOKED', 'TLS: the certificate was revoked'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'TLS: the certificate is for another host'],
   ['EPROTO', BAD_HANDSHAKE],

@@ -14,7 +14,7 @@ export type ScheduledJob = {
 };
 
 export type Jobs = {
-  /** For queues beside the schedule; see delivery/queue.ts. */
+  /** For queues beside the schedule, such as that of webhook-delivery/queue.ts. */
   boss: PgBoss;
   stop(): Promise<void>;
 };

@@ -1,19 +1,19 @@
-/** The body that receivers get, and that is signed. */
+/** The body of a webhook request, which is also what is signed. */
 
 export type Envelope = {
   event: string;
-  /** When it happened. */
+  /** When the event happened. */
   timestamp: Date;
   data: unknown;
 };
 
-/** `{event, timestamp, data}` as JSON text; `timestamp` in ISO 8601, in UTC, with milliseconds. */
+/** Returns `{event, timestamp, data}` as JSON; `timestamp` is ISO 8601 in UTC with milliseconds. */
 export function toBody({ event, timestamp, data }: Envelope): string {
   return JSON.stringify({ event, timestamp: timestamp.toISOString(), data });
 }
 
-/** The `timestamp` of a body that `toBody` made. */
-export function timestampOf(body: string): string {
+/** Returns the `timestamp` of a body that `toBody` made. */
+export function readTimestamp(body: string): string {
   const { timestamp }: { timestamp: string } = JSON.parse(body);
   return timestamp;
 }

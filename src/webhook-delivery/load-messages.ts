@@ -1,8 +1,8 @@
-/** What an attempt needs to know, read when it is made. */
+/** What an attempt needs to know, read at the time of the attempt. */
 import type { Database } from '../db/client.ts';
-import type { Claim } from './queue.ts';
+import type { Lease } from './queue.ts';
 
-/** A message with its webhook as they are now. */
+/** A message with its webhook, both as they are now. */
 export type LoadedMessage = {
   workspaceId: number;
   id: string;
@@ -21,21 +21,18 @@ export type LoadedMessage = {
   previousSecretUntil: Date | null;
 };
 
-/** By message id; what was deleted meanwhile is not in it. */
-export async function loadMessages(db: Database, claims: readonly Claim[]): Promise<Map<string, LoadedMessage>> {
-  const keys = JSON.stringify(claims.map(({ data }) => data));
+export type LeasedMessage = { lease: Lease; message: LoadedMessage };
+
+/** Returns the messages of these jobs by message id, without those that have been deleted. */
+export async function loadMessages(db: Database, leases: readonly Lease[]): Promise<Map<string, LoadedMessage>> {
+  const keys = JSON.stringify(leases.map(({ data }) => data));
   const rows = await db.$queryRaw<LoadedMessage[]>`
     select m.workspace_id as "workspaceId", m.id, m.webhook_id as "webhookId", m.event, m.payload, m.status,
-      m.round_attempts as "roundAttempts", m.job_id as "jobId", w.url, w.is_active as "isActive",
-      w.is_slow as "isSlow", w.failure_count as "failureCount", w.sealed_secret as "sealedSecret", w.previous_sealed_secret as "previousSealedSecret",
-      w.previous_secret_until as "previousSecretUntil"
+      m.round_attempts as "roundAttempts", m.job_id as "jobId", w.url, w.is_active as "isActive", w.is_slow as "isSlow",
+      w.failure_count as "failureCount", w.sealed_secret as "sealedSecret",
+      w.previous_sealed_secret as "previousSealedSecret", w.previous_secret_until as "previousSecretUntil"
     from json_to_recordset(${keys}::json) as k ("workspaceId" int, "messageId" text)
     join webhook_messages m on m.workspace_id = k."workspaceId" and m.id = k."messageId"
     join webhooks w on w.workspace_id = m.workspace_id and w.id = m.webhook_id`;
   return new Map(rows.map((row) => [row.id, row]));
-}
-
-/** Whether a claim still stands for the next attempt: its message waits for this very job. */
-export function isCurrent(claim: Claim, message: LoadedMessage | undefined): message is LoadedMessage {
-  return message !== undefined && message.status === 'waiting' && message.jobId === claim.id && message.isActive;
 }

@@ -1,15 +1,15 @@
-/** The names of messages: the header `webhook-id`, the same on every attempt. */
+/** Message ids: the value of the header `webhook-id`, the same on every attempt. */
 import { randomBytes } from 'node:crypto';
 
 const PREFIX = 'msg_';
 const UUID_BYTES = 16;
 const TIME_BYTES = 6;
 
-const FORM = /^msg_[0-9a-f]{32}$/;
+const PATTERN = /^msg_[0-9a-f]{32}$/;
 
 /**
- * `msg_` and the 32 hex digits of a UUID of version 7 (RFC 9562, section 5.7), with `at` in milliseconds in front: ids
- * sort by time, those of one millisecond at random. 74 bits are random.
+ * Returns `msg_` and the 32 hex digits of a UUID version 7 (RFC 9562, section 5.7). It begins with `at` in milliseconds, so
+ * that ids sort by time, and has 74 random bits.
  */
 export function createMessageId(at: Date): string {
   const bytes = randomBytes(UUID_BYTES);
@@ -19,7 +19,7 @@ export function createMessageId(at: Date): string {
   return PREFIX + bytes.toString('hex');
 }
 
-/** Whether a text could be the name of a message; what could not is no question for the database. */
+/** Whether a text has the form of a message id. If not, the database need not be asked. */
 export function isMessageId(text: string): boolean {
-  return FORM.test(text);
+  return PATTERN.test(text);
 }

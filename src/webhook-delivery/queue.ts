@@ -1,87 +1,72 @@
-/** The queue of attempts: one job is the next attempt of one message. */
+/** The delivery queue: each job is the next attempt of one message. */
 import { fromPrisma, type Job, type PgBoss } from 'pg-boss';
 import { Prisma, type Tx } from '../db/client.ts';
 
-const QUEUE = 'webhooks.deliver';
-
-/** Which message a job is about; what else an attempt needs is read when it is made. */
+/** The message of a job. Everything else is read when the attempt is made. */
 export type DeliveryJob = { workspaceId: number; messageId: string };
 
-/** A job that this process holds. It keeps it by `touch`, and gives it back by `finish`. */
-export type Claim = Job<DeliveryJob>;
+/** A job that is leased to this process: no other process gets it while `renew` is called, until `complete` removes it. */
+export type Lease = Job<DeliveryJob>;
 
 export type NewJob = DeliveryJob & {
   id: string;
   webhookId: number;
   lane: Lane;
-  /** See `rankOf`. */
+  /** The position within the lane: 0 is served first. See `toRank` and `toSlowRank`. */
   rank: number;
-  /** 0: at once. */
+  /** 0: due at once. */
   delayMs: number;
 };
 
 /**
- * Two lanes, so that what goes wrong somewhere cannot stand before what goes well elsewhere: first attempts at webhooks
- * that answer quickly are `fast`; retries, and everything for webhooks that fail or dawdle, is `slow`.
+ * Two lanes, so that failing webhooks cannot delay the others: `fast` has the first attempts at webhooks that respond
+ * quickly, `slow` has the retries, and everything for webhooks that fail or respond slowly.
  */
 export type Lane = 'fast' | 'slow';
 
-/** Where a job stands in its lane: from 0, which is served first, to this. */
-const LAST_RANK = 15;
+export type WebhookRef = { workspaceId: number; webhookId: number };
 
-const top: Record<Lane, number> = { fast: 0, slow: -(LAST_RANK + 1) };
-const bounds: Record<Lane, { minPriority: number } | { maxPriority: number }> = {
-  fast: { minPriority: -LAST_RANK },
-  slow: { maxPriority: top.slow },
+export type DeliveryQueue = ReturnType<typeof openDeliveryQueue>;
+
+const QUEUE = 'webhooks.deliver';
+
+/** NOTIFY on this channel wakes the workers. */
+export const DELIVERY_CHANNEL = 'lynxroom_delivery';
+
+/** At most so many attempts at one webhook at a time in each lane, over all processes. */
+export const MAX_PER_WEBHOOK: Record<Lane, number> = { fast: 20, slow: 5 };
+
+const MAX_RANK = 15;
+/** In the slow lane, of a webhook that does not fail and only responds slowly. */
+const SLOW_RESPONSE_RANK = 4;
+
+/** pg-boss serves higher priorities first. */
+const topPriority: Record<Lane, number> = { fast: 0, slow: -(MAX_RANK + 1) };
+const priorityRange: Record<Lane, { minPriority: number } | { maxPriority: number }> = {
+  fast: { minPriority: -MAX_RANK },
+  slow: { maxPriority: topPriority.slow },
 };
 
 /**
- * A job whose holder was killed goes to another one after this and the time until the queue is supervised again
- * (jobs/jobs.ts). Holders touch their claims four times as often (attempt-loop.ts); pg-boss takes no less than ten.
+ * When its worker has been killed, a job goes to another one after this time and the interval of the supervision
+ * (jobs/jobs.ts). Leases are renewed four times as often (leases.ts). pg-boss accepts no less than ten.
  */
 const HEARTBEAT_SECONDS = 10;
-/** Holds while the database does not answer and nothing can be recorded. */
+/** How long a worker may hold a lease while the database is unreachable and nothing can be recorded. */
 const EXPIRE_SECONDS = 600;
 const DAY_SECONDS = 86_400;
-
-/** At most so many attempts at one webhook at a time in each lane, in all processes together. */
-export const MAX_PER_WEBHOOK: Record<Lane, number> = { fast: 20, slow: 5 };
-
-const DAWDLING_RANK = 4;
-
-type WebhookName = { workspaceId: number; webhookId: number };
-
-export type DeliveryQueue = ReturnType<typeof openDeliveryQueue>;
 
 const options = {
   heartbeatSeconds: HEARTBEAT_SECONDS,
   expireInSeconds: EXPIRE_SECONDS,
-  // Longer than any attempt is put off, as what is older is thrown away.
+  // pg-boss deletes older jobs: this is longer than the longest delay before an attempt.
   retentionSeconds: 30 * DAY_SECONDS,
-  // Attempts are counted by the message; the queue only repeats those that ended with their process.
+  // Each message counts its own attempts. The queue repeats only the jobs of workers that were killed.
   retryLimit: 1_000_000,
   retryDelay: 0,
 };
 
-/** What wakes the workers. */
-export const DELIVERY_CHANNEL = 'lynxroom_delivery';
-
-/** A rank that falls with the logarithm: twice as much of what counts against a job is one rank. */
-export function rankOf(count: number): number {
-  return Math.min(Math.floor(Math.log2(1 + count)), LAST_RANK);
-}
-
-/** In the slow lane a webhook stands the further back the longer it fails, and one that only dawdles a little back. */
-export function slowRank(failureCount: number): number {
-  return failureCount === 0 ? DAWDLING_RANK : rankOf(failureCount);
-}
-
-/** One text for a webhook. */
-export function webhookKey({ workspaceId, webhookId }: WebhookName): string {
-  return `${workspaceId}:${webhookId}`;
-}
-
-/** Makes the queue where it is missing, and gives one that is there these options. */
+/** Creates the queue if it is missing, and gives these options to one that exists. */
 export async function createDeliveryQueue(boss: PgBoss): Promise<void> {
   await boss.createQueue(QUEUE, { ...options, partition: true });
   await boss.updateQueue(QUEUE, options);
@@ -89,7 +74,7 @@ export async function createDeliveryQueue(boss: PgBoss): Promise<void> {
 
 export function openDeliveryQueue(boss: PgBoss) {
   return {
-    /** Adds jobs in the transaction of what they are about. */
+    /** Adds jobs in the transaction that changes their messages. */
     async add(tx: Tx, jobs: readonly NewJob[]): Promise<void> {
       if (jobs.length === 0) return;
       await boss.insert(
@@ -97,9 +82,9 @@ export function openDeliveryQueue(boss: PgBoss) {
         jobs.map(({ id, workspaceId, webhookId, messageId, lane, rank, delayMs }) => ({
           id,
           data: { workspaceId, messageId } satisfies DeliveryJob,
-          priority: top[lane] - rank,
-          group: { id: groupOf({ workspaceId, webhookId }, lane) },
-          // An interval, so that it passes by the clock of the database, as the queue's own times do.
+          priority: topPriority[lane] - rank,
+          group: { id: toGroup({ workspaceId, webhookId }, lane) },
+          // An interval, because it passes by the clock of the database, as the queue's own times do.
           startAfter: String(delayMs / 1000),
         })),
         { db: fromPrisma(tx) },
@@ -107,41 +92,59 @@ export function openDeliveryQueue(boss: PgBoss) {
       await tx.$queryRaw`select pg_notify(${DELIVERY_CHANNEL}, '')::text`;
     },
 
-    /** Takes at most `most` due jobs of a lane, leaving out those webhooks. */
-    claim(lane: Lane, max: number, without: readonly WebhookName[]): Promise<Claim[]> {
+    /** Leases at most `max` due jobs of a lane, none of them for the excluded webhooks. */
+    lease(lane: Lane, max: number, excluded: readonly WebhookRef[]): Promise<Lease[]> {
       return boss.fetch<DeliveryJob>(QUEUE, {
-        ...bounds[lane],
+        ...priorityRange[lane],
         batchSize: max,
         groupConcurrency: MAX_PER_WEBHOOK[lane],
-        ignoreGroups: without.map((webhook) => groupOf(webhook, lane)),
+        ignoreGroups: excluded.map((webhook) => toGroup(webhook, lane)),
       });
     },
 
-    /** Says that these claims are still worked on. */
-    async touch(claims: readonly Claim[]): Promise<void> {
-      if (claims.length > 0) await boss.touch(QUEUE, [...claims]);
+    /** Renews leases. One that is not renewed for 10 s ends. */
+    async renew(leases: readonly Lease[]): Promise<void> {
+      if (leases.length > 0) await boss.touch(QUEUE, [...leases]);
     },
 
-    /** Ends claims in the transaction that records what became of them. */
-    async finish(tx: Tx, claims: readonly Claim[]): Promise<void> {
-      if (claims.length > 0) await boss.deleteJob(QUEUE, [...claims], { db: fromPrisma(tx) });
+    /** Removes leased jobs, in the transaction that records what happened to their messages. */
+    async complete(tx: Tx, leases: readonly Lease[]): Promise<void> {
+      if (leases.length > 0) await boss.deleteJob(QUEUE, [...leases], { db: fromPrisma(tx) });
     },
 
-    /** The ids of the claims whose job has not been ended. */
-    async unfinished(tx: Tx, claims: readonly Claim[]): Promise<Set<string>> {
-      const ids = claims.map(({ id }) => id);
+    /** Returns the ids of those leased jobs that are not complete. */
+    async findIncomplete(tx: Tx, leases: readonly Lease[]): Promise<Set<string>> {
+      const ids = leases.map(({ id }) => id);
       const rows = await tx.$queryRaw<{ id: string }[]>`
-      select id::text from pgboss.job where name = ${QUEUE} and id = any(${ids}::uuid[])`;
+        select id::text from pgboss.job where name = ${QUEUE} and id = any(${ids}::uuid[])`;
       return new Set(rows.map(({ id }) => id));
     },
   };
 }
 
-function groupOf(webhook: WebhookName, lane: Lane): string {
-  return `${webhookKey(webhook)}:${lane}`;
-}
-
-/** The condition that the job `id` is in the queue, in whatever state. A look into pg-boss's own table, which has no call for many. */
+/**
+ * The SQL condition that the job `id` is in the queue, in any state. It reads pg-boss's own table, since pg-boss has no call
+ * for many jobs.
+ */
 export function isQueued(id: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`exists (select 1 from pgboss.job j where j.name = ${QUEUE} and j.id = ${id})`;
+}
+
+/** Returns a rank that grows with the logarithm of `count`: one rank for each doubling. */
+export function toRank(count: number): number {
+  return Math.min(Math.floor(Math.log2(1 + count)), MAX_RANK);
+}
+
+/** The rank in the slow lane: the longer a webhook fails, the further back its messages are. */
+export function toSlowRank(failureCount: number): number {
+  return failureCount === 0 ? SLOW_RESPONSE_RANK : toRank(failureCount);
+}
+
+/** Returns a string that identifies a webhook, for use as a key. */
+export function toWebhookKey({ workspaceId, webhookId }: WebhookRef): string {
+  return `${workspaceId}:${webhookId}`;
+}
+
+function toGroup(webhook: WebhookRef, lane: Lane): string {
+  return `${toWebhookKey(webhook)}:${lane}`;
 }

@@ -1,114 +1,121 @@
-/** Writes down what became of attempts, many at a time, and queues what comes after them. */
+/** Records finished attempts, many at a time, and queues the retries. */
 import { randomUUID } from 'node:crypto';
 import { type Database, type Tx, transact } from '../db/client.ts';
-import { cancelWaiting } from './pending-messages.ts';
-import { type DeliveryQueue, type NewJob, slowRank, webhookKey } from './queue.ts';
+import type { LoadedMessage } from './load-messages.ts';
+import { cancelPending } from './pending-messages.ts';
+import { type DeliveryQueue, type NewJob, toSlowRank, toWebhookKey } from './queue.ts';
 import { nextDelayMs } from './retry-schedule.ts';
 import type { Attempt } from './send-message.ts';
-import { holdWebhooks, isSuccess, settleWebhook, type WebhookChange, writeWebhooks } from './webhook-health.ts';
+import { applyAttempts, isSuccess, lockWebhooks, updateWebhooks, type WebhookUpdate } from './webhook-health.ts';
 
-type Next = { jobId: string; delayMs: number; at: Date };
+type Retry = { jobId: string; delayMs: number; at: Date };
 
-type Planned = Attempt & { next: Next | null };
-
-type Recorded = { id: string; jobId: string | null };
+type PlannedAttempt = Attempt & { retry: Retry | null };
 
 /**
- * Records attempts, one a message, in one transaction: their rows, what is next for their messages, the state of their
- * webhooks, and the end of their jobs. `isRepeated`: they may have been recorded already, as where the answer to a commit
- * was lost; what was is left alone.
+ * Records attempts, at most one of each message, in one transaction: adds their rows, updates their messages and webhooks,
+ * queues the retries, and completes their jobs. `mayBeRecorded`: some may have been recorded by an earlier call whose
+ * commit was not confirmed; those are skipped.
  */
 export function recordAttempts(
   { db, queue }: { db: Database; queue: DeliveryQueue },
   now: Date,
-  given: readonly Attempt[],
-  isRepeated: boolean,
+  finished: readonly Attempt[],
+  mayBeRecorded: boolean,
 ): Promise<void> {
   return transact(db, async (tx) => {
-    const claims = given.map(({ claim }) => claim);
-    const unfinished = isRepeated ? await queue.unfinished(tx, claims) : null;
-    const attempts = unfinished === null ? given : given.filter(({ claim }) => unfinished.has(claim.id));
-    const ofWebhook = Map.groupBy(attempts, ({ message }) => webhookKey(message));
-    const changes = new Map(
-      (await holdWebhooks(tx, attempts)).map((webhook) => {
-        const key = webhookKey(webhook);
-        return [key, settleWebhook(webhook, ofWebhook.get(key) ?? [])];
-      }),
-    );
-    const planned = attempts.map((attempt): Planned => {
-      const isActive = changes.get(webhookKey(attempt.message))?.isActive ?? false;
-      return { ...attempt, next: isSuccess(attempt) ? null : nextOf(attempt, isActive, now) };
+    const leases = finished.map(({ lease }) => lease);
+    const incomplete = mayBeRecorded ? await queue.findIncomplete(tx, leases) : null;
+    const attempts = incomplete === null ? finished : finished.filter(({ lease }) => incomplete.has(lease.id));
+    const updates = await applyToWebhooks(tx, attempts);
+    const planned = attempts.map((attempt): PlannedAttempt => {
+      const isActive = updates.get(toWebhookKey(attempt.message))?.isActive ?? false;
+      return { ...attempt, retry: isSuccess(attempt) ? null : planRetry(attempt, isActive, now) };
     });
-    const jobIds = new Map((await writeAttempts(tx, now, planned)).map(({ id, jobId }) => [id, jobId]));
-    await writeWebhooks(tx, now, [...changes.values()]);
-    for (const webhook of changes.values()) {
-      if (webhook.disabledReason !== null) await cancelWaiting(tx, now, webhook);
+    const nextJobIds = new Map((await writeAttempts(tx, now, planned)).map(({ id, jobId }) => [id, jobId]));
+    await updateWebhooks(tx, now, [...updates.values()]);
+    for (const webhook of updates.values()) {
+      if (webhook.disabledReason !== null) await cancelPending(tx, now, webhook);
     }
-    const moved = planned.filter(({ next, message }) => next !== null && jobIds.get(message.id) === next.jobId);
     await queue.add(
       tx,
-      moved.flatMap((attempt) => retryOf(attempt, changes.get(webhookKey(attempt.message)))),
+      planned.flatMap(({ retry, message }) => {
+        // A message that was sent again or cancelled meanwhile has another job, or none.
+        if (retry === null || nextJobIds.get(message.id) !== retry.jobId) return [];
+        return toRetryJob(message, retry, updates.get(toWebhookKey(message))?.failureCount ?? 0);
+      }),
     );
-    await queue.finish(tx, claims);
+    await queue.complete(tx, leases);
   });
 }
 
-/** When the message is tried again, if this attempt failed and the schedule has more. */
-function nextOf({ message, outcome }: Attempt, isActive: boolean, now: Date): Next | null {
+/** Locks the webhooks of these attempts, and returns what the attempts change, by webhook key. */
+async function applyToWebhooks(tx: Tx, attempts: readonly Attempt[]): Promise<Map<string, WebhookUpdate>> {
+  const attemptsByWebhook = Map.groupBy(attempts, ({ message }) => toWebhookKey(message));
+  const webhooks = await lockWebhooks(tx, attempts);
+  return new Map(
+    webhooks.map((webhook) => {
+      const key = toWebhookKey(webhook);
+      return [key, applyAttempts(webhook, attemptsByWebhook.get(key) ?? [])];
+    }),
+  );
+}
+
+/** Returns when a failed attempt is retried; null: the webhook is inactive, or the schedule has no further attempt. */
+function planRetry({ message, outcome }: Attempt, isActive: boolean, now: Date): Retry | null {
   const delayMs = isActive ? nextDelayMs(message.roundAttempts + 1, outcome.retryAfterSeconds) : null;
   return delayMs === null ? null : { jobId: randomUUID(), delayMs, at: new Date(now.getTime() + delayMs) };
 }
 
 /**
- * Adds the attempts, and moves on the messages that still waited for them. Those that were sent again or cancelled
- * meanwhile only get their attempt counted.
+ * Adds the rows of the attempts, and updates the messages that still waited for them. A message that was sent again or
+ * cancelled meanwhile only has its attempts counted. Resolves with the job that each message has now.
  */
-function writeAttempts(tx: Tx, now: Date, attempts: readonly Planned[]) {
+function writeAttempts(tx: Tx, now: Date, attempts: readonly PlannedAttempt[]) {
   const rows = attempts.map((attempt) => ({
     workspaceId: attempt.message.workspaceId,
     messageId: attempt.message.id,
     webhookId: attempt.message.webhookId,
-    jobId: attempt.claim.id,
+    jobId: attempt.lease.id,
     success: isSuccess(attempt),
     responseStatus: attempt.outcome.status,
     text: attempt.outcome.text,
     durationMs: Math.round(attempt.outcome.durationMs),
     at: attempt.at,
-    nextStatus: isSuccess(attempt) ? 'delivered' : attempt.next === null ? 'failed' : 'waiting',
-    nextJobId: attempt.next?.jobId ?? null,
-    nextAt: attempt.next?.at ?? null,
+    nextStatus: isSuccess(attempt) ? 'delivered' : attempt.retry === null ? 'failed' : 'waiting',
+    nextJobId: attempt.retry?.jobId ?? null,
+    nextAt: attempt.retry?.at ?? null,
   }));
-  return tx.$queryRaw<Recorded[]>`
-    with made as materialized (
+  return tx.$queryRaw<{ id: string; jobId: string | null }[]>`
+    with finished as materialized (
       select * from json_to_recordset(${JSON.stringify(rows)}::json) as a ("workspaceId" int, "messageId" text,
         "webhookId" int, "jobId" uuid, success boolean, "responseStatus" int, text text, "durationMs" int, at timestamptz,
         "nextStatus" text, "nextJobId" uuid, "nextAt" timestamptz)),
-    -- Locked in one order, and looked at behind the lock: they may have been sent again or cancelled meanwhile.
-    held as (
+    -- Locked in one order. Whether a message still waits for this job is decided behind the lock.
+    locked as (
       select m.workspace_id, m.id, m.status = 'waiting' and m.job_id is not distinct from a."jobId" as is_current
-      from webhook_messages m join made a on m.workspace_id = a."workspaceId" and m.id = a."messageId"
+      from webhook_messages m join finished a on m.workspace_id = a."workspaceId" and m.id = a."messageId"
       order by m.workspace_id, m.id for no key update of m),
-    -- The number of the attempt is given here, so that numbers have no gaps whatever was cut off.
-    moved as (
+    -- Attempts are numbered here, so that the numbers have no gaps even if a worker is killed.
+    updated as (
       update webhook_messages m set attempts = m.attempts + 1, updated_at = ${now},
-        round_attempts = m.round_attempts + case when h.is_current then 1 else 0 end,
-        status = case when h.is_current then a."nextStatus" else m.status end,
-        job_id = case when h.is_current then a."nextJobId" else m.job_id end,
-        next_attempt_at = case when h.is_current then a."nextAt" else m.next_attempt_at end
-      from made a join held h on h.workspace_id = a."workspaceId" and h.id = a."messageId"
-      where m.workspace_id = h.workspace_id and m.id = h.id
+        round_attempts = m.round_attempts + case when l.is_current then 1 else 0 end,
+        status = case when l.is_current then a."nextStatus" else m.status end,
+        job_id = case when l.is_current then a."nextJobId" else m.job_id end,
+        next_attempt_at = case when l.is_current then a."nextAt" else m.next_attempt_at end
+      from finished a join locked l on l.workspace_id = a."workspaceId" and l.id = a."messageId"
+      where m.workspace_id = l.workspace_id and m.id = l.id
       returning m.workspace_id, m.id, m.attempts, m.job_id),
     added as (
       insert into webhook_deliveries
         (workspace_id, webhook_id, message_id, attempt, response_status, response_body, success, duration_ms, created_at)
-      select a."workspaceId", a."webhookId", a."messageId", m.attempts, a."responseStatus", a.text, a.success, a."durationMs", a.at
-      from made a join moved m on m.workspace_id = a."workspaceId" and m.id = a."messageId")
-    select id, job_id::text as "jobId" from moved`;
+      select a."workspaceId", a."webhookId", a."messageId", m.attempts, a."responseStatus", a.text, a.success,
+        a."durationMs", a.at
+      from finished a join updated m on m.workspace_id = a."workspaceId" and m.id = a."messageId")
+    select id, job_id::text as "jobId" from updated`;
 }
 
-function retryOf({ message, next }: Planned, webhook: WebhookChange | undefined): NewJob[] {
-  if (next === null) return [];
+function toRetryJob(message: LoadedMessage, { jobId, delayMs }: Retry, failureCount: number): NewJob {
   const { workspaceId, webhookId, id: messageId } = message;
-  const rank = slowRank(webhook?.failureCount ?? 0);
-  return [{ id: next.jobId, workspaceId, webhookId, messageId, lane: 'slow', rank, delayMs: next.delayMs }];
+  return { id: jobId, workspaceId, webhookId, messageId, lane: 'slow', rank: toSlowRank(failureCount), delayMs };
 }

@@ -1,26 +1,26 @@
-/** What is kept of the body of a receiver's answer. */
+/** What is stored of a response body. */
 
-/** What is read of a body, in bytes. */
-export const MAX_ANSWER_BYTES = 10_000;
+/** How many bytes of a response body are read. */
+export const MAX_RESPONSE_BYTES = 10_000;
 
 const PLAIN_ENCODING = /^(?:identity)?$/i;
 const ENCODING_NAME = /^[\w-]{1,20}$/;
 
 /**
- * The body as text for the database: UTF-8, with U+FFFD for what is none and for NUL, which PostgreSQL refuses. The bytes
- * at the end that begin a character are left out where the body goes on beyond them. A body in a content-encoding is not
- * decoded, for a few bytes can unfold into gigabytes: the text says so instead.
+ * Returns a response body as text for the database. Bytes that are not UTF-8, and NUL, which PostgreSQL does not store,
+ * become U+FFFD. If the body was cut, an incomplete character at its end is dropped. A body with a content-encoding is not
+ * decoded, since a few bytes can expand to gigabytes: the text says so instead.
  */
-export function answerText(body: Uint8Array, isWhole: boolean, contentEncoding: string): string {
+export function toResponseText(body: Uint8Array, isWhole: boolean, contentEncoding: string): string {
   if (body.length === 0) return '';
   const encoding = contentEncoding.trim();
-  if (!PLAIN_ENCODING.test(encoding)) return encodedBody(encoding);
-  // A decoder that is told of more to come keeps an unfinished character to itself.
+  if (!PLAIN_ENCODING.test(encoding)) return describeEncoded(encoding);
+  // With `stream` the decoder holds back an incomplete character, as more bytes could follow.
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(body, { stream: !isWhole });
   return text.replaceAll('\0', '\uFFFD');
 }
 
-/** A header's encoding is named in the text where it is a name, and not something that a receiver put there. */
-function encodedBody(encoding: string): string {
+/** Names the encoding only if it looks like a name: the header can hold anything. */
+function describeEncoded(encoding: string): string {
   return `(a body in ${ENCODING_NAME.test(encoding) ? `${encoding} encoding` : 'an encoding'}, not decoded)`;
 }

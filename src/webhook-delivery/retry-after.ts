@@ -1,10 +1,10 @@
-/** The header Retry-After: RFC 9110, section 10.2.3. */
+/** The header Retry-After (RFC 9110, section 10.2.3). */
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const MONTH = `(?<month>${MONTHS.join('|')})`;
 const TIME = '(?<hour>[01]\\d|2[0-3]):(?<minute>[0-5]\\d):(?<second>[0-5]\\d|60)';
 
-/** The three forms of HTTP-date: RFC 9110, section 5.6.7. That the weekday fits the date is not looked at. */
+/** The three forms of HTTP-date (RFC 9110, section 5.6.7). Whether the weekday matches the date is not checked. */
 const HTTP_DATES: readonly RegExp[] = [
   new RegExp(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (?<day>\\d{2}) ${MONTH} (?<year>\\d{4}) ${TIME} GMT$`),
   new RegExp(`^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (?<day>\\d{2})-${MONTH}-(?<shortYear>\\d{2}) ${TIME} GMT$`),
@@ -12,37 +12,37 @@ const HTTP_DATES: readonly RegExp[] = [
 ];
 
 /**
- * The seconds from `now` that a Retry-After asks to wait: a whole number, 0 for a time that has passed, null where nothing
- * can be read (none, negative, fractional, anything else). The header may come once; of several the longest is taken.
+ * Returns the seconds from `now` that a Retry-After asks to wait: a whole number, 0 for a time in the past, null if the
+ * header is absent or invalid (negative, fractional, anything else). Of several headers, the longest time counts.
  */
 export function parseRetryAfter(value: string | readonly string[] | undefined, now: Date): number | null {
   if (value === undefined) return null;
-  const readable = [value].flat().flatMap((one) => readOne(one, now) ?? []);
-  return readable.length === 0 ? null : Math.max(...readable);
+  const seconds = [value].flat().flatMap((one) => parseOne(one, now) ?? []);
+  return seconds.length === 0 ? null : Math.max(...seconds);
 }
 
-function readOne(value: string, now: Date): number | null {
+function parseOne(value: string, now: Date): number | null {
   const text = value.trim();
   if (/^\d+$/.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
-  const time = readHttpDate(text, now);
+  const time = parseHttpDate(text, now);
   return time === null ? null : Math.max(0, Math.ceil((time - now.getTime()) / 1000));
 }
 
-function readHttpDate(text: string, now: Date): number | null {
+function parseHttpDate(text: string, now: Date): number | null {
   const parts = HTTP_DATES.map((form) => form.exec(text)?.groups).find((groups) => groups !== undefined);
   if (!parts) return null;
   const { day, month = '', hour, minute, second } = parts;
   const year =
-    parts.shortYear === undefined ? Number(parts.year) : fullYear(Number(parts.shortYear), now.getUTCFullYear());
+    parts.shortYear === undefined ? Number(parts.year) : toFullYear(Number(parts.shortYear), now.getUTCFullYear());
   const date = new Date(0);
-  // Not Date.UTC, which takes the years 0 to 99 for those of the last century.
+  // Not Date.UTC, which reads the years 0 to 99 as 1900 to 1999.
   date.setUTCFullYear(year, MONTHS.indexOf(month), Number(day));
   if (date.getUTCDate() !== Number(day)) return null;
   return date.setUTCHours(Number(hour), Number(minute), Number(second));
 }
 
-/** Of the years that end in these two digits the latest that is not more than 50 ahead. */
-function fullYear(shortYear: number, thisYear: number): number {
+/** Returns the latest year that ends in these two digits and is at most 50 years ahead. */
+function toFullYear(shortYear: number, thisYear: number): number {
   const latest = thisYear + 50;
   return latest - ((latest - shortYear) % 100);
 }

@@ -1,7 +1,7 @@
-/** When an attempt follows one that failed. */
+/** When a failed attempt is retried. */
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/time.ts';
 
-/** Before the first attempt of a round, before the second, and so on: ten in all, over 75 hours. */
+/** The delays before the first attempt of a round, before the second, and so on: ten attempts in about 75 hours. */
 export const DELAYS_MS: readonly number[] = [
   0,
   5 * SECOND_MS,
@@ -19,9 +19,9 @@ export const JITTER = 0.2;
 export const MAX_RETRY_AFTER_MS = HOUR_MS;
 
 /**
- * Milliseconds until the next attempt after `roundAttempts` were made in this round; null: there is none. A receiver's
- * Retry-After moves it further off, by its word up to an hour, never nearer. Up to 20 % come on top, by `random` from 0 to
- * 1: so what failed together does not return together, and nothing comes before the time that was promised or asked for.
+ * Returns the milliseconds until the next attempt, after `roundAttempts` in this round; null: there is none. A Retry-After
+ * of up to an hour makes the delay longer, never shorter. Jitter adds up to 20 %, so that messages that failed together are
+ * not retried together; it never shortens a delay. `random` returns a number from 0 to 1.
  */
 export function nextDelayMs(
   roundAttempts: number,
@@ -30,6 +30,6 @@ export function nextDelayMs(
 ): number | null {
   const scheduled = DELAYS_MS[roundAttempts];
   if (scheduled === undefined) return null;
-  const asked = Math.min((retryAfterSeconds ?? 0) * SECOND_MS, MAX_RETRY_AFTER_MS);
-  return Math.round(Math.max(scheduled, asked) * (1 + JITTER * random()));
+  const requested = Math.min((retryAfterSeconds ?? 0) * SECOND_MS, MAX_RETRY_AFTER_MS);
+  return Math.round(Math.max(scheduled, requested) * (1 + JITTER * random()));
 }

@@ -1,4 +1,4 @@
-/** The headers by which a receiver knows that a webhook is ours, in two forms. */
+/** The headers by which a receiver verifies that a request is ours, in two forms. */
 import { createHmac } from 'node:crypto';
 import { toUnixSeconds } from '../core/time.ts';
 
@@ -6,29 +6,30 @@ export type SignedMessage = {
   /** The same on every attempt. */
   messageId: string;
   event: string;
-  /** The time of the event, as the body has it: ISO 8601. */
+  /** The time of the event as in the body: ISO 8601. */
   timestamp: string;
   attemptAt: Date;
   body: string;
-  /** The current secret; behind it, while it still counts, the one before its rotation. */
+  /** The current secret, then, while it overlaps after a rotation, the previous one. */
   secrets: readonly string[];
 };
 
 const SECRET_PREFIX = /^whsec_/;
 
 /**
- * The headers of one attempt, each signature made over the exact bytes of the body in UTF-8:
+ * Returns the headers of one attempt. Signatures are computed over the exact bytes of the body in UTF-8:
  *
  * - `x-webhook-signature`: lower-case hex HMAC-SHA256 of the body, keyed with the whole secret, `whsec_` included;
- *   `x-webhook-signature-previous`: the same with the previous secret, where there is one. `x-webhook-timestamp` is the
- *   body's.
- * - `webhook-signature`: as Standard Webhooks 1.0.0 has it (https://www.standardwebhooks.com, "Signature scheme"), over
- *   `webhook-id`, `webhook-timestamp` (of this attempt, in Unix seconds) and the body, with a signature for each secret.
+ *   `x-webhook-signature-previous`: the same with the previous secret, if there is one. `x-webhook-timestamp` is the
+ *   timestamp of the body.
+ * - `webhook-signature`: one signature for each secret, as Standard Webhooks 1.0.0 defines it
+ *   (https://www.standardwebhooks.com, "Signature scheme"), over `webhook-id`, `webhook-timestamp` (of this attempt, in Unix
+ *   seconds) and the body.
  */
 export function signedHeaders(message: SignedMessage): Record<string, string> {
   const { messageId, event, timestamp, attemptAt, body, secrets } = message;
   const [current, previous] = secrets;
-  if (current === undefined) throw new Error('There is no secret to sign with');
+  if (current === undefined) throw new Error('A message needs at least one secret');
   const attemptSeconds = String(toUnixSeconds(attemptAt));
   const prefix = `${messageId}.${attemptSeconds}.`;
   return {
@@ -47,7 +48,7 @@ function hexSignature(secret: string, body: string): string {
   return createHmac('sha256', secret).update(body).digest('hex');
 }
 
-/** Here the key is the bytes that the secret holds in base64, not its text. */
+/** Here the key is the bytes that the secret encodes in base64, not its text. */
 function standardSignature(secret: string, prefix: string, body: string): string {
   const key = Buffer.from(secret.replace(SECRET_PREFIX, ''), 'base64');
   return `v1,${createHmac('sha256', key).update(prefix).update(body).digest('base64')}`;

@@ -1,4 +1,4 @@
-/** Sending webhooks, from the event log to the receivers: the relay and the attempts of this process. */
+/** Webhook delivery, from the event log to the receivers: the relay and the delivery worker of this process. */
 import type { PgBoss } from 'pg-boss';
 import type { Log } from '../core/log.ts';
 import type { Sealer } from '../core/sealing.ts';
@@ -10,32 +10,37 @@ import { createSender } from './http-sender.ts';
 import { RELAY_CHANNEL } from './pending-messages.ts';
 import { createDeliveryQueue, DELIVERY_CHANNEL, openDeliveryQueue } from './queue.ts';
 import { createRelay } from './relay.ts';
-import { startAttemptLoop } from './worker.ts';
+import { startDeliveryWorker } from './worker.ts';
 
 export type DeliveryOptions = {
   boss: PgBoss;
   services: { db: Database; clock: Clock; log: Log; sealer: Sealer; addressGuard: AddressGuard };
-  /** Attempts under way at once in this process. */
+  /** Attempts in flight at once in this process. */
   maxInFlight: number;
-  /** An attempt's time-out, in milliseconds. */
+  /** The timeout of an attempt, in milliseconds. */
   timeoutMs?: number;
 };
 
-export type Delivery = {
-  /** Relays and claims nothing more, and resolves when what is under way is recorded. */
+export type RunningDelivery = {
+  /** Starts no further attempt, and resolves when those in flight are recorded. */
   stop(): Promise<void>;
 };
 
-/** NOTIFY wakes the relay; this is for the wake-up that was lost. */
+/** NOTIFY wakes the relay. This interval is for a notification that was lost. */
 const RELAY_EVERY_MS = 2_000;
 
-/** Starts sending. Any number of processes may. */
-export async function startDelivery({ boss, services, maxInFlight, timeoutMs }: DeliveryOptions): Promise<Delivery> {
+/** Starts delivery in this process. Any number of processes may run it. */
+export async function startDelivery({
+  boss,
+  services,
+  maxInFlight,
+  timeoutMs,
+}: DeliveryOptions): Promise<RunningDelivery> {
   const { db, clock, log, sealer, addressGuard } = services;
   await createDeliveryQueue(boss);
   const queue = openDeliveryQueue(boss);
   const sender = createSender({ guard: addressGuard, ...(timeoutMs !== undefined && { timeoutMs }) });
-  const attempts = startAttemptLoop({ db, clock, log, sealer, queue, sender, maxInFlight });
+  const worker = startDeliveryWorker({ db, clock, log, sealer, queue, sender, maxInFlight });
   const relayBatch = createRelay({ db, clock, queue });
   const relay = startPollLoop({
     name: 'relay',
@@ -44,13 +49,13 @@ export async function startDelivery({ boss, services, maxInFlight, timeoutMs }: 
   });
   const endListening = await Promise.all([
     listenTo(boss, RELAY_CHANNEL, relay.wake, log),
-    listenTo(boss, DELIVERY_CHANNEL, attempts.wake, log),
+    listenTo(boss, DELIVERY_CHANNEL, worker.wake, log),
   ]);
   return {
     async stop() {
       await Promise.all(endListening.map((end) => end()));
       await relay.stop();
-      await attempts.stop();
+      await worker.stop();
       await sender.close();
     },
   };

@@ -60,7 +60,7 @@ const wrongWebhooks: readonly Refusal[] = [
   { input: { url: 'ftp://example.com/' }, message: URL_FORM, path: 'url' },
   {
     input: { url: 'https://10.0.0.1/' },
-    message: 'url must lead to a public address or to this machine',
+    message: 'url must point to a public address or to this machine',
     path: 'url',
   },
   { input: { events: [] }, message: 'events must name at least one event', path: 'events' },

@@ -15,4 +15,4 @@ export function answers(...addresses: string[]): ResolveHost {
   return () => Promise.resolve(found);
 }
 
-export const PUBLIC_SENTENCE = 'url must lead to a public address';
+export const PUBLIC_SENTENCE = 'url must point to a public address';

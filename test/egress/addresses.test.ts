@@ -196,10 +196,10 @@ describe('the other policies', () => {
 
   test('each says what it allows', async () => {
     expect(await guardOf('loopback').refusalOf('http://10.0.0.1/')).toBe(
-      'url must lead to a public address or to this machine',
+      'url must point to a public address or to this machine',
     );
     expect(await guardOf('any').refusalOf('http://224.0.0.1/')).toBe(
-      'url must lead to an address that can be connected to',
+      'url must not point to a multicast or broadcast address',
     );
   });
 });

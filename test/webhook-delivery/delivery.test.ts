@@ -241,7 +241,7 @@ test('410 deactivates, and what still waited is cancelled', async () => {
   await causeEvent();
   const [gone] = await attempts(hook, 2);
   expect(gone).toMatchObject({ response_status: 410, success: 0 });
-  expect(await hookOf(hook)).toMatchObject({ is_active: 0, disabled_reason: 'The receiver answered 410 Gone' });
+  expect(await hookOf(hook)).toMatchObject({ is_active: 0, disabled_reason: 'The receiver responded with 410 Gone' });
   expect(await messageOf(hook, waiting?.delivery_id)).toMatchObject({ status: 'cancelled', next_attempt_at: null });
   expect(await messageOf(hook, gone?.delivery_id)).toMatchObject({ status: 'failed', next_attempt_at: null });
   await delivery.hurry();

@@ -124,7 +124,7 @@ describe('connections', () => {
     await sleep(IDLE_MS);
     expect(await sender.send({ url: receiver.url, headers, body: '{}' })).toMatchObject({
       status: 0,
-      text: 'The connection was closed before an answer came',
+      text: 'The connection was closed before a response arrived',
     });
     expect(receiver.requests).toHaveLength(2);
     expect(receiver.connections).toHaveLength(1);

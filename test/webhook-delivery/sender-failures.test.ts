@@ -5,7 +5,7 @@ import { failureReason } from '../../src/egress/failure-reason.ts';
 import { closedUrl, startRawReceiver, startReceiver } from '../support/receiver.ts';
 import { attempt, CLOSED, closedLater, expectNoAnswer, sleep, TIMEOUT_MS, until } from './sending.ts';
 
-const NO_ANSWER = 'No answer within 0.25 s';
+const NO_ANSWER = 'No response within 0.25 s';
 
 describe('no answer', () => {
   test('from a receiver that hangs before the headers', async () => {
@@ -51,7 +51,7 @@ describe('no answer', () => {
       return [{ address: '127.0.0.1', family: 4 }];
     };
     const outcome = await attempt(`http://slow.test:${receiver.port}/`, { timeoutMs: TIMEOUT_MS - 100, resolveHost });
-    expectNoAnswer(outcome, 'No answer within 0.15 s');
+    expectNoAnswer(outcome, 'No response within 0.15 s');
     await sleep(200);
     expect(receiver.requests).toEqual([]);
   });
@@ -60,7 +60,7 @@ describe('no answer', () => {
     const receiver = await closedLater(
       startRawReceiver((socket) => void socket.once('data', () => socket.end(`HTTP/1.1 ${status} No\r\n\r\n`))),
     );
-    expectNoAnswer(await attempt(receiver.url), 'The answer was not HTTP');
+    expectNoAnswer(await attempt(receiver.url), 'The response was not valid HTTP');
   });
 
   test('where nothing listens', async () => {
@@ -87,7 +87,7 @@ describe('no answer', () => {
     'that is HTTP: %j',
     async (greeting) => {
       const receiver = await closedLater(startRawReceiver((socket) => void socket.end(greeting)));
-      expectNoAnswer(await attempt(receiver.url), 'The answer was not HTTP');
+      expectNoAnswer(await attempt(receiver.url), 'The response was not valid HTTP');
     },
   );
 
@@ -102,7 +102,7 @@ describe('no answer', () => {
         pour();
       }),
     );
-    expectNoAnswer(await attempt(receiver.url), "The answer's headers are too large");
+    expectNoAnswer(await attempt(receiver.url), 'The response headers are too large');
     await until(() => receiver.connections.every((socket) => socket.destroyed));
     expect(receiver.connections[0]?.bytesWritten).toBeLessThan(10_000_000);
   });
@@ -117,7 +117,7 @@ describe('reasons', () => {
 
   test.each([
     ['ECONNREFUSED', 'The connection was refused'],
-    ['EHOSTUNREACH', 'The host cannot be reached'],
+    ['EHOSTUNREACH', 'The host is unreachable'],
     ['CERT_HAS_EXPIRED', 'TLS: the certificate has expired'],
     ['CERT_SIGNATURE_FAILURE', 'The connection failed'],
     ['UND_ERR_UNHEARD_OF', 'The connection failed'],
@@ -135,7 +135,7 @@ describe('reasons', () => {
   });
 
   test('of refusals are their messages', () => {
-    expect(failureReason(new AddressRefused('The address may not be used: x'))).toBe('The address may not be used: x');
+    expect(failureReason(new AddressRefused('Address not allowed: x'))).toBe('Address not allowed: x');
   });
 
   test.each(['UND_ERR_INVALID_ARG', 'UND_ERR_DESTROYED', 'EMFILE', ''])('there is none for "%s"', (code) => {

@@ -52,7 +52,7 @@ export async function until(holds: () => boolean, patienceMs = 2_000): Promise<v
   }
 }
 
-export const CLOSED = 'The connection was closed before an answer came';
+export const CLOSED = 'The connection was closed before a response arrived';
 
 /** Without a status and with this reason, which names neither an address nor anything of ours. */
 export function expectNoAnswer(outcome: Outcome, reason: string): void {

@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const PRIVATE = 'url must lead to a public address or to this machine';
+const PRIVATE = 'url must point to a public address or to this machine';
 const PORT = 'url must use port 80, 443 or one from 1024 to 65535';
 
 const refused: [url: string, message: string][] = [

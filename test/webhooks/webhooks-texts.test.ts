@@ -9,7 +9,7 @@ import { describedEvents } from '../../src/events/describe-events.ts';
 import { OVERLAP_MS } from '../../src/features/webhooks/secrets.ts';
 import { webhookEntries } from '../../src/openapi/webhooks.ts';
 import { TIMEOUT_MS } from '../../src/webhook-delivery/http-sender.ts';
-import { MAX_ANSWER_BYTES } from '../../src/webhook-delivery/response-body.ts';
+import { MAX_RESPONSE_BYTES } from '../../src/webhook-delivery/response-body.ts';
 import { DELAYS_MS, JITTER, MAX_RETRY_AFTER_MS } from '../../src/webhook-delivery/retry-schedule.ts';
 import { MAX_FAILING_MS } from '../../src/webhook-delivery/webhook-health.ts';
 import { operations } from '../support/api.ts';
@@ -53,7 +53,7 @@ describe.each(texts)('%s', (_, text) => {
 });
 
 test('the guide says where answers are cut, and the days of failure as the code has them', () => {
-  expect(onOneLine(guide)).toContain(`cut at ${MAX_ANSWER_BYTES / 1_000} kB`);
+  expect(onOneLine(guide)).toContain(`cut at ${MAX_RESPONSE_BYTES / 1_000} kB`);
   expect(onOneLine(guide)).toContain(`fails ${MAX_FAILING_MS / DAY_MS} days or more after the first failure`);
 });
 

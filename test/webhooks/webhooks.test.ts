@@ -311,7 +311,7 @@ describe('changing a webhook', () => {
 
   test.each([{ failureCount: 7 }, { failureCount: 0 }])('is_active 1 activates as toggle does: %j', async (failed) => {
     const { id } = await newHook();
-    const reason = { disabledReason: 'The receiver answered 410 Gone', failingSince: new Date(), isSlow: true };
+    const reason = { disabledReason: 'The receiver responded with 410 Gone', failingSince: new Date(), isSlow: true };
     await app.services.db.webhook.updateMany({ where: { id }, data: { ...failed, ...reason, isActive: false } });
     expect((await patch(id, { is_active: 1 })).body.webhook).toMatchObject({ is_active: 1, failure_count: 0 });
     expect(await rowOf(id)).toMatchObject({ disabledReason: null, failingSince: null, isSlow: false });

@@ -4,7 +4,7 @@ import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { badField, notFound } from '../../core/errors.ts';
 import { transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
-import { cancelRest, cancelWaiting } from '../../webhook-delivery/pending-messages.ts';
+import { cancelPending, cancelRemaining } from '../../webhook-delivery/pending-messages.ts';
 import { lockWebhook } from './lock-webhook.ts';
 import { toWebhook, webhookColumns } from './present.ts';
 import type { CreateWebhookInput, UpdateWebhookInput, Webhook, WebhookInput, WebhookWithSecret } from './schemas.ts';
@@ -85,7 +85,7 @@ export async function updateWebhook(
     const now = clock.now();
     const wanted = is_active === undefined ? isActive !== toggle : Boolean(is_active);
     const isSwitched = wanted !== isActive;
-    if (isSwitched) await (isActive ? cancelWaiting : cancelRest)(tx, now, { workspaceId, webhookId });
+    if (isSwitched) await (isActive ? cancelPending : cancelRemaining)(tx, now, { workspaceId, webhookId });
     const data = {
       ...(name !== undefined && { name }),
       // What the old address did says nothing of this one.

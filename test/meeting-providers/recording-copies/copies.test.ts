@@ -213,7 +213,7 @@ describe('a link that is dead', () => {
       ['No answer in time', () => {}],
       ['The file stopped coming', (_, response) => void response.writeHead(200).write(MP4.subarray(0, 100_000))],
       [
-        'The connection was closed before an answer came',
+        'The connection was closed before a response arrived',
         (_, response) => {
           response.writeHead(200, { 'content-length': MP4.length }).write(MP4.subarray(0, 100_000));
           setTimeout(() => response.destroy(), 50);

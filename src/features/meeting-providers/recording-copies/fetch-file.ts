@@ -60,7 +60,7 @@ export function createFileFetcher(
       const url = URL.parse(address);
       const refusal = url ? refusalOfForm(url) : 'url is not a URL';
       if (url === null || refusal !== null)
-        throw new FileUnavailable(`The address may not be used: ${refusal}`, { isFinal: true });
+        throw new FileUnavailable(`Address not allowed: ${refusal}`, { isFinal: true });
       try {
         const path = url.pathname + url.search;
         const answer = await agent.request({ origin: url.origin, path, method: 'GET', headers: HEADERS, signal });

@@ -1,0 +1,74 @@
+/** Records finished attempts in batches, until each of them is recorded. */
+import type { Log } from '../core/log.ts';
+import { startPollLoop } from '../jobs/poll-loop.ts';
+import type { Attempt } from './send-message.ts';
+
+export type AttemptRecorder = {
+  /** Puts a finished attempt in the queue. */
+  add(attempt: Attempt): void;
+  /** Resolves when the batch under way, if any, has been recorded or has failed. The rest of the queue is dropped. */
+  stop(): Promise<void>;
+};
+
+export type AttemptRecorderOptions = {
+  /** Records attempts, one a message. `mayBeRecorded`: an earlier call with some of them failed, perhaps after its commit. */
+  record: (attempts: readonly Attempt[], mayBeRecorded: boolean) => Promise<void>;
+  onRecorded: (attempts: readonly Attempt[]) => void;
+  log: Log;
+};
+
+const MAX_BATCH = 200;
+/** `add` wakes the loop, so this matters only if a wake-up is lost. */
+const POLL_EVERY_MS = 500;
+
+/**
+ * A batch that fails is recorded again in smaller and smaller batches: a request that was sent must not be forgotten, and
+ * one attempt that cannot be recorded must not block the others.
+ */
+export function startAttemptRecorder({ record, onRecorded, log }: AttemptRecorderOptions): AttemptRecorder {
+  let queue: Attempt[] = [];
+  let maxBatch = MAX_BATCH;
+  /** The attempts of failed batches: their transaction may have committed all the same. */
+  const uncertain = new WeakSet<Attempt>();
+
+  /** Takes a batch from the queue: one attempt a message, a second one of the same message waits for the next batch. */
+  const takeBatch = (): Attempt[] => {
+    const batch = new Map<string, Attempt>();
+    const rest: Attempt[] = [];
+    for (const attempt of queue) {
+      if (batch.size === maxBatch || batch.has(attempt.message.id)) rest.push(attempt);
+      else batch.set(attempt.message.id, attempt);
+    }
+    queue = rest;
+    return [...batch.values()];
+  };
+
+  const loop = startPollLoop({
+    name: 'record attempts',
+    async poll() {
+      const batch = takeBatch();
+      if (batch.length === 0) return POLL_EVERY_MS;
+      try {
+        const mayBeRecorded = batch.some((attempt) => uncertain.has(attempt));
+        await record(batch, mayBeRecorded);
+      } catch (error) {
+        for (const attempt of batch) uncertain.add(attempt);
+        queue.push(...batch);
+        maxBatch = Math.ceil(batch.length / 2);
+        throw error;
+      }
+      maxBatch = Math.min(maxBatch * 2, MAX_BATCH);
+      onRecorded(batch);
+      return 0;
+    },
+    log,
+  });
+
+  return {
+    add(attempt) {
+      queue.push(attempt);
+      loop.wake();
+    },
+    stop: loop.stop,
+  };
+}

@@ -1,0 +1,67 @@
+/** The leases that this process holds: each occupies a slot, and heartbeats renew it, until it is released. */
+import type { Log } from '../core/log.ts';
+import { startPollLoop } from '../jobs/poll-loop.ts';
+import type { FairSlots } from './fair-slots.ts';
+import type { DeliveryQueue, Lane, Lease } from './queue.ts';
+
+export type Leases = {
+  add(leases: readonly Lease[], lane: Lane): void;
+  /** Ends the heartbeats of these leases and frees their slots. A job that is not complete goes to another worker. */
+  release(leases: readonly Lease[]): void;
+  /** Resolves when no lease is left, or after `timeoutMs`. */
+  drain(timeoutMs: number): Promise<void>;
+  /** Ends all heartbeats. */
+  stop(): Promise<void>;
+};
+
+export type LeasesOptions = {
+  queue: Pick<DeliveryQueue, 'renew'>;
+  slots: FairSlots;
+  onRelease: () => void;
+  log: Log;
+};
+
+/** A quarter of the time after which the queue gives a lease to another worker. */
+const HEARTBEAT_MS = 2_500;
+
+export function startLeases({ queue, slots, onRelease, log }: LeasesOptions): Leases {
+  const held = new Map<string, Lease>();
+  let onEmpty = (): void => {};
+
+  const heartbeat = startPollLoop({
+    name: 'heartbeat',
+    async poll() {
+      await queue.renew([...held.values()]);
+      return HEARTBEAT_MS;
+    },
+    log,
+  });
+
+  return {
+    add(leases, lane) {
+      for (const lease of leases) {
+        held.set(lease.id, lease);
+        slots.acquire(lease.id, lane, lease.data.workspaceId);
+      }
+    },
+    release(leases) {
+      for (const { id } of leases) {
+        held.delete(id);
+        slots.release(id);
+      }
+      if (held.size === 0) onEmpty();
+      onRelease();
+    },
+    drain(timeoutMs) {
+      if (held.size === 0) return Promise.resolve();
+      return new Promise((resolve) => {
+        const timer = setTimeout(resolve, timeoutMs);
+        onEmpty = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    },
+    stop: heartbeat.stop,
+  };
+}

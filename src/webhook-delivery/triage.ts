@@ -1,0 +1,28 @@
+/** What to do with leased jobs, now that their messages are loaded. */
+import type { LeasedMessage, LoadedMessage } from './load-messages.ts';
+import type { Lane, Lease } from './queue.ts';
+
+export type Triage = {
+  /** To be attempted now. */
+  due: LeasedMessage[];
+  /** In the fast lane although their webhook has become slow since: to be demoted. */
+  misplaced: LeasedMessage[];
+  /** Nothing is to be sent: the message was deleted, or has another job by now, or its webhook is inactive. */
+  obsolete: Lease[];
+};
+
+export function triage(leases: readonly Lease[], messages: ReadonlyMap<string, LoadedMessage>, lane: Lane): Triage {
+  const result: Triage = { due: [], misplaced: [], obsolete: [] };
+  for (const lease of leases) {
+    const message = messages.get(lease.data.messageId);
+    if (message === undefined || !isCurrent(lease, message)) result.obsolete.push(lease);
+    else if (lane === 'fast' && message.isSlow) result.misplaced.push({ lease, message });
+    else result.due.push({ lease, message });
+  }
+  return result;
+}
+
+/** Whether the message is waiting for this very job. */
+function isCurrent(lease: Lease, { status, jobId, isActive }: LoadedMessage): boolean {
+  return status === 'waiting' && jobId === lease.id && isActive;
+}
