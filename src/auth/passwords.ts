@@ -8,8 +8,8 @@ const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 /** Hashing occupies a thread for 10 ms, one of the few that also read and write files. */
 const hashing = createSemaphore(2);
 
-// A hash with the same parameters. Sign-in with an unknown email address is checked against it, so that it takes as long
-// as sign-in with a wrong password.
+// A hash with the same parameters. Sign-in with an unknown email address is checked against it, so that it takes as
+// long as sign-in with a wrong password.
 const DECOY = '$argon2id$v=19$m=19456,t=2,p=1$i2h0O/0ypQJuE0qwto5Vvw$kb0h1oYIOrzNH3ADRVXCKLAgXfpnFsu3TfcJ3bEGO2o';
 
 export function hashPassword(password: string): Promise<string> {

@@ -1,10 +1,10 @@
-/** First and last byte, both inclusive, as `Content-Range` counts them. */
+/** The offsets of the first and the last byte, both inclusive, as in `Content-Range`. */
 export type ByteRange = { first: number; last: number };
 
 /**
- * Reads a `Range` header (RFC 9110 section 14) for a file of `size` bytes.
- * `whole` is the answer to what may be ignored: no header, another unit, bad syntax, and several ranges at once (whose
- * multipart answers only serve to multiply work). `unsatisfiable` means 416.
+ * Parses a `Range` header (RFC 9110, section 14) for a file of `size` bytes. Returns `whole` if the header is absent or
+ * may be ignored: another unit, invalid syntax, or several ranges, which would only multiply the work. `unsatisfiable`
+ * means 416.
  */
 export function parseRange(header: string | undefined, size: number): ByteRange | 'whole' | 'unsatisfiable' {
   const match = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? '');

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 
-/** All our objects stand under this; the number changes when the scheme does. */
+/** The prefix of all our objects. The number changes with the format of the keys. */
 export const OBJECT_KEY_PREFIX = 'v1/';
 
-/** A new key that has never been used: nothing of what a user sends is in it. */
+/** Creates a unique key. It contains no user input. */
 export function createObjectKey(workspaceId: number, kind: 'library' | 'recordings'): string {
   return `${OBJECT_KEY_PREFIX}workspaces/${workspaceId}/${kind}/${randomUUID()}`;
 }

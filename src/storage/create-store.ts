@@ -5,13 +5,13 @@ import type { ObjectStore } from './object-store.ts';
 import type { S3StoreOptions } from './s3-store.ts';
 import { createS3Store } from './s3-store.ts';
 
-/** Where files go: a bucket, or a folder of this machine. */
+/** Where files are stored: in an S3 bucket or in a local directory. */
 export type StorageSettings = ({ kind: 's3' } & S3StoreOptions) | ({ kind: 'disk' } & Omit<DiskStoreOptions, 'clock'>);
 
-/** The store, and `files` for the `/files/*` route when we have to serve downloads ourselves. */
+/** `files` serves the downloads under `/files`; undefined if S3 serves them. */
 export type Storage = { store: ObjectStore; files: DiskFiles | undefined };
 
-/** Rejects with StorageUnavailableError when the folder of a disk store cannot be created; S3 is not contacted. */
+/** Rejects with StorageUnavailableError if the directory of a disk store cannot be created. Does not contact S3. */
 export async function createObjectStore(settings: StorageSettings, clock: Clock): Promise<Storage> {
   if (settings.kind === 's3') return { store: createS3Store(settings), files: undefined };
   const store = await createDiskStore({ ...settings, clock });

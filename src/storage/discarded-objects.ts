@@ -1,70 +1,72 @@
 /**
- * Objects whose rows are gone. Deleting a row writes its key into `discarded_objects` in the same transaction (by a
- * trigger); from there they are removed right after the commit, and again by the sweep until the store has done it.
+ * Removal of objects whose rows were deleted. A trigger writes the key of a deleted row to `discarded_objects` in the
+ * same transaction. The object is removed right after the commit; if that fails, the sweep tries again until it
+ * succeeds.
  */
 import type { Log } from '../core/log.ts';
 import type { Database } from '../db/client.ts';
 import type { ObjectStore } from './object-store.ts';
 
-type Needs = { db: Database; store: ObjectStore; log: Log };
+type Dependencies = { db: Database; store: ObjectStore; log: Log };
 
-/** So many at once are asked of the store, and forgotten in one statement. */
-const BATCH = 20;
-/** A request does not wait longer for the store; the sweep does the rest. */
+/** How many objects are removed at a time. */
+const BATCH_SIZE = 20;
+/** How long a request waits for the store. */
 const TIMEOUT_MS = 5_000;
 
 /**
- * Removes one discarded object now. Never rejects: where the store or the database fails or hangs, the key stays among
- * the discarded and the next run comes back to it.
+ * Removes one discarded object now. Never rejects: if the store or the database fails or hangs, the key remains in
+ * `discarded_objects` for the next sweep.
  */
-export async function removeDiscardedObject(needs: Needs, key: string): Promise<void> {
+export async function removeDiscardedObject(dependencies: Dependencies, key: string): Promise<void> {
   try {
-    await removeBatch(needs, [key]);
+    await removeBatch(dependencies, [key]);
   } catch (error) {
-    needs.log.warn({ err: error, key }, 'A deleted file could not be forgotten yet');
+    dependencies.log.warn({ err: error, key }, 'Failed to delete the record of a removed object; the sweep will retry');
   }
 }
 
-async function removeBatch(needs: Needs, keys: readonly string[]): Promise<void> {
-  const isRemoved = await Promise.all(keys.map((key) => tryToRemove(needs, key)));
+async function removeBatch(dependencies: Dependencies, keys: readonly string[]): Promise<void> {
+  const isRemoved = await Promise.all(keys.map((key) => tryToRemove(dependencies, key)));
   const removed = keys.filter((_, index) => isRemoved[index]);
-  if (removed.length > 0) await needs.db.discardedObject.deleteMany({ where: { key: { in: removed } } });
+  if (removed.length > 0) await dependencies.db.discardedObject.deleteMany({ where: { key: { in: removed } } });
 }
 
-async function tryToRemove({ store, log }: Needs, key: string): Promise<boolean> {
+async function tryToRemove({ store, log }: Dependencies, key: string): Promise<boolean> {
   try {
     await store.remove(key, { signal: AbortSignal.timeout(TIMEOUT_MS) });
     return true;
   } catch (error) {
-    log.warn({ err: error, key }, 'A deleted file could not be removed from the store yet');
+    log.warn({ err: error, key }, 'Failed to remove an object from the store; the sweep will retry');
     return false;
   }
 }
 
-/** Removes all discarded objects, in batches. A key that fails is passed over until the next time. Never rejects. */
-export async function removeDiscardedObjects(needs: Needs): Promise<void> {
+/** Removes all discarded objects in batches. Skips those that fail until the next run. Never rejects. */
+export async function removeDiscardedObjects(dependencies: Dependencies): Promise<void> {
   try {
     for (let after = ''; ; ) {
-      const batch = await needs.db.discardedObject.findMany({
+      const batch = await dependencies.db.discardedObject.findMany({
         where: { key: { gt: after } },
         orderBy: { key: 'asc' },
-        take: BATCH,
+        take: BATCH_SIZE,
       });
       const last = batch.at(-1);
       if (!last) return;
       await removeBatch(
-        needs,
+        dependencies,
         batch.map(({ key }) => key),
       );
       after = last.key;
     }
   } catch (error) {
-    needs.log.error({ err: error }, 'Discarded objects could not be read');
+    dependencies.log.error({ err: error }, 'Failed to read the discarded objects');
   }
 }
 
-/** Notes objects without a row as discarded, and removes them: what fails here is tried again like any other. */
-export async function discardObjects(needs: Needs, keys: readonly string[]): Promise<void> {
-  await needs.db.discardedObject.createMany({ data: keys.map((key) => ({ key })), skipDuplicates: true });
-  for (let from = 0; from < keys.length; from += BATCH) await removeBatch(needs, keys.slice(from, from + BATCH));
+/** Records objects without a row as discarded and removes them. The sweep retries those that fail. */
+export async function discardObjects(dependencies: Dependencies, keys: readonly string[]): Promise<void> {
+  await dependencies.db.discardedObject.createMany({ data: keys.map((key) => ({ key })), skipDuplicates: true });
+  for (let from = 0; from < keys.length; from += BATCH_SIZE)
+    await removeBatch(dependencies, keys.slice(from, from + BATCH_SIZE));
 }

@@ -4,51 +4,47 @@ import { ifExists } from '../core/files.ts';
 import { isObjectKey } from './object-key.ts';
 import type { StoredObject } from './object-store.ts';
 
-const NAMES_IN_MEMORY = 20_000;
-const STATS_AT_ONCE = 32;
+const PAGE_SIZE = 20_000;
+const MAX_CONCURRENT_STATS = 32;
 
-/** A name in one folder; a folder's name ends in `/`, which is what puts siblings into the byte order of whole keys. */
+/** A name in a directory. Names of directories end in `/`, so that sorted names are in the byte order of whole keys. */
 type Entry = string;
 
-type Listing = { root: string; namesInMemory: number };
+type Listing = { root: string; pageSize: number };
 
 /**
- * Every object below `root` whose key begins with `prefix`, in the byte order of the keys, at most a few megabytes of
- * names in memory. What vanishes meanwhile is left out; files whose names are no keys are none of ours.
- * A prefix that no key can have yields nothing. Rejects with the file system's error.
- * `namesInMemory` is the page by which one large folder is read.
+ * Yields every object below `root` whose key begins with `prefix`, in the byte order of the keys, with at most a few
+ * megabytes of names in memory. Skips files that are deleted meanwhile, and files whose names are not keys. Yields
+ * nothing for a prefix that no key can have. Rejects with the file system's error. A directory with more than
+ * `pageSize` entries is read in pages.
  */
-export async function* listFolder(
-  root: string,
-  prefix: string,
-  namesInMemory = NAMES_IN_MEMORY,
-): AsyncGenerator<StoredObject> {
-  const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
-  // The root is not probed through the prefix: `a/../..` must not reach the file system.
-  if (folder !== '' && !isObjectKey(folder.slice(0, -1))) return;
-  yield* walk({ root, namesInMemory }, folder, prefix.slice(folder.length));
+export async function* listDirectory(root: string, prefix: string, pageSize = PAGE_SIZE): AsyncGenerator<StoredObject> {
+  const directory = prefix.slice(0, prefix.lastIndexOf('/') + 1);
+  // A prefix such as `a/../..` must not reach the file system.
+  if (directory !== '' && !isObjectKey(directory.slice(0, -1))) return;
+  yield* walk({ root, pageSize }, directory, prefix.slice(directory.length));
 }
 
-async function* walk(listing: Listing, folder: string, namePrefix: string): AsyncGenerator<StoredObject> {
-  const { root, namesInMemory } = listing;
-  for await (const page of sortedPages(join(root, folder), namePrefix, namesInMemory)) {
+async function* walk(listing: Listing, directory: string, namePrefix: string): AsyncGenerator<StoredObject> {
+  const { root, pageSize } = listing;
+  for await (const page of sortedPages(join(root, directory), namePrefix, pageSize)) {
     let files: string[] = [];
     for (const entry of page) {
       if (!entry.endsWith('/')) {
-        files.push(folder + entry);
-        if (files.length < STATS_AT_ONCE) continue;
+        files.push(directory + entry);
+        if (files.length < MAX_CONCURRENT_STATS) continue;
       }
-      yield* describe(root, files);
+      yield* describeFiles(root, files);
       files = [];
-      if (entry.endsWith('/')) yield* walk(listing, folder + entry, '');
+      if (entry.endsWith('/')) yield* walk(listing, directory + entry, '');
     }
-    yield* describe(root, files);
+    yield* describeFiles(root, files);
   }
 }
 
 /**
- * The entries of one folder, sorted, in pages. A folder larger than a page is read once for each page: time for memory,
- * since a file system returns names in no useful order.
+ * Yields the entries of a directory in sorted pages. File systems return names unsorted, so a directory larger than a
+ * page is read again for each page. This takes more time, but little memory.
  */
 async function* sortedPages(path: string, namePrefix: string, size: number): AsyncGenerator<Entry[]> {
   let after = '';
@@ -87,7 +83,7 @@ async function smallestEntries(
   return { page, isLast };
 }
 
-async function* describe(root: string, keys: string[]): AsyncGenerator<StoredObject> {
+async function* describeFiles(root: string, keys: string[]): AsyncGenerator<StoredObject> {
   const stats = await Promise.all(keys.map((key) => ifExists(lstat(join(root, key)))));
   for (const [index, key] of keys.entries()) {
     const found = stats[index];

@@ -5,14 +5,14 @@ import { join, resolve } from 'node:path';
 import { AppError } from '../core/errors.ts';
 import { ifExists } from '../core/files.ts';
 import type { Clock } from '../core/time.ts';
-import { listFolder } from './disk-listing.ts';
-import { FILE_MODE, FOLDER_MODE, onDisk, publishFile, stageCopy, stageFile } from './disk-upload.ts';
+import { listDirectory } from './disk-listing.ts';
+import { DIRECTORY_MODE, FILE_MODE, onDisk, publishFile, stageCopy, stageFile } from './disk-upload.ts';
 import { assertObjectKey } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
 import { StorageUnavailableError } from './object-store.ts';
 import { createUrlSigner } from './signed-url.ts';
 
-/** One file, open for reading. Whoever receives it closes the handle. Objects never change, so the ETag is strong. */
+/** A file that is open for reading. The receiver must close the handle. Objects never change, so the ETag is strong. */
 export type OpenedFile = {
   handle: FileHandle;
   size: number;
@@ -22,34 +22,33 @@ export type OpenedFile = {
   contentType: string;
 };
 
-/** What the route that serves signed URLs needs of the disk store. */
+/** The part of the disk store that serves signed URLs. */
 export type DiskFiles = {
   /**
-   * Opens what a signed URL grants: `key` is the decoded path after `/files/`, `query` the raw query string.
-   * Throws 403 when the URL is expired, altered or malformed, 404 when the object is gone, and StorageUnavailableError.
+   * Opens the file of a signed URL. `key` is the decoded path after `/files/`, `query` the raw query string. Throws 403
+   * if the URL is expired, altered or malformed, 404 if the object was deleted, and StorageUnavailableError.
    */
   openSigned(key: string, query: string): Promise<OpenedFile>;
 };
 
 export type DiskStoreOptions = {
-  /** Folder of the store's own; created when missing. */
+  /** A directory for this store only. It is created if it does not exist. */
   root: string;
-  /** Key of the URL signatures, at least 16 characters; the same in every process that shares the folder. */
+  /** The key that signs URLs, at least 16 characters. All processes that share the directory need the same key. */
   signingSecret: string;
   clock: Clock;
 };
 
 /**
- * What uploads leave free of the disk. A full one stops the database beside it, and with it the deleting that would make
- * room again. Looked at when an upload begins, so that those under way together may take from it.
+ * Uploads are refused if less space is free: a full disk would stop a database on it, and then nothing could be deleted
+ * any more. Checked when an upload begins, so concurrent uploads can use part of the reserve.
  */
 const RESERVE_BYTES = 256 * 1024 * 1024;
 
 /**
- * Keeps objects as files under `<root>/objects/<key>`. An upload is written to `<root>/staging`, flushed to the disk and
- * then renamed, so that a crash at any moment leaves either the whole object or none.
- * Folders stay when their last object goes: removing them would race with uploads into them, and an empty folder costs
- * nothing. Rejects with StorageUnavailableError when the folders cannot be created.
+ * Stores objects as files under `<root>/objects/<key>`. An upload is written to `<root>/staging`, flushed to the disk
+ * and then renamed, so that a crash leaves either the whole object or none. Empty directories are not removed, because
+ * this would race with uploads into them. Rejects with StorageUnavailableError if the directories cannot be created.
  */
 export async function createDiskStore(options: DiskStoreOptions): Promise<ObjectStore & DiskFiles> {
   const root = resolve(options.root);
@@ -57,14 +56,14 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
   const staging = join(root, 'staging');
   const signer = createUrlSigner(options.signingSecret, options.clock);
 
-  await onDisk('prepare the folders', async () => {
-    await mkdir(objects, { recursive: true, mode: FOLDER_MODE });
-    await mkdir(staging, { recursive: true, mode: FOLDER_MODE });
+  await onDisk('create its directories', async () => {
+    await mkdir(objects, { recursive: true, mode: DIRECTORY_MODE });
+    await mkdir(staging, { recursive: true, mode: DIRECTORY_MODE });
   });
 
   const requireSpace = async (): Promise<void> => {
     const { bavail, bsize } = await statfs(staging);
-    if (bavail * bsize < RESERVE_BYTES) throw new Error(`Less than ${RESERVE_BYTES} bytes are free`);
+    if (bavail * bsize < RESERVE_BYTES) throw new Error(`Less than ${RESERVE_BYTES} bytes are free on the disk`);
   };
 
   const pathOf = (key: string): string => {
@@ -72,21 +71,21 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
     return join(objects, key);
   };
 
-  /** Has `stage` write a file into staging, and moves it to `target`. */
+  /** Lets `stage` write a file to the staging directory, then moves it to `target`. */
   const publish = async (target: string, stage: (staged: string) => Promise<void>): Promise<void> => {
     const staged = join(staging, randomUUID());
     try {
-      await onDisk('take another file', requireSpace);
+      await onDisk('accept an upload', requireSpace);
       await stage(staged);
       await onDisk('publish an upload', () => publishFile(staged, target, objects));
     } catch (error) {
-      // Left-overs of a failing disk are removeStaleUploads' work; the first error is the one that explains.
+      // If this fails too, removeStaleUploads removes the file later. The first error is the one to report.
       await rm(staged, { force: true }).catch(() => undefined);
       throw error;
     }
   };
 
-  // Where a disk is not mounted every object looks absent, and believing that would delete records of files that exist.
+  // If the disk is not mounted, every object seems to be missing, and rows of existing files would be deleted.
   const assertMounted = () => stat(objects);
 
   return {
@@ -122,7 +121,7 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
 
     async *list(prefix) {
       try {
-        yield* listFolder(objects, prefix);
+        yield* listDirectory(objects, prefix);
         await assertMounted();
       } catch (error) {
         throw new StorageUnavailableError('The disk store could not list objects', error);
@@ -140,10 +139,10 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
     },
 
     async checkReady() {
-      await onDisk('take files', async () => {
+      await onDisk('write files', async () => {
         const probe = join(staging, randomUUID());
         await access(objects, constants.R_OK | constants.W_OK | constants.X_OK);
-        // Only writing tells a full or read-only disk.
+        // Only writing detects a full or read-only disk.
         await writeFile(probe, 'ready', { flag: 'wx', mode: FILE_MODE }).finally(() => rm(probe, { force: true }));
       });
     },

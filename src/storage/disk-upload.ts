@@ -7,19 +7,16 @@ import { pipeline } from 'node:stream/promises';
 import { syncDirectory } from '../core/files.ts';
 import { StorageUnavailableError } from './object-store.ts';
 
-/**
- * What one upload may hold in memory, besides a chunk of its source. Large writes make a disk fast; more gains nothing.
- */
+/** How much data an upload buffers, besides one chunk of its source. Larger writes are not faster. */
 const WRITE_BUFFER_BYTES = 1024 * 1024;
 
-// Uploads are nobody else's on this machine.
+// Only the user that runs the server may read uploads.
 export const FILE_MODE = 0o600;
-export const FOLDER_MODE = 0o700;
+export const DIRECTORY_MODE = 0o700;
 
 /**
- * Streams `source` into a new file, which is on the disk when this resolves. Errors of the source pass unchanged, an
- * abort rejects with an AbortError, those of the disk come as StorageUnavailableError. On failure the source is
- * destroyed and the file stays as it is.
+ * Streams `source` into a new file, which is on disk when this resolves. Rejects with errors of the source unchanged,
+ * with an AbortError, or with StorageUnavailableError. On failure the source is destroyed and the partial file remains.
  */
 export async function stageFile(path: string, source: Readable, signal: AbortSignal | undefined): Promise<void> {
   let handle: FileHandle;
@@ -37,8 +34,9 @@ function diskUnavailable(what: string, cause: unknown): StorageUnavailableError 
 }
 
 /**
- * A stream into `handle` that finishes once all bytes are on the disk, and closes it in every case. The file streams of
- * node:fs cannot do this: they flush when they are closed, so also what is thrown away, and do not tell whose an error is.
+ * Creates a stream into `handle` that finishes once all bytes are on disk, and always closes the handle. File streams
+ * of node:fs cannot do this: they also flush a file that is about to be discarded, and do not separate errors of the
+ * disk from those of the source.
  */
 function durableFile(handle: FileHandle): Writable {
   let lastWrite: Promise<void> = Promise.resolve();
@@ -47,15 +45,15 @@ function durableFile(handle: FileHandle): Writable {
     writev(chunks, done) {
       const buffers = chunks.map(({ chunk }): Buffer => chunk);
       lastWrite = writeAll(handle, buffers);
-      settle('write an upload', lastWrite, done);
+      reportResult('write an upload', lastWrite, done);
     },
     final(done) {
-      settle('flush an upload', handle.sync(), done);
+      reportResult('flush an upload', handle.sync(), done);
     },
     destroy(error, done) {
-      // A write that is still queued must not meet the number of this handle in another file's hands.
+      // Wait for a queued write: the file descriptor could otherwise be reused by another file first.
       const closed = lastWrite.catch(() => undefined).then(() => handle.close());
-      settle('close an upload', closed, (closeError) => done(error ?? closeError ?? null));
+      reportResult('close an upload', closed, (closeError) => done(error ?? closeError ?? null));
     },
   });
 }
@@ -63,11 +61,12 @@ function durableFile(handle: FileHandle): Writable {
 async function writeAll(handle: FileHandle, buffers: Buffer[]): Promise<void> {
   const { bytesWritten } = await handle.writev(buffers);
   const size = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
-  // A disk that is nearly full takes a part; writing the rest then brings the error, or succeeds.
+  // A nearly full disk accepts only a part. Writing the rest then fails with the error, or succeeds.
   if (bytesWritten < size) await handle.writeFile(Buffer.concat(buffers).subarray(bytesWritten));
 }
 
-function settle(what: string, work: Promise<void>, done: (error?: Error) => void): void {
+/** Calls `done` with the outcome of `work`. */
+function reportResult(what: string, work: Promise<void>, done: (error?: Error) => void): void {
   work.then(
     () => done(),
     (error: unknown) => done(diskUnavailable(what, error)),
@@ -75,8 +74,8 @@ function settle(what: string, work: Promise<void>, done: (error?: Error) => void
 }
 
 /**
- * Copies a file into a new one, which is on the disk when this resolves; where the file system can, the two share their
- * blocks until one changes. Rejects with the file system's error.
+ * Copies `source` to a new file, which is on disk when this resolves. The two share their blocks if the file system
+ * supports it. Rejects with the file system's error.
  */
 export async function stageCopy(path: string, source: string): Promise<void> {
   await copyFile(source, path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
@@ -85,16 +84,16 @@ export async function stageCopy(path: string, source: string): Promise<void> {
 }
 
 /**
- * Moves a staged file to its place below `objects` and makes the move durable, folders included. Rejects with the file
- * system's error, and then nothing is there.
+ * Moves a staged file to `target` below `objects`, and flushes all directories between. Rejects with the file system's
+ * error, and then there is no file at `target`.
  */
 export async function publishFile(staged: string, target: string, objects: string): Promise<void> {
-  const folder = dirname(target);
-  await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
+  const directory = dirname(target);
+  await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE });
   await rename(staged, target);
   try {
-    // Up to the root, not only what this call created: a folder that a concurrent upload created may not be durable yet.
-    for (let path = folder; ; path = dirname(path)) {
+    // Directories that exist already are flushed too, because a concurrent upload may have just created them.
+    for (let path = directory; ; path = dirname(path)) {
       await syncDirectory(path);
       if (path === objects) return;
     }
@@ -104,7 +103,7 @@ export async function publishFile(staged: string, target: string, objects: strin
   }
 }
 
-/** Runs work on the disk; its errors come as StorageUnavailableError. */
+/** Runs `work` and converts its errors to StorageUnavailableError. `what` completes "The disk store could not ...". */
 export async function onDisk<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

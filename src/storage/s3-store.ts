@@ -14,41 +14,42 @@ import { attachmentDisposition } from './content-disposition.ts';
 import { assertObjectKey, isObjectKey } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
 import { StorageUnavailableError } from './object-store.ts';
-import { copyObject, uploadStream } from './s3-upload.ts';
+import { copyObject, toUnavailable, uploadStream } from './s3-upload.ts';
 
 export type S3StoreOptions = {
   bucket: string;
   region: string;
-  /** Of a server other than AWS, as this process reaches it. */
+  /** The URL of a server other than AWS, as this process reaches it. */
   endpoint?: string | undefined;
-  /** The same server as browsers reach it; download URLs name it. The default is `endpoint`. */
+  /** The URL of the same server as browsers reach it, for download URLs. The default is `endpoint`. */
   publicEndpoint?: string | undefined;
-  /** With `secretAccessKey`; without both, the SDK's default chain (environment, profile, role of the machine). */
+  /** Without a key and secret, the SDK uses its default chain (environment, profile, role of the machine). */
   accessKeyId?: string | undefined;
   secretAccessKey?: string | undefined;
-  /** `endpoint/bucket/key` in place of `bucket.endpoint/key`; most servers other than AWS need it. */
+  /** Whether URLs are `endpoint/bucket/key` instead of `bucket.endpoint/key`. Most servers other than AWS need it. */
   forcePathStyle?: boolean | undefined;
-  /** Folder of this installation within the bucket; keys are seen without it. */
+  /** The directory of this installation within the bucket. Keys do not include it. */
   prefix?: string | undefined;
   /**
-   * When the SDK adds CRC32 checksums. The default WHEN_REQUIRED suits every server: several answer 501 to the
-   * trailers of WHEN_SUPPORTED or store them in the object. Bytes are covered all the same, by the SHA-256 that is signed.
+   * When the SDK adds CRC32 checksums. The default, WHEN_REQUIRED, works with every server. Several servers answer 501
+   * to the trailers of WHEN_SUPPORTED, or store them in the object. The signed SHA-256 protects the data in both cases.
    */
   checksums?: 'WHEN_REQUIRED' | 'WHEN_SUPPORTED' | undefined;
-  /** Milliseconds until a connection must stand (3000), and that one may be silent (20000). Each request has 3 attempts. */
+  /** The time to establish a connection, in milliseconds; 3000 by default. Each request has 3 attempts. */
   connectTimeoutMs?: number | undefined;
+  /** How long a connection may be idle during a request, in milliseconds; 20000 by default. */
   idleTimeoutMs?: number | undefined;
 };
 
 const MAX_ATTEMPTS = 3;
-const READY_WITHIN_MS = 5000;
+const READY_TIMEOUT_MS = 5000;
 
-/** Keeps objects in a bucket of S3 or of a server that speaks its protocol. Contacts nothing until it is used. */
+/** Stores objects in a bucket of S3, or of a server with the same protocol. Sends no request until it is used. */
 export function createS3Store(options: S3StoreOptions): ObjectStore {
   const client = new S3Client(clientConfig(options, options.endpoint));
   const publicClient = new S3Client(clientConfig(options, options.publicEndpoint ?? options.endpoint));
   const Bucket = options.bucket;
-  const prefix = folderPrefix(options.prefix);
+  const prefix = directoryPrefix(options.prefix);
 
   const locate = (key: string) => {
     assertObjectKey(key);
@@ -67,9 +68,9 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     async remove(key, { signal } = {}) {
       signal?.throwIfAborted();
       const command = new DeleteObjectCommand(locate(key));
-      await asking('remove an object', async () => {
+      await withStoreErrors('remove an object', async () => {
         await client.send(command, { ...(signal && { abortSignal: signal }) }).catch((error: unknown) => {
-          // S3 answers 204 for an object that is not there; some servers answer this.
+          // S3 answers 204 for an object that does not exist, but some servers answer with this error.
           if (!hasName(error, 'NoSuchKey')) throw error;
         });
       }).catch((error: unknown) => {
@@ -84,24 +85,24 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
         ResponseContentType: contentType,
         ResponseCacheControl: 'private, no-store',
       });
-      return asking('sign a URL', () =>
+      return withStoreErrors('sign a URL', () =>
         getSignedUrl(publicClient, command, { expiresIn: Math.floor(expiresInSeconds) }),
       );
     },
 
     async *list(keyPrefix) {
-      // StartAfter in place of ContinuationToken: it needs no state of the server, and more servers get it right.
+      // StartAfter needs no state on the server, unlike ContinuationToken, and more servers implement it correctly.
       let last = '';
       let StartAfter: string | undefined;
       do {
         const command = new ListObjectsV2Command({ Bucket, Prefix: prefix + keyPrefix, StartAfter });
-        const page = await asking('list objects', () => client.send(command));
+        const page = await withStoreErrors('list objects', () => client.send(command));
         for (const { Key = '', Size = 0, LastModified = new Date(0) } of page.Contents ?? []) {
-          // A caller that walks two sorted lists at once would take objects out of order for ones without a record.
-          if (Key <= last) throw new StorageUnavailableError('The object store lists keys out of order', undefined);
+          // The sweep compares sorted lists. It would take objects that are out of order for orphans.
+          if (Key <= last) throw new StorageUnavailableError('The object store listed keys out of order', undefined);
           last = Key;
           const key = Key.slice(prefix.length);
-          // What others keep there, and the empty objects by which consoles show folders, are none of ours.
+          // Skip objects of others, and the empty objects that consoles create for directories.
           if (isObjectKey(key)) yield { key, size: Size, modifiedAt: LastModified };
         }
         StartAfter = page.IsTruncated ? page.Contents?.at(-1)?.Key : undefined;
@@ -109,11 +110,11 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     },
 
     async removeStaleUploads(before) {
-      await asking('remove stale uploads', async () => {
+      await withStoreErrors('remove stale uploads', async () => {
         for await (const { Key, UploadId, Initiated } of listUploads(client, Bucket, prefix)) {
           if (Initiated === undefined || Initiated >= before) continue;
           await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })).catch((error: unknown) => {
-            // It was completed or aborted in the meantime.
+            // The upload was completed or aborted meanwhile.
             if (!hasName(error, 'NoSuchUpload')) throw error;
           });
         }
@@ -121,8 +122,8 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     },
 
     async checkReady() {
-      const abortSignal = AbortSignal.timeout(READY_WITHIN_MS);
-      await asking('answer', () => client.send(new HeadBucketCommand({ Bucket }), { abortSignal }));
+      const abortSignal = AbortSignal.timeout(READY_TIMEOUT_MS);
+      await withStoreErrors('answer', () => client.send(new HeadBucketCommand({ Bucket }), { abortSignal }));
     },
   };
 }
@@ -130,7 +131,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
 function clientConfig(options: S3StoreOptions, endpoint: string | undefined): S3ClientConfig {
   const { accessKeyId, secretAccessKey, checksums = 'WHEN_REQUIRED' } = options;
   if ((accessKeyId === undefined) !== (secretAccessKey === undefined)) {
-    throw new TypeError('An S3 access key id and its secret come together');
+    throw new TypeError('accessKeyId and secretAccessKey must be set together');
   }
   const agent = { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY };
   return {
@@ -139,12 +140,12 @@ function clientConfig(options: S3StoreOptions, endpoint: string | undefined): S3
     maxAttempts: MAX_ATTEMPTS,
     requestChecksumCalculation: checksums,
     responseChecksumValidation: checksums,
-    // Waiting for `100 Continue` costs a new connection for each part, and hides an abort until the wait is over.
+    // Waiting for `100 Continue` would take a new connection for each part, and delay an abort until the wait is over.
     expectContinueHeader: false,
     requestHandler: {
       connectionTimeout: options.connectTimeoutMs ?? 3000,
       socketTimeout: options.idleTimeoutMs ?? 20_000,
-      // Two requests an upload at most. A limit here would make waiting for a socket count as failing to connect.
+      // Each upload has at most two requests. With a limit here, waiting for a socket would count as connecting.
       httpAgent: agent,
       httpsAgent: agent,
     },
@@ -154,17 +155,20 @@ function clientConfig(options: S3StoreOptions, endpoint: string | undefined): S3
   };
 }
 
-/** `''`, or the folder with one slash behind it and none before. */
-function folderPrefix(prefix = ''): string {
-  const folder = prefix.replace(/^\/+|\/+$/g, '');
-  return folder === '' ? '' : `${folder}/`;
+/** Returns the prefix with one trailing slash and no leading one, or an empty string. */
+function directoryPrefix(prefix = ''): string {
+  const directory = prefix.replace(/^\/+|\/+$/g, '');
+  return directory === '' ? '' : `${directory}/`;
 }
 
-async function asking<T>(what: string, work: () => Promise<T>): Promise<T> {
+/**
+ * Runs `work` and converts its errors to StorageUnavailableError. `what` completes "The object store could not ...".
+ */
+async function withStoreErrors<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw new StorageUnavailableError(`The object store could not ${what}`, error);
+    throw toUnavailable(error, what);
   }
 }
 
@@ -173,8 +177,8 @@ function hasName(error: unknown, name: string): boolean {
 }
 
 /**
- * The multipart uploads under way below a prefix. Nothing for servers that answer 501 or 405: they keep no such list,
- * or expire left-overs themselves, and an upload there must not fail for what only tidies up.
+ * Yields the unfinished multipart uploads below a prefix. Yields nothing for servers that answer 501 or 405, because
+ * they have no such list or expire unfinished uploads themselves.
  */
 async function* listUploads(client: S3Client, Bucket: string, Prefix: string) {
   let markers: { KeyMarker?: string; UploadIdMarker?: string } | undefined = {};

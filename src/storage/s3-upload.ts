@@ -12,27 +12,31 @@ import {
 import { StorageUnavailableError } from './object-store.ts';
 
 const PART_BYTES = 8 * 1024 * 1024;
-const PARTS_AT_ONCE = 2;
-const CLEAN_UP_MS = 5000;
+const MAX_CONCURRENT_PARTS = 2;
+const CLEANUP_TIMEOUT_MS = 5000;
 
-type Place = { Bucket: string; Key: string };
+type ObjectLocation = { Bucket: string; Key: string };
 
-type Target = Place & { ContentType: string };
+type Target = ObjectLocation & { ContentType: string };
 
-/** `stop` ends every request of the upload and its source at the first failure; `signal` is that, or the caller's abort. */
+/**
+ * `stop` aborts all requests of the upload and its source at the first failure. `signal` also covers the caller's
+ * abort.
+ */
 type Upload = { client: S3Client; target: Target; signal: AbortSignal; stop: AbortController };
 
 /**
- * Streams `source` into one object: less than 8 MiB as one request, more as a multipart upload, two parts at a time.
- * Holds two part buffers (16 MiB) and one chunk of the source at most, whatever the size: the buffers go round, and
- * reading stops while both are under way.
+ * Streams `source` into one object: with one request below 8 MiB, else with a multipart upload, two parts at a time.
+ * Needs at most two part buffers (16 MiB) and one chunk of the source, for any size: the buffers are reused, and
+ * reading pauses while both are being sent.
  *
- * Errors of the source pass unchanged, an abort rejects with the signal's reason, all else with StorageUnavailableError.
- * On failure the source is destroyed, requests under way are cancelled, and what was stored is removed. Once the last
- * request, the one that makes the object readable, is sent, an abort has no effect: its outcome would be unknown.
+ * Rejects with errors of the source unchanged, with the signal's reason after an abort, else with
+ * StorageUnavailableError. On failure the source is destroyed, pending requests are cancelled, and stored data is
+ * removed. An abort has no effect once the last request is sent, which makes the object readable, because its outcome
+ * would be unknown.
  *
- * It is written against the plain commands because lib-storage's Upload cannot keep this: aborted, it rejects at once
- * while its requests go on, so that the object may appear later, and for 100 MB it took 51 MiB of memory against 18.
+ * This does not use the Upload class of lib-storage. After an abort it rejects at once while its requests continue, so
+ * that the object may appear later, and for 100 MB it took 51 MiB of memory instead of 18.
  */
 export async function uploadStream(
   client: S3Client,
@@ -45,7 +49,7 @@ export async function uploadStream(
   const upload = { client, target, signal, stop };
   const destroySource = () => source.destroy();
   signal.addEventListener('abort', destroySource);
-  // A source may still fail after it was given up, and an error event that nobody hears ends the process.
+  // The source may still fail after it was abandoned, and an error event without a listener ends the process.
   source.on('error', () => undefined);
   try {
     signal.throwIfAborted();
@@ -56,7 +60,7 @@ export async function uploadStream(
     else await putInParts(upload, first.value, parts, spare);
   } catch (error) {
     stop.abort();
-    // The listener hears nothing of a signal that was aborted before.
+    // The listener is not called for a signal that was already aborted.
     destroySource();
     throw abort?.aborted ? abort.reason : error;
   } finally {
@@ -64,7 +68,7 @@ export async function uploadStream(
   }
 }
 
-/** Yields the source in full parts and a shorter, non-empty last one. Takes buffers from `spare` before it makes one. */
+/** Yields the source in full parts and a shorter, non-empty last part. Reuses the buffers in `spare`. */
 async function* readParts(source: Readable, spare: Buffer[]): AsyncGenerator<Buffer, undefined> {
   let buffer: Buffer | undefined;
   let filled = 0;
@@ -95,22 +99,22 @@ async function putWhole({ client, target, signal }: Upload, body: Buffer): Promi
     await client.send(new PutObjectCommand({ ...target, Body: body, ContentLength: body.length }));
   } catch (error) {
     await removeObject(client, target);
-    throw unavailable(error);
+    throw toUnavailable(error);
   }
 }
 
-/** For an object that may or may not have become readable. Nothing more can be done when the store does not answer. */
-async function removeObject(client: S3Client, { Bucket, Key }: Place): Promise<void> {
-  const abortSignal = AbortSignal.timeout(CLEAN_UP_MS);
-  await quietly(client.send(new DeleteObjectCommand({ Bucket, Key }), { abortSignal }));
+/** Removes an object that may have become readable. If the store does not answer, nothing more can be done. */
+async function removeObject(client: S3Client, { Bucket, Key }: ObjectLocation): Promise<void> {
+  const abortSignal = AbortSignal.timeout(CLEANUP_TIMEOUT_MS);
+  await ignoreErrors(client.send(new DeleteObjectCommand({ Bucket, Key }), { abortSignal }));
 }
 
-/** Clean-up fails quietly: the error that led to it explains more, and removeStaleUploads comes after. */
-async function quietly(work: Promise<unknown>): Promise<void> {
+/** Ignores errors of a cleanup: the first error is the one to report, and removeStaleUploads cleans up later. */
+async function ignoreErrors(work: Promise<unknown>): Promise<void> {
   await work.catch(() => undefined);
 }
 
-function unavailable(cause: unknown, what = 'store an upload'): StorageUnavailableError {
+export function toUnavailable(cause: unknown, what = 'store an upload'): StorageUnavailableError {
   return new StorageUnavailableError(`The object store could not ${what}`, cause);
 }
 
@@ -125,9 +129,9 @@ async function putInParts(upload: Upload, first: Buffer, rest: AsyncGenerator<Bu
     isCommitting = true;
     await completeMultipartUpload(client, { ...object, UploadId, MultipartUpload: { Parts } });
   } catch (error) {
-    // Abort first: a completion that is still being worked on can then no longer follow the removal.
-    const abortSignal = AbortSignal.timeout(CLEAN_UP_MS);
-    await quietly(client.send(new AbortMultipartUploadCommand({ ...object, UploadId }), { abortSignal }));
+    // Abort first, so that a completion in progress cannot create the object after its removal.
+    const abortSignal = AbortSignal.timeout(CLEANUP_TIMEOUT_MS);
+    await ignoreErrors(client.send(new AbortMultipartUploadCommand({ ...object, UploadId }), { abortSignal }));
     if (isCommitting) await removeObject(client, target);
     throw error;
   }
@@ -139,11 +143,11 @@ async function createMultipartUpload({ client, target, signal }: Upload): Promis
     if (UploadId === undefined) throw new Error('The answer to CreateMultipartUpload has no UploadId');
     return UploadId;
   } catch (error) {
-    throw unavailable(error);
+    throw toUnavailable(error);
   }
 }
 
-/** Sends each part as it comes. Resolves with all parts in order, or rejects with what failed first, the source or a part. */
+/** Sends each part as it is read. Resolves with all parts in order, or rejects with the first error. */
 async function sendParts(
   { client, target, signal, stop }: Upload,
   UploadId: string,
@@ -152,7 +156,7 @@ async function sendParts(
 ): Promise<CompletedPart[]> {
   const { ContentType: _, ...object } = target;
   const sent: CompletedPart[] = [];
-  const underWay = new Set<Promise<void>>();
+  const pending = new Set<Promise<void>>();
   const failures: unknown[] = [];
   const fail = (error: unknown) => {
     failures.push(error);
@@ -171,16 +175,16 @@ async function sendParts(
     for await (const part of parts) {
       count += 1;
       const sending = send(count, part)
-        .catch((error: unknown) => fail(unavailable(error)))
-        .finally(() => underWay.delete(sending));
-      underWay.add(sending);
-      if (underWay.size >= PARTS_AT_ONCE) await Promise.race(underWay);
+        .catch((error: unknown) => fail(toUnavailable(error)))
+        .finally(() => pending.delete(sending));
+      pending.add(sending);
+      if (pending.size >= MAX_CONCURRENT_PARTS) await Promise.race(pending);
       if (failures.length > 0) break;
     }
   } catch (error) {
     fail(error);
   }
-  await Promise.all(underWay);
+  await Promise.all(pending);
   if (failures.length > 0) throw failures[0];
   return sent;
 }
@@ -196,27 +200,24 @@ async function completeMultipartUpload(
 ): Promise<void> {
   try {
     const { ETag } = await client.send(new CompleteMultipartUploadCommand(input));
-    // The answer starts before the outcome is known: it may be an error under status 200. The SDK finds most of these
-    // by the last characters of the body; an answer without an ETag is none that S3 gives for a completed upload.
+    // S3 sends the status before it knows the outcome, so an answer with status 200 may be an error. The SDK detects
+    // most of these by the end of the body. A completed upload always has an ETag.
     if (ETag === undefined) throw new Error('The answer to CompleteMultipartUpload has no ETag');
   } catch (error) {
-    throw unavailable(error);
+    throw toUnavailable(error);
   }
 }
 
-/**
- * Copies an object of at most 5 GB within the store, its content type included. On failure what may have been stored is
- * removed.
- */
-export async function copyObject(client: S3Client, from: Place, to: Place): Promise<void> {
-  // Of the parts of a path each is encoded, but not the slashes between them.
+/** Copies an object of at most 5 GB within the store, with its content type. On failure a partial copy is removed. */
+export async function copyObject(client: S3Client, from: ObjectLocation, to: ObjectLocation): Promise<void> {
+  // Each segment of the path is encoded, but not the slashes between them.
   const CopySource = [from.Bucket, ...from.Key.split('/')].map(encodeURIComponent).join('/');
   try {
     const { CopyObjectResult } = await client.send(new CopyObjectCommand({ ...to, CopySource }));
-    // As for Complete: the answer starts before the outcome is known.
+    // The same as for CompleteMultipartUpload: status 200 does not mean success.
     if (CopyObjectResult?.ETag === undefined) throw new Error('The answer to CopyObject has no ETag');
   } catch (error) {
     await removeObject(client, to);
-    throw unavailable(error, 'copy an object');
+    throw toUnavailable(error, 'copy an object');
   }
 }

@@ -1,9 +1,9 @@
-/** What every download operation answers. */
+/** The answer of every download operation. */
 import { storageUnavailable } from '../core/errors.ts';
 import { type Clock, toUnixSeconds } from '../core/time.ts';
 import { type DownloadOptions, type ObjectStore, StorageUnavailableError } from './object-store.ts';
 
-/** How long a download URL works. */
+/** The lifetime of a download URL. */
 const DOWNLOAD_SECONDS = 900;
 
 const extensions: Record<string, string> = { 'application/pdf': '.pdf', 'video/mp4': '.mp4' };
@@ -11,8 +11,8 @@ const extensions: Record<string, string> = { 'application/pdf': '.pdf', 'video/m
 type Presented = Pick<DownloadOptions, 'filename' | 'contentType' | 'origin'>;
 
 /**
- * A URL that serves the object as an attachment for 15 minutes, and when it ends (Unix timestamp in seconds). Throws
- * STORAGE_UNAVAILABLE.
+ * Returns a URL that serves the object as an attachment for 15 minutes, and when it expires (Unix timestamp in
+ * seconds). Throws STORAGE_UNAVAILABLE.
  */
 export async function signDownload(
   { store, clock }: { store: ObjectStore; clock: Clock },
@@ -29,8 +29,8 @@ export async function signDownload(
 }
 
 /**
- * A name is no path: what would separate folders becomes a hyphen. And it ends as its type does: whoever opens the
- * download runs nothing that somebody named `run.bat`, since systems go by the extension, whatever the type says.
+ * Replaces path separators by hyphens, and appends the extension of the content type. Operating systems go by the
+ * extension, so opening a download must not run a file that somebody named `run.bat`.
  */
 function filenameFor(filename: string, contentType: string): string {
   const extension = extensions[contentType] ?? '';

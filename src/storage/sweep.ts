@@ -1,6 +1,6 @@
 /**
- * Brings the store and the database together again after anything that went wrong in between: a server killed between
- * an upload's last byte and its commit, a store that was down when a file was deleted.
+ * Removes differences between the store and the database that failures have left, such as a server killed between the
+ * last byte of an upload and its commit, or a store that was down when a file was deleted.
  */
 import type { Log } from '../core/log.ts';
 import { type Clock, HOUR_MS } from '../core/time.ts';
@@ -9,25 +9,25 @@ import { OBJECT_KEY_PREFIX } from './create-object-key.ts';
 import { discardObjects, removeDiscardedObjects } from './discarded-objects.ts';
 import type { ObjectStore, StoredObject } from './object-store.ts';
 
-type Needs = { db: Database; store: ObjectStore; clock: Clock; log: Log };
+type Dependencies = { db: Database; store: ObjectStore; clock: Clock; log: Log };
 
-/** What a sweep found: orphans are removed; rows without their object are only reported, there is nothing to do. */
+/** What a sweep found. Orphans were removed. Rows without an object are only reported: nothing can restore them. */
 export type SweepReport = { objects: number; orphans: number; rowsWithoutObject: number };
 
-/** An upload takes less than this (`totalMs` in src/http/streaming-body.ts), so an older object without a row will never get one. */
+/** Uploads take less time (`totalMs` in http/streaming-body.ts), so an older object without a row will never get one. */
 const UNFINISHED_AGE_MS = 24 * HOUR_MS;
-const PAGE = 500;
-/** In byte order after every character of a key. */
-const PAST_ALL_KEYS = '~';
+const PAGE_SIZE = 500;
+/** Sorts after every key in byte order. */
+const AFTER_ALL_KEYS = '~';
 
 type Row = { key: string; created_at: Date };
 
 /**
- * Removes what was discarded, what uploads left unfinished, and objects older than a day that no row refers to. Both
- * sides are walked in the order of their keys, a page at a time. Rejects when a side cannot be read; what was found
- * until then is done. Safe to repeat and to run twice at once.
+ * Removes discarded objects, unfinished uploads, and objects older than a day that no row refers to. Reads the store
+ * and the database in the order of the keys, one page at a time. Rejects if one of them cannot be read; what was
+ * removed before stays removed. It is safe to repeat it and to run it concurrently.
  */
-export async function sweepStorage({ db, store, clock, log }: Needs): Promise<SweepReport> {
+export async function sweepStorage({ db, store, clock, log }: Dependencies): Promise<SweepReport> {
   await removeDiscardedObjects({ db, store, log });
   const before = new Date(clock.now().getTime() - UNFINISHED_AGE_MS);
   await store.removeStaleUploads(before);
@@ -35,16 +35,16 @@ export async function sweepStorage({ db, store, clock, log }: Needs): Promise<Sw
   const report: SweepReport = { objects: 0, orphans: 0, rowsWithoutObject: 0 };
   let after = '';
   for await (const page of pages(store.list(OBJECT_KEY_PREFIX))) {
-    const until = page.length < PAGE ? PAST_ALL_KEYS : (page.at(-1)?.key ?? PAST_ALL_KEYS);
-    const unclaimed = new Map(page.map((object) => [object.key, object]));
+    const until = page.length < PAGE_SIZE ? AFTER_ALL_KEYS : (page.at(-1)?.key ?? AFTER_ALL_KEYS);
+    const unreferenced = new Map(page.map((object) => [object.key, object]));
     for await (const rows of rowPages(db, after, until)) {
-      // Rows are read after the listing: one that is younger than the page may be of an object that is not in it.
-      const missing = rows.filter((row) => !unclaimed.delete(row.key) && row.created_at < before);
+      // Rows are read after the listing, so a new row may belong to an object that was stored after it.
+      const missing = rows.filter((row) => !unreferenced.delete(row.key) && row.created_at < before);
       if (missing.length === 0) continue;
-      log.error({ keys: missing.map(({ key }) => key) }, 'Files are missing from the store');
+      log.error({ keys: missing.map(({ key }) => key) }, 'Objects are missing from the store');
       report.rowsWithoutObject += missing.length;
     }
-    const orphans = [...unclaimed.values()].filter(({ modifiedAt }) => modifiedAt < before).map(({ key }) => key);
+    const orphans = [...unreferenced.values()].filter(({ modifiedAt }) => modifiedAt < before).map(({ key }) => key);
     await discardObjects({ db, store, log }, orphans);
     report.orphans += orphans.length;
     report.objects += page.length;
@@ -58,21 +58,21 @@ async function* pages(objects: AsyncIterable<StoredObject>): AsyncGenerator<Stor
   let page: StoredObject[] = [];
   for await (const object of objects) {
     page.push(object);
-    if (page.length < PAGE) continue;
+    if (page.length < PAGE_SIZE) continue;
     yield page;
     page = [];
   }
   yield page;
 }
 
-/** What the rows with keys in (after, until] refer to, a page at a time, in the byte order of the keys. */
+/** Yields the rows with keys in (after, until], in pages, in the byte order of the keys. */
 async function* rowPages(db: Database, after: string, until: string): AsyncGenerator<Row[]> {
   for (let last: string | undefined = after; last !== undefined; ) {
     const rows: Row[] = await db.$queryRaw<Row[]>`
       select key, created_at from stored_objects
       where key collate "C" > ${last} and key collate "C" <= ${until}
-      order by key collate "C" limit ${PAGE}`;
+      order by key collate "C" limit ${PAGE_SIZE}`;
     yield rows;
-    last = rows.length < PAGE ? undefined : rows.at(-1)?.key;
+    last = rows.length < PAGE_SIZE ? undefined : rows.at(-1)?.key;
   }
 }

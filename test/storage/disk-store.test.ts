@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { listFolder } from '../../src/storage/disk-listing.ts';
+import { listDirectory } from '../../src/storage/disk-listing.ts';
 import type { DiskFiles } from '../../src/storage/disk-store.ts';
 import { createDiskStore } from '../../src/storage/disk-store.ts';
 import type { ObjectStore } from '../../src/storage/object-store.ts';
@@ -143,7 +143,7 @@ describe('disk store, on its disk', () => {
     await writeFile(join(folder, '3-folder', 'inside'), '');
     const keys = [...names, '3-folder/inside'].map((name) => `many/${name}`).sort();
     for (const page of [1, 7, 250, 501, 1000]) {
-      expect(await readAll(listFolder(join(root, 'objects'), 'many/', page))).toEqual(keys);
+      expect(await readAll(listDirectory(join(root, 'objects'), 'many/', page))).toEqual(keys);
     }
   });
 
