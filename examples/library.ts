@@ -1,5 +1,5 @@
 /**
- * The main job with the typed client: upload, label, find, download, delete.
+ * Uploads a PDF and a video with the typed client, labels, finds and downloads the PDF, and deletes both.
  *
  *   . .data/demo.env && npm run example
  */
@@ -12,12 +12,16 @@ if (!url || !token || !workspace) throw new Error('Load the demo account first: 
 const client = createClient({ url, token });
 const id = Number(workspace);
 
-async function sample(name: string, type: string): Promise<File> {
+async function readSample(name: string, type: string): Promise<File> {
   return new File([await readFile(new URL(name, import.meta.url))], name, { type });
 }
 
-const pdf = await client.upload({ id, file: await sample('sample.pdf', 'application/pdf'), name: 'Offer.pdf' });
-const video = await client.upload({ id, file: await sample('sample.mp4', 'video/mp4'), description: 'A test card' });
+const pdf = await client.upload({ id, file: await readSample('sample.pdf', 'application/pdf'), name: 'Offer.pdf' });
+const video = await client.upload({
+  id,
+  file: await readSample('sample.mp4', 'video/mp4'),
+  description: 'A test pattern',
+});
 console.log(`Uploaded ${pdf.name} (${pdf.size} bytes) and ${video.name} (${video.duration} s)`);
 
 const { labels } = await client.labels.list.query({ id });
@@ -27,12 +31,12 @@ const label =
 await client.library.assignLabel.mutate({ id, itemId: pdf.id, labelId: label.id });
 
 const found = await client.library.list.query({ id, search: 'offer', label: label.id });
-console.log(`Found ${found.total}: ${found.items.map((item) => item.name).join(', ')}`);
+console.log(`Found ${found.total} item: ${found.items.map((item) => item.name).join(', ')}`);
 
 const download = await client.library.download.query({ id, itemId: pdf.id });
 const bytes = await (await fetch(download.url)).arrayBuffer();
 console.log(`Downloaded ${bytes.byteLength} bytes`);
 
 for (const item of [pdf, video]) await client.library.delete.mutate({ id, itemId: item.id });
-const gone = await client.library.read.query({ id, itemId: pdf.id }).catch((error: unknown) => error);
-console.log(toApiError(gone)?.code === 'NOT_FOUND' ? 'Deleted' : 'It is still there');
+const error = await client.library.read.query({ id, itemId: pdf.id }).then(() => null, toApiError);
+console.log(error?.code === 'NOT_FOUND' ? 'Deleted both' : 'The PDF was not deleted');

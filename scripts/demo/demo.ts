@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: fills a workspace of the demo account with the month that has just passed, whether the server runs or
- * not. Run again, it changes nothing; what a run that was cut off has left is taken away first.
+ * `npm run demo`: fills a workspace of the demo account with the activity of the last 30 days. The server may be
+ * running or not. A second run changes nothing; a run after an interrupted one starts again from an empty workspace.
  */
 import { join, relative } from 'node:path';
 import pino from 'pino';
@@ -15,16 +15,16 @@ import { readConfig } from '../../src/runtime/config.ts';
 import { type CreatedServices, createServices } from '../../src/runtime/create-services.ts';
 import { demoEmail, prepareDemo, readShellUrl, writeShellEnv } from '../../src/runtime/demo-account.ts';
 import type { Services } from '../../src/services.ts';
-import { liveAMonth } from './month.ts';
+import { simulateMonth } from './simulate-month.ts';
 
 const NAME = 'Acme Studio';
-/** What the workspace is called until the month is over, so that one that was cut off is known. */
-const UNFINISHED = 'Acme Studio (being filled)';
+/** The name of the workspace until it is complete. A workspace with this name is left over from an interrupted run. */
+const INCOMPLETE_NAME = 'Acme Studio (incomplete)';
 const DAYS = 30;
 
-const quiet = pino({ level: 'error', serializers: logSerializers });
+const logger = pino({ level: 'error', serializers: logSerializers });
 
-const unlimited = {
+const noRateLimits = {
   signInPerEmail: 0,
   signInPerAddress: 0,
   publicPerAddress: 0,
@@ -32,70 +32,82 @@ const unlimited = {
   exemptLoopback: true,
 };
 
-/** The application on a port of its own, whose clock this process moves. */
-async function startMovableApp({ services, files }: CreatedServices, cleanup: AsyncDisposableStack) {
-  let now = new Date();
-  const movable: Services = {
-    ...services,
-    clock: { now: () => now },
-    limits: createRateLimits(unlimited),
-    settings: { ...services.settings, sessionDays: 2 * DAYS },
-  };
-  const app = await buildApp({ services: movable, logger: quiet, files, trustProxy: false, corsOrigins: '*' });
-  cleanup.defer(() => app.close());
-  const url = await app.listen({ host: '127.0.0.1', port: 0 });
-  const moveTo = (at: Date): void => {
-    now = at;
-  };
-  return { url, services: movable, moveTo };
-}
+type DemoApp = { url: string; services: Services; setTime(time: Date): void };
 
-type MovableApp = Awaited<ReturnType<typeof startMovableApp>>;
-
-/** Fills the workspace, unless it is there; its id, and what to say. */
-async function fill(app: MovableApp, token: string, from: Date): Promise<{ id: number; outcome: string }> {
-  const { url, moveTo } = app;
-  const client = createClient({ url, token });
-  const { workspaces } = await client.workspaces.list.query();
-  const found = workspaces.find(({ name }) => name === NAME);
-  if (found) return { id: found.id, outcome: `Workspace ${found.id}, ${NAME}, is there already` };
-  for (const { id, name } of workspaces) {
-    if (name === UNFINISHED) await client.workspaces.delete.mutate({ id });
-  }
-  const { id } = (await client.workspaces.create.mutate({ name: UNFINISHED })).workspace;
-  const { rooms, joins, recordings, bookings, items } = await liveAMonth({
-    ...{ url, token, workspaceId: id, from, days: DAYS, moveTo },
-  });
-  moveTo(new Date());
-  await client.workspaces.rename.mutate({ id, name: NAME });
-  const counts = `${rooms.length} rooms, ${joins.length} visits, ${recordings.length} recordings, ${bookings.length} bookings and ${items} files`;
-  return { id, outcome: `Filled workspace ${id}, ${NAME}, with ${DAYS} days: ${counts}` };
-}
-
-async function main(): Promise<string> {
+async function runDemo(): Promise<string> {
   const config = readConfig(process.env);
   await using cleanup = new AsyncDisposableStack();
   const running = config.DATABASE_URL === undefined ? await findRunningPostgres(config.DATA_DIR) : null;
-  const opened = await createServices(
+  const created = await createServices(
     { ...config, ...(running !== null && { DATABASE_URL: running }) },
-    quiet,
+    logger,
     cleanup,
   );
-  const address = (await readShellUrl(join(config.DATA_DIR, 'demo.env'))) ?? `http://127.0.0.1:${config.PORT}`;
-  if ((await prepareDemo(opened.services, config.DATA_DIR, address)) === null)
-    return 'There are accounts already and none of them is the demo account: nothing is done';
-  const user = await opened.services.db.user.findUniqueOrThrow({ where: { email: demoEmail } });
-  const app = await startMovableApp(opened, cleanup);
+  const serverUrl = (await readShellUrl(join(config.DATA_DIR, 'demo.env'))) ?? `http://127.0.0.1:${config.PORT}`;
+  if ((await prepareDemo(created.services, config.DATA_DIR, serverUrl)) === null)
+    return 'Nothing to do: this database has accounts, but no demo account';
+  const user = await created.services.db.user.findUniqueOrThrow({ where: { email: demoEmail } });
+  const app = await startApp(created, cleanup);
   const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
   const from = new Date(today - DAYS * DAY_MS);
-  app.moveTo(from);
+  app.setTime(from);
   const { token } = await app.services.db.$transaction((tx) => startSession(app.services, tx, user));
-  const { id, outcome } = await fill(app, token, from);
+  const { id, summary } = await fillWorkspace(app, token, from);
   await createClient({ url: app.url, token }).auth.logout.mutate();
   const path = join(config.DATA_DIR, 'demo-month.env');
-  await writeShellEnv(opened.services, { user, workspaceId: id, path, url: address });
-  const shown = relative('.', path);
-  return `${outcome}\nLook at it while the server runs:\n  . ${shown.startsWith('.') ? shown : `./${shown}`}\n  lynx /analytics`;
+  await writeShellEnv(created.services, { user, workspaceId: id, path, url: serverUrl });
+  return `${summary}\nTo see it, start the server and run:\n  . ${toShellPath(path)}\n  lynx /analytics`;
 }
 
-process.stdout.write(`${await main()}\n`);
+/** Starts the application on a free port, with a clock that `setTime` sets. */
+async function startApp({ services, files }: CreatedServices, cleanup: AsyncDisposableStack): Promise<DemoApp> {
+  let now = new Date();
+  const demoServices: Services = {
+    ...services,
+    clock: { now: () => now },
+    limits: createRateLimits(noRateLimits),
+    // The session starts at the beginning of the month and is needed until its end.
+    settings: { ...services.settings, sessionDays: 2 * DAYS },
+  };
+  const app = await buildApp({ services: demoServices, logger, files, trustProxy: false, corsOrigins: '*' });
+  cleanup.defer(() => app.close());
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const setTime = (time: Date): void => {
+    now = time;
+  };
+  return { url, services: demoServices, setTime };
+}
+
+/** Creates and fills the workspace, unless it exists. */
+async function fillWorkspace(app: DemoApp, token: string, from: Date): Promise<{ id: number; summary: string }> {
+  const { url, setTime } = app;
+  const client = createClient({ url, token });
+  const { workspaces } = await client.workspaces.list.query();
+  const existing = workspaces.find(({ name }) => name === NAME);
+  if (existing) return { id: existing.id, summary: `Workspace ${existing.id}, ${NAME}, already exists` };
+  for (const { id, name } of workspaces) {
+    if (name === INCOMPLETE_NAME) await client.workspaces.delete.mutate({ id });
+  }
+  const { id } = (await client.workspaces.create.mutate({ name: INCOMPLETE_NAME })).workspace;
+  const { rooms, joins, recordings, bookings, items } = await simulateMonth({
+    ...{ url, token, workspaceId: id, from, days: DAYS, setTime },
+  });
+  setTime(new Date());
+  await client.workspaces.rename.mutate({ id, name: NAME });
+  const counts = [
+    `${rooms.length} rooms`,
+    `${joins.length} visits`,
+    `${recordings.length} recordings`,
+    `${bookings.length} bookings`,
+    `${items} files`,
+  ];
+  return { id, summary: `Filled workspace ${id}, ${NAME}, with ${DAYS} days of activity: ${counts.join(', ')}` };
+}
+
+/** A path that the shell's `.` command does not search for in PATH. */
+function toShellPath(path: string): string {
+  const fromHere = relative('.', path);
+  return fromHere.startsWith('.') ? fromHere : `./${fromHere}`;
+}
+
+process.stdout.write(`${await runDemo()}\n`);

@@ -1,8 +1,31 @@
-/** Longer videos out of the short sample, without an encoder: the same pictures, played again and again. */
+/** Makes longer videos from a short sample, without an encoder, by playing the same frames again. */
 
 type Box = { type: string; body: Buffer };
 
 const HEADER_BYTES = 8;
+
+const CONTAINERS = ['moov', 'trak', 'mdia', 'minf', 'stbl', 'edts'];
+
+/**
+ * Returns an MP4 that plays `sample` `times` times. The sample must be like examples/sample.mp4: one video track, with
+ * all samples in one chunk and one key frame, the first. The frames are stored once, so an hour takes about 75 kB.
+ */
+export function loopMp4(sample: Buffer, times: number): Buffer {
+  const boxes = readBoxes(sample);
+  const findBody = (type: string): Buffer => {
+    const box = boxes.find((candidate) => candidate.type === type);
+    if (!box) throw new Error(`The sample has no ${type} box`);
+    return box.body;
+  };
+  const fileType = writeBox({ type: 'ftyp', body: findBody('ftyp') });
+  const media = writeBox({ type: 'mdat', body: findBody('mdat') });
+  const movie = readBoxes(findBody('moov'));
+  // The only entry of stsc contains the number of samples in the chunk.
+  const stsc = sample.indexOf('stsc');
+  const samples = sample.readUInt32BE(stsc + 4 + 8 + 4);
+  const looped = loopBoxes(movie, times, fileType.length + HEADER_BYTES, samples);
+  return Buffer.concat([fileType, media, writeBox({ type: 'moov', body: writeBoxes(looped) })]);
+}
 
 function readBoxes(bytes: Buffer): Box[] {
   const boxes: Box[] = [];
@@ -26,30 +49,15 @@ function writeBoxes(boxes: readonly Box[]): Buffer {
   return Buffer.concat(boxes.map(writeBox));
 }
 
-function uint32s(values: readonly number[]): Buffer {
-  const bytes = Buffer.alloc(values.length * 4);
-  for (const [index, value] of values.entries()) bytes.writeUInt32BE(value, index * 4);
-  return bytes;
+function loopBoxes(boxes: readonly Box[], times: number, mediaOffset: number, samples: number): Box[] {
+  return boxes.map((box) =>
+    CONTAINERS.includes(box.type)
+      ? { type: box.type, body: writeBoxes(loopBoxes(readBoxes(box.body), times, mediaOffset, samples)) }
+      : { type: box.type, body: loopBox(box, times, mediaOffset, samples) },
+  );
 }
 
-/** The body of a box with a table: version and flags, the number of entries, and the entries, `times` over. */
-function repeatTable(body: Buffer, entryBytes: number, times: number, headBytes = 8): Buffer {
-  const head = Buffer.from(body.subarray(0, headBytes));
-  const entries = body.subarray(headBytes);
-  head.writeUInt32BE((entries.length / entryBytes) * times, headBytes - 4);
-  return Buffer.concat([head, ...Array.from({ length: times }, () => entries)]);
-}
-
-/** A number in a box, multiplied; durations stand in several of them. */
-function multiply(body: Buffer, offset: number, times: number): Buffer {
-  const changed = Buffer.from(body);
-  changed.writeUInt32BE(changed.readUInt32BE(offset) * times, offset);
-  return changed;
-}
-
-const CONTAINERS = ['moov', 'trak', 'mdia', 'minf', 'stbl', 'edts'];
-
-/** ISO 14496-12: where each box of version 0 has its duration, or its table. */
+/** Changes the duration or the table in the body of a box (version 0, ISO/IEC 14496-12). */
 function loopBox({ type, body }: Box, times: number, mediaOffset: number, samples: number): Buffer {
   switch (type) {
     case 'mvhd':
@@ -70,7 +78,7 @@ function loopBox({ type, body }: Box, times: number, mediaOffset: number, sample
         uint32s([0, times]),
         uint32s(Array.from({ length: times }, (_, index) => index * samples + 1)),
       ]);
-    // Every chunk is the one that is there.
+    // Every chunk is at the same position in the file.
     case 'stco':
       return Buffer.concat([uint32s([0, times]), uint32s(Array.from({ length: times }, () => mediaOffset))]);
     default:
@@ -78,31 +86,23 @@ function loopBox({ type, body }: Box, times: number, mediaOffset: number, sample
   }
 }
 
-function loopBoxes(boxes: readonly Box[], times: number, mediaOffset: number, samples: number): Box[] {
-  return boxes.map((box) =>
-    CONTAINERS.includes(box.type)
-      ? { type: box.type, body: writeBoxes(loopBoxes(readBoxes(box.body), times, mediaOffset, samples)) }
-      : { type: box.type, body: loopBox(box, times, mediaOffset, samples) },
-  );
+/** Multiplies the 32-bit number at `offset`. */
+function multiply(body: Buffer, offset: number, times: number): Buffer {
+  const changed = Buffer.from(body);
+  changed.writeUInt32BE(changed.readUInt32BE(offset) * times, offset);
+  return changed;
 }
 
-/**
- * An MP4 that plays `sample` so many times. It takes what examples/sample.mp4 is: one video track, whose samples lie in one
- * chunk and begin with its only key frame. The pictures are in the file once, so an hour is about 75 kB.
- */
-export function loopMp4(sample: Buffer, times: number): Buffer {
-  const boxes = readBoxes(sample);
-  const bodyOf = (type: string): Buffer => {
-    const box = boxes.find((one) => one.type === type);
-    if (!box) throw new Error(`The sample has no ${type}`);
-    return box.body;
-  };
-  const fileType = writeBox({ type: 'ftyp', body: bodyOf('ftyp') });
-  const media = writeBox({ type: 'mdat', body: bodyOf('mdat') });
-  const movie = readBoxes(bodyOf('moov'));
-  // One chunk: stsc's only entry says how many samples it has.
-  const stsc = sample.indexOf('stsc');
-  const samples = sample.readUInt32BE(stsc + 4 + 8 + 4);
-  const looped = loopBoxes(movie, times, fileType.length + HEADER_BYTES, samples);
-  return Buffer.concat([fileType, media, writeBox({ type: 'moov', body: writeBoxes(looped) })]);
+/** Repeats the entries of a table: the body of its box has version and flags, the number of entries, and the entries. */
+function repeatTable(body: Buffer, entryBytes: number, times: number, headBytes = 8): Buffer {
+  const head = Buffer.from(body.subarray(0, headBytes));
+  const entries = body.subarray(headBytes);
+  head.writeUInt32BE((entries.length / entryBytes) * times, headBytes - 4);
+  return Buffer.concat([head, ...Array.from({ length: times }, () => entries)]);
+}
+
+function uint32s(values: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(values.length * 4);
+  for (const [index, value] of values.entries()) bytes.writeUInt32BE(value, index * 4);
+  return bytes;
 }

@@ -67,7 +67,8 @@ export const bookingsRouter = router({
         summary: 'Cancel a meeting',
         description:
           'Cancels the meeting that has this token, also after the slug of the page has changed. The room is ' +
-          'deleted, unless somebody has been in it. Cancelling twice changes nothing. 409 once the meeting has started.',
+          'deleted, unless somebody has been in it. Cancelling twice changes nothing. 409 once the meeting has ' +
+          'started.',
       },
     })
     .input(CancelInput)

@@ -1,15 +1,18 @@
-/** Randomness that a seed repeats, for demo data. Never for secrets. */
+/** A random number generator with a seed, for demo data. Not for secrets. */
 
 export type Random = {
-  /** A whole number from `least` to `most`. */
+  /** An integer between `min` and `max`, both inclusive. */
   between(min: number, max: number): number;
+  /** True with this probability. */
+  /** True with this probability, which is between 0 and 1. */
   chance(probability: number): boolean;
+  /** One of the things. Throws if there are none. */
   one<Thing>(things: readonly Thing[]): Thing;
-  /** So many different ones, or all there are. */
+  /** `count` different things, or all of them if there are fewer. */
   some<Thing>(things: readonly Thing[], count: number): Thing[];
 };
 
-/** Mulberry32: small, fast, and even enough for a demo. */
+/** Creates a Mulberry32 generator: small, fast and uniform enough for a demo. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {
