@@ -1,4 +1,7 @@
-/** Everything that operations reach the world through. Production builds it in open-services.ts, tests build their own. */
+/**
+ * The services through which operations reach the outside world. Servers create them in runtime/create-services.ts, tests
+ * in test/support/test-app.ts.
+ */
 import type { RateLimits } from './auth/rate-limits.ts';
 import type { Log } from './core/log.ts';
 import type { Sealer } from './core/sealing.ts';
@@ -9,20 +12,20 @@ import type { AddressGuard } from './egress/address-guard.ts';
 import type { ObjectStore } from './storage/object-store.ts';
 
 export type Settings = {
-  /** Where browsers reach this service, without a trailing slash; null: the origin of the request. */
+  /** The URL of this service without a trailing slash; null means the origin of each request. */
   publicUrl: string | null;
-  /** Where the frontend lives, for invite links; null: as publicUrl. */
+  /** The URL of the frontend, for invite links; null means `publicUrl`. */
   appUrl: string | null;
-  /** Origins besides our own that may use the session cookie for writes. */
+  /** Other origins that may write with the session cookie. */
   trustedOrigins: readonly string[];
   sessionDays: number;
-  /** How long a participant may be silent before they count as gone. */
+  /** How long a participant may send no sign of life before they are marked as left. */
   participantTimeoutSeconds: number;
-  /** The largest recording that is taken, in bytes. */
+  /** The maximum size of a recording in bytes. */
   maxRecordingBytes: number;
-  /** How long a recording may stay unfinished before it counts as failed. */
+  /** How long a recording may stay unfinished before it is marked as failed. */
   recordingTimeoutHours: number;
-  /** How long messages of webhooks and their attempts are kept. */
+  /** How long webhook messages and their attempts are stored. */
   webhookRetentionDays: number;
 };
 
@@ -32,9 +35,9 @@ export type Services = {
   clock: Clock;
   log: Log;
   limits: RateLimits;
-  /** For texts that the database must hold but not tell. */
+  /** Seals secrets that the database stores. */
   sealer: Sealer;
-  /** Where webhooks may be sent. */
+  /** Decides which addresses webhooks may be sent to and recordings copied from. */
   addressGuard: AddressGuard;
   /** One upload at a time for each recording, by its id. */
   recordingUploads: KeyedSemaphore<number>;

@@ -1,4 +1,4 @@
-/** A database of which more is asked than it can do says so, and is not taken for our bug. */
+/** An overloaded database is reported as such, and not as our bug. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, isOverload, openDatabase, transact } from '../../src/db/client.ts';
 import { fromUnexpected } from '../../src/trpc/errors.ts';
@@ -9,29 +9,36 @@ let db: Database;
 
 beforeAll(async () => {
   database = await createDatabase();
-  db = openDatabase({ connectionString: database.url, poolSize: 1, poolWaitMs: 200, onError: () => {} });
+  db = openDatabase({ connectionString: database.url, poolSize: 1, poolTimeoutMs: 200, onError: () => {} });
 });
 afterAll(async () => {
   await db.$disconnect();
   await database.drop();
 });
 
-/** Runs `work` while a transaction holds the only connection. */
-function whileHeld(work: () => Promise<unknown>): Promise<unknown> {
-  return transact(db, async (tx) => {
-    await tx.$queryRaw`select 1`;
-    return work().then(
-      () => 'done',
-      (error: unknown) => error,
-    );
-  });
+/** Runs `work` while a transaction holds the only connection, and returns its error. */
+async function whileHeld(work: () => Promise<unknown>): Promise<unknown> {
+  for (;;) {
+    try {
+      return await transact(db, async (tx) => {
+        await tx.$queryRaw`select 1`;
+        return work().then(
+          () => 'done',
+          (error: unknown) => error,
+        );
+      });
+    } catch (error) {
+      // On a busy machine this transaction itself can get no connection in time.
+      if (!isOverload(error)) throw error;
+    }
+  }
 }
 
 test.each<[string, () => Promise<unknown>]>([
   ['a query', () => db.user.count()],
-  ['our own SQL', () => db.$queryRaw`select 1`],
+  ['raw SQL', () => db.$queryRaw`select 1`],
   ['a transaction', () => db.$transaction((tx) => tx.user.count())],
-])('%s that gets no connection in time is an overload, and answered with 503', async (_, work) => {
+])('%s that gets no connection in time is an overload, which is answered with 503', async (_, work) => {
   const error = await whileHeld(work);
   expect(isOverload(error)).toBe(true);
   expect(fromUnexpected(error)).toMatchObject({
@@ -40,7 +47,7 @@ test.each<[string, () => Promise<unknown>]>([
   });
 });
 
-test('any other failure is none', async () => {
+test('any other failure is not an overload', async () => {
   const error = await db.$queryRaw`select no_such_column`.catch((cause: unknown) => cause);
   expect(isOverload(error)).toBe(false);
 });

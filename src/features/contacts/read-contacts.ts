@@ -3,7 +3,7 @@ import type { Actor } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { Prisma } from '../../db/client.ts';
-import { containing } from '../../db/containing.ts';
+import { toLikePattern } from '../../db/like-pattern.ts';
 import type { Services } from '../../services.ts';
 import { type ContactRow, contactColumns, toContact } from './present.ts';
 import {
@@ -33,7 +33,7 @@ export async function listContacts(
   { workspaceId }: Actor,
   { search, limit, offset }: ListContactsInput,
 ): Promise<ContactsAnswer> {
-  const pattern = search ? containing(search) : null;
+  const pattern = search ? toLikePattern(search) : null;
   const found =
     pattern === null
       ? Prisma.sql`workspace_id = ${workspaceId}`

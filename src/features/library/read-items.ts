@@ -4,7 +4,7 @@ import { notFound } from '../../core/errors.ts';
 import { creatorName } from '../../core/people.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { type Database, Prisma, type Tx } from '../../db/client.ts';
-import { containing } from '../../db/containing.ts';
+import { toLikePattern } from '../../db/like-pattern.ts';
 import type { MediaType } from '../../media/file-type.ts';
 import type { Services } from '../../services.ts';
 import type { ItemInput, ItemLabel, ItemsAnswer, LibraryItem, ListItemsInput } from './schemas.ts';
@@ -52,7 +52,7 @@ export async function listItems(
 ): Promise<ItemsAnswer> {
   const conditions = [
     Prisma.sql`workspace_id = ${workspaceId}`,
-    ...(search ? [Prisma.sql`name ilike ${containing(search)}`] : []),
+    ...(search ? [Prisma.sql`name ilike ${toLikePattern(search)}`] : []),
     ...(label === undefined
       ? []
       : [
