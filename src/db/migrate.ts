@@ -1,3 +1,4 @@
+/** Migrating the database, in the format of `prisma migrate deploy`. */
 import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { Client, DatabaseError } from 'pg';
 import type { Log } from '../core/log.ts';
 
-/** The database cannot be brought to what this code needs. The message is for the person who starts the server. */
+/** The database cannot be migrated. The message is one line for the person who starts the server. */
 export class MigrationError extends Error {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, options);
@@ -18,15 +19,15 @@ type Migration = { name: string; sql: string; checksum: string };
 
 type AppliedRow = { migration_name: string; checksum: string; finished_at: Date | null };
 
-const defaultFolder = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
+const defaultDirectory = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
 
-/** The key that Prisma's own engine locks, so that the two exclude each other. */
+/** The advisory lock that Prisma's own engine takes, so that the two exclude each other. */
 const LOCK_KEY = 72_707_369;
 const POLL_MS = 50;
 const REPORT_EVERY_MS = 10_000;
 
-/** The table as Prisma creates it. */
-const createTable = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
+/** Creates the table exactly as Prisma does. */
+const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
   id                  VARCHAR(36) PRIMARY KEY NOT NULL,
   checksum            VARCHAR(64) NOT NULL,
   finished_at         TIMESTAMPTZ,
@@ -40,21 +41,25 @@ const createTable = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
 const NO_TRANSACTION = /^-- lynxroom: no transaction\s*(\n|$)/;
 
 /**
- * Applies the migrations that the database lacks, in the order of their names, and resolves when it has them all. Several
- * servers may do so at once: one applies, the others wait.
+ * Applies the migrations that the database lacks, in the order of their names. Several servers may call it at the same
+ * time: one applies the migrations and the others wait.
  *
- * Format and table are those of `prisma migrate deploy`, which can take over at any time. Each migration runs in one
- * transaction with its record, so it is applied as a whole or not at all. One whose first line is
- * `-- lynxroom: no transaction` holds a single statement that must run outside of one (CREATE INDEX CONCURRENTLY); it is recorded
- * as started before, so that a half-done one is seen.
+ * Each migration runs in one transaction with its record, so it is applied completely or not at all. A migration whose
+ * first line is `-- lynxroom: no transaction` holds one statement that cannot run in a transaction (CREATE INDEX
+ * CONCURRENTLY). Its start is recorded first, so that an incomplete one is detected.
  *
- * @param options.connectionString of PostgreSQL itself: the lock belongs to a session, which a transaction pooler splits up
- * @throws MigrationError when a migration fails, was edited after it was applied, is recorded as failed, or when the
- *   database has one that this code does not know
+ * @param options.connectionString a direct connection to PostgreSQL: a transaction pooler would break the session lock
+ * @param options.directory the migrations, one directory each; by default those of this repository
+ * @throws MigrationError if a migration fails, was edited after it was applied, is recorded as failed, or is in the
+ *   database but not in the directory
  */
-export async function applyMigrations(options: { connectionString: string; folder?: string; log: Log }): Promise<void> {
+export async function applyMigrations(options: {
+  connectionString: string;
+  directory?: string;
+  log: Log;
+}): Promise<void> {
   const { log } = options;
-  const migrations = await readMigrations(options.folder ?? defaultFolder);
+  const migrations = await readMigrations(options.directory ?? defaultDirectory);
   const client = await connect(options.connectionString, log);
   try {
     await takeLock(client, log);
@@ -66,28 +71,28 @@ export async function applyMigrations(options: { connectionString: string; folde
       log.info({ migration: migration.name, ms: Math.round(performance.now() - startedAt) }, 'Applied a migration');
     }
   } finally {
-    // Ending the session frees the lock.
+    // Ending the session releases the lock.
     await client.end().catch(() => undefined);
   }
 }
 
-async function readMigrations(folder: string): Promise<Migration[]> {
+async function readMigrations(directory: string): Promise<Migration[]> {
   try {
-    const entries = await readdir(folder, { withFileTypes: true });
+    const entries = await readdir(directory, { withFileTypes: true });
     const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
-    return await Promise.all(names.sort().map((name) => readMigration(folder, name)));
+    return await Promise.all(names.sort().map((name) => readMigration(directory, name)));
   } catch (cause) {
-    throw new MigrationError(`The migrations cannot be read: ${describe(cause)}`, { cause });
+    throw new MigrationError(`Failed to read the migrations: ${describe(cause)}`, { cause });
   }
 }
 
-async function readMigration(folder: string, name: string): Promise<Migration> {
-  const bytes = await readFile(join(folder, name, 'migration.sql'));
+async function readMigration(directory: string, name: string): Promise<Migration> {
+  const bytes = await readFile(join(directory, name, 'migration.sql'));
   return { name, sql: bytes.toString('utf8'), checksum: createHash('sha256').update(bytes).digest('hex') };
 }
 
 function describe(error: unknown): string {
-  // A host name with several addresses gives an AggregateError without a message of its own.
+  // A failure to connect to a host with several addresses is an AggregateError without a message.
   if (error instanceof AggregateError) return error.errors.map(describe).join(', ');
   return error instanceof Error ? error.message : String(error);
 }
@@ -95,23 +100,23 @@ function describe(error: unknown): string {
 async function connect(connectionString: string, log: Log): Promise<Client> {
   try {
     const client = new Client({ connectionString, application_name: 'lynxroom migrations', keepAlive: true });
-    // A connection that breaks between two queries only tells so here; the next query then fails.
-    client.on('error', (error) => log.warn({ reason: error.message }, 'The connection for migrations broke'));
+    // Without a listener a lost connection would end the process. The next query fails anyway.
+    client.on('error', (error) => log.warn({ reason: error.message }, 'The connection for migrations was lost'));
     await client.connect();
     return client;
   } catch (cause) {
-    throw new MigrationError(`The database cannot be reached: ${describe(cause)}`, { cause });
+    throw new MigrationError(`Failed to connect to the database: ${describe(cause)}`, { cause });
   }
 }
 
-/** Polls, as a session that waits inside `pg_advisory_lock` deadlocks with the holder's CREATE INDEX CONCURRENTLY. */
+/** Polls, because a session that waits in `pg_advisory_lock` deadlocks with the holder's CREATE INDEX CONCURRENTLY. */
 async function takeLock(client: Client, log: Log): Promise<void> {
   let reportAt = performance.now() + REPORT_EVERY_MS;
   for (;;) {
     const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [LOCK_KEY]);
     if (rows[0]?.locked === true) return;
     if (performance.now() > reportAt) {
-      log.info({}, 'Waiting for another server that applies migrations');
+      log.info({}, 'Waiting for another server to apply the migrations');
       reportAt += REPORT_EVERY_MS;
     }
     await sleep(POLL_MS);
@@ -124,26 +129,26 @@ function findPending(migrations: readonly Migration[], applied: readonly Applied
     const migration = known.get(row.migration_name);
     if (row.finished_at === null) {
       throw new MigrationError(
-        `The migration ${row.migration_name} is recorded as failed: undo what it has left in the database, then delete its row from _prisma_migrations to have it applied again`,
+        `The migration ${row.migration_name} is recorded as failed: revert what it changed, then delete its row from _prisma_migrations to apply it again`,
       );
     }
     if (migration === undefined) {
       throw new MigrationError(
-        `The database is newer than the code: it has the migration ${row.migration_name}, which this version does not know. Start the newer version`,
+        `The database is newer than this version, which does not know the migration ${row.migration_name}: start the newer version`,
       );
     }
     if (migration.checksum !== row.checksum) {
       throw new MigrationError(
-        `The migration ${row.migration_name} was edited after it was applied: restore its file, and put the change into a new migration`,
+        `The migration ${row.migration_name} was edited after it was applied: restore its file and put the change into a new one`,
       );
     }
   }
-  const done = new Set(applied.map((row) => row.migration_name));
-  return migrations.filter((migration) => !done.has(migration.name));
+  const appliedNames = new Set(applied.map((row) => row.migration_name));
+  return migrations.filter(({ name }) => !appliedNames.has(name));
 }
 
 async function readApplied(client: Client): Promise<AppliedRow[]> {
-  await client.query(createTable);
+  await client.query(CREATE_TABLE);
   const { rows } = await client.query<AppliedRow>(
     'SELECT migration_name, checksum, finished_at FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at',
   );
@@ -152,18 +157,15 @@ async function readApplied(client: Client): Promise<AppliedRow[]> {
 
 async function apply(client: Client, migration: Migration): Promise<void> {
   try {
-    await (NO_TRANSACTION.test(migration.sql) ? applyAlone : applyInTransaction)(client, migration);
+    await (NO_TRANSACTION.test(migration.sql) ? applyWithoutTransaction : applyInTransaction)(client, migration);
   } catch (cause) {
-    throw new MigrationError(
-      `The migration ${migration.name} failed${lineOf(cause, migration.sql)}: ${describe(cause)}`,
-      {
-        cause,
-      },
-    );
+    const line = findLine(cause, migration.sql);
+    const place = line === undefined ? '' : ` at line ${line}`;
+    throw new MigrationError(`The migration ${migration.name} failed${place}: ${describe(cause)}`, { cause });
   }
 }
 
-async function applyAlone(client: Client, migration: Migration): Promise<void> {
+async function applyWithoutTransaction(client: Client, migration: Migration): Promise<void> {
   const id = randomUUID();
   await client.query('INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ($1, $2, $3)', [
     id,
@@ -187,7 +189,7 @@ async function applyAlone(client: Client, migration: Migration): Promise<void> {
 async function applyInTransaction(client: Client, migration: Migration): Promise<void> {
   await client.query('BEGIN');
   try {
-    // Without parameters pg sends the text as one simple query, which PostgreSQL itself splits into statements.
+    // Without parameters, pg sends the whole text as one simple query and PostgreSQL splits it into statements.
     await client.query(migration.sql);
     await client.query(
       `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
@@ -201,7 +203,8 @@ async function applyInTransaction(client: Client, migration: Migration): Promise
   }
 }
 
-function lineOf(error: unknown, sql: string): string {
+function findLine(error: unknown, sql: string): number | undefined {
   const position = error instanceof DatabaseError ? Number(error.position) : Number.NaN;
-  return Number.isInteger(position) ? ` at line ${[...sql].slice(0, position).join('').split('\n').length}` : '';
+  // PostgreSQL counts characters, JavaScript UTF-16 code units.
+  return Number.isInteger(position) ? [...sql].slice(0, position).join('').split('\n').length : undefined;
 }

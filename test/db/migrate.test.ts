@@ -1,63 +1,51 @@
-import { createHash } from 'node:crypto';
-import { appendFile, chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+/** The migration runner, each test on an empty database and a directory of migrations of its own. */
+import { createHash, randomUUID } from 'node:crypto';
+import { appendFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/db/embedded.ts';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { applyMigrations, MigrationError } from '../../src/db/migrate.ts';
-import { quiet } from './fixtures/run.ts';
+import { quietLog } from '../support/quiet-log.ts';
 
-let base: string;
-let postgres: EmbeddedPostgres;
-let databases = 0;
+let database: string;
 let connectionString: string;
-let folder: string;
+let directory: string;
 let client: Client;
 
-beforeAll(async () => {
-  base = await mkdtemp(join(tmpdir(), 'lynxroom-migrate-'));
-  await chmod(base, 0o755);
-  postgres = await startEmbeddedPostgres({
-    dataDir: join(base, 'data'),
-    stateDir: join(base, 'state'),
-    log: quiet,
-  });
-});
-
-afterAll(async () => {
-  await postgres.stop();
-  await rm(base, { recursive: true, force: true });
-});
-
-/** A database and a folder of migrations of its own for each test. */
 beforeEach(async () => {
-  databases += 1;
-  const maintenance = new Client({ connectionString: postgres.url });
-  await maintenance.connect();
-  await maintenance.query(`CREATE DATABASE test_${databases} STRATEGY file_copy`);
-  await maintenance.end();
-  const url = new URL(postgres.url);
-  url.pathname = `/test_${databases}`;
-  connectionString = url.href;
-  folder = await mkdtemp(join(base, 'migrations-'));
+  database = `migrate_${randomUUID().replaceAll('-', '')}`;
+  await runAsAdmin(`CREATE DATABASE ${database} STRATEGY file_copy`);
+  connectionString = Object.assign(new URL(inject('postgresUrl')), { pathname: `/${database}` }).href;
+  directory = await mkdtemp(join(tmpdir(), 'lynxroom-migrations-'));
   client = new Client({ connectionString });
   await client.connect();
 });
 
-afterEach(() => client.end());
+afterEach(async () => {
+  await client.end();
+  await runAsAdmin(`DROP DATABASE ${database} WITH (FORCE)`);
+  await rm(directory, { recursive: true, force: true });
+});
+
+async function runAsAdmin(sql: string): Promise<void> {
+  const admin = new Client({ connectionString: inject('postgresUrl') });
+  await admin.connect();
+  await admin.query(sql).finally(() => admin.end());
+}
 
 function fileOf(name: string) {
-  return join(folder, name, 'migration.sql');
+  return join(directory, name, 'migration.sql');
 }
 
 async function writeMigration(name: string, sql: string): Promise<void> {
-  await mkdir(join(folder, name));
+  await mkdir(join(directory, name));
   await writeFile(fileOf(name), sql);
 }
 
 function migrate() {
-  return applyMigrations({ connectionString, folder, log: quiet });
+  return applyMigrations({ connectionString, directory, log: quietLog });
 }
 
 async function rowsOf(sql: string): Promise<unknown[]> {
@@ -69,11 +57,11 @@ async function tableExists(name: string): Promise<boolean> {
 }
 
 describe('the migration runner', () => {
-  it('applies what is missing in the order of names, once, and records it as Prisma does', async () => {
+  it('applies missing migrations once, in the order of their names, and records them as Prisma does', async () => {
     const sql = 'CREATE TABLE a (id INT);\nINSERT INTO a VALUES (1);\n';
     await writeMigration('20260102_second', 'INSERT INTO a VALUES (2);');
     await writeMigration('20260101_first', sql);
-    await writeFile(join(folder, 'migration_lock.toml'), 'provider = "postgresql"\n');
+    await writeFile(join(directory, 'migration_lock.toml'), 'provider = "postgresql"\n');
 
     await migrate();
     await migrate();
@@ -113,7 +101,7 @@ describe('the migration runner', () => {
     );
   });
 
-  it('takes semicolons in strings and function bodies as PostgreSQL does', async () => {
+  it('handles semicolons in strings and function bodies as PostgreSQL does', async () => {
     await writeMigration(
       '1_function',
       `CREATE TABLE t (text TEXT); INSERT INTO t VALUES ('a;b');
@@ -123,7 +111,7 @@ describe('the migration runner', () => {
     expect(await rowsOf('SELECT text, f() AS f FROM t')).toEqual([{ text: 'a;b', f: 7 }]);
   });
 
-  it('leaves nothing of a migration that fails, names it and its line, and applies it once it is mended', async () => {
+  it('rolls back a migration that fails, names it and its line, and applies it once it is fixed', async () => {
     await writeMigration('1_good', 'CREATE TABLE good (id INT);');
     await writeMigration('2_bad', 'CREATE TABLE half (id INT);\nSELECT nonsense;\n');
 
@@ -139,7 +127,7 @@ describe('the migration runner', () => {
     expect(await tableExists('half')).toBe(true);
   });
 
-  it('lets one of several servers apply, also beside an index that is built concurrently, and the others wait', async () => {
+  it('lets one of several servers apply while the others wait, even if it builds an index concurrently', async () => {
     await writeMigration('1_table', 'CREATE TABLE a (id INT); INSERT INTO a VALUES (1); SELECT pg_sleep(0.2);');
     await writeMigration('2_index', '-- lynxroom: no transaction\nCREATE INDEX CONCURRENTLY a_id ON a (id);\n');
 
@@ -152,11 +140,11 @@ describe('the migration runner', () => {
     expect(await rowsOf('SELECT count(*)::int AS n FROM _prisma_migrations')).toEqual([{ n: 2 }]);
   });
 
-  it('waits for whoever holds the lock of Prisma', async () => {
+  it('waits for the holder of the lock of Prisma', async () => {
     await writeMigration('1_table', 'CREATE TABLE a (id INT);');
     await client.query('SELECT pg_advisory_lock(72707369)');
     const done = migrate();
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await sleep(200);
     expect(await tableExists('a')).toBe(false);
 
     await client.query('SELECT pg_advisory_unlock(72707369)');
@@ -169,21 +157,23 @@ describe('the migration runner', () => {
     await writeMigration('1_first', 'CREATE TABLE a (id INT);');
     await writeMigration('3_later', 'CREATE TABLE c (id INT);');
     await migrate();
-    await rm(join(folder, '3_later'), { recursive: true });
+    await rm(join(directory, '3_later'), { recursive: true });
     await writeMigration('2_other', 'CREATE TABLE b (id INT);');
 
-    await expect(migrate()).rejects.toThrow(/^The database is newer than the code: it has the migration 3_later/);
+    await expect(migrate()).rejects.toThrow(
+      /^The database is newer than this version, which does not know the migration 3_later/,
+    );
     expect(await tableExists('b')).toBe(false);
   });
 
   it('refuses a migration that was edited after it was applied', async () => {
     await writeMigration('1_first', 'CREATE TABLE a (id INT);');
     await migrate();
-    await appendFile(fileOf('1_first'), '-- a late thought\n');
+    await appendFile(fileOf('1_first'), '-- an edit\n');
     await expect(migrate()).rejects.toThrow(/^The migration 1_first was edited/);
   });
 
-  it('records a statement outside a transaction that fails, and refuses to go on until somebody has looked', async () => {
+  it('records the failure of a statement outside a transaction, and refuses to continue until it is resolved', async () => {
     await writeMigration('1_table', 'CREATE TABLE a (id INT); INSERT INTO a VALUES (1), (1);');
     await writeMigration('2_index', '-- lynxroom: no transaction\nCREATE UNIQUE INDEX CONCURRENTLY a_id ON a (id);\n');
     await expect(migrate()).rejects.toThrow(/^The migration 2_index failed: could not create unique index/);
@@ -196,7 +186,7 @@ describe('the migration runner', () => {
     expect(await tableExists('a_id')).toBe(true);
   });
 
-  it('applies again what `prisma migrate resolve --rolled-back` has marked', async () => {
+  it('applies a migration again that `prisma migrate resolve --rolled-back` has marked', async () => {
     await writeMigration('1_first', 'CREATE TABLE a (id INT);');
     await migrate();
     await client.query('DROP TABLE a');
@@ -205,17 +195,17 @@ describe('the migration runner', () => {
     expect(await tableExists('a')).toBe(true);
   });
 
-  it('says in one line that the database or the folder cannot be read', async () => {
+  it('fails with one line if the database or the directory cannot be read', async () => {
     await expect(
-      applyMigrations({ connectionString: 'postgresql://x:secret@127.0.0.1:1/x', folder, log: quiet }),
-    ).rejects.toThrow(/^The database cannot be reached: (?!.*secret)[^\n]+$/);
-    await expect(applyMigrations({ connectionString, folder: join(folder, 'none'), log: quiet })).rejects.toThrow(
-      /^The migrations cannot be read: /,
-    );
+      applyMigrations({ connectionString: 'postgresql://x:secret@127.0.0.1:1/x', directory, log: quietLog }),
+    ).rejects.toThrow(/^Failed to connect to the database: (?!.*secret)[^\n]+$/);
+    await expect(
+      applyMigrations({ connectionString, directory: join(directory, 'none'), log: quietLog }),
+    ).rejects.toThrow(/^Failed to read the migrations: /);
   });
 
   it('applies the migrations of this repository to an empty database', async () => {
-    await applyMigrations({ connectionString, log: quiet });
+    await applyMigrations({ connectionString, log: quietLog });
     expect(await rowsOf('SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NULL')).toEqual([]);
     expect(await tableExists('workspaces')).toBe(true);
   });

@@ -142,7 +142,7 @@ test('a start with invalid settings names all of them', async () => {
 test('a start without a reachable database fails with one line', async () => {
   const server = start({ DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' });
   expect(await server.ended).toBe(1);
-  expect(server.output().trim().split('\n').at(-1)).toContain('The database cannot be reached');
+  expect(server.output().trim().split('\n').at(-1)).toContain('Failed to connect to the database');
 });
 
 test('on SIGTERM the server finishes requests in progress and exits with status 0', async () => {
