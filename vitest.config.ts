@@ -6,7 +6,7 @@ const MAX_WORKERS = 6;
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     // Workers share nothing but the template database, so a worker loads each module once for all its files.
     isolate: false,

@@ -8,7 +8,7 @@ import { createRateLimits } from '../../src/auth/rate-limits.ts';
 import { createClient } from '../../src/client.ts';
 import { logSerializers } from '../../src/core/log.ts';
 import { DAY_MS } from '../../src/core/time.ts';
-import { findRunningPostgres } from '../../src/db/embedded/running.ts';
+import { findRunningPostgres } from '../../src/db/embedded.ts';
 import { startSession } from '../../src/features/auth/sessions.ts';
 import { buildApp } from '../../src/runtime/app.ts';
 import { readConfig } from '../../src/runtime/config.ts';

@@ -2,8 +2,7 @@
 import pino, { type Logger } from 'pino';
 import { hasErrorCode } from '../core/files.ts';
 import { logSerializers } from '../core/log.ts';
-import { DataDirInUseError } from '../db/data-dir-lock.ts';
-import { EmbeddedPostgresError } from '../db/embedded.ts';
+import { DataDirInUseError, EmbeddedPostgresError } from '../db/embedded.ts';
 import { MigrationError } from '../db/migrate.ts';
 import { StorageUnavailableError } from '../storage/object-store.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
@@ -14,7 +13,7 @@ import { SecretFileError } from './secret-file.ts';
 const SAME_SIGNAL_MS = 1_000;
 
 /** Errors whose message tells the operator what to do. */
-const operatorErrors = [DataDirInUseError, EmbeddedPostgresError, MigrationError, SecretFileError];
+const operatorErrors = [MigrationError, SecretFileError];
 
 /**
  * Reads the environment and runs `start`, then `onStarted` unless a signal came first. On SIGTERM, SIGINT or SIGHUP it
@@ -82,6 +81,8 @@ function stopOnSignal(starting: Promise<Stoppable>, logger: Logger): { isRequest
 /** Returns one line that tells the operator what to do, or null for a failure that is our bug. */
 function describeStartFailure(error: unknown, config: Config): string | null {
   if (error instanceof Error && operatorErrors.some((kind) => error instanceof kind)) return error.message;
+  if (error instanceof DataDirInUseError) return `${error.message}: stop it, or set DATA_DIR to another directory`;
+  if (error instanceof EmbeddedPostgresError) return `${error.message} (to use another PostgreSQL, set DATABASE_URL)`;
   if (error instanceof StorageUnavailableError) return `${error.message}: check DATA_DIR`;
   // Node's system errors have these fields; reading them from any other error gives undefined.
   const { code, syscall, path } = error as NodeJS.ErrnoException;

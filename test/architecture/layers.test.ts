@@ -4,19 +4,27 @@ import { readdir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { features, importsOf, layers, partOf, refusalOf } from './layers.ts';
+import { features, importsOf, layers, partOf, refusalOf, workspacePackages } from './layers.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-const entries = await readdir(join(root, 'src'), { recursive: true, withFileTypes: true });
-const files = entries
-  .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
-  .map((entry) => posix.join(entry.parentPath.slice(root.length).replaceAll('\\', '/'), entry.name))
-  .filter((path) => !path.includes('/generated/'));
+async function listSources(folder: string): Promise<string[]> {
+  const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => posix.join(entry.parentPath.slice(root.length).replaceAll('\\', '/'), entry.name))
+    .filter((path) => !path.includes('/generated/'));
+}
 
-const imports = files.flatMap((path) =>
-  importsOf(readFileSync(join(root, path), 'utf8')).map((specifier) => ({ path, specifier })),
-);
+function readImports(paths: readonly string[]): { path: string; specifier: string }[] {
+  return paths.flatMap((path) =>
+    importsOf(readFileSync(join(root, path), 'utf8')).map((specifier) => ({ path, specifier })),
+  );
+}
+
+const files = await listSources('src');
+const imports = readImports(files);
+const packageNames = await readdir(join(root, 'packages'));
 
 describe('the layers', () => {
   test('are read from all of the source', () => {
@@ -47,6 +55,19 @@ describe('the layers', () => {
       parts.map((part) => `features/${name} -> ${part}`),
     );
     expect(listed.filter((edge) => !used.has(edge))).toEqual([]);
+  });
+});
+
+describe('the workspace packages', () => {
+  test('have a row each', () => {
+    expect(packageNames.sort()).toEqual(Object.keys(workspacePackages).sort());
+  });
+
+  test.each(packageNames)('%s imports only what its row lists', async (name) => {
+    const paths = await listSources(`packages/${name}/src`);
+    expect(paths.length).toBeGreaterThan(0);
+    const refusals = readImports(paths).map(({ path, specifier }) => refusalOf(path, specifier));
+    expect(refusals.filter((line) => line !== null)).toEqual([]);
   });
 });
 
@@ -84,6 +105,11 @@ describe('an import against the layers is refused:', () => {
     ['src/server.ts', './http/rest.ts'],
     ['src/unlisted/probe.ts', '../core/time.ts'],
     ['src/core/probe.ts', '../../test/support/http.ts'],
+    ['src/runtime/probe.ts', '@lynxroom/embedded-postgres'],
+    ['src/db/probe.ts', '../../packages/embedded-postgres/src/index.ts'],
+    ['packages/embedded-postgres/src/probe.ts', '../../../src/core/log.ts'],
+    ['packages/embedded-postgres/src/probe.ts', 'pg'],
+    ['packages/unlisted/src/probe.ts', 'pg'],
   ])('%s importing %s', (path, specifier) => {
     expect(refusalOf(path, specifier)).toMatch(/may not import/);
   });
@@ -93,6 +119,9 @@ describe('an import along the layers is accepted:', () => {
   test.each([
     ['src/core/probe.ts', './time.ts'],
     ['src/db/probe.ts', 'pg'],
+    ['src/db/probe.ts', '@lynxroom/embedded-postgres'],
+    ['packages/embedded-postgres/src/probe.ts', './files.ts'],
+    ['packages/embedded-postgres/src/probe.ts', 'node:net'],
     ['src/features/labels/probe.ts', '../../auth/identify.ts'],
     ['src/features/rooms/probe.ts', '../../db/client.ts'],
     ['src/routers/labels.ts', '../trpc/procedures.ts'],

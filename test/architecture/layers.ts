@@ -59,6 +59,7 @@ export const packages: Record<string, readonly Part[]> = {
   '@trpc/server': ['trpc', 'http', 'openapi', 'client.ts'],
   '@trpc/client': ['client.ts'],
   'trpc-to-openapi': ['trpc', 'openapi'],
+  '@lynxroom/embedded-postgres': ['db'],
   '@prisma': ['db'],
   pg: ['db'],
   'pg-boss': ['jobs', 'webhook-delivery', 'features/meeting-providers'],
@@ -67,6 +68,14 @@ export const packages: Record<string, readonly Part[]> = {
   busboy: ['http'],
   pino: ['runtime'],
   zod: ['core', 'events', 'trpc', 'openapi', 'http', 'runtime', 'features/*'],
+};
+
+/**
+ * What the code of each workspace package in `packages/` may import besides itself and Node's own modules. A package
+ * knows nothing of `src`.
+ */
+export const workspacePackages: Record<string, readonly string[]> = {
+  'embedded-postgres': [],
 };
 
 /** All that `core` may import from outside. */
@@ -101,6 +110,7 @@ function packageRule(specifier: string): readonly Part[] | undefined {
 
 /** Why the file at `path` may not import `specifier`, in one line; null where it may. */
 export function refusalOf(path: string, specifier: string): string | null {
+  if (path.startsWith('packages/')) return refusalOfPackage(path, specifier);
   const from = partOf(path);
   if (isBuiltIn(specifier)) {
     const isHttp = ['node:http', 'node:https', 'node:net'].includes(specifier);
@@ -118,6 +128,16 @@ export function refusalOf(path: string, specifier: string): string | null {
   if (from === 'routers' && to === 'routers' && path !== 'src/routers/index.ts')
     return `${path}: a router may not import another router (${target})`;
   return mayImport(from, to) ? null : `${path}: ${from} may not import ${to} (${target})`;
+}
+
+function refusalOfPackage(path: string, specifier: string): string | null {
+  if (isBuiltIn(specifier)) return null;
+  const [, name = ''] = path.split('/');
+  const target = posix.join(posix.dirname(path), specifier);
+  const isAllowed = specifier.startsWith('.')
+    ? target.startsWith(`packages/${name}/src/`)
+    : (workspacePackages[name] ?? []).includes(specifier);
+  return isAllowed ? null : `${path}: the package ${name} may not import ${specifier}`;
 }
 
 const IMPORT = /^(?:import|export)\b[^;]*?\bfrom\s*'([^']+)'|^import\s*'([^']+)'|\bimport\(\s*'([^']+)'\s*\)/gm;

@@ -2,13 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from './errors.ts';
 import { type PostmasterOptions, startPostmaster } from './postmaster.ts';
 
-const FIRST_PAUSE_MS = 500;
-const MAX_PAUSE_MS = 30_000;
+const MIN_BACKOFF_MS = 500;
+const MAX_BACKOFF_MS = 30_000;
 
 /**
- * Starts PostgreSQL, and again on the same port whenever it ends by itself (killed for want of memory, say), for as long
- * as it takes. A backend that crashes is PostgreSQL's own affair.
- * @throws EmbeddedPostgresError when the first start fails
+ * Starts PostgreSQL, and restarts it on the same port whenever it ends by itself (killed for lack of memory, for
+ * example), until `stop` is called. PostgreSQL recovers from crashed backends without help.
+ *
+ * @throws EmbeddedPostgresError if the first start fails
  */
 export async function supervisePostgres(
   options: Omit<PostmasterOptions, 'port'>,
@@ -18,35 +19,33 @@ export async function supervisePostgres(
   let current = await startPostmaster({ ...options, port: undefined });
   const { port } = current;
 
-  const startAgain = async (): Promise<void> => {
-    for (let pause = FIRST_PAUSE_MS; !stopping.signal.aborted; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
+  async function restart(): Promise<void> {
+    for (let backoff = MIN_BACKOFF_MS; !stopping.signal.aborted; backoff = Math.min(backoff * 2, MAX_BACKOFF_MS)) {
       try {
         current = await startPostmaster({ ...options, port });
         return;
       } catch (error) {
-        log.error({ reason: messageOf(error) }, 'The embedded PostgreSQL could not be started again');
-        await sleep(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
+        log.error({ reason: messageOf(error) }, 'Failed to restart the embedded PostgreSQL');
+        await sleep(backoff, undefined, { signal: stopping.signal }).catch(() => undefined);
       }
     }
-  };
+  }
 
-  const watch = async (): Promise<void> => {
+  async function watch(): Promise<void> {
     for (;;) {
       const reason = await current.exited;
       if (stopping.signal.aborted) return;
-      log.error(
-        { reason, detail: await serverLog.tail(0) },
-        'The embedded PostgreSQL ended by itself, starting it again',
-      );
-      await startAgain();
+      const detail = await serverLog.tail(0);
+      log.error({ reason, detail }, 'The embedded PostgreSQL ended by itself, restarting it');
+      await restart();
       if (stopping.signal.aborted) return current.stop();
     }
-  };
+  }
 
   const watching = watch();
   return {
     port,
-    stop: async () => {
+    async stop() {
       stopping.abort();
       await current.stop();
       await watching;

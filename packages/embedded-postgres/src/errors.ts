@@ -1,4 +1,4 @@
-/** The embedded PostgreSQL could not be made, started or stopped. The message is for the person who starts the server. */
+/** PostgreSQL could not be created, started or stopped. The message is one line for the person who runs the server. */
 export class EmbeddedPostgresError extends Error {
   constructor(message: string, options: { detail?: string; cause?: unknown } = {}) {
     const detail = options.detail?.trim() ?? '';
@@ -10,8 +10,8 @@ export class EmbeddedPostgresError extends Error {
   }
 }
 
-/** The last few lines of a program's output on one line. */
-export function lastLines(output: string, count = 4): string {
+/** Joins the last non-empty lines of a program's output into one line. */
+export function joinLastLines(output: string, count = 4): string {
   return output
     .split('\n')
     .map((line) => line.trim())
@@ -20,10 +20,13 @@ export function lastLines(output: string, count = 4): string {
     .join(' | ');
 }
 
+/** Returns the message of an error, or the messages of all errors that were thrown while resources were disposed. */
 export function messageOf(error: unknown): string {
+  if (error instanceof SuppressedError) return `${messageOf(error.suppressed)}; ${messageOf(error.error)}`;
   return error instanceof Error ? error.message : String(error);
 }
 
+/** Whether an error has this system error code, such as `ENOENT`. */
 export function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
 }

@@ -2,30 +2,32 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DataDirInUseError, lockDataDir } from '../../src/db/data-dir-lock.ts';
-import { fixture, type Running, runScript } from './fixtures/run.ts';
+import { DataDirInUseError, lockDataDir } from '../src/data-dir-lock.ts';
+import { fixturePath, type RunningScript, runScript } from './support/scripts.ts';
+
+const RACERS = 6;
 
 let dataDir: string;
-let running: Running[];
+let holders: RunningScript[];
 
-function startHolder(): Running {
-  const holder = runScript(fixture('lock-holder.ts'), [dataDir]);
-  running.push(holder);
+function startHolder(): RunningScript {
+  const holder = runScript(fixturePath('hold-lock.ts'), [dataDir]);
+  holders.push(holder);
   return holder;
 }
 
 beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'lynxroom-lock-'));
-  running = [];
+  dataDir = await mkdtemp(join(tmpdir(), 'data-dir-lock-'));
+  holders = [];
 });
 
 afterEach(async () => {
-  await Promise.all(running.map((holder) => holder.end('SIGKILL')));
+  await Promise.all(holders.map((holder) => holder.end('SIGKILL')));
   await rm(dataDir, { recursive: true, force: true });
 });
 
-describe('the lock of a data folder', () => {
-  it('keeps a second process out, and names the first', async () => {
+describe('the lock of a data directory', () => {
+  it('is refused to a second process, with the id of the first', async () => {
     const holder = startHolder();
     expect(await holder.firstLine).toBe('locked');
 
@@ -36,20 +38,20 @@ describe('the lock of a data folder', () => {
     await expect(refusal).rejects.toThrow(dataDir);
   });
 
-  it('keeps the same process out a second time, until it is released', async () => {
+  it('is refused to the same process until it is released', async () => {
     const lock = await lockDataDir(dataDir);
     await expect(lockDataDir(dataDir)).rejects.toThrow(DataDirInUseError);
     await lock.release();
 
     const again = await lockDataDir(dataDir);
 
-    // The first holder's second release must not free what is no longer its own.
+    // A repeated release must not release the lock of the next holder.
     await lock.release();
     await expect(lockDataDir(dataDir)).rejects.toThrow(DataDirInUseError);
     await again.release();
   });
 
-  it('is free by itself after SIGKILL of its holder', async () => {
+  it('is released by SIGKILL of its holder', async () => {
     const holder = startHolder();
     expect(await holder.firstLine).toBe('locked');
     await holder.end('SIGKILL');
@@ -59,21 +61,21 @@ describe('the lock of a data folder', () => {
     await lock.release();
   });
 
-  it('goes to exactly one of many that race for what a killed holder left', async () => {
+  it('goes to exactly one of many processes that race after its holder was killed', async () => {
     for (let round = 0; round < 3; round++) {
       const holder = startHolder();
       expect(await holder.firstLine).toBe('locked');
       await holder.end('SIGKILL');
 
-      const racers = Array.from({ length: 6 }, startHolder);
+      const racers = Array.from({ length: RACERS }, startHolder);
       const lines = await Promise.all(racers.map((racer) => racer.firstLine));
 
-      expect(lines.sort()).toEqual([...Array<string>(5).fill('DataDirInUseError'), 'locked'].sort());
+      expect(lines.sort()).toEqual([...Array<string>(RACERS - 1).fill('DataDirInUseError'), 'locked'].sort());
       await Promise.all(racers.map((racer) => racer.end('SIGKILL')));
     }
   });
 
-  it('makes a folder that is missing', async () => {
+  it('creates a missing directory', async () => {
     const missing = join(dataDir, 'a/b');
     const lock = await lockDataDir(missing);
     expect((await stat(missing)).isDirectory()).toBe(true);

@@ -1,0 +1,96 @@
+/** Creating a cluster, which is PostgreSQL's name for a data directory with its databases. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { chown, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Account, runTool } from './account.ts';
+import type { Binaries } from './binaries.ts';
+import { EmbeddedPostgresError } from './errors.ts';
+import { syncDirectory, writeFileAtomically } from './files.ts';
+import type { Location } from './location.ts';
+import type { Log } from './log.ts';
+
+const SUPERUSER = 'postgres';
+const STAGED_PREFIX = 'new-cluster-';
+
+export type ClusterOptions = { location: Location; binaries: Binaries; database: string; log: Log };
+
+/**
+ * Creates the cluster and its database if the location has none, and returns the superuser's password. It is created
+ * under a temporary name and renamed at the end, so that an existing cluster is complete and on disk. What a start that
+ * was killed left behind is removed first.
+ *
+ * @throws EmbeddedPostgresError if the cluster cannot be created, or the password cannot be read
+ */
+export async function ensureCluster({ location, binaries, database, log }: ClusterOptions): Promise<string> {
+  const { directory, clusterDir, account, isNew } = location;
+  if (!isNew) return readPassword(directory);
+  await removeLeftovers(directory);
+  const password = randomBytes(24).toString('hex');
+  await writeFileAtomically(passwordFile(directory), `${password}\n`);
+  log.info({ directory: clusterDir }, 'Creating the embedded database');
+  const staged = join(directory, `${STAGED_PREFIX}${randomUUID()}`);
+  try {
+    await createCluster(staged, password, account, binaries, database);
+    await rename(staged, clusterDir);
+    await syncDirectory(directory);
+  } finally {
+    await removeLeftovers(directory);
+  }
+  return password;
+}
+
+/** @throws EmbeddedPostgresError if the password of an existing cluster cannot be read */
+export async function readPassword(directory: string): Promise<string> {
+  const path = passwordFile(directory);
+  try {
+    return (await readFile(path, 'utf8')).trim();
+  } catch (cause) {
+    throw new EmbeddedPostgresError(`Failed to read the database password in ${path}: restore the file`, { cause });
+  }
+}
+
+function passwordFile(directory: string): string {
+  return join(directory, 'password');
+}
+
+/** An initdb that outlived its server may still write to its directory, which is then removed at a later start. */
+async function removeLeftovers(directory: string): Promise<void> {
+  for (const name of await readdir(directory)) {
+    if (!name.startsWith(STAGED_PREFIX)) continue;
+    await rm(join(directory, name), { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+async function createCluster(
+  directory: string,
+  password: string,
+  account: Account,
+  { initdb, postgres }: Binaries,
+  database: string,
+): Promise<void> {
+  const options = { account, failure: 'Failed to create the embedded database' };
+  const pwfile = `${directory}.password`;
+  await mkdir(directory, { mode: 0o700 });
+  await writeFileAtomically(pwfile, `${password}\n`);
+  if (account.kind === 'user') {
+    await chown(directory, account.uid, account.gid);
+    await chown(pwfile, account.uid, account.gid);
+  }
+  try {
+    const identity = [`--username=${SUPERUSER}`, `--pwfile=${pwfile}`, '--auth=scram-sha-256'];
+    const encoding = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'];
+    await runTool(initdb, ['-D', directory, ...identity, ...encoding, '--no-sync', '--no-instructions'], options);
+  } finally {
+    await rm(pwfile, { force: true });
+  }
+  // Nothing is synced on the way: the last step syncs everything, before the rename that publishes the cluster.
+  const singleUser = ['--single', '-c', 'exit_on_error=on', '-c', 'fsync=off', '-D', directory, 'postgres'];
+  const identifier = `"${database.replaceAll('"', '""')}"`;
+  await runTool(postgres, singleUser, { ...options, input: `CREATE DATABASE ${identifier}\n` });
+  await runTool(initdb, ['--sync-only', '-D', directory], options);
+}
+
+/** Returns the superuser's connection string for a database. */
+export function connectionString(password: string, port: number, database: string): string {
+  return `postgresql://${SUPERUSER}:${password}@127.0.0.1:${port}/${encodeURIComponent(database)}`;
+}

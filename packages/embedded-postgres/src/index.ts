@@ -1,0 +1,83 @@
+/** A PostgreSQL server of your own, started in a data directory. See the README. */
+import { join, resolve } from 'node:path';
+import { findBinaries } from './binaries.ts';
+import { connectionString, ensureCluster } from './cluster.ts';
+import { DataDirInUseError, lockDataDir } from './data-dir-lock.ts';
+import { EmbeddedPostgresError, messageOf } from './errors.ts';
+import { locateCluster } from './location.ts';
+import type { Log } from './log.ts';
+import type { Settings } from './postmaster.ts';
+import { openServerLog } from './server-log.ts';
+import { supervisePostgres } from './supervisor.ts';
+
+export { findRunningPostgres } from './running.ts';
+export { DataDirInUseError, EmbeddedPostgresError };
+
+export type EmbeddedPostgresOptions = {
+  /** Holds the database, its password and PostgreSQL's log. It is created if it is missing. */
+  dataDir: string;
+  /** The database to create on the first start. */
+  database: string;
+  /** If root starts the server: where to store what PostgreSQL's account cannot reach in the data directory. */
+  stateDir: string;
+  /** PostgreSQL settings that override the defaults, such as `max_connections`. */
+  settings?: Settings;
+  log: Log;
+};
+
+export type EmbeddedPostgres = {
+  /** A superuser's connection string for the database. It stays the same until `stop`. */
+  url: string;
+  /** Stops PostgreSQL, then unlocks the data directory. Never rejects; a repeated call returns the same promise. */
+  stop(): Promise<void>;
+};
+
+/**
+ * Locks a data directory and starts PostgreSQL 18 in it, creating the database on the first start. PostgreSQL listens on
+ * 127.0.0.1 only, on any free port, with a random password. A start recovers from whatever ended the last one, and a
+ * PostgreSQL that ends by itself is restarted on the same port.
+ *
+ * @throws DataDirInUseError if another server uses the directory
+ * @throws EmbeddedPostgresError for any other failure
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const cleanup = new AsyncDisposableStack();
+  let stopped: Promise<void> | undefined;
+  function stop(): Promise<void> {
+    stopped ??= cleanup.disposeAsync().catch((error: unknown) => {
+      options.log.error({ reason: messageOf(error) }, 'Failed to stop the embedded PostgreSQL cleanly');
+    });
+    return stopped;
+  }
+  try {
+    return { url: await start(options, cleanup), stop };
+  } catch (cause) {
+    await stop();
+    if (cause instanceof DataDirInUseError || cause instanceof EmbeddedPostgresError) throw cause;
+    throw new EmbeddedPostgresError('Failed to start the embedded PostgreSQL', { detail: messageOf(cause), cause });
+  }
+}
+
+async function start(options: EmbeddedPostgresOptions, cleanup: AsyncDisposableStack): Promise<string> {
+  const { database, stateDir, settings = {}, log } = options;
+  const dataDir = resolve(options.dataDir);
+  cleanup.defer((await lockDataDir(dataDir)).release);
+  const location = await locateCluster(dataDir, stateDir);
+  // A copy of a data directory can point to the same cluster as its original, but has a lock of its own.
+  cleanup.defer((await lockDataDir(location.directory)).release);
+  const binaries = await findBinaries(location.account, stateDir);
+  const password = await ensureCluster({ location, binaries, database, log });
+  const serverLog = await openServerLog(join(dataDir, 'postgres.log'));
+  cleanup.defer(serverLog.close);
+  const { clusterDir, account } = location;
+  const postgres = await supervisePostgres({
+    program: binaries.postgres,
+    clusterDir,
+    account,
+    settings: { cluster_name: database, ...settings },
+    serverLog,
+    log,
+  });
+  cleanup.defer(postgres.stop);
+  return connectionString(password, postgres.port, database);
+}
