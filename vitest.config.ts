@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
-// Each worker clones databases and opens connection pools on one PostgreSQL, which has 100 connections.
-const MAX_WORKERS = 6;
+// Each worker clones databases and opens up to 50 connections. PostgreSQL has 400, see test/support/global-setup.ts.
+const MAX_WORKERS = 8;
 
 export default defineConfig({
   test: {

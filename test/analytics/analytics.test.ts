@@ -15,7 +15,7 @@ const NOW = new Date('2027-01-12T00:00:00.000Z');
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startTestApp({ heldAt: NOW });
+  app = await startTestApp({ frozenAt: NOW });
 });
 afterAll(() => app.close());
 
@@ -125,7 +125,7 @@ describe('days', () => {
   });
 
   test('are the same in whatever time zone the database is', async () => {
-    const elsewhere = await startTestApp({ heldAt: NOW });
+    const elsewhere = await startTestApp({ frozenAt: NOW });
     const team = await addTeam(elsewhere);
     await elsewhere.services.db.$executeRawUnsafe(`do $$ begin
       execute format('alter database %I set timezone to ''Pacific/Auckland''', current_database()); end $$`);

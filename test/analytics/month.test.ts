@@ -68,7 +68,7 @@ function countActivity({ rooms, pages, joins, bookings, recordings }: Activity, 
 }
 
 test('the analytics of five simulated weeks equal the simulated activity', { timeout: 120_000 }, async () => {
-  const app = await startTestApp({ heldAt: FROM, settings: { sessionDays: 60 } });
+  const app = await startTestApp({ frozenAt: FROM, settings: { sessionDays: 60 } });
   try {
     const { client, token } = await addPerson(app, 'Olive');
     const { workspace } = await client.workspaces.create.mutate({ name: 'Studio' });

@@ -109,7 +109,7 @@ describe('creating a key', () => {
 });
 
 test('the list has every key of the workspace, oldest first, with exactly its fields', async () => {
-  const held = await startTestApp({ heldAt: new Date('2026-03-01T00:00:00Z') });
+  const held = await startTestApp({ frozenAt: new Date('2026-03-01T00:00:00Z') });
   try {
     const { path, owner, id } = await addTeam(held);
     for (const name of ['B', 'A', 'C']) await held.http.post(`${path}/api-keys`, owner.token, { name });

@@ -300,7 +300,7 @@ describe('last_used_at', () => {
   });
 
   test('moves at most once a minute', async () => {
-    const held = await startTestApp({ heldAt: new Date('2026-03-01T12:00:00Z') });
+    const held = await startTestApp({ frozenAt: new Date('2026-03-01T12:00:00Z') });
     try {
       const { path, owner } = await addTeam(held);
       const { body } = await held.http.post(`${path}/api-keys`, owner.token, { name: 'Import' });

@@ -9,7 +9,7 @@ let app: TestApp;
 let team: Team;
 beforeAll(async () => {
   app = await startTestApp({
-    heldAt: new Date('2026-06-15T12:00:00Z'),
+    frozenAt: new Date('2026-06-15T12:00:00Z'),
     settings: { appUrl: 'https://app.example.com' },
   });
   team = await addTeam(app);

@@ -12,7 +12,7 @@ let app: TestApp;
 let team: Team;
 let page: { id: number; slug: string };
 beforeAll(async () => {
-  app = await startTestApp({ heldAt: new Date('2026-06-15T12:00:00Z') });
+  app = await startTestApp({ frozenAt: new Date('2026-06-15T12:00:00Z') });
 });
 afterAll(() => app.close());
 beforeEach(async () => {

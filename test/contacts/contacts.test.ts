@@ -10,7 +10,7 @@ let app: TestApp;
 let team: Team;
 let path: string;
 beforeAll(async () => {
-  app = await startTestApp({ heldAt: new Date('2026-06-15T12:00:00Z') });
+  app = await startTestApp({ frozenAt: new Date('2026-06-15T12:00:00Z') });
 });
 afterAll(() => app.close());
 

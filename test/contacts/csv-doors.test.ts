@@ -14,7 +14,7 @@ import { addTeam, type Team } from '../support/world.ts';
 let app: TestApp;
 let team: Team;
 beforeAll(async () => {
-  app = await startTestApp({ heldAt: new Date('2026-06-15T12:00:00Z') });
+  app = await startTestApp({ frozenAt: new Date('2026-06-15T12:00:00Z') });
 });
 afterAll(() => app.close());
 

@@ -69,7 +69,7 @@ let stages: readonly Stage[];
 beforeAll(async () => {
   stages = await Promise.all(
     [viaRest, viaTrpc].map(async (door) => {
-      const world = await createWorld(await startTestApp({ heldAt: HELD_AT }));
+      const world = await createWorld(await startTestApp({ frozenAt: HELD_AT }));
       const scene = await world.addScene();
       return { world, scene, door, restorer: await rememberRows(world.app) };
     }),

@@ -117,7 +117,7 @@ let shown: Record<CallerName, Shown>;
 let restorer: Restorer;
 beforeAll(async () => {
   // The clock stands, so that a key that was used is not noted again: no table and no column is left out below.
-  app = await startTestApp({ heldAt: new Date('2026-06-15T12:00:00Z') });
+  app = await startTestApp({ frozenAt: new Date('2026-06-15T12:00:00Z') });
   world = await createWorld(app);
   scene = await world.addScene();
   shown = await createCallers(world, scene);

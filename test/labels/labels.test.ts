@@ -146,7 +146,7 @@ describe('changing a label', () => {
 });
 
 test('labels come in the order of their creation, those of one instant by id', async () => {
-  const held = await startTestApp({ heldAt: new Date('2026-03-01T00:00:00Z') });
+  const held = await startTestApp({ frozenAt: new Date('2026-03-01T00:00:00Z') });
   try {
     const { path, owner } = await addTeam(held);
     const names = ['Zebra', 'apple', 'Mango', 'banana'];

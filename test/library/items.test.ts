@@ -36,7 +36,7 @@ function patch(path: string, json?: unknown) {
 
 describe('changing an item', () => {
   test('changes only what is sent, and updated_at', async () => {
-    const own = await startTestApp({ heldAt: new Date('2026-01-01T00:00:00Z') });
+    const own = await startTestApp({ frozenAt: new Date('2026-01-01T00:00:00Z') });
     try {
       const { path, member } = await addTeam(own);
       const { body } = await upload(own, path, member.token);

@@ -31,7 +31,7 @@ const NAMES = [
 const items: Item[] = [];
 
 beforeAll(async () => {
-  app = await startTestApp({ heldAt: new Date('2026-05-01T00:00:00Z') });
+  app = await startTestApp({ frozenAt: new Date('2026-05-01T00:00:00Z') });
   team = await addTeam(app);
   const { body } = await app.http.post(`${team.path}/labels`, team.owner.token, { name: 'Even' });
   labelId = body.label.id;

@@ -10,7 +10,7 @@ import { addRoom, addWaitingRoom, expectError, HELD_AT, HELD_SECONDS, join, list
 let app: TestApp;
 let team: Team;
 beforeAll(async () => {
-  app = await startTestApp({ heldAt: HELD_AT });
+  app = await startTestApp({ frozenAt: HELD_AT });
   team = await addTeam(app);
 });
 afterAll(() => app.close());

@@ -21,7 +21,7 @@ import {
 let app: TestApp;
 let team: Team;
 beforeAll(async () => {
-  app = await startTestApp({ heldAt: HELD_AT });
+  app = await startTestApp({ frozenAt: HELD_AT });
   team = await addTeam(app);
 });
 afterAll(() => app.close());

@@ -1,4 +1,4 @@
-/** The environment: what is wrong is named, and `.env.example` tells the truth. */
+/** Settings from the environment, and `.env.example`, which documents them. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../../src/runtime/config.ts';
@@ -13,7 +13,7 @@ function namesIn(text: string, pattern: RegExp): string[] {
 
 const example = read('.env.example');
 
-test('.env.example lists every variable that the service reads, and no other', () => {
+test('.env.example lists exactly the settings that the service reads', () => {
   const known = namesIn(read('src/runtime/config.ts'), /^ {4}([A-Z][A-Z0-9_]+): /gm);
   expect(known.length).toBeGreaterThan(20);
   expect(namesIn(example, /^(?:# )?([A-Z][A-Z0-9_]+)=/gm)).toEqual(known);
@@ -30,7 +30,7 @@ test('an empty variable counts as not set', () => {
   expect(readConfig({ PORT: '', S3_BUCKET: '' })).toEqual(readConfig({}));
 });
 
-function problemsOf(env: Record<string, string>): string {
+function readError(env: Record<string, string>): string {
   try {
     readConfig(env);
   } catch (error) {
@@ -63,15 +63,15 @@ test.each([
     'RUN_WORKER can be 0 only with DATABASE_URL: with the embedded database, the server does the background work',
   ],
   [{ RATE_LIMIT_PUBLIC: '-1' }, 'RATE_LIMIT_PUBLIC must be a whole number from 0 to 1000000000'],
-])('%j is refused with its name and what it may be', (env, line) => {
-  expect(problemsOf(env).split('\n').slice(1)).toEqual([`  ${line}`]);
+])('%j is refused with a message that names the setting and says what is valid', (env, line) => {
+  expect(readError(env).split('\n').slice(1)).toEqual([`  ${line}`]);
 });
 
-test('a secret is not repeated in the message that refuses it', () => {
-  expect(problemsOf({ SIGNING_SECRET: 'hunter2' })).not.toContain('hunter2');
+test('the message that refuses a secret does not repeat it', () => {
+  expect(readError({ SIGNING_SECRET: 'hunter2' })).not.toContain('hunter2');
 });
 
-test('lists and URLs come out ready for use', () => {
+test('lists and URLs are parsed', () => {
   const config = readConfig({
     PUBLIC_URL: 'https://API.example.com:443/',
     CORS_ORIGINS: 'https://a.example, https://b.example',

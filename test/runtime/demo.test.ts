@@ -1,9 +1,10 @@
-/** `npm run demo`: a month of a workspace, once, whether the server runs or not. */
+/** `npm run demo`, with and without a running server. */
 import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { MINUTE_MS } from '../../src/core/time.ts';
 import { startServer, stopServer } from '../support/server-process.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 
@@ -16,23 +17,23 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
-async function demo(): Promise<string> {
-  return (
-    await run(process.execPath, ['scripts/demo/demo.ts'], { cwd: root, env: { ...process.env, DATA_DIR: dataDir } })
-  ).stdout;
+async function runDemo(): Promise<string> {
+  const env = { ...process.env, DATA_DIR: dataDir };
+  const { stdout } = await run(process.execPath, ['scripts/demo/demo.ts'], { cwd: root, env });
+  return stdout;
 }
 
-test('fills a workspace once, and the server shows it', { timeout: 120_000 }, async () => {
+test('the demo fills a workspace once, and the server returns its data', { timeout: 10 * MINUTE_MS }, async () => {
   const counts = /4 rooms, \d+ visits, \d+ recordings, \d+ bookings, \d+ files\n/;
-  expect(await demo()).toMatch(
+  expect(await runDemo()).toMatch(
     new RegExp(`^Filled workspace \\d+, Acme Studio, with 30 days of activity: ${counts.source}`),
   );
   const server = startServer({ DATA_DIR: dataDir });
   try {
     await server.ready;
-    expect(await demo()).toMatch(/^Workspace \d+, Acme Studio, already exists\n/);
+    expect(await runDemo()).toMatch(/^Workspace \d+, Acme Studio, already exists\n/);
     const shell = `. ${dataDir}/demo-month.env && lynx /analytics && lynx '/library?limit=1'`;
-    // The port of the server is any free one here, and the file was written before it was known.
+    // The server listens on any free port here, which the file could not know when it was written.
     const lines = (
       await run('bash', ['-euc', `${shell.replace('&& lynx', `&& LYNXROOM_URL=${await server.ready} && lynx`)}`], {
         cwd: root,

@@ -1,4 +1,4 @@
-/** One PostgreSQL for the whole run, with a template database that every test file's database is cloned from. */
+/** Starts one PostgreSQL for the test run, with a migrated template database that tests clone. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -9,6 +9,8 @@ import { quietLog } from './quiet-log.ts';
 import { makeTempDir } from './temp-dir.ts';
 
 const TEMPLATE = 'lynxroom_template';
+/** Enough for the workers that vitest.config.ts allows, with several connection pools each. */
+const MAX_CONNECTIONS = '400';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -19,7 +21,12 @@ declare module 'vitest' {
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = await makeTempDir();
-  const postgres = await startEmbeddedPostgres({ dataDir, stateDir: join(dataDir, 'state'), log: quietLog });
+  const postgres = await startEmbeddedPostgres({
+    dataDir,
+    stateDir: join(dataDir, 'state'),
+    settings: { max_connections: MAX_CONNECTIONS },
+    log: quietLog,
+  });
   const admin = new pg.Client({ connectionString: postgres.url });
   await admin.connect();
   await admin.query(`create database ${TEMPLATE}`);

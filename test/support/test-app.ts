@@ -1,4 +1,4 @@
-/** The real application on an ephemeral port, on a database and a folder of its own. */
+/** The real application on a free port, with its own database and directory. */
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { Server } from 'node:http';
@@ -21,13 +21,13 @@ import { createDiskStore } from '../../src/storage/disk-store.ts';
 import type { ObjectStore } from '../../src/storage/object-store.ts';
 import { createHttp, type Http } from './http.ts';
 
-/** A clock that runs, and that a test can move. */
+/** A clock that a test can advance. */
 export type TestClock = Clock & { advance(ms: number): void };
 
-function createClock(heldAt?: Date): TestClock {
+function createClock(frozenAt?: Date): TestClock {
   let offset = 0;
   return {
-    now: () => new Date((heldAt?.getTime() ?? Date.now()) + offset),
+    now: () => new Date((frozenAt?.getTime() ?? Date.now()) + offset),
     advance: (ms) => {
       offset += ms;
     },
@@ -41,9 +41,9 @@ export type TestApp = {
   http: Http;
   services: Services;
   clock: TestClock;
-  /** What was logged, one object a line. */
+  /** The log so far, one object per line. */
   logLines: Record<string, unknown>[];
-  /** Folder of the disk store. */
+  /** The directory of the disk store. */
   filesDir: string;
   databaseUrl: string;
   close(): Promise<void>;
@@ -54,15 +54,15 @@ export type TestAppOptions = {
   settings?: Partial<Services['settings']>;
   /** Wraps the disk store, to make it fail. */
   wrapStore?: (store: ObjectStore) => ObjectStore;
-  /** Holds the clock here until the test moves it, so that two worlds get the same timestamps. */
-  heldAt?: Date;
+  /** Stops the clock at this time until the test advances it, so that two apps produce the same timestamps. */
+  frozenAt?: Date;
   /** Wraps the database, to count its queries. */
   wrapDatabase?: (db: Database) => Database;
-  /** Names and their addresses, for the addresses of webhooks. */
+  /** Resolves the host names of webhook URLs. */
   resolveHost?: ResolveHost;
 };
 
-/** The DNS of tests: every name under example.com and example.org is one public address. */
+/** Resolves every name under example.com and example.org to one public address. */
 export const resolveTestHost: ResolveHost = async (hostname) => {
   if (hostname === 'localhost') return [{ address: '127.0.0.1', family: 4 }];
   if (/(?:^|\.)example\.(?:com|org)$/.test(hostname)) return [{ address: '93.184.216.34', family: 4 }];
@@ -79,7 +79,7 @@ const noLimits: RateLimitSettings = {
 
 let databases = 0;
 
-/** Clones the template. Dropping waits for nobody: connections that a test left open are ended. */
+/** Clones the template database. `drop` ends connections that a test left open. */
 export async function createDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   const adminUrl = inject('postgresUrl');
   const run = async (sql: string): Promise<void> => {
@@ -99,7 +99,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const database = await createDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'lynxroom-files-'));
   const filesDir = join(dataDir, 'files');
-  const clock = createClock(options.heldAt);
+  const clock = createClock(options.frozenAt);
   const logLines: Record<string, unknown>[] = [];
   const logger = pino(
     { level: 'trace', serializers: logSerializers },
@@ -108,7 +108,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const db = openDatabase({
     connectionString: database.url,
     poolSize: 10,
-    onError: (error) => logger.error({ err: error }, 'A database connection broke'),
+    onError: (error) => logger.error({ err: error }, 'A database connection was lost'),
   });
   const disk = await createDiskStore({ root: filesDir, signingSecret: 'a secret for tests only', clock });
   const services: Services = {

@@ -17,7 +17,7 @@ let other: Team;
 let listener: pg.Client;
 let notified = 0;
 beforeAll(async () => {
-  app = await startTestApp({ heldAt: new Date('2026-06-15T12:00:00.250Z') });
+  app = await startTestApp({ frozenAt: new Date('2026-06-15T12:00:00.250Z') });
   [team, other] = await Promise.all([addTeam(app), addTeam(app, 'Other')]);
   listener = new pg.Client({ connectionString: app.databaseUrl });
   await listener.connect();

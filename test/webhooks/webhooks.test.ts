@@ -397,7 +397,7 @@ test('deleting answers {ok: true}, once', async () => {
 });
 
 test('the list has every webhook of the workspace, oldest first, with exactly its fields', async () => {
-  const held = await startTestApp({ heldAt: new Date('2026-03-01T00:00:00Z') });
+  const held = await startTestApp({ frozenAt: new Date('2026-03-01T00:00:00Z') });
   try {
     const { path, owner } = await addTeam(held);
     for (const name of ['B', 'A', 'C']) await held.http.post(`${path}/webhooks`, owner.token, { ...VALID, name });

@@ -37,7 +37,7 @@ function secondsAt(minutes: number): number {
 let app: TestApp;
 let team: Team;
 beforeAll(async () => {
-  app = await startTestApp({ heldAt: new Date(startedAt + 60 * MINUTE) });
+  app = await startTestApp({ frozenAt: new Date(startedAt + 60 * MINUTE) });
   team = await addTeam(app);
 });
 afterAll(() => app.close());
