@@ -1,5 +1,5 @@
 /** The jobs that run on a schedule, in one table. */
-import { removeEndedSessions } from '../features/auth/sessions.ts';
+import { deleteExpiredSessions } from '../features/auth/sessions.ts';
 import { applyPendingCallbacks } from '../features/meeting-providers/ingest/apply-callback.ts';
 import { pruneCallbacks } from '../features/meeting-providers/ingest/callback-store.ts';
 import { expireParticipants } from '../features/participants/expire-participants.ts';
@@ -22,6 +22,6 @@ export function createSchedule(services: Services): ScheduledJob[] {
     { name: 'webhooks.prune', cron: '11 3 * * *', run: () => pruneMessages(services) },
     { name: 'ingest.apply-unapplied', cron: '* * * * *', run: () => applyPendingCallbacks(services) },
     { name: 'ingest.prune', cron: '23 3 * * *', run: () => pruneCallbacks(services) },
-    { name: 'sessions.remove-ended', cron: '43 3 * * *', run: () => removeEndedSessions(services) },
+    { name: 'sessions.remove-ended', cron: '43 3 * * *', run: () => deleteExpiredSessions(services) },
   ];
 }

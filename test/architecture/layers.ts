@@ -36,7 +36,7 @@ export const layers: Record<Part, readonly Part[]> = {
 export const features: Record<string, readonly Part[]> = {
   analytics: [],
   'api-keys': [],
-  auth: ['features/booking-pages', 'features/rooms', 'features/workspaces'],
+  auth: ['features/members', 'features/workspaces'],
   'booking-pages': [],
   bookings: ['features/booking-pages', 'features/contacts', 'features/rooms'],
   contacts: [],

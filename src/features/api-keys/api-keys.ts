@@ -1,4 +1,4 @@
-/** The API keys of a workspace. What a key may do stands in auth/identify.ts and in the procedures. */
+/** The API keys of a workspace. */
 import { createApiKey, keyPrefixOf } from '../../auth/api-keys.ts';
 import type { Actor } from '../../auth/identify.ts';
 import { hashToken } from '../../auth/tokens.ts';
@@ -35,7 +35,7 @@ type KeyRow = {
   creator: { name: string };
 };
 
-/** All keys, oldest first; never the keys themselves. */
+/** Lists all keys, oldest first, without the secret keys themselves. */
 export async function listApiKeys({ db }: Db, { workspaceId }: Actor): Promise<ApiKey[]> {
   const rows = await db.apiKey.findMany({
     where: { workspaceId },
@@ -60,8 +60,8 @@ function toApiKey(row: KeyRow): ApiKey {
 }
 
 /**
- * Creates a key that acts for the actor. `full_key` is known to the answer alone: the database keeps its hash. Throws 403
- * and 404 for who was demoted or removed, or whose workspace was deleted, since they were let in.
+ * Creates a key that acts for the actor. Only the answer contains `full_key`; the database stores its hash. Throws 403
+ * if the actor is no longer owner or admin, 404 if the workspace was deleted.
  */
 export async function issueApiKey(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
@@ -70,7 +70,7 @@ export async function issueApiKey(
 ): Promise<CreatedApiKey> {
   const key = createApiKey();
   return transact(db, async (tx) => {
-    // Whoever is being removed leaves no key behind: removing switches off those that are there.
+    // The lock makes sure that removing the actor at the same time also deactivates this key.
     await lockWorkspaceAs(tx, actor, 'admin');
     const row = await tx.apiKey.create({
       data: {
@@ -88,28 +88,28 @@ export async function issueApiKey(
 }
 
 /**
- * Activates or deactivates a key; without `is_active` it flips, however many do so at once. A key that is inactive is
- * refused from its very next call. Throws 404, and 403 and 404 as `issueApiKey`.
+ * Activates or deactivates a key, or toggles it if `is_active` is not sent. Concurrent calls each toggle it once. An
+ * inactive key is rejected from its next call on. Throws 403 if the actor is no longer owner or admin, and 404.
  */
 export async function switchApiKey(
   { db }: Db,
   actor: Actor,
-  { keyId, is_active: sent }: SwitchApiKeyInput,
+  { keyId, is_active: wanted }: SwitchApiKeyInput,
 ): Promise<ApiKey> {
   return transact(db, async (tx) => {
     await lockWorkspaceAs(tx, actor, 'admin');
     const where = { workspaceId_id: { workspaceId: actor.workspaceId, id: keyId } };
     const key = await tx.apiKey.findUnique({ where, select: { isActive: true } });
     if (key === null) throw notFound('API key');
-    const isActive = sent === undefined ? !key.isActive : Boolean(sent);
+    const isActive = wanted === undefined ? !key.isActive : Boolean(wanted);
     return toApiKey(await tx.apiKey.update({ where, data: { isActive }, select: keyColumns }));
   });
 }
 
-/** Deletes a key; its next call is refused. Throws 404. */
+/** Deletes a key. Its next call is rejected. Throws 404. */
 export async function deleteApiKey({ db }: Db, { workspaceId }: Actor, { keyId }: ApiKeyInput): Promise<{ ok: true }> {
   const { count } = await transact(db, async (tx) => {
-    // Not between a switch's look and its write.
+    // `switchApiKey` reads and then updates the key, so it must not be deleted in between.
     await lockWorkspace(tx, workspaceId);
     return tx.apiKey.deleteMany({ where: { workspaceId, id: keyId } });
   });

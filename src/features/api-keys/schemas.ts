@@ -4,27 +4,30 @@ import { id, MAX_NAME_LENGTH, requiredText, unixSeconds } from '../../core/valid
 export const ApiKey = z
   .object({
     id,
-    workspace_id: id.describe('The one workspace that the key works in'),
+    workspace_id: id.describe('The only workspace in which the key works'),
     name: z.string().meta({ example: 'Nightly import' }),
     key_prefix: z.string().describe('The first 8 characters of the key').meta({ example: 'lnx_4fTq' }),
-    created_by: id.describe('User ID of the creator, for whom the key acts'),
+    created_by: id.describe('User ID of the creator; the key acts for this user'),
     created_by_name: z.string(),
-    is_active: z.int().min(0).max(1).describe('1: active; 0: calls with it are refused with 401'),
-    last_used_at: unixSeconds.nullable().describe('Unix timestamp in seconds, to the minute; null until used'),
+    is_active: z.int().min(0).max(1).describe('1: active; 0: calls with the key are rejected with 401'),
+    last_used_at: unixSeconds.nullable().describe('Unix timestamp in seconds, accurate to a minute; null until used'),
     created_at: unixSeconds,
   })
-  .meta({ id: 'ApiKey', description: 'A key for programs; the key itself is shown at its creation only' });
+  .meta({ id: 'ApiKey', description: 'An API key. The key itself is only returned when it is created' });
 export type ApiKey = z.infer<typeof ApiKey>;
 
-/** A key as its creation answers it. */
+/** The answer to the creation of a key. */
 export const CreatedApiKey = ApiKey.extend({
-  full_key: z.string().describe('The key itself: keep it, it cannot be read again').meta({ example: 'lnx_4fTqZ0...' }),
+  full_key: z
+    .string()
+    .describe('The key itself. Store it: it cannot be retrieved again')
+    .meta({ example: 'lnx_4fTqZ0...' }),
 }).meta({ id: 'CreatedApiKey' });
 export type CreatedApiKey = z.infer<typeof CreatedApiKey>;
 
 export const CreateApiKeyInput = z.object({
   name: requiredText(MAX_NAME_LENGTH, 'Name is required')
-    .describe('What the key is for, at most 100 characters')
+    .describe('What the key is used for, at most 100 characters')
     .meta({ example: 'Nightly import' }),
 });
 export type CreateApiKeyInput = z.infer<typeof CreateApiKeyInput>;
@@ -33,7 +36,7 @@ export const ApiKeyInput = z.object({ keyId: id.describe('API key ID') });
 export type ApiKeyInput = z.infer<typeof ApiKeyInput>;
 
 export const SwitchApiKeyInput = ApiKeyInput.extend({
-  is_active: z.literal([0, 1, false, true]).describe('What the key becomes; left out, it is flipped').optional(),
+  is_active: z.literal([0, 1, false, true]).describe('The new state. If omitted, the state is toggled').optional(),
 });
 export type SwitchApiKeyInput = z.infer<typeof SwitchApiKeyInput>;
 

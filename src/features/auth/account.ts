@@ -1,17 +1,15 @@
-/** A user's account: making it, changing it, ending it. */
+/** Creating, changing and deleting the account of a user. */
 import type { Caller } from '../../auth/identify.ts';
 import { hashPassword, isPassword } from '../../auth/passwords.ts';
-import { badField, conflict, unauthorized } from '../../core/errors.ts';
+import { type AppError, badField, conflict, unauthorized } from '../../core/errors.ts';
 import { isForeignKeyViolation, isUniqueViolation, transact } from '../../db/client.ts';
-import { emit } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
-import { reassignBookingPages } from '../booking-pages/reassign-booking-pages.ts';
-import { reassignRooms } from '../rooms/reassign-rooms.ts';
+import { endMembership } from '../members/end-membership.ts';
 import { insertWorkspace } from '../workspaces/create-workspace.ts';
 import type { RegisterInput, SignedIn, UpdateMeInput, User } from './schemas.ts';
 import { startSession, toUser } from './sessions.ts';
 
-/** Creates a user with their Personal workspace and signs them in. Throws 409 for an address that has an account. */
+/** Creates a user with their Personal workspace and signs them in. Throws 409 if the email address has an account. */
 export async function register(services: Services, input: RegisterInput): Promise<SignedIn> {
   const passwordHash = await hashPassword(input.password);
   try {
@@ -27,7 +25,10 @@ export async function register(services: Services, input: RegisterInput): Promis
   }
 }
 
-/** Changes what is sent. A new password needs the current one, and ends all sessions but the one of the call. */
+/**
+ * Changes the fields that are sent. A new password requires the current one, and ends all other sessions. Throws 400 if
+ * the current password is missing or wrong, 401 if the account was deleted meanwhile.
+ */
 export async function updateMe(
   { db }: Pick<Services, 'db'>,
   caller: Caller,
@@ -46,59 +47,47 @@ export async function updateMe(
     data.passwordHash = await hashPassword(input.password);
   }
   const [user] = await transact(db, async (tx) => {
-    const changed = await tx.user.updateManyAndReturn({ where: { id: caller.userId }, data });
-    // After the change, which waits for whoever is starting a session with the old password.
+    const updated = await tx.user.updateManyAndReturn({ where: { id: caller.userId }, data });
+    // After the update, which waits for transactions that are starting a session with the old password.
     if (data.passwordHash !== undefined)
       await tx.session.deleteMany({ where: { userId: caller.userId, NOT: { id: sessionId } } });
-    return changed;
+    return updated;
   });
-  // The account was deleted meanwhile, and its sessions with it.
   if (!user) throw unauthorized();
   return toUser(user);
 }
 
 /**
- * Deletes the user with their Personal workspace and every workspace that has no other members. What they made
- * elsewhere stays, without an author; their rooms and booking pages there pass to the owners. Throws 409 while they own
- * a workspace with other members.
+ * Deletes the user, their Personal workspace and every workspace without other members. In other workspaces, what they
+ * created stays without an author, and their rooms and booking pages pass to the owner. Throws 409 if they own a
+ * workspace with other members.
  */
 export async function deleteMe({ db, clock }: Services, caller: Caller): Promise<{ ok: true }> {
-  const refusal = conflict('Transfer or delete the workspaces that you own with other members first');
   try {
     await transact(db, async (tx) => {
-      // Locked against joining, and against every other change of a member, which takes the workspace first too.
+      // Every change of a member locks the workspace first, so nobody can join or leave meanwhile.
       const workspaces = await tx.$queryRaw<{ id: number; name: string; owner_id: number }[]>`
         select id, name, owner_id from workspaces
         where id in (select workspace_id from members where user_id = ${caller.userId})
         order by id for no key update`;
-      const ids = workspaces.filter((workspace) => workspace.owner_id === caller.userId).map(({ id }) => id);
-      const others = await tx.member.count({ where: { workspaceId: { in: ids }, NOT: { userId: caller.userId } } });
-      if (others > 0) throw refusal;
-      for (const workspace of workspaces.filter(({ id }) => !ids.includes(id))) {
-        const { count } = await tx.member.deleteMany({ where: { workspaceId: workspace.id, userId: caller.userId } });
-        // Removed from it while this waited for its row.
-        if (count === 0) continue;
-        await reassignRooms(tx, workspace.id, caller.userId, workspace.owner_id);
-        await reassignBookingPages(tx, workspace.id, caller.userId, workspace.owner_id);
-        await emit(tx, clock.now(), {
-          type: 'member.left',
-          workspaceId: workspace.id,
-          data: {
-            workspace_id: workspace.id,
-            workspace_name: workspace.name,
-            user_id: caller.userId,
-            user_name: caller.name,
-            reason: 'account_deleted',
-          },
-        });
+      const owned = workspaces.filter((workspace) => workspace.owner_id === caller.userId).map(({ id }) => id);
+      const others = await tx.member.count({ where: { workspaceId: { in: owned }, NOT: { userId: caller.userId } } });
+      if (others > 0) throw ownsSharedWorkspace();
+      for (const workspace of workspaces) {
+        if (owned.includes(workspace.id)) continue;
+        await endMembership(tx, workspace, { userId: caller.userId, reason: 'account_deleted', at: clock.now() });
       }
-      await tx.workspace.deleteMany({ where: { id: { in: ids } } });
+      await tx.workspace.deleteMany({ where: { id: { in: owned } } });
       await tx.user.deleteMany({ where: { id: caller.userId } });
     });
   } catch (error) {
-    // They were given a workspace between the look and the delete.
-    if (isForeignKeyViolation(error)) throw refusal;
+    // A workspace was transferred to them after the list was read.
+    if (isForeignKeyViolation(error)) throw ownsSharedWorkspace();
     throw error;
   }
   return { ok: true };
+}
+
+function ownsSharedWorkspace(): AppError {
+  return conflict('Transfer or delete the workspaces that you own with other members first');
 }

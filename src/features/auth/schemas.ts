@@ -3,6 +3,7 @@ import { email, id, MAX_NAME_LENGTH, requiredText, unixSeconds } from '../../cor
 
 const MIN_PASSWORD_LENGTH = 8;
 const MAX_PASSWORD_LENGTH = 200;
+const PASSWORD_LENGTH = `password must have ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters`;
 
 const userName = requiredText(MAX_NAME_LENGTH, 'Name is required')
   .describe('Display name')
@@ -10,14 +11,14 @@ const userName = requiredText(MAX_NAME_LENGTH, 'Name is required')
 
 const newPassword = z
   .string()
-  .min(MIN_PASSWORD_LENGTH, { error: `password must have ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters` })
-  .max(MAX_PASSWORD_LENGTH, { error: `password must have ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters` })
+  .min(MIN_PASSWORD_LENGTH, { error: PASSWORD_LENGTH })
+  .max(MAX_PASSWORD_LENGTH, { error: PASSWORD_LENGTH })
   .refine((value) => value.isWellFormed(), { error: 'password must not contain invalid Unicode' })
   .describe('8 to 200 characters')
   .meta({ example: 'correct horse battery staple' });
 
-/** Any text: whether it is the right one is not for the shape to say. Its length is limited before it is hashed. */
-const anyPassword = z
+/** Any text up to the maximum length, which bounds the work of hashing it. */
+const givenPassword = z
   .string()
   .max(MAX_PASSWORD_LENGTH, { error: `password must have at most ${MAX_PASSWORD_LENGTH} characters` })
   .describe('The current password')
@@ -31,20 +32,22 @@ export type User = z.infer<typeof User>;
 export const RegisterInput = z.object({ name: userName, email, password: newPassword });
 export type RegisterInput = z.infer<typeof RegisterInput>;
 
-export const LoginInput = z.object({ email: email.describe('Email address'), password: anyPassword });
+export const LoginInput = z.object({ email: email.describe('Email address'), password: givenPassword });
 export type LoginInput = z.infer<typeof LoginInput>;
 
 export const UpdateMeInput = z.object({
   name: userName.optional(),
-  password: newPassword.describe('A new password: ends all other sessions').optional(),
-  current_password: anyPassword.describe('Required to set a new password').optional(),
+  password: newPassword.describe('A new password; it ends all other sessions').optional(),
+  current_password: givenPassword.describe('Required to set a new password').optional(),
 });
 export type UpdateMeInput = z.infer<typeof UpdateMeInput>;
 
 export const SignedIn = z.object({
   user: User,
-  token: z.string().describe('Send it as `Authorization: Bearer <token>`. Begins with `lns_`; shown only here'),
-  expires_at: unixSeconds.describe('When the session ends, Unix timestamp in seconds'),
+  token: z
+    .string()
+    .describe('Send it as `Authorization: Bearer <token>`. It begins with `lns_` and is only returned here'),
+  expires_at: unixSeconds.describe('When the session expires, Unix timestamp in seconds'),
 });
 export type SignedIn = z.infer<typeof SignedIn>;
 

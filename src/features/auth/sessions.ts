@@ -19,8 +19,8 @@ export function toUser(row: UserRow): User {
 }
 
 /**
- * Starts a session for a user whose password has been checked; the token is in the answer and nowhere else. Throws 401
- * where the password was changed, or the account deleted, since the check: no session of an old password outlives it.
+ * Starts a session for a user whose password was verified. Only the answer contains the token. Throws 401 if the
+ * password was changed or the account deleted since, so that no session survives a change of the password.
  */
 export async function startSession(
   { clock, settings }: Pick<Services, 'clock' | 'settings'>,
@@ -43,23 +43,23 @@ function wrongCredentials(): AppError {
 }
 
 /**
- * Starts a session for who knows the password. An unknown address and a wrong password look and take the same.
- * Throws 401 "Wrong email or password".
+ * Verifies the password and starts a session. Throws 401 "Wrong email or password", with the same answer and timing for
+ * an unknown email address and a wrong password.
  */
 export async function login(services: Services, input: LoginInput): Promise<SignedIn> {
   const user = await services.db.user.findUnique({ where: { email: input.email } });
-  const right = await isPassword(input.password, user?.passwordHash ?? null);
-  if (user === null || !right) throw wrongCredentials();
+  const isCorrect = await isPassword(input.password, user?.passwordHash ?? null);
+  if (user === null || !isCorrect) throw wrongCredentials();
   return startSession(services, services.db, user);
 }
 
-/** Ends the session that the call came with. */
+/** Ends a session. */
 export async function logout({ db }: Pick<Services, 'db'>, sessionId: number): Promise<{ ok: true }> {
   await db.session.deleteMany({ where: { id: sessionId } });
   return { ok: true };
 }
 
-/** Removes sessions that have ended. */
-export async function removeEndedSessions({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
+/** Deletes expired sessions. */
+export async function deleteExpiredSessions({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
   await db.session.deleteMany({ where: { expiresAt: { lte: clock.now() } } });
 }

@@ -22,7 +22,7 @@ const labelColumns = {
   creator: { select: { name: true } },
 } as const;
 
-/** All labels, oldest first. */
+/** Lists all labels, oldest first. */
 export async function listLabels({ db }: Db, { workspaceId }: Actor): Promise<Label[]> {
   const rows = await db.$queryRaw<
     { id: number; name: string; color: string; createdAt: Date; creator: string | null }[]
@@ -43,7 +43,7 @@ function toLabel(row: ListedLabel): Label {
   };
 }
 
-/** Creates a label. Throws 409 for a name that the workspace has. */
+/** Creates a label. Throws 409 if the workspace has a label with this name. */
 export async function createLabel(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   { workspaceId, userId, name: creator }: Actor,
@@ -51,13 +51,13 @@ export async function createLabel(
 ): Promise<LabelRecord> {
   const data = { workspaceId, name, color, createdBy: userId, createdAt: clock.now() };
   try {
-    // One statement: `create` would read the row and its creator again, in a transaction.
+    // A single statement. `create` would open a transaction to read the row and its creator again.
     const { id } = onlyRow(await db.label.createManyAndReturn({ data, select: { id: true } }));
     return toLabelRecord({ ...data, id, creator: { name: creator } });
   } catch (error) {
-    // The workspace was deleted after the caller was let in.
+    // The workspace was deleted after the permission check.
     if (isForeignKeyViolation(error)) throw notFound('Workspace');
-    return nameTaken(error);
+    return rethrowNameConflict(error);
   }
 }
 
@@ -69,13 +69,13 @@ function toLabelRecord(row: ListedLabel & { workspaceId: number; createdBy: numb
   };
 }
 
-/** A taken name is the only thing that a unique key refuses here. */
-function nameTaken(error: unknown): never {
+/** Converts a unique violation to 409: the name is the only unique key here. Rethrows other errors. */
+function rethrowNameConflict(error: unknown): never {
   if (isUniqueViolation(error)) throw conflict('A label with this name already exists');
   throw error;
 }
 
-/** Changes what is sent. Throws 404, and 409 for a name that another label has. */
+/** Changes the fields that are sent. Throws 404, and 409 if another label has the name. */
 export async function updateLabel(
   { db }: Db,
   { workspaceId }: Actor,
@@ -83,13 +83,13 @@ export async function updateLabel(
 ): Promise<LabelRecord> {
   const data = { ...(name !== undefined && { name }), ...(color !== undefined && { color }) };
   const where = { workspaceId, id: labelId };
-  const { count } = await db.label.updateMany({ where, data }).catch(nameTaken);
+  const { count } = await db.label.updateMany({ where, data }).catch(rethrowNameConflict);
   const row = count === 1 ? await db.label.findFirst({ where, select: labelColumns }) : null;
   if (row === null) throw notFound('Label');
   return toLabelRecord(row);
 }
 
-/** Deletes a label and takes it off every item. Throws 404. */
+/** Deletes a label and removes it from every item. Throws 404. */
 export async function deleteLabel({ db }: Db, { workspaceId }: Actor, { labelId }: LabelInput): Promise<{ ok: true }> {
   const { count } = await db.label.deleteMany({ where: { workspaceId, id: labelId } });
   if (count === 0) throw notFound('Label');

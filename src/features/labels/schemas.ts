@@ -5,7 +5,7 @@ const MAX_LABEL_NAME_LENGTH = 64;
 export const DEFAULT_COLOR = '#6366f1';
 
 const labelName = requiredText(MAX_LABEL_NAME_LENGTH, 'Name is required')
-  .describe('Unique in the workspace, by exact text; at most 64 characters')
+  .describe('Unique in the workspace, case-sensitive, at most 64 characters')
   .meta({ example: 'Contracts' });
 
 const color = hexColor.describe('Hex color').meta({ example: DEFAULT_COLOR });
@@ -18,10 +18,10 @@ export const Label = z
     created_by_name: z.string().describe('Display name of the creator'),
     created_at: unixSeconds,
   })
-  .meta({ id: 'Label', description: 'A colored tag of a workspace' });
+  .meta({ id: 'Label', description: 'A colored tag for library items' });
 export type Label = z.infer<typeof Label>;
 
-/** A label with the fields that only its own answers carry. */
+/** A label as returned by create and update. */
 export const LabelRecord = Label.extend({
   workspace_id: id,
   created_by: id.nullable().describe('User ID of the creator; null if that user was deleted'),

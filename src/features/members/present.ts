@@ -2,7 +2,7 @@ import { toRole } from '../../core/roles.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import type { Member } from './schemas.ts';
 
-/** What `toMember` needs of a row. */
+/** The columns that `toMember` needs. */
 export const memberColumns = {
   role: true,
   joinedAt: true,

@@ -10,14 +10,14 @@ export const Member = z
     role: z.enum(roles),
     joined_at: unixSeconds,
   })
-  .meta({ id: 'Member', description: 'A user as a member of a workspace' });
+  .meta({ id: 'Member', description: 'A member of a workspace' });
 export type Member = z.infer<typeof Member>;
 
 export const MemberInput = z.object({ userId: id.describe('User ID of the member') });
 export type MemberInput = z.infer<typeof MemberInput>;
 
 export const ChangeRoleInput = MemberInput.extend({
-  role: z.enum(roles).describe('`owner` transfers the workspace: the old owner becomes an admin'),
+  role: z.enum(roles).describe('`owner` transfers the workspace, and the old owner becomes an admin'),
 });
 export type ChangeRoleInput = z.infer<typeof ChangeRoleInput>;
 

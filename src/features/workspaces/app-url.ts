@@ -1,9 +1,9 @@
 import type { Services } from '../../services.ts';
 
-/** What a call says of where it came to. */
-type Called = { services: Pick<Services, 'settings'>; origin: string };
+/** The part of the context of a call that is needed here. */
+type CallContext = { services: Pick<Services, 'settings'>; origin: string };
 
-/** Where the frontend lives, without a trailing slash: what links for people begin with. */
-export function appUrlOf({ services: { settings }, origin }: Called): string {
+/** The URL of the frontend, without a trailing slash. Links for people begin with it. */
+export function appUrlOf({ services: { settings }, origin }: CallContext): string {
   return settings.appUrl ?? settings.publicUrl ?? origin;
 }

@@ -1,4 +1,4 @@
-/** The invite link of a workspace: one token, the same until it is revoked. */
+/** The invite link of a workspace. It has one token, which stays the same until it is revoked. */
 import type { Actor, Caller } from '../../auth/identify.ts';
 import { createLinkToken, isLinkToken } from '../../auth/tokens.ts';
 import { notFound } from '../../core/errors.ts';
@@ -10,17 +10,17 @@ import type { Services } from '../../services.ts';
 import { toWorkspace, workspaceColumns } from './present.ts';
 import type { Invite, Workspace } from './schemas.ts';
 
-/** The workspace's invite token, made now if there is none. `appUrl` is where the frontend lives. */
+/** Returns the invite link, and creates it if there is none. `appUrl` is the URL of the frontend. Throws 404. */
 export async function getInvite({ db }: Pick<Services, 'db'>, actor: Actor, appUrl: string): Promise<Invite> {
   const { workspaceId } = actor;
   const workspace = await db.workspace.findUnique({ where: { id: workspaceId }, select: { inviteToken: true } });
-  const token = workspace?.inviteToken ?? (await makeToken(db, workspaceId));
+  const token = workspace?.inviteToken ?? (await createInviteToken(db, workspaceId));
   if (token === undefined) throw notFound('Workspace');
   return { token, url: `${appUrl}/join/${token}` };
 }
 
-/** Gives the workspace a token unless it has one by now: two first calls at once get the same. */
-async function makeToken(db: Services['db'], workspaceId: number): Promise<string | undefined> {
+/** Stores a token unless the workspace has one, so that concurrent first calls get the same. Returns the stored one. */
+async function createInviteToken(db: Services['db'], workspaceId: number): Promise<string | undefined> {
   const [row] = await retryDeadlocks(
     () => db.$queryRaw<{ token: string }[]>`
       update workspaces set invite_token = coalesce(invite_token, ${createLinkToken()})
@@ -29,7 +29,7 @@ async function makeToken(db: Services['db'], workspaceId: number): Promise<strin
   return row?.token;
 }
 
-/** Ends the invite link; the next `getInvite` makes another. */
+/** Revokes the invite link. The next `getInvite` creates a new one. */
 export async function revokeInvite({ db }: Pick<Services, 'db'>, actor: Actor): Promise<{ ok: true }> {
   const where = { id: actor.workspaceId };
   await retryDeadlocks(() => db.workspace.updateMany({ where, data: { inviteToken: null } }));
@@ -37,8 +37,8 @@ export async function revokeInvite({ db }: Pick<Services, 'db'>, actor: Actor): 
 }
 
 /**
- * Makes the caller a member of the workspace behind `token`, and emits `member.joined`; for who is a member already
- * nothing happens. Throws 404 "Invite not found".
+ * Adds the caller to the workspace with this invite token and emits `member.joined`. Changes nothing if they are a
+ * member already. Throws 404 "Invite not found".
  */
 export async function joinWorkspace(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
@@ -48,7 +48,7 @@ export async function joinWorkspace(
   if (!isLinkToken(token)) throw notFound('Invite');
   try {
     return await transact(db, async (tx) => {
-      // Locked against being revoked or deleted before this commits.
+      // The lock prevents that the invite is revoked or the workspace deleted before this commits.
       const [invited] = await tx.$queryRaw<{ id: number }[]>`
         select id from workspaces where invite_token = ${token} for share`;
       if (!invited) throw notFound('Invite');
@@ -76,7 +76,7 @@ export async function joinWorkspace(
       return toWorkspace(workspace, toRole(member.role));
     });
   } catch (error) {
-    // The caller's account was deleted meanwhile: nothing can be joined.
+    // The caller's account was deleted meanwhile.
     if (isForeignKeyViolation(error)) throw notFound('Invite');
     throw error;
   }

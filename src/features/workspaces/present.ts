@@ -2,7 +2,7 @@ import type { Role } from '../../core/roles.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import type { Workspace, WorkspaceSummary } from './schemas.ts';
 
-/** What the presenters below need of a row. */
+/** The columns that the functions below need. */
 export const workspaceColumns = {
   id: true,
   name: true,
@@ -33,7 +33,7 @@ export function toWorkspaceSummary(row: WorkspaceRow): WorkspaceSummary {
   };
 }
 
-/** The workspace as a member with `role` sees it. */
+/** The workspace as a member with this role sees it. */
 export function toWorkspace(row: WorkspaceRow, role: Role): Workspace {
   return {
     ...toWorkspaceSummary(row),

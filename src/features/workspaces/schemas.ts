@@ -12,7 +12,7 @@ export const WorkspaceSummary = z
   .object({
     id,
     name: z.string(),
-    slug: z.string().describe('Unique, made from the first name; it stays when the workspace is renamed'),
+    slug: z.string().describe('Unique, derived from the name at creation; renaming does not change it'),
     owner_id: id.describe('User ID of the owner'),
     created_at: unixSeconds,
   })
@@ -21,9 +21,9 @@ export type WorkspaceSummary = z.infer<typeof WorkspaceSummary>;
 
 /** A workspace as the caller sees it. */
 export const Workspace = WorkspaceSummary.extend({
-  media_retention_days: z.int().nullable().describe('Library items older than this are deleted; null: kept'),
-  role: z.enum(roles).describe('The role of the caller'),
-  is_personal: z.int().min(0).max(1).describe('1 for the workspace that every user is born with'),
+  media_retention_days: z.int().nullable().describe('Library items older than this many days are deleted; null: never'),
+  role: z.enum(roles).describe('The role of the caller in the workspace'),
+  is_personal: z.int().min(0).max(1).describe('1 for the workspace that is created with each account'),
 }).meta({ id: 'Workspace' });
 export type Workspace = z.infer<typeof Workspace>;
 
@@ -36,7 +36,7 @@ export type WorkspaceNameInput = z.infer<typeof WorkspaceNameInput>;
 export const JoinInput = z.object({ token: z.string().describe('The token of the invite link') });
 
 export const Invite = z.object({
-  token: z.string().describe('The same until it is revoked'),
+  token: z.string().describe('It stays the same until it is revoked'),
   url: z.string().describe('The link to share: `{app_url}/join/<token>`'),
 });
 export type Invite = z.infer<typeof Invite>;

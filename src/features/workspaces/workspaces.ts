@@ -8,7 +8,7 @@ import { memberColumns, toMember } from '../members/present.ts';
 import { toWorkspace, toWorkspaceSummary, workspaceColumns } from './present.ts';
 import type { Workspace, WorkspaceNameInput, WorkspaceSummary, WorkspaceWithMembers } from './schemas.ts';
 
-/** The workspaces that the caller is a member of, oldest first; for a key, its one workspace. */
+/** Lists the workspaces of which the caller is a member, oldest first. For an API key, only its workspace. */
 export async function listWorkspaces({ db }: Pick<Services, 'db'>, caller: Caller): Promise<WorkspaceSummary[]> {
   const { userId, credential } = caller;
   const rows = await db.workspace.findMany({
@@ -22,7 +22,7 @@ export async function listWorkspaces({ db }: Pick<Services, 'db'>, caller: Calle
   return rows.map(toWorkspaceSummary);
 }
 
-/** One workspace with all its members, who joined first first. */
+/** Returns a workspace with all its members, in the order in which they joined. Throws 404. */
 export async function readWorkspace({ db }: Pick<Services, 'db'>, actor: Actor): Promise<WorkspaceWithMembers> {
   const row = await db.workspace.findUnique({
     where: { id: actor.workspaceId },
@@ -35,7 +35,7 @@ export async function readWorkspace({ db }: Pick<Services, 'db'>, actor: Actor):
   return { ...toWorkspace(row, actor.role), members: row.members.map(toMember) };
 }
 
-/** Renames the workspace; its slug stays. */
+/** Renames a workspace. Its slug does not change. Throws 404. */
 export async function renameWorkspace(
   { db }: Pick<Services, 'db'>,
   actor: Actor,
@@ -49,17 +49,19 @@ export async function renameWorkspace(
   return toWorkspace(row, actor.role);
 }
 
-/** Deletes the workspace with everything in it; its files go right after. Throws 400 for Personal. */
+/**
+ * Deletes a workspace with everything in it. Its files are removed in the background. Throws 404, and 400 for Personal.
+ */
 export async function deleteWorkspace(services: Services, actor: Actor): Promise<{ ok: true }> {
   await transact(services.db, async (tx) => {
-    // Locked first: an upload that commits meanwhile waits here, and then finds no workspace.
+    // Locked first, so that a concurrent upload waits here and then finds no workspace.
     const [workspace] = await tx.$queryRaw<{ is_personal: boolean }[]>`
       select is_personal from workspaces where id = ${actor.workspaceId} for update`;
     if (!workspace) throw notFound('Workspace');
     if (workspace.is_personal) throw badRequest('The Personal workspace cannot be deleted');
     await tx.workspace.deleteMany({ where: { id: actor.workspaceId } });
   });
-  // There may be many files: nobody waits for them.
+  // Not awaited, because there may be many files.
   void removeDiscardedObjects(services);
   return { ok: true };
 }

@@ -1,0 +1,37 @@
+import type { LockedWorkspace } from '../../auth/workspace-lock.ts';
+import type { Tx } from '../../db/client.ts';
+import { emit } from '../../events/emit.ts';
+import { reassignBookingPages } from '../booking-pages/reassign-booking-pages.ts';
+import { reassignRooms } from '../rooms/reassign-rooms.ts';
+
+type Departure = { userId: number; reason: 'left' | 'removed' | 'account_deleted'; at: Date };
+
+/**
+ * Ends the membership of a user who is not the owner, and emits `member.left`. The user's rooms and booking pages in
+ * the workspace pass to its owner. Does nothing if the user is not a member. The workspace must be locked.
+ */
+export async function endMembership(
+  tx: Tx,
+  workspace: Pick<LockedWorkspace, 'id' | 'name' | 'owner_id'>,
+  { userId, reason, at }: Departure,
+): Promise<void> {
+  const [user] = await tx.$queryRaw<{ name: string }[]>`
+    delete from members m using users u
+    where m.workspace_id = ${workspace.id} and m.user_id = ${userId} and u.id = m.user_id returning u.name`;
+  if (!user) return;
+  await reassignRooms(tx, workspace.id, userId, workspace.owner_id);
+  await reassignBookingPages(tx, workspace.id, userId, workspace.owner_id);
+  // Without a membership their keys do not work. Deactivated keys also stay off if the user joins again.
+  await tx.apiKey.updateMany({ where: { workspaceId: workspace.id, createdBy: userId }, data: { isActive: false } });
+  await emit(tx, at, {
+    type: 'member.left',
+    workspaceId: workspace.id,
+    data: {
+      workspace_id: workspace.id,
+      workspace_name: workspace.name,
+      user_id: userId,
+      user_name: user.name,
+      reason,
+    },
+  });
+}
