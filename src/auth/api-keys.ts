@@ -11,7 +11,7 @@ const VISIBLE_CHARACTERS = 8;
 const API_KEY = /^lnx_[0-9A-Za-z]{40}$/;
 
 /** Creates a key with 34 random characters, which is 202 bits. */
-export function createApiKey(): string {
+export function generateApiKey(): string {
   let text = KEY_PREFIX;
   for (let index = 0; index < RANDOM_CHARACTERS; index += 1) text += ALPHABET.charAt(randomInt(ALPHABET.length));
   return text + checksumOf(text);

@@ -1,12 +1,12 @@
 import { Ok } from '../core/shapes.ts';
-import { deleteApiKey, issueApiKey, listApiKeys, switchApiKey } from '../features/api-keys/api-keys.ts';
+import { createApiKey, deleteApiKey, listApiKeys, toggleApiKey } from '../features/api-keys/api-keys.ts';
 import {
   ApiKeyAnswer,
   ApiKeyInput,
   ApiKeysAnswer,
   CreateApiKeyInput,
   CreatedApiKeyAnswer,
-  SwitchApiKeyInput,
+  ToggleApiKeyInput,
 } from '../features/api-keys/schemas.ts';
 import { inWorkspace, inWorkspaceBySession, router } from '../trpc/procedures.ts';
 
@@ -39,7 +39,7 @@ export const apiKeysRouter = router({
     })
     .input(CreateApiKeyInput)
     .output(CreatedApiKeyAnswer)
-    .mutation(async ({ ctx, input }) => ({ apiKey: await issueApiKey(ctx.services, ctx.actor, input) })),
+    .mutation(async ({ ctx, input }) => ({ apiKey: await createApiKey(ctx.services, ctx.actor, input) })),
 
   toggle: inWorkspaceBySession('admin')
     .meta({
@@ -51,9 +51,9 @@ export const apiKeysRouter = router({
         description: 'Owner or admin, not by a key. No body, or an empty one, flips; `is_active` sets.',
       },
     })
-    .input(SwitchApiKeyInput)
+    .input(ToggleApiKeyInput)
     .output(ApiKeyAnswer)
-    .mutation(async ({ ctx, input }) => ({ apiKey: await switchApiKey(ctx.services, ctx.actor, input) })),
+    .mutation(async ({ ctx, input }) => ({ apiKey: await toggleApiKey(ctx.services, ctx.actor, input) })),
 
   delete: inWorkspaceBySession('owner')
     .meta({

@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { identify } from '../auth/identify.ts';
 import { ifExists, replaceFile } from '../core/files.ts';
-import { issueApiKey } from '../features/api-keys/api-keys.ts';
+import { createApiKey } from '../features/api-keys/api-keys.ts';
 import { register } from '../features/auth/account.ts';
 import type { Services } from '../services.ts';
 
@@ -70,7 +70,7 @@ async function readExport(path: string, name: string): Promise<string | null> {
 
 async function createKey(services: Services, { user, workspaceId }: ShellEnv): Promise<string> {
   const actor = { userId: user.id, name: user.name, workspaceId, role: 'owner' } as const;
-  return (await issueApiKey(services, actor, { name: 'Demo' })).full_key;
+  return (await createApiKey(services, actor, { name: 'Demo' })).full_key;
 }
 
 /** Reads the service's URL from a file that `writeShellEnv` wrote. Returns null if there is no such file. */

@@ -2,33 +2,33 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { createApiKey, isApiKey, keyPrefixOf } from '../../src/auth/api-keys.ts';
+import { generateApiKey, isApiKey, keyPrefixOf } from '../../src/auth/api-keys.ts';
 import { hashToken } from '../../src/auth/tokens.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 test('a key is lnx_ and 40 base62 characters, and what stays visible are its first 8', () => {
-  const key = createApiKey();
+  const key = generateApiKey();
   expect(key).toMatch(/^lnx_[0-9A-Za-z]{40}$/);
   expect(isApiKey(key)).toBe(true);
   expect(keyPrefixOf(key)).toBe(key.slice(0, 8));
 });
 
 test('the last six characters are the CRC-32 of those before, in base62', () => {
-  const key = createApiKey();
+  const key = generateApiKey();
   const value = [...key.slice(-6)].reduce((sum, character) => sum * 62 + BASE62.indexOf(character), 0);
   expect(value).toBe(crc32(key.slice(0, -6)));
 });
 
 test('no two keys of ten thousand are alike, and every character comes in every place', () => {
-  const keys = Array.from({ length: 10_000 }, createApiKey);
+  const keys = Array.from({ length: 10_000 }, generateApiKey);
   expect(new Set(keys).size).toBe(keys.length);
   for (let place = 4; place < 38; place += 1)
     expect(new Set(keys.map((key) => key[place])).size, `place ${place}`).toBe(62);
 });
 
 test('a key with any one character changed is none', () => {
-  const key = createApiKey();
+  const key = generateApiKey();
   for (let place = 0; place < key.length; place += 1)
     for (const other of BASE62)
       if (key[place] !== other)
@@ -36,7 +36,7 @@ test('a key with any one character changed is none', () => {
 });
 
 test('other texts are none', () => {
-  const key = createApiKey();
+  const key = generateApiKey();
   const texts = ['', 'lnx_', key.slice(0, -1), `${key}0`, `${key}\n`, ` ${key}`, `${key} `, key.toUpperCase()];
   for (const text of [
     ...texts,
@@ -49,6 +49,6 @@ test('other texts are none', () => {
 });
 
 test('the hash of a key is the SHA-256 of all of it', () => {
-  const key = createApiKey();
+  const key = generateApiKey();
   expect(Buffer.from(hashToken(key))).toEqual(createHash('sha256').update(key).digest());
 });

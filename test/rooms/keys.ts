@@ -1,11 +1,11 @@
-import { createApiKey, keyPrefixOf } from '../../src/auth/api-keys.ts';
+import { generateApiKey, keyPrefixOf } from '../../src/auth/api-keys.ts';
 import { hashToken } from '../../src/auth/tokens.ts';
 import type { TestApp } from '../support/test-app.ts';
 import type { Person } from '../support/world.ts';
 
 /** A key of a workspace that acts for its creator. */
 export async function addKey(app: TestApp, workspaceId: number, creator: Person): Promise<string> {
-  const key = createApiKey();
+  const key = generateApiKey();
   await app.services.db.apiKey.create({
     data: {
       workspaceId,

@@ -1,5 +1,5 @@
 /** The API keys of a workspace. */
-import { createApiKey, keyPrefixOf } from '../../auth/api-keys.ts';
+import { generateApiKey, keyPrefixOf } from '../../auth/api-keys.ts';
 import type { Actor } from '../../auth/identify.ts';
 import { hashToken } from '../../auth/tokens.ts';
 import { lockWorkspace, lockWorkspaceAs } from '../../auth/workspace-lock.ts';
@@ -7,7 +7,7 @@ import { notFound } from '../../core/errors.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
-import type { ApiKey, ApiKeyInput, CreateApiKeyInput, CreatedApiKey, SwitchApiKeyInput } from './schemas.ts';
+import type { ApiKey, ApiKeyInput, CreateApiKeyInput, CreatedApiKey, ToggleApiKeyInput } from './schemas.ts';
 
 type Db = Pick<Services, 'db'>;
 
@@ -63,12 +63,12 @@ function toApiKey(row: KeyRow): ApiKey {
  * Creates a key that acts for the actor. Only the answer contains `full_key`; the database stores its hash. Throws 403
  * if the actor is no longer owner or admin, 404 if the workspace was deleted.
  */
-export async function issueApiKey(
+export async function createApiKey(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
   { name }: CreateApiKeyInput,
 ): Promise<CreatedApiKey> {
-  const key = createApiKey();
+  const key = generateApiKey();
   return transact(db, async (tx) => {
     // The lock makes sure that removing the actor at the same time also deactivates this key.
     await lockWorkspaceAs(tx, actor, 'admin');
@@ -91,10 +91,10 @@ export async function issueApiKey(
  * Activates or deactivates a key, or toggles it if `is_active` is not sent. Concurrent calls each toggle it once. An
  * inactive key is rejected from its next call on. Throws 403 if the actor is no longer owner or admin, and 404.
  */
-export async function switchApiKey(
+export async function toggleApiKey(
   { db }: Db,
   actor: Actor,
-  { keyId, is_active: wanted }: SwitchApiKeyInput,
+  { keyId, is_active: wanted }: ToggleApiKeyInput,
 ): Promise<ApiKey> {
   return transact(db, async (tx) => {
     await lockWorkspaceAs(tx, actor, 'admin');
@@ -109,7 +109,7 @@ export async function switchApiKey(
 /** Deletes a key. Its next call is rejected. Throws 404. */
 export async function deleteApiKey({ db }: Db, { workspaceId }: Actor, { keyId }: ApiKeyInput): Promise<{ ok: true }> {
   const { count } = await transact(db, async (tx) => {
-    // `switchApiKey` reads and then updates the key, so it must not be deleted in between.
+    // `toggleApiKey` reads and then updates the key, so it must not be deleted in between.
     await lockWorkspace(tx, workspaceId);
     return tx.apiKey.deleteMany({ where: { workspaceId, id: keyId } });
   });

@@ -35,10 +35,10 @@ export type CreateApiKeyInput = z.infer<typeof CreateApiKeyInput>;
 export const ApiKeyInput = z.object({ keyId: id.describe('API key ID') });
 export type ApiKeyInput = z.infer<typeof ApiKeyInput>;
 
-export const SwitchApiKeyInput = ApiKeyInput.extend({
+export const ToggleApiKeyInput = ApiKeyInput.extend({
   is_active: z.literal([0, 1, false, true]).describe('The new state. If omitted, the state is toggled').optional(),
 });
-export type SwitchApiKeyInput = z.infer<typeof SwitchApiKeyInput>;
+export type ToggleApiKeyInput = z.infer<typeof ToggleApiKeyInput>;
 
 export const ApiKeysAnswer = z.object({ apiKeys: z.array(ApiKey) });
 export const ApiKeyAnswer = z.object({ apiKey: ApiKey });
