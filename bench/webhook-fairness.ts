@@ -1,10 +1,9 @@
 /**
- * Whether receivers that fail slow down those that work: the time from commit to receiver for 98 healthy webhooks alone,
- * and for the same beside one that never answers and one that answers after 9.5 s. Interleaved rounds, each on a new
- * database:
- *   taskset -c 1 node bench/webhook-fairness.ts [rounds=5] [seconds=30] [rate=40]
- * `rate` is in events a second, each for the five webhooks of one of 20 workspaces. The worker runs on CPU 0; PostgreSQL,
- * the receiver and this share CPU 1. Linux only; seven minutes.
+ * Whether receivers that fail slow down those that work: the time from commit to receiver for 98 healthy webhooks
+ * alone, and for the same beside one that never answers and one that answers after 9.5 s. Interleaved rounds, each on a
+ * new database: taskset -c 1 node bench/webhook-fairness.ts [rounds=5] [seconds=30] [rate=40] `rate` is in events a
+ * second, each for the five webhooks of one of 20 workspaces. The worker runs on CPU 0; PostgreSQL, the receiver and
+ * this share CPU 1. Linux only; seven minutes.
  */
 import { median, spread } from './upload-servers.ts';
 import { emitSteadily, latenciesOf, openWebhookWorld, quantile, roomCreated } from './webhook-world.ts';

@@ -1,6 +1,6 @@
 /**
- * The receiver of the webhook benches, as a process of its own: `/dead` never answers, `/slow` after 9.5 s, everything else
- * at once. It notes when each request began, and tells its parent what came.
+ * The receiver of the webhook benches, as a process of its own: `/dead` never answers, `/slow` after 9.5 s, everything
+ * else at once. It notes when each request began, and tells its parent what came.
  */
 import { createServer } from 'node:http';
 import type { Arrival, ReceiverReport, ReceiverRequest } from './webhook-world.ts';

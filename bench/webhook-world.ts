@@ -1,4 +1,6 @@
-/** Starting what the webhook benches measure: databases with webhooks, the worker, the receiver, and a sender beside it. */
+/**
+ * Starting what the webhook benches measure: databases with webhooks, the worker, the receiver, and a sender beside it.
+ */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -46,7 +48,10 @@ export function roomCreated(workspaceId: number, roomId: number) {
   };
 }
 
-/** Writes events one transaction each at an even rate; resolves, when all are committed, with those moments by `room_id`. */
+/**
+ * Writes events one transaction each at an even rate; resolves, when all are committed, with those moments by
+ * `room_id`.
+ */
 export async function emitSteadily(
   { emit }: BenchDatabase,
   perSecond: number,

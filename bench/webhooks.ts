@@ -1,8 +1,9 @@
 /**
- * What durable webhooks cost: a backlog of 1 kB events drained by the worker, beside a sender that keeps nothing, and one
- * that only writes attempts in batches; and how soon an event is at its receiver at an ordinary rate. Interleaved rounds:
- *   taskset -c 1 node bench/webhooks.ts [rounds=5] [seconds=3] [events=10000] [concurrency=64] [webhooks=8] [rate=50]
- * The worker and the senders run on CPU 0; PostgreSQL, the receiver and this share CPU 1. Linux only; three minutes.
+ * What durable webhooks cost: a backlog of 1 kB events drained by the worker, beside a sender that keeps nothing, and
+ * one that only writes attempts in batches; and how soon an event is at its receiver at an ordinary rate. Interleaved
+ * rounds: taskset -c 1 node bench/webhooks.ts [rounds=5] [seconds=3] [events=10000] [concurrency=64] [webhooks=8]
+ * [rate=50] The worker and the senders run on CPU 0; PostgreSQL, the receiver and this share CPU 1. Linux only; three
+ * minutes.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuMs, spread } from './upload-servers.ts';

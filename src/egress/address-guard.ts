@@ -1,13 +1,15 @@
-/** Where webhooks may be sent: which addresses, and which ports. */
+/** Which addresses and ports outgoing requests may use, when someone else has chosen the URL. */
 import { BlockList, isIP } from 'node:net';
 import { type ResolvedAddress, type ResolveHost, resolveByDns, resolveByDnsOrSystem } from './resolve-host.ts';
 
 export { type ResolvedAddress, type ResolveHost, resolveByDns };
 
-/** `public`: the public internet; `loopback`: this machine too; `any`: everything. Ports are limited for all. */
+/** `public`: the public internet; `loopback`: also this machine; `any`: every address. Ports are always limited. */
 export type AddressPolicy = 'public' | 'loopback' | 'any';
 
-/** A connection that must not be made. The message says why, for the owner of the webhook, without naming the address. */
+/**
+ * The address is not allowed. The message says why, and does not name the address, since the URL's owner may read it.
+ */
 export class AddressRefused extends Error {
   constructor(message: string) {
     super(message);
@@ -15,7 +17,7 @@ export class AddressRefused extends Error {
   }
 }
 
-/** A name without an address, whether there is none or the resolver did not say. */
+/** A host name without an address, or one that could not be resolved. */
 export class HostUnresolved extends Error {
   constructor(cause?: unknown) {
     super('The host name does not resolve', { cause });
@@ -25,27 +27,27 @@ export class HostUnresolved extends Error {
 
 export type AddressGuard = {
   /**
-   * Why nothing may be sent to this URL, as a sentence about `url` for a 400; null: it may, or its name has no address
-   * now. What counts is what the connection finds, which asks `resolve` again.
+   * Returns why nothing may be sent to this URL, as a sentence about `url` for a 400; null: it is allowed, or its host
+   * name does not resolve now. This is only an early check: each connection calls `resolve` again.
    */
   refusalOf(url: string): Promise<string | null>;
   /**
-   * The addresses that a connection to this name or literal may dial. Throws AddressRefused where one of them is
-   * forbidden, and HostUnresolved where there is none.
+   * Returns the addresses of a host name or IP literal, to connect to. Throws AddressRefused if one of them is not
+   * allowed, and HostUnresolved if there is none.
    */
   resolve(hostname: string): Promise<ResolvedAddress[]>;
 };
 
 type Family = 'ipv4' | 'ipv6';
 
-/** What the registry of special-purpose IPv4 addresses (RFC 6890) holds back, multicast and the reserved rest. */
+/** Special-purpose addresses (RFC 6890), multicast and reserved addresses. */
 const FORBIDDEN_IPV4 = subnets(
   'ipv4',
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
-  // No special range by that registry, but within Azure it is the platform's own endpoint.
+  // Not in that registry, but within Azure this is an endpoint of the platform.
   '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',
@@ -60,12 +62,13 @@ const FORBIDDEN_IPV4 = subnets(
 );
 
 /**
- * All that IANA hands out for the public internet. What lies outside needs no list of its own: loopback, link-local and
- * unique local addresses, multicast, IPv4 mapped (of public addresses too: no honest name needs that form) and NAT64.
+ * The range that IANA assigns for the public internet. Outside of it are loopback, link-local and unique local
+ * addresses, multicast, NAT64 and IPv4-mapped addresses (also of public IPv4 addresses, since no legitimate name needs
+ * that form).
  */
 const GLOBAL_UNICAST = subnets('ipv6', '2000::/3');
 
-/** Protocol assignments with Teredo, documentation twice, and 6to4, which leads to any IPv4 address. */
+/** Protocol assignments with Teredo, two ranges for documentation, and 6to4, which can reach any IPv4 address. */
 const FORBIDDEN_GLOBAL_UNICAST = subnets('ipv6', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20');
 
 const LOOPBACK: Readonly<Record<Family, BlockList>> = {
@@ -73,13 +76,13 @@ const LOOPBACK: Readonly<Record<Family, BlockList>> = {
   ipv6: subnets('ipv6', '::1/128', '::ffff:127.0.0.0/104'),
 };
 
-/** What no TCP connection can lead to. */
-const NOBODY: Readonly<Record<Family, BlockList>> = {
+/** Multicast and broadcast, where no TCP connection is possible. */
+const UNCONNECTABLE: Readonly<Record<Family, BlockList>> = {
   ipv4: subnets('ipv4', '224.0.0.0/4', '255.255.255.255/32'),
   ipv6: subnets('ipv6', 'ff00::/8', '::ffff:224.0.0.0/100', '::ffff:255.255.255.255/128'),
 };
 
-const LOWEST_FREE_PORT = 1024;
+const MIN_FREE_PORT = 1024;
 
 const REFUSAL: Readonly<Record<AddressPolicy, string>> = {
   public: 'url must point to a public address',
@@ -87,18 +90,19 @@ const REFUSAL: Readonly<Record<AddressPolicy, string>> = {
   any: 'url must not point to a multicast or broadcast address',
 };
 
-const LOOK_UP_AT_SAVE_MS = 2_000;
+/** How long `refusalOf` waits for DNS. */
+const CHECK_TIMEOUT_MS = 2_000;
 
 /**
- * Whether a connection may lead to this address, in the form in which `node:net` reads addresses; false for any other
- * text. A scoped address (`fe80::1%eth0`) belongs to a link of this machine: only `any` allows it.
+ * Whether a connection to this address is allowed; false for a text that `node:net` does not accept as an address. A
+ * scoped address (`fe80::1%eth0`) belongs to a link of this machine, so only `any` allows it.
  */
 export function isAllowedAddress(address: string, policy: AddressPolicy): boolean {
   const version = isIP(address);
   if (version === 0) return false;
   const family = version === 4 ? 'ipv4' : 'ipv6';
   const [unscoped = ''] = address.split('%', 1);
-  if (policy === 'any') return !NOBODY[family].check(unscoped, family);
+  if (policy === 'any') return !UNCONNECTABLE[family].check(unscoped, family);
   if (unscoped !== address) return false;
   return isPublic(address, family) || (policy === 'loopback' && LOOPBACK[family].check(address, family));
 }
@@ -110,33 +114,33 @@ function isPublic(address: string, family: Family): boolean {
 }
 
 /**
- * Why this is no URL to send to whatever its host leads to, as a sentence about `url`; null: it may be one. The ports
- * below 1024 other than those of the web belong to services that must not be spoken to, such as mail (25).
+ * Returns why nothing may be sent to this URL, whatever its host resolves to, as a sentence about `url`; null: its form
+ * is allowed. Ports below 1024 other than 80 and 443 belong to other services, such as mail (25).
  */
 export function refusalOfForm({ protocol, port }: URL): string | null {
   if (protocol !== 'http:' && protocol !== 'https:') return 'url must begin with http:// or https://';
-  if (port === '' || port === '80' || port === '443' || Number(port) >= LOWEST_FREE_PORT) return null;
+  if (port === '' || port === '80' || port === '443' || Number(port) >= MIN_FREE_PORT) return null;
   return 'url must use port 80, 443 or one from 1024 to 65535';
 }
 
 /**
- * How to resolve names under a policy. The hosts file counts where addresses of this machine or of its network are
- * allowed, for it holds little else; under `public` what it holds would be refused, and no thread is to wait for it.
+ * Returns the resolver for a policy. The hosts file is used only if addresses of this machine or its network are
+ * allowed: under `public` most of its entries would be refused anyway, and reading it occupies a thread.
  */
 export function resolveHostFor(policy: AddressPolicy): ResolveHost {
   return policy === 'public' ? resolveByDns : resolveByDnsOrSystem;
 }
 
 /**
- * Judges hosts as URLs hold them: the WHATWG URL parser turns every way of writing an IPv4 address (octal, hexadecimal,
- * one number) and an IPv6 address into one, and names in other scripts into their ASCII form.
+ * Expects hosts as the WHATWG URL parser returns them: it converts every notation of an IPv4 address (octal,
+ * hexadecimal, one number) or an IPv6 address to one form, and internationalised names to ASCII.
  */
 export function createAddressGuard(options: { policy: AddressPolicy; resolveHost: ResolveHost }): AddressGuard {
   const { policy, resolveHost } = options;
 
-  const addressesOf = async (hostname: string): Promise<ResolvedAddress[]> => {
-    const host = bareHost(hostname);
-    const literal = literalOf(host);
+  const findAddresses = async (hostname: string): Promise<ResolvedAddress[]> => {
+    const host = stripHost(hostname);
+    const literal = toLiteral(host);
     if (literal !== null) return [literal];
     const addresses = await resolveHost(host).catch((error: unknown) => {
       throw new HostUnresolved(error);
@@ -146,8 +150,8 @@ export function createAddressGuard(options: { policy: AddressPolicy; resolveHost
   };
 
   const resolve = async (hostname: string): Promise<ResolvedAddress[]> => {
-    const addresses = await addressesOf(hostname);
-    // One forbidden address refuses the name: which of them is dialled would otherwise be up to whoever answers for it.
+    const addresses = await findAddresses(hostname);
+    // One forbidden address refuses the name: otherwise its DNS server would choose which address is connected to.
     if (addresses.every(({ address }) => isAllowedAddress(address, policy))) return addresses;
     throw new AddressRefused(`Address not allowed: ${REFUSAL[policy]}`);
   };
@@ -160,7 +164,7 @@ export function createAddressGuard(options: { policy: AddressPolicy; resolveHost
       const refusal = refusalOfForm(url);
       if (refusal !== null) return refusal;
       try {
-        await within(LOOK_UP_AT_SAVE_MS, resolve(url.hostname));
+        await within(CHECK_TIMEOUT_MS, resolve(url.hostname));
         return null;
       } catch (error) {
         if (error instanceof AddressRefused) return REFUSAL[policy];
@@ -171,17 +175,17 @@ export function createAddressGuard(options: { policy: AddressPolicy; resolveHost
   };
 }
 
-/** An address without the brackets of a URL; a name without the dot that closes it (RFC 1034, section 3.1). */
-function bareHost(hostname: string): string {
+/** Removes the brackets of an IPv6 address, and the final dot of a name (RFC 1034, section 3.1). */
+function stripHost(hostname: string): string {
   return hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 }
 
-function literalOf(host: string): ResolvedAddress | null {
+function toLiteral(host: string): ResolvedAddress | null {
   const version = isIP(host);
   return version === 4 || version === 6 ? { address: host, family: version } : null;
 }
 
-/** Resolves with null when `promise` takes longer than `milliseconds`. */
+/** Resolves with null if `promise` takes longer than `milliseconds`. */
 async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T | null> {
   const expiry = Promise.withResolvers<null>();
   const timer = setTimeout(() => expiry.resolve(null), milliseconds);

@@ -1,4 +1,4 @@
-/** Why a receiver gave no answer, in words for the owner of the webhook. */
+/** Why there is no response, as a sentence for the owner of the URL. */
 import { errors } from 'undici';
 import { AddressRefused, HostUnresolved } from './address-guard.ts';
 
@@ -9,7 +9,7 @@ const BAD_HANDSHAKE = 'TLS: the handshake failed';
 const FAILED = 'The connection failed';
 const NOT_HTTP = 'The response was not valid HTTP';
 
-/** By the codes of errors: the system's, OpenSSL's (https://docs.openssl.org/3.5/man1/openssl-verification-options), undici's. */
+/** By error code: of the system, of undici, and of OpenSSL (docs.openssl.org/3.5/man1/openssl-verification-options). */
 const REASONS: ReadonlyMap<string, string> = new Map([
   ['ECONNREFUSED', 'The connection was refused'],
   ['ECONNRESET', CLOSED],
@@ -33,20 +33,20 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['CERT_REVOKED', 'TLS: the certificate was revoked'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'TLS: the certificate is for another host'],
   ['EPROTO', BAD_HANDSHAKE],
-  // What undici's parser asserts of an answer, such as a status below 100.
+  // An assertion of undici's parser, such as for a status below 100.
   ['ERR_ASSERTION', NOT_HTTP],
 ]);
 
-/** Families of codes, by how they begin. */
-const FAMILIES: readonly (readonly [prefix: string, reason: string])[] = [
+/** By the prefix of the error code. */
+const REASONS_BY_PREFIX: readonly (readonly [prefix: string, reason: string])[] = [
   ['ERR_SSL_', BAD_HANDSHAKE],
   ['ERR_TLS_', BAD_HANDSHAKE],
   ['ERR_STREAM_', CLOSED],
   ['ERR_SOCKET_', CLOSED],
 ];
 
-/** Calls that we get wrong, and what this machine has run out of. */
-const OURS: ReadonlySet<string> = new Set([
+/** Errors in our calls, and resources that this machine has run out of. */
+const OWN_CODES: ReadonlySet<string> = new Set([
   'UND_ERR_INVALID_ARG',
   'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
   'UND_ERR_DESTROYED',
@@ -58,22 +58,22 @@ const OURS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A short sentence without addresses, ports and stacks; null for an error that no receiver can cause, which is ours. Where
- * several addresses were dialled, `error` is the AggregateError of node:net, whose code is that of the first.
+ * Returns a short sentence without addresses, ports or stacks; null for an error that a receiver cannot cause, which is
+ * our own. If several addresses were tried, `error` is the AggregateError of node:net, which has the code of the first.
  */
 export function failureReason(error: Error): string | null {
   if (error instanceof AddressRefused || error instanceof HostUnresolved) return error.message;
   if (error instanceof errors.HTTPParserError) return NOT_HTTP;
-  const code = codeOf(error);
-  const reason = REASONS.get(code) ?? FAMILIES.find(([prefix]) => code.startsWith(prefix))?.[1];
-  return reason ?? (isOurs(code) ? null : FAILED);
+  const code = readCode(error);
+  const reason = REASONS.get(code) ?? REASONS_BY_PREFIX.find(([prefix]) => code.startsWith(prefix))?.[1];
+  return reason ?? (isOwnError(code) ? null : FAILED);
 }
 
-function codeOf(error: Error): string {
+function readCode(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-/** Errors of Node's own have such codes, but for what a family above holds. */
-function isOurs(code: string): boolean {
-  return code === '' || OURS.has(code) || code.startsWith('ERR_');
+/** The other codes of Node begin with ERR_ too. */
+function isOwnError(code: string): boolean {
+  return code === '' || OWN_CODES.has(code) || code.startsWith('ERR_');
 }

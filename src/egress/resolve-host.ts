@@ -1,13 +1,13 @@
-/** The addresses of host names. */
+/** Resolves host names to addresses. */
 import { lookup, Resolver } from 'node:dns/promises';
 
 export type ResolvedAddress = { address: string; family: 4 | 6 };
 
-/** All addresses of a name. Rejects, or finds an empty list, where it has none. */
+/** Returns all addresses of a name. Rejects, or resolves with an empty list, if there is none. */
 export type ResolveHost = (hostname: string) => Promise<ResolvedAddress[]>;
 
 export type DnsOptions = {
-  /** Addresses of DNS servers, with ports where they are not 53; by default those of the machine. */
+  /** Addresses of DNS servers, with the port unless it is 53. Default: those of this machine. */
   servers?: readonly string[];
   /** For both families together, in milliseconds. */
   timeoutMs?: number;
@@ -16,13 +16,13 @@ export type DnsOptions = {
 const TIMEOUT_MS = 3_000;
 const TRIES = 2;
 
-/** IPv4 first: a receiver on this machine more often listens there. */
+/** IPv4 first, because receivers on this machine usually listen on it. */
 const LOOPBACK: readonly ResolvedAddress[] = [
   { address: '127.0.0.1', family: 4 },
   { address: '::1', family: 6 },
 ];
 
-/** By the machine's DNS servers, and by nothing else. */
+/** Asks only the DNS servers of this machine. */
 export const resolveByDns: ResolveHost = createDnsResolver();
 
 const resolveBySystem: ResolveHost = async (hostname) => {
@@ -31,8 +31,7 @@ const resolveBySystem: ResolveHost = async (hostname) => {
 };
 
 /**
- * By DNS; and by the system for names that DNS does not know, such as those of the hosts file, which containers and
- * developers have for their own network.
+ * Asks DNS, and for unknown names the system, which also knows the hosts file of a container or a developer's machine.
  */
 export const resolveByDnsOrSystem: ResolveHost = async (hostname) => {
   const addresses = await resolveByDns(hostname);
@@ -40,48 +39,46 @@ export const resolveByDnsOrSystem: ResolveHost = async (hostname) => {
 };
 
 /**
- * Asks DNS for A and AAAA records at once, past `getaddrinfo`: that one blocks one of libuv's four threads for as long as
- * a server stays silent, and hashing passwords and writing files need them. A family that has not answered in time counts
- * as empty. Look-ups of one name at the same time are one. The list is empty where the name has no address.
+ * Asks DNS for A and AAAA records at the same time. It does not use `getaddrinfo`, which blocks one of libuv's four
+ * threads for as long as a DNS server does not respond, and hashing passwords and writing files need those threads. A
+ * family without a response in time has no addresses. Simultaneous lookups of a name share one request. Resolves with
+ * an empty list if the name has no address.
  */
 export function createDnsResolver({ servers, timeoutMs = TIMEOUT_MS }: DnsOptions = {}): ResolveHost {
-  const underWay = new Map<string, Promise<ResolvedAddress[]>>();
+  const inFlight = new Map<string, Promise<ResolvedAddress[]>>();
   let resolver: Resolver | undefined;
 
-  /** Made at the first look-up: it reads the machine's configuration. */
-  const startResolver = (): Resolver => {
-    const started = new Resolver({ timeout: Math.ceil(timeoutMs / TRIES), tries: TRIES });
-    if (servers) started.setServers(servers);
-    return started;
+  /** Called at the first lookup, because it reads the configuration of this machine. */
+  const createResolver = (): Resolver => {
+    const created = new Resolver({ timeout: Math.ceil(timeoutMs / TRIES), tries: TRIES });
+    if (servers) created.setServers(servers);
+    return created;
   };
 
-  const ask = async (hostname: string): Promise<ResolvedAddress[]> => {
-    resolver ??= startResolver();
+  const lookUp = async (hostname: string): Promise<ResolvedAddress[]> => {
+    resolver ??= createResolver();
     const expiry = Promise.withResolvers<string[]>();
     const timer = setTimeout(() => expiry.resolve([]), timeoutMs);
     const inTime = (query: Promise<string[]>) => Promise.race([query.catch((): string[] => []), expiry.promise]);
-    const [fours, sixes] = await Promise.all([
-      inTime(resolver.resolve4(hostname)),
-      inTime(resolver.resolve6(hostname)),
-    ]);
+    const [ipv4, ipv6] = await Promise.all([inTime(resolver.resolve4(hostname)), inTime(resolver.resolve6(hostname))]);
     clearTimeout(timer);
     return [
-      ...fours.map((address) => ({ address, family: 4 }) as const),
-      ...sixes.map((address) => ({ address, family: 6 }) as const),
+      ...ipv4.map((address) => ({ address, family: 4 }) as const),
+      ...ipv6.map((address) => ({ address, family: 6 }) as const),
     ];
   };
 
   return (hostname) => {
     if (isLocalhost(hostname)) return Promise.resolve([...LOOPBACK]);
-    const asked = underWay.get(hostname);
-    if (asked) return asked;
-    const answer = ask(hostname).finally(() => underWay.delete(hostname));
-    underWay.set(hostname, answer);
-    return answer;
+    const current = inFlight.get(hostname);
+    if (current) return current;
+    const started = lookUp(hostname).finally(() => inFlight.delete(hostname));
+    inFlight.set(hostname, started);
+    return started;
   };
 }
 
-/** RFC 6761, section 6.3: such names are loopback, and no DNS server is to be asked for them. */
+/** Such names are loopback, and DNS must not be asked for them (RFC 6761, section 6.3). */
 function isLocalhost(hostname: string): boolean {
   return /^(?:.+\.)?localhost$/i.test(hostname);
 }

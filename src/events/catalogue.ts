@@ -1,6 +1,4 @@
-/**
- * Every event that the service knows, with the shape of its `data`, what it means and an example.
- */
+/** Every event of the service: the schema of its `data`, a description and an example. */
 import { z } from 'zod';
 import { recordingStatuses } from '../core/recording-status.ts';
 import { id, unixSeconds } from '../core/validation.ts';
@@ -33,7 +31,7 @@ const visitData = z.object({
   participant_id: id,
   participant_name: z.string(),
   user_id: id.nullable().describe('null: a guest'),
-  contact_id: id.nullable().describe('null: a guest who gave no email address'),
+  contact_id: id.nullable().describe('null: a guest without an email address'),
   joined_at: unixSeconds,
 });
 
@@ -69,54 +67,54 @@ export const eventShapes = {
   }),
   'library_item.uploaded': itemData.extend({
     description: z.string(),
-    duration: z.int().nullable().describe('Seconds; null where unknown'),
+    duration: z.int().nullable().describe('Seconds; null if unknown'),
     uploaded_by: id,
     uploaded_by_name: z.string(),
     created_at: unixSeconds,
   }),
   'library_item.deleted': itemData.extend({
-    deleted_by: id.nullable().describe('null: by the retention policy'),
+    deleted_by: id.nullable().describe('null: deleted by the retention policy'),
     deleted_by_name: z.string().nullable(),
   }),
 } as const;
 
 export type EventType = keyof typeof eventShapes;
 
-/** What webhooks may subscribe to, in the order of the catalogue. */
+/** The events that a webhook can subscribe to, in the order of the catalogue. */
 export const eventTypes = namesOf(eventShapes);
 
-/** One event, as it is emitted. */
+/** An event to be emitted. */
 export type NewEvent = {
   [Type in EventType]: { type: Type; workspaceId: number; data: z.input<(typeof eventShapes)[Type]> };
 }[EventType];
 
-/** What webhooks are sent: every event, and the test, which no log holds and nobody subscribes to. */
+/** What is sent to webhooks: every event, and the test event, which is never logged and needs no subscription. */
 export const sentShapes = {
   ...eventShapes,
   'webhook.test': z.object({
     workspace_id: id,
     webhook_id: id,
     webhook_name: z.string(),
-    sent_by: z.string().describe('Display name of who asked for the test'),
+    sent_by: z.string().describe('Display name of the user who sent the test'),
   }),
 } as const;
 
 export type SentEvent = keyof typeof sentShapes;
 
-/** All that receivers may get, in the order of the catalogue; `webhook.test` last. */
+/** All events that a receiver can get, in the order of the catalogue; `webhook.test` is last. */
 export const sentEvents = namesOf(sentShapes);
 
-/** The body that a receiver gets. `event` tells which `data` it has. */
+/** The body of a webhook request. `event` determines the type of `data`. */
 export type WebhookBody = {
   [Event in SentEvent]: {
     event: Event;
-    /** When it happened, ISO 8601 in UTC. */
+    /** When the event happened, ISO 8601 in UTC. */
     timestamp: string;
     data: z.output<(typeof sentShapes)[Event]>;
   };
 }[SentEvent];
 
-type Text<Type extends SentEvent> = { description: string; example: z.input<(typeof sentShapes)[Type]> };
+type EventText<Type extends SentEvent> = { description: string; example: z.input<(typeof sentShapes)[Type]> };
 
 const room = { workspace_id: 7, room_id: 12, room_name: 'weekly-sync' };
 const recording = { ...room, recording_id: 31, archive_id: 'b40ef09b', title: 'Weekly sync', created_at: 1767225600 };
@@ -131,8 +129,8 @@ const visit = {
 const member = { workspace_id: 7, workspace_name: 'Design', user_id: 3, user_name: 'Mia Meyer' };
 const item = { workspace_id: 7, item_id: 88, name: 'contract.pdf', mime_type: 'application/pdf', size: 48213 };
 
-/** What each event means, and its `data` in an example. */
-export const eventTexts: { [Type in SentEvent]: Text<Type> } = {
+/** A description of each event, and an example of its `data`. */
+export const eventTexts: { [Type in SentEvent]: EventText<Type> } = {
   'room.created': {
     description: 'A room was created in the workspace.',
     example: {
@@ -163,7 +161,7 @@ export const eventTexts: { [Type in SentEvent]: Text<Type> } = {
     example: { ...member, reason: 'removed' },
   },
   'library_item.uploaded': {
-    description: 'A file was uploaded into the media library.',
+    description: 'A file was uploaded to the media library.',
     example: {
       ...item,
       description: '',
@@ -174,16 +172,16 @@ export const eventTexts: { [Type in SentEvent]: Text<Type> } = {
     },
   },
   'library_item.deleted': {
-    description: 'A file of the media library was deleted, by somebody or by the retention policy.',
+    description: 'A file of the media library was deleted by a member or by the retention policy.',
     example: { ...item, deleted_by: 3, deleted_by_name: 'Mia Meyer' },
   },
   'webhook.test': {
-    description: 'Somebody asked for a test of this webhook. It comes whatever the webhook subscribes to.',
+    description: 'A member sent a test to this webhook. It is sent whatever events the webhook subscribes to.',
     example: { workspace_id: 7, webhook_id: 4, webhook_name: 'Chat announcements', sent_by: 'Mia Meyer' },
   },
 };
 
-// Of an object that has exactly these keys, which its type does not say.
+// The cast: the object has exactly these keys, which TypeScript cannot know.
 function namesOf<Name extends string>(shapes: Record<Name, unknown>): readonly Name[] {
   return Object.keys(shapes) as Name[];
 }

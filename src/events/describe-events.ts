@@ -1,4 +1,4 @@
-/** The events as receivers get them, for those who write receivers. */
+/** Descriptions of the events, for developers of receivers. */
 import { z } from 'zod';
 import { eventTexts, type SentEvent, sentEvents, sentShapes } from './catalogue.ts';
 
@@ -10,10 +10,10 @@ export type EventDescription = {
   example: { event: SentEvent; timestamp: string; data: Record<string, unknown> };
 };
 
-/** All of them, in the order of the catalogue; `webhook.test` last. */
+/** All events, in the order of the catalogue; `webhook.test` is last. */
 export const describedEvents: readonly EventDescription[] = sentEvents.map(describeEvent);
 
-/** `example` is a word of OpenAPI; JSON Schema has `examples`. */
+/** OpenAPI has `example`, JSON Schema has `examples`. */
 function renameExample({ jsonSchema }: { jsonSchema: Record<string, unknown> }): void {
   if (!('example' in jsonSchema)) return;
   jsonSchema.examples = [jsonSchema.example];
@@ -23,14 +23,14 @@ function renameExample({ jsonSchema }: { jsonSchema: Record<string, unknown> }):
 function describeEvent(name: SentEvent): EventDescription {
   const body = z.object({
     event: z.literal(name),
-    timestamp: z.string().describe('When it happened, ISO 8601 in UTC').meta({ format: 'date-time' }),
+    timestamp: z.string().describe('When the event happened, ISO 8601 in UTC').meta({ format: 'date-time' }),
     data: sentShapes[name],
   });
   const { description, example } = eventTexts[name];
   return {
     name,
     description,
-    // As input: bodies may grow, and what is written would forbid unknown fields.
+    // The schema of the input: that of the output would forbid unknown fields, but bodies may get more fields.
     schema: { ...z.toJSONSchema(body, { target: 'draft-2020-12', io: 'input', override: renameExample }) },
     example: { event: name, timestamp: '2026-01-01T00:00:00.000Z', data: example },
   };

@@ -2,8 +2,9 @@ import type { Tx } from '../db/client.ts';
 import { eventShapes, type NewEvent } from './catalogue.ts';
 
 /**
- * Writes events into the log, in the transaction that causes them: they are there exactly when their cause is. `at` is
- * when it happened. Throws (and so rolls the cause back) when `data` does not have its event's shape, which is our bug.
+ * Adds events to the event log, in the transaction that causes them, so that both are committed or neither is. `at` is
+ * when they happened. Throws, and so rolls the transaction back, if `data` does not match the schema of its event,
+ * which is a bug.
  */
 export async function emitAll(tx: Tx, at: Date, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
@@ -17,7 +18,7 @@ export async function emitAll(tx: Tx, at: Date, events: readonly NewEvent[]): Pr
   });
 }
 
-/** Writes one event; see `emitAll`. */
+/** Adds one event, as `emitAll` does. */
 export function emit(tx: Tx, at: Date, event: NewEvent): Promise<void> {
   return emitAll(tx, at, [event]);
 }

@@ -1,14 +1,17 @@
-/** Durable and scheduled work: pg-boss on the service's own PostgreSQL. Whichever replica gets a job runs it. */
+/** Durable and scheduled jobs: pg-boss on the service's own PostgreSQL. Each job runs in one of the processes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PgBoss } from 'pg-boss';
 import type { Log } from '../core/log.ts';
 
-/** A job that runs by the clock. It must be safe to repeat. */
+/** A job that runs on a schedule. It must be safe to repeat. */
 export type ScheduledJob = {
   name: string;
-  /** When, as a cron expression in UTC. */
+  /** A cron expression, in UTC. */
   cron: string;
-  /** Also by each server when it starts, without the queue: what a killed server left there cannot hold it up. */
+  /**
+   * Whether each process also runs it when it starts, directly: a job that a killed process left queued cannot block
+   * it.
+   */
   atStart?: boolean;
   run(): Promise<unknown>;
 };
@@ -21,20 +24,18 @@ export type Jobs = {
 
 const POOL_SIZE = 4;
 /**
- * A claim reads the head of an index that has its order. Where statistics lag behind, as they do in a queue, the planner
- * would rather read and sort everything that waits: 10 ms a claim instead of 0.7 with some thousand jobs.
+ * Fetching a job should read the head of an index that has the right order. When statistics are outdated, as they often
+ * are for a queue, the planner prefers to read and sort all waiting jobs: with some thousand jobs, 10 ms instead of 0.7
+ * ms.
  */
-const CLAIM_PLANS = '-c enable_bitmapscan=off -c enable_sort=off -c jit=off';
-const STOP_MS = 10_000;
-/** How often jobs are looked for whose worker was killed. */
+const FETCH_PLAN_OPTIONS = '-c enable_bitmapscan=off -c enable_sort=off -c jit=off';
+const STOP_TIMEOUT_MS = 10_000;
+/** How often the queue looks for jobs whose worker was killed. */
 const SUPERVISE_SECONDS = 5;
-/** A job whose server was killed is given to another after this. */
+/** A job whose process was killed goes to another process after this time. */
 const HEARTBEAT_SECONDS = 30;
 
-/**
- * Starts the queue with its schedules. A job that fails is logged; the queue tries it twice more, and the clock brings it
- * again.
- */
+/** Starts the queue and its schedule. A job that fails is logged, retried twice, and runs again at its next time. */
 export async function startJobs(options: {
   connectionString: string;
   schedule: readonly ScheduledJob[];
@@ -45,11 +46,11 @@ export async function startJobs(options: {
     connectionString,
     application_name: 'lynxroom jobs',
     max: POOL_SIZE,
-    options: CLAIM_PLANS,
+    options: FETCH_PLAN_OPTIONS,
     superviseIntervalSeconds: SUPERVISE_SECONDS,
     monitorIntervalSeconds: SUPERVISE_SECONDS,
   });
-  boss.on('error', (error) => log.error({ err: error }, 'The job queue had an error'));
+  boss.on('error', (error) => log.error({ err: error }, 'Job queue error'));
   await boss.start();
   const runLogged = async ({ name, run }: ScheduledJob): Promise<void> => {
     try {
@@ -60,13 +61,13 @@ export async function startJobs(options: {
     }
   };
   try {
-    // What an earlier version did by the clock and this one does not would fill the queue with nobody to work on it.
+    // Schedules of an earlier version would fill the queue with jobs that no process runs.
     for (const { name } of await boss.getSchedules()) {
       if (!schedule.some((job) => job.name === name)) await boss.unschedule(name);
     }
     for (const job of schedule) {
       const { name, cron } = job;
-      // At most one waiting and one running: what the clock missed is not made up for.
+      // At most one job waits and one runs: missed times are not made up for.
       await boss.createQueue(name, {
         policy: 'stately',
         retryLimit: 2,
@@ -84,9 +85,9 @@ export async function startJobs(options: {
   return {
     boss,
     async stop() {
-      await boss.stop({ graceful: true, timeout: STOP_MS });
-      // Whatever takes longer goes on at the next start.
-      await Promise.race([atStart, sleep(STOP_MS, undefined, { ref: false })]);
+      await boss.stop({ graceful: true, timeout: STOP_TIMEOUT_MS });
+      // A job that takes longer is cut off, and runs again at the next start.
+      await Promise.race([atStart, sleep(STOP_TIMEOUT_MS, undefined, { ref: false })]);
     },
   };
 }

@@ -20,9 +20,9 @@ export type PollLoopOptions = {
 const PAUSE_AFTER_ERROR_MS = 1_000;
 
 /**
- * Calls `poll` again and again, one call at a time, until it is stopped. A wake-up during a poll is not lost: another poll
- * follows at once. A poll that fails is logged, and the next one follows after a second or, if that is sooner, at the next
- * wake-up.
+ * Calls `poll` again and again, one call at a time, until it is stopped. A wake-up during a poll is not lost: another
+ * poll follows at once. A poll that fails is logged, and the next one follows after a second or, if that is sooner, at
+ * the next wake-up.
  */
 export function startPollLoop({ name, poll, log }: PollLoopOptions): PollLoop {
   let isStopping = false;
@@ -70,7 +70,8 @@ export function startPollLoop({ name, poll, log }: PollLoopOptions): PollLoop {
 
 /**
  * Calls `wake` for each NOTIFY on a channel, and after each reconnection, since notifications sent meanwhile are lost.
- * Resolves with the function that ends this. If LISTEN fails, logs a warning: the poll loop then relies on its intervals.
+ * Resolves with the function that ends this. If LISTEN fails, logs a warning: the poll loop then relies on its
+ * intervals.
  */
 export async function listenTo(
   boss: Pick<PgBoss, 'getDb'>,

@@ -2,27 +2,27 @@ import { Ok } from '../core/shapes.ts';
 import { describedEvents } from '../events/describe-events.ts';
 import { listDeliveries } from '../features/webhooks/deliveries.ts';
 import { listMessages, readMessage } from '../features/webhooks/messages.ts';
-import { resend, resendFailed, resendMessage } from '../features/webhooks/resend.ts';
+import { resendDelivery, resendFailed, resendMessage } from '../features/webhooks/resend.ts';
 import {
-  CatalogueAnswer,
+  CatalogueResponse,
   CreateWebhookInput,
-  DeliveriesAnswer,
-  EventsAnswer,
+  DeliveriesResponse,
+  EventsResponse,
   ListDeliveriesInput,
   ListMessagesInput,
   listedEvents,
-  MessageAnswer,
   MessageInput,
-  MessagesAnswer,
-  MessageWithAttemptsAnswer,
-  ResendFailedAnswer,
+  MessageResponse,
+  MessagesResponse,
+  MessageWithAttemptsResponse,
   ResendFailedInput,
+  ResendFailedResponse,
   ResendInput,
   UpdateWebhookInput,
-  WebhookAnswer,
   WebhookInput,
-  WebhooksAnswer,
-  WebhookWithSecretAnswer,
+  WebhookResponse,
+  WebhooksResponse,
+  WebhookWithSecretResponse,
 } from '../features/webhooks/schemas.ts';
 import { rotateSecret } from '../features/webhooks/secrets.ts';
 import { sendTest } from '../features/webhooks/send-test.ts';
@@ -30,7 +30,7 @@ import { createWebhook, deleteWebhook, listWebhooks, updateWebhook } from '../fe
 import { inWorkspace, router } from '../trpc/procedures.ts';
 
 const tags = ['Webhooks'];
-/** Of everything that would send: an inactive webhook is sent nothing. */
+/** Operations that send are refused while the webhook is inactive. */
 const refusals = [409] as const;
 
 export const webhooksRouter = router({
@@ -41,10 +41,10 @@ export const webhooksRouter = router({
         path: '/api/workspaces/{id}/webhooks',
         tags,
         summary: 'List webhooks',
-        description: 'Owner or admin. All webhooks of the workspace, oldest first; never their secrets.',
+        description: 'Owner or admin. Returns all webhooks of the workspace, oldest first, without their secrets.',
       },
     })
-    .output(WebhooksAnswer)
+    .output(WebhooksResponse)
     .query(async ({ ctx }) => ({ webhooks: await listWebhooks(ctx.services, ctx.actor) })),
 
   events: inWorkspace('member')
@@ -53,11 +53,11 @@ export const webhooksRouter = router({
         method: 'GET',
         path: '/api/workspaces/{id}/webhooks/events',
         tags,
-        summary: 'List the events of webhooks',
-        description: 'Besides these, `library_item.uploaded` and `library_item.deleted` can be subscribed to.',
+        summary: 'List the events for webhooks',
+        description: 'A webhook can also subscribe to `library_item.uploaded` and `library_item.deleted`.',
       },
     })
-    .output(EventsAnswer)
+    .output(EventsResponse)
     .query(() => ({ events: [...listedEvents] })),
 
   catalogue: inWorkspace('member')
@@ -66,12 +66,13 @@ export const webhooksRouter = router({
         method: 'GET',
         path: '/api/workspaces/{id}/webhooks/catalogue',
         tags,
-        summary: 'Describe every event that webhooks are sent',
+        summary: 'Describe the events for webhooks',
         description:
-          'Any member. What each event means, the JSON Schema of its body and an example; also of `webhook.test`, which is sent on demand only.',
+          'Any member. Returns a description, the JSON Schema of the body and an example for each event, ' +
+          'including `webhook.test`, which is sent only on request.',
       },
     })
-    .output(CatalogueAnswer)
+    .output(CatalogueResponse)
     .query(() => ({ events: [...describedEvents] })),
 
   create: inWorkspace('admin')
@@ -81,12 +82,11 @@ export const webhooksRouter = router({
         path: '/api/workspaces/{id}/webhooks',
         tags,
         summary: 'Register a webhook',
-        description:
-          'Owner or admin. `secret` is shown here and never again. An address that is not on the internet is refused.',
+        description: 'Owner or admin. `secret` is only in this response. The URL must point to a public address.',
       },
     })
     .input(CreateWebhookInput)
-    .output(WebhookWithSecretAnswer)
+    .output(WebhookWithSecretResponse)
     .mutation(async ({ ctx, input }) => ({ webhook: await createWebhook(ctx.services, ctx.actor, input) })),
 
   update: inWorkspace('admin')
@@ -95,13 +95,16 @@ export const webhooksRouter = router({
         method: 'PATCH',
         path: '/api/workspaces/{id}/webhooks/{webhookId}',
         tags,
-        summary: 'Change, activate or deactivate a webhook',
+        summary: 'Update, activate or deactivate a webhook',
         description:
-          'Owner or admin. Only sent fields change; `toggle: true` flips, `is_active` sets; both at once are refused. Activating sets `failure_count` to 0 and `disabled_reason` to null; deactivating cancels every message that waits. What waits goes to a new `url` from its next attempt.',
+          'Owner or admin. Only the fields in the body change. `is_active` sets the state, `toggle: true` inverts ' +
+          'it; send only one of them. Activating sets `failure_count` to 0 and `disabled_reason` to null. ' +
+          'Deactivating cancels all waiting messages. After a change of `url`, waiting messages are sent to the ' +
+          'new URL.',
       },
     })
     .input(UpdateWebhookInput)
-    .output(WebhookAnswer)
+    .output(WebhookResponse)
     .mutation(async ({ ctx, input }) => ({ webhook: await updateWebhook(ctx.services, ctx.actor, input) })),
 
   delete: inWorkspace('owner')
@@ -111,7 +114,7 @@ export const webhooksRouter = router({
         path: '/api/workspaces/{id}/webhooks/{webhookId}',
         tags,
         summary: 'Delete a webhook',
-        description: 'Owner only. Its messages and deliveries go with it, and what waits is not sent.',
+        description: 'Owner only. Also deletes its messages and deliveries. Waiting messages are not sent.',
       },
     })
     .input(WebhookInput)
@@ -124,13 +127,14 @@ export const webhooksRouter = router({
         method: 'POST',
         path: '/api/workspaces/{id}/webhooks/{webhookId}/rotate-secret',
         tags,
-        summary: 'Replace the secret of a webhook',
+        summary: 'Rotate the secret of a webhook',
         description:
-          'Owner or admin. `secret` is shown here and never again. The one before signs too until `previous_secret_expires_at`, 24 hours later; one that still did so before no longer.',
+          'Owner or admin. The new `secret` is only in this response. The previous secret signs too until ' +
+          '`previous_secret_expires_at`, for 24 hours; an older one ends at once.',
       },
     })
     .input(WebhookInput)
-    .output(WebhookWithSecretAnswer)
+    .output(WebhookWithSecretResponse)
     .mutation(async ({ ctx, input }) => ({ webhook: await rotateSecret(ctx.services, ctx.actor, input) })),
 
   test: inWorkspace('admin')
@@ -141,12 +145,13 @@ export const webhooksRouter = router({
         tags,
         summary: 'Send a test to a webhook',
         description:
-          'Owner or admin. Sends `webhook.test` to this webhook alone, whatever it subscribes to. It is signed, tried again and recorded as any other message.',
+          'Owner or admin. Sends `webhook.test` to this webhook only, whatever events it subscribes to. It is ' +
+          'signed, retried and recorded like any other message.',
       },
       refusals,
     })
     .input(WebhookInput)
-    .output(MessageAnswer)
+    .output(MessageResponse)
     .mutation(async ({ ctx, input }) => ({ message: await sendTest(ctx.services, ctx.actor, input) })),
 
   deliveries: inWorkspace('admin')
@@ -156,11 +161,11 @@ export const webhooksRouter = router({
         path: '/api/workspaces/{id}/webhooks/{webhookId}/deliveries',
         tags,
         summary: 'List the deliveries of a webhook',
-        description: 'Owner or admin. One entry an attempt, newest first.',
+        description: 'Owner or admin. Returns one entry for each attempt, newest first.',
       },
     })
     .input(ListDeliveriesInput)
-    .output(DeliveriesAnswer)
+    .output(DeliveriesResponse)
     .query(async ({ ctx, input }) => ({ deliveries: await listDeliveries(ctx.services, ctx.actor, input) })),
 
   resend: inWorkspace('admin')
@@ -169,15 +174,16 @@ export const webhooksRouter = router({
         method: 'POST',
         path: '/api/workspaces/{id}/webhooks/{webhookId}/deliveries/{deliveryId}/resend',
         tags,
-        summary: 'Send the message of a delivery again',
+        summary: 'Resend the message of a delivery',
         description:
-          'Owner or admin. Begins a new round of attempts for the same message, under the same `webhook-id`, whatever became of it. A message that waits for a retry is sent now.',
+          'Owner or admin. Starts a new round of attempts for the message, whatever its status, with the same ' +
+          '`webhook-id` and body. A waiting message is sent now.',
       },
       refusals,
     })
     .input(ResendInput)
-    .output(MessageAnswer)
-    .mutation(async ({ ctx, input }) => ({ message: await resend(ctx.services, ctx.actor, input) })),
+    .output(MessageResponse)
+    .mutation(async ({ ctx, input }) => ({ message: await resendDelivery(ctx.services, ctx.actor, input) })),
 
   resendFailed: inWorkspace('admin')
     .meta({
@@ -185,14 +191,15 @@ export const webhooksRouter = router({
         method: 'POST',
         path: '/api/workspaces/{id}/webhooks/{webhookId}/resend',
         tags,
-        summary: 'Send again what failed',
+        summary: 'Resend failed messages',
         description:
-          'Owner or admin. Begins a new round of attempts for every message since then that failed or was cancelled, oldest first.',
+          'Owner or admin. Starts a new round of attempts for every message created since `since` that failed or ' +
+          'was cancelled, oldest first.',
       },
       refusals,
     })
     .input(ResendFailedInput)
-    .output(ResendFailedAnswer)
+    .output(ResendFailedResponse)
     .mutation(async ({ ctx, input }) => ({ count: await resendFailed(ctx.services, ctx.actor, input) })),
 
   messages: inWorkspace('admin')
@@ -202,11 +209,11 @@ export const webhooksRouter = router({
         path: '/api/workspaces/{id}/webhooks/{webhookId}/messages',
         tags,
         summary: 'List the messages of a webhook',
-        description: 'Owner or admin. One entry a message, newest first; all of them, or those of one `status`.',
+        description: 'Owner or admin. Returns the messages, newest first: all of them, or those with one `status`.',
       },
     })
     .input(ListMessagesInput)
-    .output(MessagesAnswer)
+    .output(MessagesResponse)
     .query(async ({ ctx, input }) => ({ messages: await listMessages(ctx.services, ctx.actor, input) })),
 
   resendMessage: inWorkspace('admin')
@@ -215,14 +222,15 @@ export const webhooksRouter = router({
         method: 'POST',
         path: '/api/workspaces/{id}/webhooks/{webhookId}/messages/{messageId}/resend',
         tags,
-        summary: 'Send a message again',
+        summary: 'Resend a message',
         description:
-          'Owner or admin. The same as by one of its deliveries, also for a message that was cancelled before its first attempt.',
+          'Owner or admin. Starts a new round of attempts for the message, whatever its status, with the same ' +
+          '`webhook-id` and body. Unlike resending a delivery, this also works for a message without attempts.',
       },
       refusals,
     })
     .input(MessageInput)
-    .output(MessageAnswer)
+    .output(MessageResponse)
     .mutation(async ({ ctx, input }) => ({ message: await resendMessage(ctx.services, ctx.actor, input) })),
 
   message: inWorkspace('admin')
@@ -232,10 +240,10 @@ export const webhooksRouter = router({
         path: '/api/workspaces/{id}/webhooks/{webhookId}/messages/{messageId}',
         tags,
         summary: 'Read a message and its attempts',
-        description: 'Owner or admin. What became of one event on its way to one webhook.',
+        description: 'Owner or admin. Returns the status of the message and its latest 100 attempts.',
       },
     })
     .input(MessageInput)
-    .output(MessageWithAttemptsAnswer)
+    .output(MessageWithAttemptsResponse)
     .query(async ({ ctx, input }) => ({ message: await readMessage(ctx.services, ctx.actor, input) })),
 });

@@ -11,7 +11,10 @@ export type AttemptRecorder = {
 };
 
 export type AttemptRecorderOptions = {
-  /** Records attempts, one a message. `mayBeRecorded`: an earlier call with some of them failed, perhaps after its commit. */
+  /**
+   * Records attempts, one a message. `mayBeRecorded`: an earlier call with some of them failed, perhaps after its
+   * commit.
+   */
   record: (attempts: readonly Attempt[], mayBeRecorded: boolean) => Promise<void>;
   onRecorded: (attempts: readonly Attempt[]) => void;
   log: Log;
@@ -22,8 +25,8 @@ const MAX_BATCH = 200;
 const POLL_EVERY_MS = 500;
 
 /**
- * A batch that fails is recorded again in smaller and smaller batches: a request that was sent must not be forgotten, and
- * one attempt that cannot be recorded must not block the others.
+ * A batch that fails is recorded again in smaller and smaller batches: a request that was sent must not be forgotten,
+ * and one attempt that cannot be recorded must not block the others.
  */
 export function startAttemptRecorder({ record, onRecorded, log }: AttemptRecorderOptions): AttemptRecorder {
   let queue: Attempt[] = [];

@@ -19,8 +19,8 @@ export type Outcome = {
   /** HTTP status; 0: no response. */
   status: number;
   /**
-   * The response body, cut at 10 kB; without a response, the reason. If the body does not end in time, or the connection
-   * breaks, what has arrived by then. Never contains NUL or invalid Unicode.
+   * The response body, cut at 10 kB; without a response, the reason. If the body does not end in time, or the
+   * connection breaks, what has arrived by then. Never contains NUL or invalid Unicode.
    */
   text: string;
   /** The seconds from now that Retry-After asks for; null: the response has no valid one. */
@@ -31,11 +31,14 @@ export type Outcome = {
 
 export type Sender = {
   /**
-   * POSTs once, and follows no redirect. Never rejects because of the receiver: a status that has arrived is the outcome,
-   * even if the rest of the response fails. Rejects with errors of our own, such as for a header with a line break.
+   * POSTs once, and follows no redirect. Never rejects because of the receiver: a status that has arrived is the
+   * outcome, even if the rest of the response fails. Rejects with errors of our own, such as for a header with a line
+   * break.
    */
   send(request: SendRequest): Promise<Outcome>;
-  /** Waits for the requests in flight, which the timeout bounds, and closes all connections. Nothing can be sent then. */
+  /**
+   * Waits for the requests in flight, which the timeout bounds, and closes all connections. Nothing can be sent then.
+   */
   close(): Promise<void>;
 };
 
@@ -114,7 +117,9 @@ type PartialResponse = {
   bytes: number;
 };
 
-/** One request and its response. undici calls it as the response arrives; `outcome` settles at the end or the deadline. */
+/**
+ * One request and its response. undici calls it as the response arrives; `outcome` settles at the end or the deadline.
+ */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #ended = Promise.withResolvers<Outcome>();
   readonly #startedAt = performance.now();

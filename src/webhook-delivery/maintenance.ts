@@ -7,8 +7,8 @@ import { isQueued } from './queue.ts';
 const MAX_PER_BATCH = 1_000;
 
 /**
- * Deletes the messages, with their attempts, that are older than `webhookRetentionDays` and have not changed since. Pending
- * messages are not deleted.
+ * Deletes the messages, with their attempts, that are older than `webhookRetentionDays` and have not changed since.
+ * Pending messages are not deleted.
  */
 export async function pruneMessages(services: {
   db: Database;

@@ -8,8 +8,8 @@ const TIME_BYTES = 6;
 const PATTERN = /^msg_[0-9a-f]{32}$/;
 
 /**
- * Returns `msg_` and the 32 hex digits of a UUID version 7 (RFC 9562, section 5.7). It begins with `at` in milliseconds, so
- * that ids sort by time, and has 74 random bits.
+ * Returns `msg_` and the 32 hex digits of a UUID version 7 (RFC 9562, section 5.7). It begins with `at` in
+ * milliseconds, so that ids sort by time, and has 74 random bits.
  */
 export function createMessageId(at: Date): string {
   const bytes = randomBytes(UUID_BYTES);

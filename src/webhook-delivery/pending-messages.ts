@@ -16,9 +16,9 @@ export async function wakeRelay(tx: Tx): Promise<void> {
 }
 
 /**
- * Starts a new round of attempts, the first of them at `at`, for the messages that fulfil a condition on `webhook_messages`.
- * An attempt that was pending before is replaced. The caller has locked the row of their webhook, and it is active.
- * Resolves with the number of messages.
+ * Starts a new round of attempts, the first of them at `at`, for the messages that fulfil a condition on
+ * `webhook_messages`. An attempt that was pending before is replaced. The caller has locked the row of their webhook,
+ * and it is active. Resolves with the number of messages.
  */
 export async function startRounds(tx: Tx, at: Date, condition: Prisma.Sql): Promise<number> {
   const count = await tx.$executeRaw(Prisma.sql`
@@ -30,8 +30,9 @@ export async function startRounds(tx: Tx, at: Date, condition: Prisma.Sql): Prom
 }
 
 /**
- * Cancels the pending messages of a webhook that is being deactivated. Attempts in flight continue. Only a first batch is
- * cancelled here: the relay cancels the rest, so that the caller need not wait. The caller has locked the webhook's row.
+ * Cancels the pending messages of a webhook that is being deactivated. Attempts in flight continue. Only a first batch
+ * is cancelled here: the relay cancels the rest, so that the caller need not wait. The caller has locked the webhook's
+ * row.
  */
 export async function cancelPending(tx: Tx, at: Date, webhook: WebhookRef): Promise<void> {
   const count = await cancelBatch(tx, at, webhook);
@@ -48,7 +49,8 @@ async function cancelBatch(tx: Tx, at: Date, { workspaceId, webhookId }: Webhook
     update webhook_messages set status = 'cancelled', job_id = null, next_attempt_at = null, updated_at = ${at}
     where workspace_id = ${workspaceId} and id in
       (select id from webhook_messages
-       where workspace_id = ${workspaceId} and webhook_id = ${webhookId} and status = 'waiting' limit ${MAX_CANCELLED})`;
+       where workspace_id = ${workspaceId} and webhook_id = ${webhookId} and status = 'waiting'
+       limit ${MAX_CANCELLED})`;
 }
 
 /**
@@ -83,7 +85,8 @@ export async function cancelIfInactive(
 ): Promise<void> {
   await tx.$executeRaw`
     update webhook_messages m set status = 'cancelled', job_id = null, next_attempt_at = null, updated_at = ${at}
-    from json_to_recordset(${JSON.stringify(jobs)}::json) as j (id uuid, "workspaceId" int, "messageId" text), webhooks w
+    from json_to_recordset(${JSON.stringify(jobs)}::json) as j (id uuid, "workspaceId" int, "messageId" text),
+      webhooks w
     where m.workspace_id = j."workspaceId" and m.id = j."messageId" and m.job_id = j.id and m.status = 'waiting'
       and w.workspace_id = m.workspace_id and w.id = m.webhook_id and not w.is_active`;
 }

@@ -5,7 +5,9 @@ import { Prisma, type Tx } from '../db/client.ts';
 /** The message of a job. Everything else is read when the attempt is made. */
 export type DeliveryJob = { workspaceId: number; messageId: string };
 
-/** A job that is leased to this process: no other process gets it while `renew` is called, until `complete` removes it. */
+/**
+ * A job that is leased to this process: no other process gets it while `renew` is called, until `complete` removes it.
+ */
 export type Lease = Job<DeliveryJob>;
 
 export type NewJob = DeliveryJob & {
@@ -123,8 +125,8 @@ export function openDeliveryQueue(boss: PgBoss) {
 }
 
 /**
- * The SQL condition that the job `id` is in the queue, in any state. It reads pg-boss's own table, since pg-boss has no call
- * for many jobs.
+ * The SQL condition that the job `id` is in the queue, in any state. It reads pg-boss's own table, since pg-boss has no
+ * call for many jobs.
  */
 export function isQueued(id: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`exists (select 1 from pgboss.job j where j.name = ${QUEUE} and j.id = ${id})`;

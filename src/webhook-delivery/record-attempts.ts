@@ -13,9 +13,9 @@ type Retry = { jobId: string; delayMs: number; at: Date };
 type PlannedAttempt = Attempt & { retry: Retry | null };
 
 /**
- * Records attempts, at most one of each message, in one transaction: adds their rows, updates their messages and webhooks,
- * queues the retries, and completes their jobs. `mayBeRecorded`: some may have been recorded by an earlier call whose
- * commit was not confirmed; those are skipped.
+ * Records attempts, at most one of each message, in one transaction: adds their rows, updates their messages and
+ * webhooks, queues the retries, and completes their jobs. `mayBeRecorded`: some may have been recorded by an earlier
+ * call whose commit was not confirmed; those are skipped.
  */
 export function recordAttempts(
   { db, queue }: { db: Database; queue: DeliveryQueue },
@@ -89,8 +89,8 @@ function writeAttempts(tx: Tx, now: Date, attempts: readonly PlannedAttempt[]) {
   return tx.$queryRaw<{ id: string; jobId: string | null }[]>`
     with finished as materialized (
       select * from json_to_recordset(${JSON.stringify(rows)}::json) as a ("workspaceId" int, "messageId" text,
-        "webhookId" int, "jobId" uuid, success boolean, "responseStatus" int, text text, "durationMs" int, at timestamptz,
-        "nextStatus" text, "nextJobId" uuid, "nextAt" timestamptz)),
+        "webhookId" int, "jobId" uuid, success boolean, "responseStatus" int, text text, "durationMs" int,
+        at timestamptz, "nextStatus" text, "nextJobId" uuid, "nextAt" timestamptz)),
     -- Locked in one order. Whether a message still waits for this job is decided behind the lock.
     locked as (
       select m.workspace_id, m.id, m.status = 'waiting' and m.job_id is not distinct from a."jobId" as is_current
@@ -108,7 +108,8 @@ function writeAttempts(tx: Tx, now: Date, attempts: readonly PlannedAttempt[]) {
       returning m.workspace_id, m.id, m.attempts, m.job_id),
     added as (
       insert into webhook_deliveries
-        (workspace_id, webhook_id, message_id, attempt, response_status, response_body, success, duration_ms, created_at)
+        (workspace_id, webhook_id, message_id, attempt, response_status, response_body, success, duration_ms,
+         created_at)
       select a."workspaceId", a."webhookId", a."messageId", m.attempts, a."responseStatus", a.text, a.success,
         a."durationMs", a.at
       from finished a join updated m on m.workspace_id = a."workspaceId" and m.id = a."messageId")

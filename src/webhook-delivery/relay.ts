@@ -1,7 +1,7 @@
 /**
- * The relay: turns events of the event log into messages for the webhooks that subscribe to them, and queues a job for each
- * message. Each batch is one transaction, so that an event is relayed exactly once, however many relays run and whenever
- * one is killed.
+ * The relay: turns events of the event log into messages for the webhooks that subscribe to them, and queues a job for
+ * each message. Each batch is one transaction, so that an event is relayed exactly once, however many relays run and
+ * whenever one is killed.
  */
 import { randomUUID } from 'node:crypto';
 import { type Clock, SECOND_MS } from '../core/time.ts';
@@ -53,8 +53,8 @@ type UnqueuedMessage = {
 type RelayServices = { db: Database; clock: Clock; queue: DeliveryQueue };
 
 /**
- * Returns the function that relays one batch, and resolves with whether there may be more. After a failure the batches are
- * smaller, so that an event that cannot be relayed blocks few others.
+ * Returns the function that relays one batch, and resolves with whether there may be more. After a failure the batches
+ * are smaller, so that an event that cannot be relayed blocks few others.
  */
 export function createRelay(services: RelayServices): () => Promise<boolean> {
   let max = MAX_EVENTS;
@@ -124,8 +124,8 @@ function lockSubscribers(tx: Tx, workspaceIds: readonly number[]): Promise<Subsc
 }
 
 /**
- * Adds a message with its job for each event and subscriber. The more messages of a workspace are pending, the further back
- * its next ones are queued.
+ * Adds a message with its job for each event and subscriber. The more messages of a workspace are pending, the further
+ * back its next ones are queued.
  */
 async function fanOut(tx: Tx, now: Date, queue: DeliveryQueue, addressed: readonly AddressedEvent[]): Promise<void> {
   const received = addressed.filter(({ subscribers }) => subscribers.length > 0);
@@ -189,8 +189,8 @@ function markRelayed(tx: Tx, now: Date, batch: readonly AddressedEvent[]) {
 }
 
 /**
- * Queues jobs for the messages that a request has made pending: test messages, and messages that are sent again. The latter
- * can be many, so the more there are, the further back they are queued. Resolves with their number.
+ * Queues jobs for the messages that a request has made pending: test messages, and messages that are sent again. The
+ * latter can be many, so the more there are, the further back they are queued. Resolves with their number.
  */
 async function queueUnqueued(tx: Tx, queue: DeliveryQueue): Promise<number> {
   const rows = await tx.$queryRaw<UnqueuedMessage[]>`

@@ -8,8 +8,8 @@ const ENCODING_NAME = /^[\w-]{1,20}$/;
 
 /**
  * Returns a response body as text for the database. Bytes that are not UTF-8, and NUL, which PostgreSQL does not store,
- * become U+FFFD. If the body was cut, an incomplete character at its end is dropped. A body with a content-encoding is not
- * decoded, since a few bytes can expand to gigabytes: the text says so instead.
+ * become U+FFFD. If the body was cut, an incomplete character at its end is dropped. A body with a content-encoding is
+ * not decoded, since a few bytes can expand to gigabytes: the text says so instead.
  */
 export function toResponseText(body: Uint8Array, isWhole: boolean, contentEncoding: string): string {
   if (body.length === 0) return '';

@@ -23,8 +23,8 @@ const SECRET_PREFIX = /^whsec_/;
  *   `x-webhook-signature-previous`: the same with the previous secret, if there is one. `x-webhook-timestamp` is the
  *   timestamp of the body.
  * - `webhook-signature`: one signature for each secret, as Standard Webhooks 1.0.0 defines it
- *   (https://www.standardwebhooks.com, "Signature scheme"), over `webhook-id`, `webhook-timestamp` (of this attempt, in Unix
- *   seconds) and the body.
+ *   (https://www.standardwebhooks.com, "Signature scheme"), over `webhook-id`, `webhook-timestamp` (of this attempt, in
+ *   Unix seconds) and the body.
  */
 export function signedHeaders(message: SignedMessage): Record<string, string> {
   const { messageId, event, timestamp, attemptAt, body, secrets } = message;

@@ -46,8 +46,8 @@ export function lockWebhooks(tx: Tx, attempts: readonly Attempt[]): Promise<Webh
 }
 
 /**
- * Returns the health of a webhook after attempts, given in the order in which they finished. Ignored are attempts at a URL
- * that the webhook no longer has, and those that were not sent: they say nothing about its receiver.
+ * Returns the health of a webhook after attempts, given in the order in which they finished. Ignored are attempts at a
+ * URL that the webhook no longer has, and those that were not sent: they say nothing about its receiver.
  */
 export function applyAttempts(before: WebhookHealth, all: readonly Attempt[]): WebhookUpdate {
   const attempts = all.filter(({ message, wasSent }) => wasSent && message.url === before.url);
@@ -83,7 +83,7 @@ export function updateWebhooks(tx: Tx, now: Date, updates: readonly WebhookUpdat
       disabled_reason = coalesce(u."disabledReason", w.disabled_reason),
       updated_at = case when u."disabledReason" is null then w.updated_at else ${now} end
     from json_to_recordset(${JSON.stringify(updates)}::json) as u ("workspaceId" int, "webhookId" int,
-      "failureCount" int, "failingSince" timestamptz, "lastDeliveryAt" timestamptz, "isSlow" boolean, "isActive" boolean,
-      "disabledReason" text)
+      "failureCount" int, "failingSince" timestamptz, "lastDeliveryAt" timestamptz, "isSlow" boolean,
+      "isActive" boolean, "disabledReason" text)
     where w.workspace_id = u."workspaceId" and w.id = u."webhookId"`;
 }

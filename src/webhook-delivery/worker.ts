@@ -1,6 +1,6 @@
 /**
- * The delivery worker: leases due jobs, attempts their messages, and has the attempts recorded. Any number of processes may
- * run one.
+ * The delivery worker: leases due jobs, attempts their messages, and has the attempts recorded. Any number of processes
+ * may run one.
  */
 import { type Database, transact } from '../db/client.ts';
 import { startPollLoop } from '../jobs/poll-loop.ts';

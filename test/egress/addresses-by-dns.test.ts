@@ -18,7 +18,9 @@ function addressBytes(address: string): Buffer {
   return Buffer.from(address.replaceAll(':', ''), 'hex');
 }
 
-/** A DNS message (RFC 1035, section 4.1) that answers the one question of `query`; no records: the name does not exist. */
+/**
+ * A DNS message (RFC 1035, section 4.1) that answers the one question of `query`; no records: the name does not exist.
+ */
 function respond(query: Buffer, type: number, addresses: readonly string[] | undefined): Buffer {
   const question = query.subarray(12, query.indexOf(0, 12) + 5);
   const header = Buffer.from(query.subarray(0, 12));

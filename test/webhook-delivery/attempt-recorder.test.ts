@@ -1,4 +1,7 @@
-/** The recorder of finished attempts: every attempt is recorded, in which batches, and what one failure means for others. */
+/**
+ * The recorder of finished attempts: every attempt is recorded, in which batches, and what one failure means for
+ * others.
+ */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type AttemptRecorder, startAttemptRecorder } from '../../src/webhook-delivery/attempt-recorder.ts';
 import type { Attempt } from '../../src/webhook-delivery/send-message.ts';

@@ -9,13 +9,16 @@ const KILLS_OF_ONE = 5;
 const KILLS_OF_ONE_OF_TWO = 2;
 const EMIT_EVERY_MS = 200;
 /**
- * At each of the three receivers. Many, with few events for each: a worker that was killed keeps the places of its attempts,
- * 20 for a webhook, until its heartbeat is missed, and where it took them all the next worker has nothing to be killed at.
+ * At each of the three receivers. Many, with few events for each: a worker that was killed keeps the places of its
+ * attempts, 20 for a webhook, until its heartbeat is missed, and where it took them all the next worker has nothing to
+ * be killed at.
  */
 const WEBHOOKS_EACH = 8;
 /** From the last kill on: the heartbeat of 10 s, the supervision of 5 s, and two retries' worth. */
 const MAX_MS = 30_000;
-/** How long before a kill a request may have come whose attempt is not in the books, and how late it may be read here. */
+/**
+ * How long before a kill a request may have come whose attempt is not in the books, and how late it may be read here.
+ */
 const UNRECORDED_MS = 5_000;
 const READ_LATE_MS = 1_000;
 
@@ -77,7 +80,9 @@ function emitSteadily(): AsyncDisposable {
   };
 }
 
-/** Kills a worker at a random moment after requests have come from it or its like; resolves with the time of its end. */
+/**
+ * Kills a worker at a random moment after requests have come from it or its like; resolves with the time of its end.
+ */
 async function killUnderLoad(worker: WorkerProcess): Promise<number> {
   const before = received();
   await expect.poll(received, { timeout: 20_000, interval: 10 }).toBeGreaterThan(before);

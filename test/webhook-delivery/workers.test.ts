@@ -1,4 +1,6 @@
-/** Workers in processes of their own that nobody kills: each message is sent once, and what is under way is finished. */
+/**
+ * Workers in processes of their own that nobody kills: each message is sent once, and what is under way is finished.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { startWorkerProcess } from '../support/worker-process.ts';

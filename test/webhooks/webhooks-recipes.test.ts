@@ -53,7 +53,9 @@ test.runIf(isPythonTested)('there is a python3 to run the second one', () => {
   expect([error, status]).toEqual([undefined, 0]);
 });
 
-/** What comes back for these bytes, and nothing more, until the receiver closes or `waitMs` have passed; then hangs up. */
+/**
+ * What comes back for these bytes, and nothing more, until the receiver closes or `waitMs` have passed; then hangs up.
+ */
 async function exchange(port: number, bytes: string, waitMs: number): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   let answer = '';

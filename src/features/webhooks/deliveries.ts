@@ -1,4 +1,4 @@
-/** What became of the messages that a webhook was sent, attempt by attempt. */
+/** Deliveries: the recorded attempts at a webhook. */
 import type { Actor } from '../../auth/identify.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import type { Prisma } from '../../db/client.ts';
@@ -20,7 +20,7 @@ export const deliveryColumns = {
 
 type DeliveryRow = Prisma.WebhookDeliveryGetPayload<{ select: typeof deliveryColumns }>;
 
-/** An attempt with what its message says. */
+/** Returns the public shape of an attempt, with the event and the body of its message. */
 export function toDelivery(row: DeliveryRow, { event, payload }: { event: string; payload: string }): WebhookDelivery {
   return {
     id: Number(row.id),
@@ -37,13 +37,14 @@ export function toDelivery(row: DeliveryRow, { event, payload }: { event: string
   };
 }
 
-/** Attempts to deliver to one webhook, newest first. Throws 404. */
+/** Lists the attempts at a webhook, newest first. Throws 404. */
 export async function listDeliveries(
   { db }: Pick<Services, 'db'>,
   { workspaceId }: Actor,
   { webhookId, limit, offset }: ListDeliveriesInput,
 ): Promise<WebhookDelivery[]> {
-  // Laterally, one by one: the plan does not know the limit, and might else read all messages for a page of attempts.
+  // A lateral join reads one message for each attempt. The planner does not know the limit, and could read all
+  // messages.
   const rows = await db.$queryRaw<(DeliveryRow & { event: string; payload: string })[]>`
     select d.id, d.webhook_id as "webhookId", d.message_id as "messageId", d.attempt,
       d.response_status as "responseStatus", d.response_body as "responseBody", d.success,

@@ -1,4 +1,4 @@
-/** The messages to one webhook, with what became of them. */
+/** The messages to one webhook, with their attempts. */
 import type { Actor } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
 import { Prisma } from '../../db/client.ts';
@@ -9,12 +9,13 @@ import { requireWebhook } from './lock-webhook.ts';
 import { type MessageRow, messageColumns, toMessage } from './present.ts';
 import type { ListMessagesInput, MessageInput, WebhookMessage, WebhookMessageWithAttempts } from './schemas.ts';
 
-/** Whoever sends a message again and again has many; each may carry 10 kB of an answer. */
+/** A message that is resent often has many attempts, each with up to 10 kB of a response. */
 const MAX_ATTEMPTS = 100;
 
 /**
- * Which messages, in which order. Ids begin with the time, so by id is by time too. Those that wait, and those that were
- * not delivered, have indexes of their own, whose conditions the planner must find as they stand: a parameter tells it nothing.
+ * The condition and the order for each status. Ids begin with the time, so the order by id is an order by time.
+ * Pending, failed and cancelled messages have partial indexes, which the planner uses only if the condition is a
+ * literal, not a parameter.
  */
 const selections = {
   any: { where: Prisma.sql`true`, order: Prisma.sql`id desc` },
@@ -24,7 +25,9 @@ const selections = {
   cancelled: { where: Prisma.sql`status = 'cancelled'`, order: Prisma.sql`created_at desc, id desc` },
 } as const;
 
-/** A message with its attempts, the latest 100, oldest first. Throws 404 for the webhook, and then for the message. */
+/**
+ * Returns a message with its latest 100 attempts, oldest first. Throws 404 for the webhook, and then for the message.
+ */
 export async function readMessage(
   { db }: Pick<Services, 'db'>,
   { workspaceId }: Actor,
@@ -45,7 +48,7 @@ export async function readMessage(
   throw notFound('Message');
 }
 
-/** Messages to one webhook, newest first. Throws 404. */
+/** Lists the messages to a webhook, newest first. Throws 404. */
 export async function listMessages(
   { db }: Pick<Services, 'db'>,
   { workspaceId }: Actor,

@@ -1,4 +1,4 @@
-/** What leaves of webhooks and messages. */
+/** The public shapes of webhooks and messages. */
 import { toUnixSeconds } from '../../core/time.ts';
 import type { Prisma } from '../../db/client.ts';
 import { MessageStatus, SentEvent, type Webhook, type WebhookMessage } from './schemas.ts';
@@ -34,7 +34,7 @@ export const messageColumns = {
 
 export type MessageRow = Prisma.WebhookMessageGetPayload<{ select: typeof messageColumns }>;
 
-/** The public shape, as it is at `now`. */
+/** Returns the public shape of a webhook at the time `now`. */
 export function toWebhook(row: WebhookRow, now: Date): Webhook {
   return {
     id: row.id,
@@ -54,7 +54,7 @@ export function toWebhook(row: WebhookRow, now: Date): Webhook {
   };
 }
 
-/** The public shape. Event and status are text in the database; here they become one of those that are known again. */
+/** Returns the public shape of a message. Throws if its event or status, which are text in the database, is unknown. */
 export function toMessage(row: MessageRow): WebhookMessage {
   return {
     id: row.id,

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { id, integerBetween, MAX_NAME_LENGTH, requiredText, unixSeconds } from '../../core/validation.ts';
 import { type EventType, eventTypes, sentEvents } from '../../events/catalogue.ts';
-import { isWebUrl, namesNoUser } from './url.ts';
+import { hasNoUser, isWebUrl } from './url.ts';
 
-const MAX_URL = 2048;
-/** More entries than there are events can only be repetitions, which are dropped. */
+const MAX_URL_LENGTH = 2048;
+/** Far more than there are events: any excess is duplicates, which are dropped. */
 const MAX_EVENTS = 100;
 
-/** The events that the catalogue operation lists, in its order. */
+/** The events that `GET .../webhooks/events` lists, in this order. */
 export const listedEvents = [
   'room.created',
   'room.joined',
@@ -18,10 +18,10 @@ export const listedEvents = [
   'member.left',
 ] as const satisfies readonly EventType[];
 
-/** What a webhook may subscribe to. */
+/** The events that a webhook can subscribe to. */
 export const webhookEvents = eventTypes;
 
-/** What a message may be of. */
+/** The events that a message can have. */
 export const SentEvent = z.enum(sentEvents);
 
 const flag = z.int().min(0).max(1);
@@ -31,30 +31,33 @@ export const Webhook = z
     id,
     workspace_id: id,
     name: z.string(),
-    url: z.string().describe('Where events are posted to').meta({ example: 'https://example.com/hooks/lynxroom' }),
+    url: z
+      .string()
+      .describe('The URL to which events are posted')
+      .meta({ example: 'https://example.com/hooks/lynxroom' }),
     events: z
       .string()
-      .describe('The subscribed events, a JSON array as text')
+      .describe('The subscribed events, as a JSON-encoded array')
       .meta({ example: '["room.created","member.joined"]' }),
-    is_active: flag.describe('1: events are sent; 0: nothing is'),
+    is_active: flag.describe('1: active; 0: inactive, nothing is sent'),
     created_by: id.nullable().describe('User ID of the creator; null if that user was deleted'),
     created_at: unixSeconds,
     updated_at: unixSeconds,
     last_delivery_at: unixSeconds.nullable().describe('Time of the last attempt; null before the first'),
     failure_count: z.int().min(0).describe('Failed attempts since the last success'),
-    disabled_reason: z.string().nullable().describe('Why the service deactivated the webhook; null where it did not'),
+    disabled_reason: z.string().nullable().describe('Why the service deactivated the webhook; null if it did not'),
     previous_secret_expires_at: unixSeconds
       .nullable()
-      .describe('Until when the secret before the last rotation signs too; null where none does'),
+      .describe('Until when the previous secret signs too, after a rotation; null if there is none'),
   })
-  .meta({ id: 'Webhook', description: 'A receiver of events; a secret is shown when it is made, and never again' });
+  .meta({ id: 'Webhook', description: 'A URL that receives events' });
 export type Webhook = z.infer<typeof Webhook>;
 
-/** A webhook as its creation and the rotation of its secret answer it. */
+/** The webhook in the responses that create it and rotate its secret. */
 export const WebhookWithSecret = Webhook.extend({
   secret: z
     .string()
-    .describe('Signs what is sent: keep it, it cannot be read again')
+    .describe('The signing secret. Store it: it is only in this response')
     .meta({ example: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD' }),
 }).meta({ id: 'WebhookWithSecret' });
 export type WebhookWithSecret = z.infer<typeof WebhookWithSecret>;
@@ -65,17 +68,17 @@ export const WebhookDelivery = z
   .object({
     id: rowId,
     webhook_id: id,
-    delivery_id: z.string().describe('Names the message, in the header `webhook-id`; the same on every attempt'),
-    attempt: z.int().min(1).describe('1, 2, ...'),
+    delivery_id: z.string().describe('ID of the message, as in the header `webhook-id`; the same on every attempt'),
+    attempt: z.int().min(1).describe('Number of the attempt: 1, 2, ...'),
     event: SentEvent,
-    payload: z.string().describe('The body that was sent, JSON as text'),
-    response_status: z.int().min(0).describe('HTTP status of the receiver; 0 where there was no answer'),
-    response_body: z.string().describe('What the receiver answered, cut at 10 kB; without an answer, the reason'),
-    success: flag.describe('1: the receiver answered 2xx'),
-    duration_ms: z.int().min(0).describe('How long the attempt took, in milliseconds'),
+    payload: z.string().describe('The body that was sent, as JSON text'),
+    response_status: z.int().min(0).describe('HTTP status of the response; 0 if there was no response'),
+    response_body: z.string().describe('Body of the response, cut at 10 kB; if there was no response, the reason'),
+    success: flag.describe('1 if the response status was 2xx, else 0'),
+    duration_ms: z.int().min(0).describe('Duration of the attempt in milliseconds'),
     created_at: unixSeconds,
   })
-  .meta({ id: 'WebhookDelivery', description: 'One attempt to deliver one message' });
+  .meta({ id: 'WebhookDelivery', description: 'One attempt to deliver a message' });
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
 
 export const MessageStatus = z.enum(['waiting', 'delivered', 'failed', 'cancelled']);
@@ -85,23 +88,24 @@ export const WebhookMessage = z
   .object({
     id: z
       .string()
-      .describe('The header `webhook-id`, and `delivery_id` of its deliveries')
+      .describe('The value of the header `webhook-id`, and `delivery_id` of its deliveries')
       .meta({ example: 'msg_019b76da9400704c93bd2d1f3c2a7a51' }),
     webhook_id: id,
     event: SentEvent,
     status: MessageStatus.describe(
-      'waiting: an attempt is to come; failed: the last attempt of the schedule failed; cancelled: the webhook was deactivated before',
+      'waiting: another attempt follows; delivered: an attempt succeeded; failed: the last attempt of the ' +
+        'schedule failed; cancelled: the webhook was deactivated before',
     ),
-    payload: z.string().describe('The body, JSON as text'),
-    attempt_count: z.int().min(0).describe('Attempts so far, of all rounds'),
+    payload: z.string().describe('The body, as JSON text'),
+    attempt_count: z.int().min(0).describe('Attempts so far, in all rounds'),
     created_at: unixSeconds,
     next_attempt_at: unixSeconds.nullable().describe('When the next attempt is due; null unless waiting'),
   })
-  .meta({ id: 'WebhookMessage', description: 'One event on its way to one webhook' });
+  .meta({ id: 'WebhookMessage', description: 'An event that is sent to a webhook' });
 export type WebhookMessage = z.infer<typeof WebhookMessage>;
 
 export const WebhookMessageWithAttempts = WebhookMessage.extend({
-  attempts: z.array(WebhookDelivery).describe('The latest 100, oldest first'),
+  attempts: z.array(WebhookDelivery).describe('The latest 100 attempts, oldest first'),
 }).meta({ id: 'WebhookMessageWithAttempts' });
 export type WebhookMessageWithAttempts = z.infer<typeof WebhookMessageWithAttempts>;
 
@@ -109,16 +113,17 @@ const webhookName = requiredText(MAX_NAME_LENGTH, 'Name is required')
   .describe('At most 100 characters')
   .meta({ example: 'Chat announcements' });
 
-const webhookUrl = requiredText(MAX_URL, 'url is required')
-  .refine(namesNoUser, { error: 'url must not contain a user or a password' })
+const webhookUrl = requiredText(MAX_URL_LENGTH, 'url is required')
+  .refine(hasNoUser, { error: 'url must not contain a user or a password' })
   .refine(isWebUrl, { error: 'url must be a URL that begins with http:// or https:// and names a host' })
   .describe(
-    'http or https, at most 2048 characters, without user and password, on the public internet, on port 80, 443 or one from 1024',
+    'An http or https URL with at most 2048 characters, without user and password. It must point to a public ' +
+      'address, on port 80, 443 or 1024 to 65535',
   )
   .meta({ example: 'https://example.com/hooks/lynxroom' });
 
-// Any entry passes at first, so that a body full of wrong ones is refused by its length, not entry by entry. The cast
-// tells clients what an entry is, which the shape that follows checks.
+// Any entry passes at first, so that a body with many invalid entries is refused for its length, and not entry by
+// entry. The cast gives clients the type of an entry, which the next schema checks.
 const anyEvent = z.unknown() as z.ZodType<EventType, EventType>;
 
 const subscribedEvents = z
@@ -129,7 +134,7 @@ const subscribedEvents = z
   .max(MAX_EVENTS, { abort: true })
   .pipe(z.array(z.enum(webhookEvents)))
   .transform((events) => [...new Set(events)])
-  .describe('One or more; repetitions are dropped')
+  .describe('One or more events; duplicates are dropped')
   .meta({ items: { type: 'string', enum: webhookEvents }, example: ['room.created', 'member.joined'] });
 
 export const CreateWebhookInput = z.object({ name: webhookName, url: webhookUrl, events: subscribedEvents });
@@ -139,8 +144,8 @@ export const WebhookInput = z.object({ webhookId: id.describe('Webhook ID') });
 export type WebhookInput = z.infer<typeof WebhookInput>;
 
 export const UpdateWebhookInput = WebhookInput.extend({
-  toggle: z.boolean().describe('true: an active webhook becomes inactive, an inactive one active').optional(),
-  is_active: z.literal([0, 1, false, true]).describe('What the webhook becomes; not together with `toggle`').optional(),
+  toggle: z.boolean().describe('true: inverts `is_active`; false: no effect').optional(),
+  is_active: z.literal([0, 1, false, true]).describe('The new state. Cannot be combined with `toggle`').optional(),
   name: webhookName.optional(),
   url: webhookUrl.optional(),
   events: subscribedEvents.optional(),
@@ -154,12 +159,12 @@ export const ListDeliveriesInput = WebhookInput.extend(pageOf('attempts'));
 export type ListDeliveriesInput = z.infer<typeof ListDeliveriesInput>;
 
 export const ListMessagesInput = WebhookInput.extend({
-  status: MessageStatus.describe('Only messages that are so').optional(),
+  status: MessageStatus.describe('Only messages with this status').optional(),
   ...pageOf('messages'),
 });
 export type ListMessagesInput = z.infer<typeof ListMessagesInput>;
 
-// Rows of deliveries have 64-bit ids, of which JSON numbers carry these exactly.
+// Delivery ids have 64 bits. JSON numbers are exact up to this one.
 const MAX_DELIVERY_ID = Number.MAX_SAFE_INTEGER;
 
 export const ResendInput = WebhookInput.extend({
@@ -167,7 +172,7 @@ export const ResendInput = WebhookInput.extend({
     1,
     MAX_DELIVERY_ID,
     () => `deliveryId must be the id of a delivery, an integer between 1 and ${MAX_DELIVERY_ID}`,
-  ).describe('Delivery ID: `id` of the list of deliveries, not `delivery_id`'),
+  ).describe('Delivery ID: the `id` of a delivery, not its `delivery_id`'),
 });
 export type ResendInput = z.infer<typeof ResendInput>;
 
@@ -178,13 +183,13 @@ export const ResendFailedInput = WebhookInput.extend({
   since: integerThat(0, LAST_SECOND, ({ input }) =>
     input === undefined || input === null ? 'since is required' : 'since must be a Unix timestamp in seconds',
   )
-    .describe('Messages that were made at this time or later; Unix timestamp in seconds')
+    .describe('Only messages created at this time or later; Unix timestamp in seconds')
     .meta({ example: 1767225600 }),
 });
 export type ResendFailedInput = z.infer<typeof ResendFailedInput>;
 
 export const MessageInput = WebhookInput.extend({
-  messageId: z.string().describe('Message ID: the header `webhook-id`, and `delivery_id` of deliveries'),
+  messageId: z.string().describe('Message ID: the header `webhook-id`, or `delivery_id` of a delivery'),
 });
 export type MessageInput = z.infer<typeof MessageInput>;
 
@@ -193,20 +198,20 @@ const EventDescription = z
     name: SentEvent,
     description: z.string(),
     schema: z.record(z.string(), z.unknown()).describe('JSON Schema (draft 2020-12) of the whole body'),
-    example: z.record(z.string(), z.unknown()).describe('A body'),
+    example: z.record(z.string(), z.unknown()).describe('An example of the body'),
   })
   .meta({ id: 'WebhookEventDescription' });
 
-export const EventsAnswer = z.object({ events: z.array(z.enum(listedEvents)) });
-export const CatalogueAnswer = z.object({ events: z.array(EventDescription) });
-export const WebhooksAnswer = z.object({ webhooks: z.array(Webhook) });
-export const WebhookAnswer = z.object({ webhook: Webhook });
-export const WebhookWithSecretAnswer = z.object({ webhook: WebhookWithSecret });
-export const DeliveriesAnswer = z.object({ deliveries: z.array(WebhookDelivery) });
-export const MessagesAnswer = z.object({ messages: z.array(WebhookMessage) });
-export const MessageAnswer = z.object({ message: WebhookMessage });
-export const MessageWithAttemptsAnswer = z.object({ message: WebhookMessageWithAttempts });
-export const ResendFailedAnswer = z.object({ count: z.int().min(0).describe('How many messages are sent again') });
+export const EventsResponse = z.object({ events: z.array(z.enum(listedEvents)) });
+export const CatalogueResponse = z.object({ events: z.array(EventDescription) });
+export const WebhooksResponse = z.object({ webhooks: z.array(Webhook) });
+export const WebhookResponse = z.object({ webhook: Webhook });
+export const WebhookWithSecretResponse = z.object({ webhook: WebhookWithSecret });
+export const DeliveriesResponse = z.object({ deliveries: z.array(WebhookDelivery) });
+export const MessagesResponse = z.object({ messages: z.array(WebhookMessage) });
+export const MessageResponse = z.object({ message: WebhookMessage });
+export const MessageWithAttemptsResponse = z.object({ message: WebhookMessageWithAttempts });
+export const ResendFailedResponse = z.object({ count: z.int().min(0).describe('How many messages are resent') });
 
 function pageOf(things: string) {
   return {
@@ -215,7 +220,7 @@ function pageOf(things: string) {
   };
 }
 
-/** An integer in a range, for which the range alone would say too little. */
+/** An integer in a range, with an error message that says more than the range. */
 function integerThat(min: number, max: number, error: (issue: z.core.$ZodRawIssue) => string) {
   return z
     .number({ error })

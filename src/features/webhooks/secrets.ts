@@ -1,4 +1,4 @@
-/** The secrets that sign what a webhook is sent: how they are made, kept and replaced. */
+/** Signing secrets: how they are created, sealed and rotated. */
 import { randomBytes } from 'node:crypto';
 import type { Actor } from '../../auth/identify.ts';
 import type { Sealer } from '../../core/sealing.ts';
@@ -11,10 +11,10 @@ import type { WebhookInput, WebhookWithSecret } from './schemas.ts';
 
 const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 24;
-/** How long the secret before the last rotation signs too: time enough to bring the new one to every receiver. */
+/** After a rotation the previous secret signs too for this time, in which every receiver can get the new one. */
 export const OVERLAP_MS = DAY_MS;
 
-/** A new secret, in the form of Standard Webhooks: `whsec_` and base64. */
+/** Returns a new secret in the format of Standard Webhooks: `whsec_` and base64. */
 export function createSecret(): string {
   return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
@@ -24,8 +24,8 @@ export function sealSecret(sealer: Sealer, workspaceId: number, secret: string):
 }
 
 /**
- * Gives the webhook a new secret, which is known to the answer alone; the present one signs too for 24 hours, and one
- * that still did so before no longer. Throws 403 and 404.
+ * Gives the webhook a new secret, which only this response contains. The current secret signs too for 24 hours; an
+ * older one that still did ends at once. Throws 403 and 404.
  */
 export async function rotateSecret(
   { db, clock, sealer }: Pick<Services, 'db' | 'clock' | 'sealer'>,

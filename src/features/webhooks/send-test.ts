@@ -1,4 +1,4 @@
-/** A message that nothing has happened for: to see whether a receiver works. */
+/** Test messages, which show whether a receiver works. */
 import type { z } from 'zod';
 import type { Actor } from '../../auth/identify.ts';
 import { transact } from '../../db/client.ts';
@@ -14,8 +14,8 @@ import type { WebhookInput, WebhookMessage } from './schemas.ts';
 const EVENT = 'webhook.test' satisfies SentEvent;
 
 /**
- * Sends `webhook.test` to this webhook alone, whatever it subscribes to; it is signed, retried and recorded as any other
- * message. Throws 403 and 404, and 409 while the webhook is inactive.
+ * Sends `webhook.test` to this webhook only, whatever events it subscribes to. It is signed, retried and recorded like
+ * any other message. Throws 403 and 404, and 409 while the webhook is inactive.
  */
 export async function sendTest(
   { db, clock }: Pick<Services, 'db' | 'clock'>,

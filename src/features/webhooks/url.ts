@@ -1,15 +1,15 @@
-/** What the address of a webhook may look like. Where it may lead is for the address guard to say. */
+/** The form of a webhook URL. Which addresses it may point to is up to the address guard. */
 
-/** Scheme and authority as text: a parser would let `http:host`, `http:\\host` and `http://@host` pass as the same. */
+/** Matched as text, because the URL parser also accepts `http:host`, `http:\\host` and `http://@host`. */
 const WEB_URL = /^https?:\/\/[^/?#\\@]+(?:[/?#]|$)/i;
 const WITH_USER = /^[a-z][a-z0-9+.-]*:\/*[^/?#\\]*@/i;
 
-/** Whether nothing stands before an `@` in the authority (RFC 3986, section 3.2.1). */
-export function namesNoUser(url: string): boolean {
+/** Whether the authority has no user information before an `@` (RFC 3986, section 3.2.1). */
+export function hasNoUser(url: string): boolean {
   return !WITH_USER.test(url);
 }
 
-/** Whether it is an absolute URL of http or https that names a host. */
+/** Whether this is an absolute http or https URL with a host. */
 export function isWebUrl(url: string): boolean {
   return WEB_URL.test(url) && URL.canParse(url);
 }

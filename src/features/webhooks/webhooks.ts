@@ -1,4 +1,4 @@
-/** The webhooks of a workspace: who receives which events. */
+/** The webhooks of a workspace. */
 import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { badField, notFound } from '../../core/errors.ts';
@@ -10,10 +10,10 @@ import { toWebhook, webhookColumns } from './present.ts';
 import type { CreateWebhookInput, UpdateWebhookInput, Webhook, WebhookInput, WebhookWithSecret } from './schemas.ts';
 import { createSecret, sealSecret } from './secrets.ts';
 
-/** Whoever activates a webhook starts afresh with it. */
+/** Activating a webhook resets its health. */
 const ACTIVATED = { failureCount: 0, disabledReason: null, failingSince: null, isSlow: false } as const;
 
-/** All webhooks, oldest first; never their secrets. */
+/** Lists all webhooks, oldest first, without their secrets. */
 export async function listWebhooks(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   { workspaceId }: Actor,
@@ -28,9 +28,9 @@ export async function listWebhooks(
 }
 
 /**
- * Registers a webhook, active. Its secret is known to the answer alone: the database keeps it sealed. Throws 400 for an
- * address that nothing may be sent to, and 403 and 404 for who was demoted or removed, or whose workspace was deleted,
- * since they were let in.
+ * Registers an active webhook. Only this response contains its secret, which the database stores sealed. Throws 400 for
+ * a URL to which nothing may be sent, and 403 and 404 if the caller was demoted or removed, or the workspace deleted,
+ * since the request was admitted.
  */
 export async function createWebhook(
   services: Pick<Services, 'db' | 'clock' | 'sealer' | 'addressGuard'>,
@@ -39,7 +39,7 @@ export async function createWebhook(
 ): Promise<WebhookWithSecret> {
   const { db, clock, sealer } = services;
   const { workspaceId, userId } = actor;
-  await requireReachable(services, url);
+  await requireAllowedUrl(services, url);
   const secret = createSecret();
   return transact(db, async (tx) => {
     await lockWorkspaceAs(tx, actor, 'admin');
@@ -61,16 +61,16 @@ export async function createWebhook(
   });
 }
 
-/** Throws 400 for an address to which nothing is ever sent. It may ask the DNS: never inside a transaction. */
-async function requireReachable({ addressGuard }: Pick<Services, 'addressGuard'>, url: string): Promise<void> {
+/** Throws 400 for a URL to which nothing may be sent. It may ask DNS, so it must not be called in a transaction. */
+async function requireAllowedUrl({ addressGuard }: Pick<Services, 'addressGuard'>, url: string): Promise<void> {
   const refusal = await addressGuard.refusalOf(url);
   if (refusal !== null) throw badField('url', refusal);
 }
 
 /**
- * Changes what is sent; `toggle: true` flips, however many do so at once, and `is_active` sets. Activating forgets earlier failures and why the
- * service deactivated the webhook; deactivating cancels every message that waits. A new address is where the next attempt
- * goes, also of what waits already. Throws 404, and 400, 403 and 404 as `createWebhook`.
+ * Updates the fields that are sent. `toggle: true` inverts `is_active`, once for each of several concurrent calls.
+ * Activating resets the failures and `disabled_reason`; deactivating cancels all pending messages. After a change of
+ * the URL, pending messages go to the new one. Throws 404, and 400, 403 and 404 as `createWebhook`.
  */
 export async function updateWebhook(
   services: Pick<Services, 'db' | 'clock' | 'addressGuard'>,
@@ -79,20 +79,20 @@ export async function updateWebhook(
 ): Promise<Webhook> {
   const { db, clock } = services;
   const { workspaceId } = actor;
-  if (url !== undefined) await requireReachable(services, url);
+  if (url !== undefined) await requireAllowedUrl(services, url);
   return transact(db, async (tx) => {
     const { isActive } = await lockWebhook(tx, actor, webhookId);
     const now = clock.now();
-    const wanted = is_active === undefined ? isActive !== toggle : Boolean(is_active);
-    const isSwitched = wanted !== isActive;
+    const nextIsActive = is_active === undefined ? isActive !== toggle : Boolean(is_active);
+    const isSwitched = nextIsActive !== isActive;
     if (isSwitched) await (isActive ? cancelPending : cancelRemaining)(tx, now, { workspaceId, webhookId });
     const data = {
       ...(name !== undefined && { name }),
-      // What the old address did says nothing of this one.
+      // The health of the old receiver says nothing about the new one.
       ...(url !== undefined && { url, failingSince: null, isSlow: false }),
       ...(events !== undefined && { events }),
-      ...(isSwitched && { isActive: wanted }),
-      ...(isSwitched && wanted && ACTIVATED),
+      ...(isSwitched && { isActive: nextIsActive }),
+      ...(isSwitched && nextIsActive && ACTIVATED),
     };
     const isChanged = Object.keys(data).length > 0;
     const row = await tx.webhook.update({
@@ -104,7 +104,7 @@ export async function updateWebhook(
   });
 }
 
-/** Deletes a webhook with its messages and deliveries; nothing more is sent. Throws 404, and 403 and 404 as `createWebhook`. */
+/** Deletes a webhook with its messages and deliveries. Throws 404, and 403 and 404 as `createWebhook`. */
 export async function deleteWebhook(
   { db }: Pick<Services, 'db'>,
   actor: Actor,
