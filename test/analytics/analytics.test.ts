@@ -23,7 +23,7 @@ function pathOf({ path }: Team): string {
   return `${path}/analytics`;
 }
 
-/** The answer, held against a plain count and against the other door. */
+/** The answer, held against a plain count and against the other transport. */
 async function read(team: Team) {
   const { status, body } = await app.http.get(pathOf(team), team.member.token);
   expect(status).toBe(200);
@@ -88,7 +88,7 @@ test('every number equals a plain count over a random history, on every day that
   for (let day = -31; day <= 61; day += 4) {
     for (const offset of [day * DAY_MS - 1, day * DAY_MS]) {
       moveTo(NOW.getTime() + offset);
-      // Not through a door: at these times the sessions would have ended.
+      // Not through a transport: at these times the sessions would have ended.
       expect(await readAnalytics(app.services, { workspaceId: team.id })).toEqual(
         await countPlainly(app.services.db, team.id, app.clock.now()),
       );
@@ -292,7 +292,7 @@ describe('who may read', () => {
     for (const token of tokens) expect((await app.http.get(pathOf(team), token)).status).toBe(200);
   });
 
-  test('nobody else: 401, 404, 403 "Forbidden", 400, through both doors', async () => {
+  test('nobody else: 401, 404, 403 "Forbidden", 400, through both transports', async () => {
     const team = await addTeam(app);
     const ask = async (id: unknown, token?: string) => {
       const rest = await app.http.get(`/api/workspaces/${id}/analytics`, token);

@@ -1,7 +1,7 @@
 /** The keys of a workspace: who manages them, what is shown of them, and that the key itself is shown once. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { doors } from '../contract/doors.ts';
+import { transports } from '../contract/transports.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { dumpTables } from '../support/dump.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -206,9 +206,9 @@ describe('deleting a key', () => {
   });
 });
 
-describe.each(doors)('through %s', (_, door) => {
+describe.each(transports)('through %s', (_, transport) => {
   const call = async (name: string, token: string | undefined, input: Record<string, unknown>) => {
-    const { status, body } = await door(app, { name, token, input });
+    const { status, body } = await transport(app, { name, token, input });
     return [status, (body as { message?: string }).message];
   };
 
@@ -240,7 +240,7 @@ describe.each(doors)('through %s', (_, door) => {
     for (const operation of ['toggle', 'delete']) {
       const answers = [];
       for (const keyId of [foreign.id, 2_147_483_647]) {
-        const { status, body } = await door(app, {
+        const { status, body } = await transport(app, {
           name: `apiKeys.${operation}`,
           token: team.owner.token,
           input: { id: team.id, keyId },

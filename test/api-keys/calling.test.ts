@@ -1,7 +1,7 @@
 /** Calls with a key: for whom it acts and where, what it may not do, and from when on it no longer works. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client.ts';
-import { doors, viaTrpc } from '../contract/doors.ts';
+import { transports, viaTrpc } from '../contract/transports.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import type { Answer } from '../support/http.ts';
 import { exchangeRequest } from '../support/raw-http.ts';
@@ -40,8 +40,8 @@ function labelsWith(token: string): Promise<Answer> {
 describe('a key acts for its creator', () => {
   test('in the list of workspaces there is its one', async () => {
     const { key } = await newKey();
-    for (const door of doors)
-      expect(await door[1](app, { name: 'workspaces.list', token: key, input: {} })).toMatchObject({
+    for (const transport of transports)
+      expect(await transport[1](app, { name: 'workspaces.list', token: key, input: {} })).toMatchObject({
         status: 200,
         body: { workspaces: [{ id: team.id }] },
       });
@@ -78,9 +78,9 @@ describe('a key acts for its creator', () => {
   });
 });
 
-describe.each(doors)('through %s, a key', (_, door) => {
+describe.each(transports)('through %s, a key', (_, transport) => {
   const call = async (name: string, token: string, input: Record<string, unknown>) => {
-    const { status, body } = await door(app, { name, token, input });
+    const { status, body } = await transport(app, { name, token, input });
     return [status, (body as { message?: string }).message];
   };
 

@@ -84,7 +84,7 @@ test('a forwarded address is not believed: it gives nobody a limit of his own', 
   expect(statuses).toEqual([401, 401, 429]);
 });
 
-test('per session: calls count through both doors, other sessions have their own, and what is left is told', async () => {
+test('per session: calls count through both transports, other sessions have their own, and what is left is told', async () => {
   app = started = await startTestApp({ limits: { perCredential: 3 } });
   const { token, email } = await addPerson(app);
   const other = (await login(email, PASSWORD)).body.token;

@@ -39,27 +39,27 @@ async function total(): Promise<number> {
   return (await app.http.get(`${team.path}/contacts?limit=1`, team.member.token)).body.total;
 }
 
-/** The door alone. `answered` counts the calls whose handler has ended, also where nobody hears the answer. */
-async function openDoor(timeouts = defaultTimeouts) {
-  const door = Fastify();
-  handleErrors(door);
-  await door.register(cookie);
+/** Serves the raw operations alone. `answered` counts the handlers that have ended, even where the client has gone. */
+async function startServer(timeouts = defaultTimeouts) {
+  const fastify = Fastify();
+  handleErrors(fastify);
+  await fastify.register(cookie);
   let answered = 0;
-  door.addHook('onSend', async () => {
+  fastify.addHook('onSend', async () => {
     answered += 1;
   });
-  await door.register(async (scope) => serveRawOperations(scope, app.services, rawOperations, timeouts));
-  await door.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = door.server.address() as AddressInfo; // It listens on TCP, so this is no pipe name.
+  await fastify.register(async (scope) => serveRawOperations(scope, app.services, rawOperations, timeouts));
+  await fastify.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = fastify.server.address() as AddressInfo; // It listens on TCP, so this is no pipe name.
   const close = async (): Promise<void> => {
-    door.server.closeAllConnections();
-    await door.close();
+    fastify.server.closeAllConnections();
+    await fastify.close();
   };
   return { port, answered: () => answered, close };
 }
 
 test('an import that drips in gets 408, and is cut off', async () => {
-  const { port, close } = await openDoor({ ...defaultTimeouts, periodMs: 60, minBytes: 1_000, drainMs: 50 });
+  const { port, close } = await startServer({ ...defaultTimeouts, periodMs: 60, minBytes: 1_000, drainMs: 50 });
   const sent = request({
     port,
     method: 'POST',
@@ -93,7 +93,7 @@ async function openImport(port: number, length: number) {
 
 test('an import that was cut off keeps whole batches at most; one whose last byte arrived is kept', async () => {
   const csv = `email\n${Array.from({ length: 700 }, (_, index) => `cut${index}@example.com\n`).join('')}`;
-  const { port, answered, close } = await openDoor();
+  const { port, answered, close } = await startServer();
   const cut = await openImport(port, csv.length + 10);
   cut.write(csv);
   await delay(50);

@@ -140,7 +140,7 @@ describe('webhooks', () => {
     'url',
     'workspace_id',
   ];
-  const VALID = { name: 'Door', url: 'https://example.com/door?x=1', events: ['room.joined', 'member.left'] };
+  const VALID = { name: 'Alerts', url: 'https://example.com/alerts?x=1', events: ['room.joined', 'member.left'] };
 
   test('GET /api/workspaces/:id/webhooks: owner or admin; {webhooks}, never with a secret', async () => {
     const path = `${await newScene()}/webhooks`;

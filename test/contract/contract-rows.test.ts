@@ -1,6 +1,6 @@
 /**
  * The tables of the contract for workspaces, members, labels, the library and retention, row by row: method, path, who may, what goes in, exactly which fields come out, and each
- * listed error with its status and text. What the doors have in common stands in doors.test.ts.
+ * listed error with its status and text. What both transports share is tested in doors.test.ts.
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * Each operation through both doors, REST and tRPC, in two equal worlds: the same answer, the same refusal, the same
+ * Each operation through both transports, REST and tRPC, in two equal worlds: the same answer, the same refusal, the same
  * rows left behind; and nothing left behind by what is refused.
  */
 
@@ -10,22 +10,22 @@ import { operations } from '../support/api.ts';
 import { type Dump, dumpTables, withoutRandomness as rowsWithoutRandomness } from '../support/dump.ts';
 import { startTestApp } from '../support/test-app.ts';
 import { PASSWORD } from '../support/world.ts';
-import {
-  type Call,
-  type Door,
-  type Input,
-  isQuery,
-  type Outcome,
-  problemOf,
-  viaRest,
-  viaTrpc,
-  withoutRandomness,
-} from './doors.ts';
 import { rows } from './operations.ts';
 import { type Restorer, rememberRows } from './restore.ts';
 import { type Child, isNamedByText, type Row, workspaceOf } from './row.ts';
 import { rowHints } from './row-hints.ts';
 import { createWorld, foreignChildren, type Scene, type Someone, type World } from './scene.ts';
+import {
+  type Call,
+  type Input,
+  isQuery,
+  type Outcome,
+  problemOf,
+  type Transport,
+  viaRest,
+  viaTrpc,
+  withoutRandomness,
+} from './transports.ts';
 
 const HELD_AT = new Date('2026-06-15T12:00:00Z');
 const UNKNOWN_ID = 2_147_483_647;
@@ -62,16 +62,16 @@ const NO_CREDENTIALS = [
   'x y',
 ];
 
-/** One of the two worlds, with the door that its calls take. */
-type Stage = { world: World; scene: Scene; door: Door; restorer: Restorer };
+/** One of the two worlds, with the transport that its calls take. */
+type Stage = { world: World; scene: Scene; transport: Transport; restorer: Restorer };
 let stages: readonly Stage[];
 
 beforeAll(async () => {
   stages = await Promise.all(
-    [viaRest, viaTrpc].map(async (door) => {
+    [viaRest, viaTrpc].map(async (transport) => {
       const world = await createWorld(await startTestApp({ frozenAt: HELD_AT }));
       const scene = await world.addScene();
-      return { world, scene, door, restorer: await rememberRows(world.app) };
+      return { world, scene, transport, restorer: await rememberRows(world.app) };
     }),
   );
 });
@@ -96,7 +96,7 @@ async function callBoth(toCall: (stage: Stage) => Call | Promise<Call>): Promise
   const outcomes = await Promise.all(
     stages.map(async (stage) => {
       const call = await toCall(stage);
-      const { body, ...rest } = await stage.door(stage.world.app, call);
+      const { body, ...rest } = await stage.transport(stage.world.app, call);
       return { ...rest, body: withoutRandomness(body, rows[call.name]?.random) };
     }),
   );
@@ -177,7 +177,7 @@ describe.each(Object.entries(rows))('%s', (name, row) => {
     });
 
   const isRefused = row.who !== 'anyone' || row.wrong || row.conflict;
-  describe.runIf(isRefused)('refuses, through both doors alike, and changes nothing:', () => {
+  describe.runIf(isRefused)('refuses, through both transports alike, and changes nothing:', () => {
     const lowest: Role = allowed(row).at(-1) ?? 'owner';
 
     type Change = (scene: Scene) => { token?: string | undefined; input?: Input };

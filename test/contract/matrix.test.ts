@@ -1,5 +1,5 @@
 /**
- * The authorisation matrix: each operation, by each kind of caller, through both doors, with the status that its row's
+ * The authorisation matrix: each operation, by each kind of caller, through both transports, with the status that its row's
  * `who` and `keys` demand. What is refused leaves every row of every table as it was.
  */
 
@@ -9,12 +9,12 @@ import { operations } from '../support/api.ts';
 import { dumpTables } from '../support/dump.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { upload } from '../support/world.ts';
-import { type Door, doors, type Input, type Outcome, withoutRandomness } from './doors.ts';
 import { rows } from './operations.ts';
 import { type Restorer, rememberRows } from './restore.ts';
 import { type Child, isNamedByText, type Row, workspaceOf } from './row.ts';
 import { rowHints } from './row-hints.ts';
 import { addKey, createWorld, foreignChildren, type Scene, type Someone, type World } from './scene.ts';
+import { type Input, type Outcome, type Transport, transports, withoutRandomness } from './transports.ts';
 
 const UNKNOWN_ID = 2_147_483_647;
 
@@ -144,14 +144,14 @@ function expectedMessage(row: Row, status: number): string | undefined {
         : undefined;
 }
 
-function call(door: Door, name: string, by: CallerName, more: Input = {}): Promise<Outcome> {
+function call(transport: Transport, name: string, by: CallerName, more: Input = {}): Promise<Outcome> {
   const row = rows[name];
   if (!row) throw new Error(`No row ${name}`);
   const { token, by: person } = shown[by];
-  return door(app, { name, token, input: { ...row.input(scene, person), ...more } });
+  return transport(app, { name, token, input: { ...row.input(scene, person), ...more } });
 }
 
-test('the upload, which has a door of its own, is for members and their keys', async () => {
+test('the upload, which has a transport of its own, is for members and their keys', async () => {
   const row: Row = { who: 'member', keys: true, input: () => ({}), writes: true };
   const path = `/api/workspaces/${scene.workspaceId}`;
   for (const caller of callerNames) {
@@ -166,7 +166,7 @@ test('the upload, which has a door of its own, is for members and their keys', a
   expect(await dumpTables(app)).toEqual(restorer.rows);
 });
 
-test('contacts as CSV, which have doors of their own, are for admins and their keys', async () => {
+test('contacts as CSV, which have transports of their own, are for admins and their keys', async () => {
   const path = (id: number): string => `/api/workspaces/${id}`;
   const importCsv = (id: number, token: string | undefined) =>
     app.http.call('POST', `${path(id)}/contacts/import`, {
@@ -191,7 +191,7 @@ test('contacts as CSV, which have doors of their own, are for admins and their k
   expect(await dumpTables(app)).toEqual(restorer.rows);
 });
 
-describe.each(doors)('through %s', (_, door) => {
+describe.each(transports)('through %s', (_, transport) => {
   test.each(Object.entries(rows))('%s is for exactly whom it should be', async (name, row) => {
     const expected = Object.fromEntries(
       callerNames.map((caller) => [caller, expectedStatus(name, row, callers[caller])]),
@@ -199,14 +199,14 @@ describe.each(doors)('through %s', (_, door) => {
     const isLetIn = (caller: CallerName): boolean => (expected[caller] ?? 0) < 400;
     const got: Record<string, number> = {};
     for (const caller of callerNames.filter((one) => !isLetIn(one))) {
-      const { status, body } = await call(door, name, caller);
+      const { status, body } = await call(transport, name, caller);
       got[caller] = status;
       const message = expectedMessage(row, status);
       if (message !== undefined) expect(body, caller).toMatchObject({ message });
     }
     expect(await dumpTables(app), 'what was refused changed nothing').toEqual(restorer.rows);
     for (const caller of callerNames.filter(isLetIn)) {
-      got[caller] = (await call(door, name, caller)).status;
+      got[caller] = (await call(transport, name, caller)).status;
       const isChanged = row.writes && (await restorer.restore());
       // Who is a member already joins without a change.
       if (row.writes && name !== 'workspaces.join') expect(isChanged, `${caller} changed something`).toBe(true);
@@ -224,7 +224,7 @@ describe.each(doors)('through %s', (_, door) => {
     }),
   )('%s in a foreign workspace: 403 to who owns this one', async (name, row, parameter) => {
     for (const caller of insiders) {
-      const { status, body } = await call(door, name, caller, { [parameter]: scene.foreign.workspaceId });
+      const { status, body } = await call(transport, name, caller, { [parameter]: scene.foreign.workspaceId });
       expect([status, body], caller).toEqual([403, expect.objectContaining({ message: row.forbidden ?? 'Forbidden' })]);
     }
     expect(await dumpTables(app)).toEqual(restorer.rows);
@@ -240,8 +240,10 @@ describe.each(doors)('through %s', (_, door) => {
     const foreign = foreignChildren(scene)[child];
     expect(foreign).toBeDefined();
     for (const caller of insiders.filter((one) => rows[name]?.keys || callers[one].kind !== 'key')) {
-      const unknown = await call(door, name, caller, { [child]: isNamedByText(child) ? 'no-such-room' : UNKNOWN_ID });
-      const other = await call(door, name, caller, { [child]: foreign });
+      const unknown = await call(transport, name, caller, {
+        [child]: isNamedByText(child) ? 'no-such-room' : UNKNOWN_ID,
+      });
+      const other = await call(transport, name, caller, { [child]: foreign });
       expect(withoutRandomness(other), caller).toEqual(withoutRandomness(unknown));
       expect(other).toMatchObject({ status: 404, body: { message } });
     }
@@ -250,22 +252,22 @@ describe.each(doors)('through %s', (_, door) => {
 
   test('library.list: a foreign label filters exactly as an unknown one', async () => {
     for (const caller of insiders) {
-      const unknown = await call(door, 'library.list', caller, { label: UNKNOWN_ID });
-      const foreign = await call(door, 'library.list', caller, { label: scene.foreign.labelId });
+      const unknown = await call(transport, 'library.list', caller, { label: UNKNOWN_ID });
+      const foreign = await call(transport, 'library.list', caller, { label: scene.foreign.labelId });
       expect(foreign).toEqual(unknown);
       expect(foreign.body).toEqual({ items: [], total: 0 });
-      const own = await call(door, 'library.list', caller, { label: scene.redId });
+      const own = await call(transport, 'library.list', caller, { label: scene.redId });
       expect(own.body).toMatchObject({ total: 1 });
     }
   });
 
   test('rooms.create: an unknown workspace in the body is 404, and the name of a foreign room is taken', async () => {
     for (const caller of insiders) {
-      const unknown = await call(door, 'rooms.create', caller, { workspace_id: UNKNOWN_ID });
+      const unknown = await call(transport, 'rooms.create', caller, { workspace_id: UNKNOWN_ID });
       // A key is for one workspace, and learns nothing of others.
       expect(unknown.status, caller).toBe(404);
       expect(unknown.body).toMatchObject({ message: 'Workspace not found' });
-      const taken = await call(door, 'rooms.create', caller, { name: scene.foreign.roomName });
+      const taken = await call(transport, 'rooms.create', caller, { name: scene.foreign.roomName });
       expect(taken).toMatchObject({ status: 409, body: { message: 'Room name already taken' } });
     }
     expect(await dumpTables(app)).toEqual(restorer.rows);
@@ -273,7 +275,7 @@ describe.each(doors)('through %s', (_, door) => {
 
   test('lists show nothing of another workspace or person', async () => {
     for (const name of ['rooms.list', 'recordings.list', 'rooms.listInWorkspace', 'webhooks.list', 'apiKeys.list']) {
-      const { body } = await call(door, name, 'key of the owner');
+      const { body } = await call(transport, name, 'key of the owner');
       const text = JSON.stringify(body);
       expect(text, name).toMatch(/contract-1|Chat|Nightly/);
       expect(text, name).not.toContain(`"workspace_id":${scene.foreign.workspaceId}`);
@@ -281,17 +283,17 @@ describe.each(doors)('through %s', (_, door) => {
     }
     for (const name of ['rooms.list', 'recordings.list'])
       for (const caller of ['member', 'admin', 'key of an admin', 'key of the owner for another workspace'] as const)
-        expect(Object.values((await call(door, name, caller)).body as object), `${name}, ${caller}`).toEqual([[]]);
+        expect(Object.values((await call(transport, name, caller)).body as object), `${name}, ${caller}`).toEqual([[]]);
   });
 
   describe('counts from the very next request:', () => {
     const path = (): string => `/api/workspaces/${scene.workspaceId}`;
     let key: { id: number; key: string };
     const read = async (): Promise<number> =>
-      (await door(app, { name: 'labels.list', token: key.key, input: { id: scene.workspaceId } })).status;
+      (await transport(app, { name: 'labels.list', token: key.key, input: { id: scene.workspaceId } })).status;
     const write = async (): Promise<number> => {
       const input = { ...rows['library.update']?.input(scene, scene.admin), name: 'By key' };
-      return (await door(app, { name: 'library.update', token: key.key, input })).status;
+      return (await transport(app, { name: 'library.update', token: key.key, input })).status;
     };
     const statuses = async (): Promise<number[]> => [await read(), await write()];
     beforeEach(async () => {
@@ -316,7 +318,7 @@ describe.each(doors)('through %s', (_, door) => {
       const toggle = `${path()}/api-keys/${key.id}`;
       await app.http.delete(`${path()}/members/${scene.admin.id}`, scene.owner.token);
       expect(await statuses()).toEqual([401, 401]);
-      expect((await call(door, 'labels.list', 'admin')).status).toBe(403);
+      expect((await call(transport, 'labels.list', 'admin')).status).toBe(403);
       await app.http.patch(toggle, scene.owner.token, { is_active: 1 });
       expect(await statuses()).toEqual([401, 401]);
       await app.http.patch(toggle, scene.owner.token, { is_active: 0 });
@@ -331,14 +333,14 @@ describe.each(doors)('through %s', (_, door) => {
       expect(await statuses()).toEqual([200, 200]);
       const input = { id: scene.workspaceId };
       for (const token of [key.key, scene.admin.token])
-        expect((await door(app, { name: 'webhooks.list', token, input })).status).toBe(403);
+        expect((await transport(app, { name: 'webhooks.list', token, input })).status).toBe(403);
     });
 
     test('its creator deletes their account', async () => {
       const { status } = await app.http.delete('/api/auth/me', scene.admin.token);
       expect(status).toBe(200);
       expect(await statuses()).toEqual([401, 401]);
-      expect((await call(door, 'labels.list', 'admin')).status).toBe(401);
+      expect((await call(transport, 'labels.list', 'admin')).status).toBe(401);
     });
   });
 });

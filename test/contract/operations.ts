@@ -3,7 +3,6 @@
  * that an operation without a row is seen.
  */
 import { PASSWORD } from '../support/world.ts';
-import type { Input } from './doors.ts';
 import { type Refusal, type Row, wrongColors, wrongNames, wrongPages } from './row.ts';
 import { bookingRows } from './rows/booking.ts';
 import { connectionRows } from './rows/connections.ts';
@@ -11,6 +10,7 @@ import { contactRows } from './rows/contacts.ts';
 import { participantRows } from './rows/participants.ts';
 import { recordingRows } from './rows/recordings.ts';
 import type { Scene, Someone, World } from './scene.ts';
+import type { Input } from './transports.ts';
 
 function id({ workspaceId }: Scene): Input {
   return { id: workspaceId };
@@ -412,7 +412,7 @@ export const rows: Record<string, Row> = {
   'webhooks.create': {
     who: 'admin',
     keys: true,
-    input: (scene) => ({ ...id(scene), name: 'Door', url: 'https://example.com/door', events: ['room.joined'] }),
+    input: (scene) => ({ ...id(scene), name: 'Alerts', url: 'https://example.com/alerts', events: ['room.joined'] }),
     writes: true,
     wrong: [
       ...wrongNames,

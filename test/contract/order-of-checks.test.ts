@@ -1,11 +1,11 @@
-/** Which refusal comes first: 401, 404 for the workspace, 403, 400, 404 for a child, 409. Through both doors. */
+/** Which refusal comes first: 401, 404 for the workspace, 403, 400, 404 for a child, 409. Through both transports. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isAtLeast, type Role } from '../../src/core/roles.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
-import { doors, type Input, isQuery, operationOf, viaRest, viaTrpc } from './doors.ts';
 import { rows } from './operations.ts';
 import { type Child, isNamedByText, workspaceOf } from './row.ts';
 import { createWorld, type Scene } from './scene.ts';
+import { type Input, isQuery, operationOf, transports, viaRest, viaTrpc } from './transports.ts';
 
 let app: TestApp;
 let scene: Scene;
@@ -17,9 +17,9 @@ afterAll(() => app.close());
 
 const UNKNOWN = 2_147_483_647;
 
-describe.each(doors)('through %s', (_, door) => {
+describe.each(transports)('through %s', (_, transport) => {
   const update = async (token: string | undefined, input: Input): Promise<[number, unknown]> => {
-    const { status, body } = await door(app, { name: 'labels.update', token, input });
+    const { status, body } = await transport(app, { name: 'labels.update', token, input });
     return [status, (body as { message?: string }).message];
   };
   const allWrong = { id: UNKNOWN, labelId: UNKNOWN, name: '' };
@@ -65,7 +65,7 @@ describe.each(doors)('through %s', (_, door) => {
     const [wrong] = row.wrong ?? [];
     const refusal = async (token: string | undefined, more: Input): Promise<[number, unknown]> => {
       const input = { ...row.input(scene, scene.member), ...unknown, ...wrong?.input, ...more };
-      const { status, body } = await door(app, { name, token, input });
+      const { status, body } = await transport(app, { name, token, input });
       return [status, (body as { message?: string }).message];
     };
     const forbidden = [403, row.forbidden ?? 'Forbidden'];
@@ -85,7 +85,7 @@ describe.each(doors)('through %s', (_, door) => {
 
   test('rooms.create: 401, 400, 404 for the workspace, 403, 409', async () => {
     const create = async (token: string | undefined, input: Input): Promise<[number, unknown]> => {
-      const { status, body } = await door(app, { name: 'rooms.create', token, input });
+      const { status, body } = await transport(app, { name: 'rooms.create', token, input });
       return [status, (body as { message?: string }).message];
     };
     const taken = { workspace_id: scene.workspaceId, name: scene.roomName };
@@ -99,7 +99,7 @@ describe.each(doors)('through %s', (_, door) => {
   test('of the item and the label of an assignment, the item is looked for first', async () => {
     const input = { id: scene.workspaceId, itemId: UNKNOWN, labelId: UNKNOWN };
     for (const name of ['library.assignLabel', 'library.unassignLabel'])
-      expect(await door(app, { name, token: scene.member.token, input })).toMatchObject({
+      expect(await transport(app, { name, token: scene.member.token, input })).toMatchObject({
         status: 404,
         body: { message: 'Item not found' },
       });
@@ -126,7 +126,7 @@ describe('a body that cannot be read is complained about only to who is allowed 
 
   const mutations = Object.entries(rows).filter(([name, { who }]) => who !== 'anyone' && !isQuery(name));
 
-  test.each(mutations)('%s: 401 to nobody, through both doors', async (name, row) => {
+  test.each(mutations)('%s: 401 to nobody, through both transports', async (name, row) => {
     const { method, path } = operationOf(name);
     const input = row.input(scene, scene.owner);
     const url = path.replace(/\{(\w+)\}/g, (_, parameter: string) => String(input[parameter]));
@@ -140,9 +140,9 @@ describe('a body that cannot be read is complained about only to who is allowed 
   });
 
   test('text that is a valid call otherwise is one', async () => {
-    for (const door of [viaRest, viaTrpc]) {
-      const input = { id: scene.workspaceId, name: `Through ${door.name}` };
-      expect((await door(app, { name: 'labels.create', token: scene.admin.token, input })).status).toBe(200);
+    for (const transport of [viaRest, viaTrpc]) {
+      const input = { id: scene.workspaceId, name: `Through ${transport.name}` };
+      expect((await transport(app, { name: 'labels.create', token: scene.admin.token, input })).status).toBe(200);
     }
   });
 });

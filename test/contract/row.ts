@@ -1,7 +1,7 @@
 /** What a row of the table of operations says; see operations.ts. */
 import type { Role } from '../../src/core/roles.ts';
-import type { Input } from './doors.ts';
 import type { Scene, Someone, World } from './scene.ts';
+import type { Input } from './transports.ts';
 
 export type Refusal = { input: Input; message: string; path: string };
 

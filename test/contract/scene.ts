@@ -1,6 +1,6 @@
 /**
  * Equal worlds: two applications on which the same calls are made one after another have the same rows under the same
- * ids. So what one door answers and leaves behind can be compared with the other door, field by field.
+ * ids. So what one transport answers and leaves behind can be compared with the other transport, field by field.
  */
 
 import { createToken, hashToken } from '../../src/auth/tokens.ts';
@@ -14,7 +14,7 @@ import { pageRow } from '../support/booking-page.ts';
 import { makePdf } from '../support/media.ts';
 import type { TestApp } from '../support/test-app.ts';
 import { PASSWORD, upload } from '../support/world.ts';
-import type { Input } from './doors.ts';
+import type { Input } from './transports.ts';
 
 export type Someone = { id: number; name: string; email: string; token: string };
 

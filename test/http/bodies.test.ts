@@ -100,7 +100,7 @@ describe('JSON that is unusual is read as it is meant', () => {
 });
 
 describe('a body over the limit', () => {
-  test('of 10 MB is refused: 413, on both doors', async () => {
+  test('of 10 MB is refused: 413, on both transports', async () => {
     const text = JSON.stringify({ name: 'x'.repeat(10_000_000) });
     for (const path of [`${team.path}/labels`, '/trpc/labels.create']) {
       const { status, body } = await post(text, JSON_TYPE, path);

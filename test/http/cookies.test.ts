@@ -22,7 +22,7 @@ async function signIn(): Promise<{ cookie: string; header: string; token: string
   return { cookie: header.split(';')[0] ?? '', header, token: answer.body.token };
 }
 
-test('it is set by registering and by logging in, on both doors, out of the reach of scripts', async () => {
+test('it is set by registering and by logging in, on both transports, out of the reach of scripts', async () => {
   const { email } = await addPerson(app);
   const attributes = async (path: string, json: object): Promise<string[]> => {
     const { headers, body } = await app.http.post(path, undefined, json);

@@ -133,7 +133,7 @@ describe('a path', () => {
   });
 });
 
-test('every refusal has the same body, on both doors', async () => {
+test('every refusal has the same body, on both transports', async () => {
   const { token } = team.member;
   const refusals = [
     await app.http.get('/api/auth/me'),

@@ -1,10 +1,10 @@
 /** How many statements each operation sends to the database: a change of these figures is meant, or it is a mistake. */
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { viaRest } from '../contract/doors.ts';
 import { rows } from '../contract/operations.ts';
 import { type Restorer, rememberRows } from '../contract/restore.ts';
 import { createWorld, type Scene, type World } from '../contract/scene.ts';
+import { viaRest } from '../contract/transports.ts';
 import { bodyOf, livekitParticipant, signLivekit } from '../meeting-providers/adapters/callbacks.ts';
 import { uploadFile } from '../recordings/recording-fixtures.ts';
 import { startTestApp } from '../support/test-app.ts';

@@ -6,9 +6,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { HOUR_MS } from '../../src/core/time.ts';
 import { failStaleRecordings } from '../../src/features/recordings/fail-stale-recordings.ts';
 import { findRecorder, findUploader, uploadRecording } from '../../src/features/recordings/upload.ts';
-import { openDoor } from '../library/upload/door.ts';
 import { createFaultyStore, storeIsDown } from '../library/upload/faults.ts';
 import { objectsOf, stagedIn } from '../library/upload/traces.ts';
+import { startUploadServer } from '../library/upload/upload-server.ts';
 import {
   type Answer,
   fieldPart,
@@ -312,7 +312,7 @@ describe('several at once, and meanwhile', () => {
   });
 
   test('through two processes one wins, and the other leaves nothing', async () => {
-    const second = await openDoor(app, {});
+    const second = await startUploadServer(app, {});
     const url = `${second.url}/api/recordings/${recording.id}/file`;
     const answer = await interrupted(async () => {
       expect((await send(url, [multipart(part())], { token: recording.token })).status).toBe(200);
@@ -335,7 +335,7 @@ describe('several at once, and meanwhile', () => {
     });
   });
 
-  /** Who uploads by the token, as the door would find them. */
+  /** The uploader that the server finds by the token. */
   const uploaderOf = async () => {
     const recorder = await findRecorder(app.services.db, recording.token);
     if (recorder === null) throw new Error('The token is one');
@@ -473,13 +473,13 @@ describe('what goes wrong leaves nothing, and may be tried again', () => {
   });
 
   test('a body that drips in gets 408', async () => {
-    const door = await openDoor(app, { periodMs: 60, minBytes: 1_000, drainMs: 50 });
-    const url = `${door.url}/api/recordings/${recording.id}/file`;
+    const server = await startUploadServer(app, { periodMs: 60, minBytes: 1_000, drainMs: 50 });
+    const url = `${server.url}/api/recordings/${recording.id}/file`;
     const socket = await openUpload(url, recording.token, 'Content-Length: 1000000');
     const said = listen(socket);
     await writeAll(socket, Buffer.concat([partHead({ type: 'video/mp4' }), mp4(20_000)]));
     while (await writeAll(socket, Buffer.from('x'))) await delay(10);
-    await door.close();
+    await server.close();
     expectError(parseAnswer(await said), 408, 'The request body is too slow');
     expect(await traces()).toEqual(NOTHING);
   });

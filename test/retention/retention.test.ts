@@ -49,7 +49,7 @@ async function totalOf(workspace: Team = team): Promise<number> {
 }
 
 describe('the policy', () => {
-  test('is null at first, and each allowed value is kept, through both doors', async () => {
+  test('is null at first, and each allowed value is kept, through both transports', async () => {
     expect((await app.http.get(policy(), team.owner.token)).body).toEqual({ media_retention_days: null });
     for (const days of [7, 30, 60, 90, 180, 365, null] as const) {
       const { status, body } = await app.http.patch(policy(), team.owner.token, { media_retention_days: days });

@@ -1,4 +1,4 @@
-/** Rooms of a user: what goes in and out, through REST and, where the doors could differ, through tRPC. */
+/** Rooms of a user: what goes in and out, through REST and, where the transports could differ, through tRPC. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Answer } from '../support/http.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';

@@ -1,4 +1,4 @@
-/** The rows of every table, to see that a refused write left no trace and that two doors leave the same one. */
+/** The rows of every table, to see that a refused write left no trace and that two transports leave the same one. */
 import { Prisma } from '../../src/db/client.ts';
 import { onlyRow } from '../../src/db/only-row.ts';
 import type { TestApp } from './test-app.ts';

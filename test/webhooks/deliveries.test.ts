@@ -1,6 +1,6 @@
 /** The deliveries of a webhook: which come, in which order and with which fields. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { doors } from '../contract/doors.ts';
+import { transports } from '../contract/transports.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
 
@@ -109,7 +109,7 @@ test('limit and offset cut as they say', async () => {
   expect(await read('?offset=2147483647')).toEqual([]);
 });
 
-describe.each(doors)('through %s', (_, door) => {
+describe.each(transports)('through %s', (_, transport) => {
   test.each([
     [{ limit: 0 }, 'limit must be an integer between 1 and 100'],
     [{ limit: 101 }, 'limit must be an integer between 1 and 100'],
@@ -119,7 +119,7 @@ describe.each(doors)('through %s', (_, door) => {
     [{ offset: 2_147_483_648 }, 'offset must be an integer between 0 and 2147483647'],
   ])('%j is refused', async (part, message) => {
     const input = { id: team.id, webhookId, ...part };
-    expect(await door(app, { name: 'webhooks.deliveries', token: team.owner.token, input })).toMatchObject({
+    expect(await transport(app, { name: 'webhooks.deliveries', token: team.owner.token, input })).toMatchObject({
       status: 400,
       body: { message, issues: [{ path: Object.keys(part)[0], message }] },
     });
@@ -127,7 +127,7 @@ describe.each(doors)('through %s', (_, door) => {
 
   test('both numbers are taken', async () => {
     const input = { id: team.id, webhookId, limit: 2, offset: 3 };
-    const { status, body } = await door(app, { name: 'webhooks.deliveries', token: team.owner.token, input });
+    const { status, body } = await transport(app, { name: 'webhooks.deliveries', token: team.owner.token, input });
     expect([status, body]).toEqual([200, { deliveries: await read('?limit=2&offset=3') }]);
   });
 });

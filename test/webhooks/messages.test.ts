@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createMessageId, isMessageId } from '../../src/webhook-delivery/message-id.ts';
-import { doors, type Input } from '../contract/doors.ts';
+import { type Input, transports } from '../contract/transports.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
@@ -552,7 +552,7 @@ describe('reading a message', () => {
   });
 });
 
-describe.each(doors)('through %s', (_, door) => {
+describe.each(transports)('through %s', (_, transport) => {
   test('who was removed or demoted while they waited for the lock changes nothing', async () => {
     const { id: webhookId } = await newHook(other);
     const { deliveryId, id: messageId } = await addMessage(webhookId, {}, other);
@@ -590,7 +590,7 @@ describe.each(doors)('through %s', (_, door) => {
       await blocker.query('begin');
       await blocker.query('select 1 from workspaces where id = $1 for update', [other.id]);
       const calls = Object.entries(more).map(([operation, input]) =>
-        door(app, { name: `webhooks.${operation}`, token: other.admin.token, input: { id: other.id, ...input } }),
+        transport(app, { name: `webhooks.${operation}`, token: other.admin.token, input: { id: other.id, ...input } }),
       );
       await expect.poll(waiting, { timeout: 10_000 }).toBe(calls.length);
       await demote('member');

@@ -1,7 +1,7 @@
 /** Where a webhook may lead when it is saved: what is private is refused, however it is written. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ResolveHost } from '../../src/egress/address-guard.ts';
-import { doors } from '../contract/doors.ts';
+import { transports } from '../contract/transports.ts';
 import { dumpTables } from '../support/dump.ts';
 import { resolveTestHost, startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
@@ -67,7 +67,7 @@ const refused: [url: string, message: string][] = [
   ),
 ];
 
-describe.each(doors)('through %s', (_, door) => {
+describe.each(transports)('through %s', (_, transport) => {
   test.each(refused)('%s is refused, at creation and at every change, and nothing is written', async (url, message) => {
     const before = await dumpTables(app);
     const { token } = team.admin;
@@ -76,7 +76,7 @@ describe.each(doors)('through %s', (_, door) => {
       { name: 'webhooks.create', token, input },
       { name: 'webhooks.update', token, input: { ...input, webhookId, toggle: true } },
     ]) {
-      const answer = await door(app, call);
+      const answer = await transport(app, call);
       expect(answer).toMatchObject({ status: 400, body: { message, issues: [{ path: 'url', message }] } });
     }
     expect(await dumpTables(app)).toEqual(before);
@@ -96,11 +96,13 @@ describe.each(doors)('through %s', (_, door) => {
   ])('%s is taken', async (url) => {
     const input = { id: team.id, name: 'New', url, events: ['room.created'] };
     const { token } = team.admin;
-    expect(await door(app, { name: 'webhooks.create', token, input })).toMatchObject({
+    expect(await transport(app, { name: 'webhooks.create', token, input })).toMatchObject({
       status: 200,
       body: { webhook: { url } },
     });
-    expect(await door(app, { name: 'webhooks.update', token, input: { id: team.id, webhookId, url } })).toMatchObject({
+    expect(
+      await transport(app, { name: 'webhooks.update', token, input: { id: team.id, webhookId, url } }),
+    ).toMatchObject({
       status: 200,
       body: { webhook: { url } },
     });
@@ -111,10 +113,10 @@ describe.each(doors)('through %s', (_, door) => {
     const input = { id: team.id, name: 'New', url: 'https://intranet.example.com/', events: ['room.created'] };
     for (const { token } of [team.member, team.outsider])
       for (const name of ['webhooks.create', 'webhooks.update'])
-        expect(await door(app, { name, token, input: { ...input, webhookId } })).toMatchObject({ status: 403 });
+        expect(await transport(app, { name, token, input: { ...input, webhookId } })).toMatchObject({ status: 403 });
     const change = { id: team.id, webhookId, name: 'Other' };
     const { token } = team.admin;
-    expect(await door(app, { name: 'webhooks.update', token, input: change })).toMatchObject({ status: 200 });
+    expect(await transport(app, { name: 'webhooks.update', token, input: change })).toMatchObject({ status: 200 });
     expect(asked).toEqual([]);
   });
 });

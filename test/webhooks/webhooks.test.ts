@@ -1,6 +1,6 @@
 /** Registering webhooks: who may, what they look like, and that a secret is shown once and kept sealed. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { doors } from '../contract/doors.ts';
+import { transports } from '../contract/transports.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { dumpTables } from '../support/dump.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -446,9 +446,9 @@ const OF_ONE = [
 ] as const;
 const OPERATIONS = ['list', 'events', 'catalogue', 'create', ...OF_ONE] as const;
 
-describe.each(doors)('through %s', (_, door) => {
+describe.each(transports)('through %s', (_, transport) => {
   const call = async (name: string, token: string | undefined, input: Record<string, unknown>) => {
-    const { status, body } = await door(app, { name, token, input });
+    const { status, body } = await transport(app, { name, token, input });
     const { message } = body as { message?: unknown };
     // Some answers carry a message of another kind.
     return [status, status === 200 ? undefined : message];
@@ -506,7 +506,11 @@ describe.each(doors)('through %s', (_, door) => {
         const message = { deliveryId: 1, messageId: `msg_${'0'.repeat(32)}`, since: 0 };
         const update = operation === 'update' && { toggle: true, name: 'Taken' };
         const input = { id: team.id, webhookId, ...message, ...update };
-        const { status, body } = await door(app, { name: `webhooks.${operation}`, token: team.owner.token, input });
+        const { status, body } = await transport(app, {
+          name: `webhooks.${operation}`,
+          token: team.owner.token,
+          input,
+        });
         const { request_id, ...problem } = body as Record<string, unknown>;
         answers.push({ status, ...problem });
       }

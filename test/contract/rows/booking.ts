@@ -1,7 +1,7 @@
 import { toUnixSeconds } from '../../../src/core/time.ts';
-import type { Input } from '../doors.ts';
 import { type Refusal, type Row, wrongNames, wrongPages } from '../row.ts';
 import { dayAfterTomorrow, type Scene } from '../scene.ts';
+import type { Input } from '../transports.ts';
 
 function id({ workspaceId }: Scene): Input {
   return { id: workspaceId };

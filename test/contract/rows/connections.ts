@@ -1,6 +1,6 @@
-import type { Input } from '../doors.ts';
 import { type Refusal, type Row, wrongNames } from '../row.ts';
 import type { Scene } from '../scene.ts';
+import type { Input } from '../transports.ts';
 
 const livekit = { api_key: 'APIabc', api_secret: 'a secret of LiveKit' };
 

@@ -1,6 +1,6 @@
-import type { Input } from '../doors.ts';
 import { type Refusal, type Row, wrongNames, wrongPages } from '../row.ts';
 import type { Scene } from '../scene.ts';
+import type { Input } from '../transports.ts';
 
 function id({ workspaceId }: Scene): Input {
   return { id: workspaceId };

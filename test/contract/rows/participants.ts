@@ -1,6 +1,6 @@
-import type { Input } from '../doors.ts';
 import { type Row, wrongPages } from '../row.ts';
 import type { Scene } from '../scene.ts';
+import type { Input } from '../transports.ts';
 
 function inRoom({ roomName, participantToken }: Scene): Input {
   return { roomName, token: participantToken };

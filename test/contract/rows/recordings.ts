@@ -1,6 +1,6 @@
-import type { Input } from '../doors.ts';
 import type { Refusal, Row } from '../row.ts';
 import type { Scene } from '../scene.ts';
+import type { Input } from '../transports.ts';
 
 function recording({ recordingId }: Scene): Input {
   return { recordingId };

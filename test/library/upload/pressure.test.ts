@@ -6,9 +6,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { until } from '../../storage/sources.ts';
 import { startTestApp, type TestApp } from '../../support/test-app.ts';
 import { addTeam, type Team } from '../../support/world.ts';
-import { openDoor } from './door.ts';
 import { createFaultyStore } from './faults.ts';
 import { expectItems, expectNoTrace, itemsOf } from './traces.ts';
+import { startUploadServer } from './upload-server.ts';
 import {
   END,
   filePart,
@@ -90,12 +90,12 @@ describe('a client that sends too slowly', () => {
 
   /** Sends `start` and then a byte every few milliseconds, until the connection is gone. */
   const drip = async (start: Buffer) => {
-    const door = await openDoor(app, { ...timeouts, drainMs: 50 });
-    const socket = await openUpload(`${door.url}${team.path}/library`, team.member.token, 'Content-Length: 1000000');
+    const server = await startUploadServer(app, { ...timeouts, drainMs: 50 });
+    const socket = await openUpload(`${server.url}${team.path}/library`, team.member.token, 'Content-Length: 1000000');
     const said = listen(socket);
     await writeAll(socket, start);
     while (await writeAll(socket, Buffer.from('x'))) await delay(10);
-    await door.close();
+    await server.close();
     return parseAnswer(await said);
   };
 
@@ -114,15 +114,15 @@ describe('a client that sends too slowly', () => {
   }
 
   test('or not at all gets 408 too', async () => {
-    const door = await openDoor(app, { ...timeouts, drainMs: 50 });
-    const socket = await openUpload(`${door.url}${team.path}/library`, team.member.token, 'Content-Length: 1000000');
+    const server = await startUploadServer(app, { ...timeouts, drainMs: 50 });
+    const socket = await openUpload(`${server.url}${team.path}/library`, team.member.token, 'Content-Length: 1000000');
     expect(parseAnswer(await listen(socket)).status).toBe(408);
-    await door.close();
+    await server.close();
     await expectNoTrace(app, team.id);
   });
 
   test('but fast enough is served to the end, however many periods it takes', async () => {
-    const door = await openDoor(app, { periodMs: 250, minBytes: 1_000 });
+    const server = await startUploadServer(app, { periodMs: 250, minBytes: 1_000 });
     const bytes = Buffer.concat([...pdfBytes(60_000)]);
     const slowly = async function* () {
       const body = multipart(filePart({ bytes }));
@@ -131,10 +131,10 @@ describe('a client that sends too slowly', () => {
         await delay(15);
       }
     };
-    const answer = await send(`${door.url}${team.path}/library`, slowly(), { token: team.member.token });
+    const answer = await send(`${server.url}${team.path}/library`, slowly(), { token: team.member.token });
     expect([answer.status, answer.body.item?.size]).toEqual([200, bytes.length]);
     await expectItems(app, team.id, 1);
-    await door.close();
+    await server.close();
   });
 
   test('is not blamed for a store that is slow', async () => {
@@ -146,14 +146,14 @@ describe('a client that sends too slowly', () => {
       };
       return real().put(key, Readable.from(slowly()), options);
     };
-    const door = await openDoor(app, timeouts);
-    const answer = await send(`${door.url}${team.path}/library`, largeBody(5 * MIB), { token: team.member.token });
+    const server = await startUploadServer(app, timeouts);
+    const answer = await send(`${server.url}${team.path}/library`, largeBody(5 * MIB), { token: team.member.token });
     expect(answer.status).toBe(200);
-    await door.close();
+    await server.close();
   });
 
   test('or for too long altogether gets 408', async () => {
-    const door = await openDoor(app, { periodMs: 20, minBytes: 1, totalMs: 200, drainMs: 50 });
+    const server = await startUploadServer(app, { periodMs: 20, minBytes: 1, totalMs: 200, drainMs: 50 });
     const endless = async function* () {
       yield partHead({});
       for (;;) {
@@ -161,9 +161,9 @@ describe('a client that sends too slowly', () => {
         await delay(5);
       }
     };
-    const answer = await send(`${door.url}${team.path}/library`, endless(), { token: team.member.token });
+    const answer = await send(`${server.url}${team.path}/library`, endless(), { token: team.member.token });
     expect([answer.status, answer.body.error]).toEqual([408, 'The request body is too slow']);
-    await door.close();
+    await server.close();
     await expectNoTrace(app, team.id);
   });
 });

@@ -1,4 +1,4 @@
-/** One operation through either door, with answers that can be compared. */
+/** One operation through either transport, with answers that can be compared. */
 
 import type { AnyTRPCProcedure } from '@trpc/server';
 import { expect } from 'vitest';
@@ -10,12 +10,12 @@ import type { TestApp } from '../support/test-app.ts';
 
 export type Input = Record<string, unknown>;
 
-/** What a caller learns, whichever door: the status and the answer, or the problem. */
+/** What a caller learns over either transport: the status and the answer, or the problem. */
 export type Outcome = { status: number; body: unknown; challenge: string | null };
 
 export type Call = { name: string; token?: string | undefined; input: Input };
 
-export type Door = (app: TestApp, call: Call) => Promise<Outcome>;
+export type Transport = (app: TestApp, call: Call) => Promise<Outcome>;
 
 const operationsByName = new Map(operations.map((operation) => [operation.name, operation]));
 
@@ -44,7 +44,7 @@ function restRequest({ method, path, takesBody }: Operation, input: Input): { pa
 }
 
 /** The REST path of the operation; every answer is held against the document on the way. */
-export const viaRest: Door = async (app, { name, token, input }) => {
+export const viaRest: Transport = async (app, { name, token, input }) => {
   const operation = operationOf(name);
   const { path, ...request } = restRequest(operation, input);
   const { status, body, headers } = await app.http.call(operation.method, path, { token, ...request });
@@ -55,7 +55,7 @@ export const viaRest: Door = async (app, { name, token, input }) => {
  * `/trpc/<name>` without any client: the envelope is checked, and what it holds is returned. Success is 200 there
  * always, and told as REST tells it.
  */
-export const viaTrpc: Door = async (app, { name, token, input }) => {
+export const viaTrpc: Transport = async (app, { name, token, input }) => {
   const http = createHttp(app.url);
   const answer = isQuery(name)
     ? await http.call('GET', `/trpc/${name}?input=${encodeURIComponent(JSON.stringify(input))}`, { token })
@@ -75,7 +75,7 @@ export const viaTrpc: Door = async (app, { name, token, input }) => {
   return { status: answer.status, body: problem, challenge };
 };
 
-export const doors: readonly [string, Door][] = [
+export const transports: readonly [string, Transport][] = [
   ['REST', viaRest],
   ['tRPC', viaTrpc],
 ];

@@ -1,4 +1,4 @@
-/** The upload's route on its own, with the services of a test application and a patience of the test's choosing. */
+/** The raw operations alone, with the services of a test application and timeouts that the test chooses. */
 import type { AddressInfo } from 'node:net';
 import cookie from '@fastify/cookie';
 import Fastify from 'fastify';
@@ -10,21 +10,21 @@ import type { StreamTimeouts } from '../../../src/http/streaming-body.ts';
 import { rawOperations } from '../../../src/routers/index.ts';
 import type { TestApp } from '../../support/test-app.ts';
 
-export async function openDoor(app: TestApp, timeouts: Partial<StreamTimeouts>) {
+export async function startUploadServer(app: TestApp, timeouts: Partial<StreamTimeouts>) {
   // As in a process of its own.
   const services = { ...app.services, recordingUploads: createUploadLock(), contactImports: createImportLimiter() };
-  const door = Fastify();
-  handleErrors(door);
-  await door.register(cookie);
-  await door.register(async (scope) => serveRawOperations(scope, services, rawOperations, timeouts));
-  await door.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = door.server.address() as AddressInfo; // It listens on TCP, so this is no pipe name.
+  const fastify = Fastify();
+  handleErrors(fastify);
+  await fastify.register(cookie);
+  await fastify.register(async (scope) => serveRawOperations(scope, services, rawOperations, timeouts));
+  await fastify.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = fastify.server.address() as AddressInfo; // It listens on TCP, so this is no pipe name.
   return {
     url: `http://127.0.0.1:${port}`,
-    server: door.server,
+    server: fastify.server,
     async close() {
-      door.server.closeAllConnections();
-      await door.close();
+      fastify.server.closeAllConnections();
+      await fastify.close();
     },
   };
 }
