@@ -20,7 +20,7 @@ export const apiKeysRouter = router({
         path: '/api/workspaces/{id}/api-keys',
         tags,
         summary: 'List API keys',
-        description: 'Owner or admin. All keys of the workspace, oldest first; never the keys themselves.',
+        description: 'Owner or admin. All keys of the workspace, oldest first, without the secret keys themselves.',
       },
     })
     .output(ApiKeysAnswer)
@@ -34,7 +34,8 @@ export const apiKeysRouter = router({
         tags,
         summary: 'Create an API key',
         description:
-          'Owner or admin, not by a key. The key acts for its creator, with their role at each call, in this workspace only. `full_key` is shown here and never again.',
+          'Owner or admin; API keys are not accepted. The key acts for its creator in this workspace only, with ' +
+          'their current role at each call. `full_key` is only returned here and cannot be retrieved again.',
       },
     })
     .input(CreateApiKeyInput)
@@ -48,7 +49,9 @@ export const apiKeysRouter = router({
         path: '/api/workspaces/{id}/api-keys/{keyId}',
         tags,
         summary: 'Activate or deactivate an API key',
-        description: 'Owner or admin, not by a key. No body, or an empty one, flips; `is_active` sets.',
+        description:
+          'Owner or admin; API keys are not accepted. `is_active` sets the state. Without a body, or with an empty ' +
+          'one, the state is toggled.',
       },
     })
     .input(ToggleApiKeyInput)
@@ -62,7 +65,7 @@ export const apiKeysRouter = router({
         path: '/api/workspaces/{id}/api-keys/{keyId}',
         tags,
         summary: 'Delete an API key',
-        description: 'Owner only, not by a key. Its next call is refused with 401.',
+        description: 'Owner only; API keys are not accepted. The next call with the key is rejected with 401.',
       },
     })
     .input(ApiKeyInput)

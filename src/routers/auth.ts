@@ -19,7 +19,7 @@ export const authRouter = router({
         protect: false,
         summary: 'Create an account',
         description:
-          'Creates a user with a workspace named Personal, and signs them in. 409 when the address is taken.',
+          'Creates a user with a workspace named Personal, and signs them in. 409 if the email address has an account.',
       },
     })
     .input(RegisterInput)
@@ -36,7 +36,7 @@ export const authRouter = router({
         protect: false,
         summary: 'Sign in',
         description:
-          'Answers a session token, and sets it as the cookie `session`. 401 for a wrong address or password.',
+          'Returns a session token and sets it as the cookie `session`. 401 for a wrong email address or password.',
       },
     })
     .input(LoginInput)
@@ -53,7 +53,7 @@ export const authRouter = router({
         path: '/api/auth/logout',
         tags,
         summary: 'Sign out',
-        description: 'Ends the session of this call, and clears its cookie.',
+        description: 'Ends the session of this call and clears its cookie.',
       },
     })
     .output(Ok)
@@ -70,8 +70,8 @@ export const authRouter = router({
         method: 'GET',
         path: '/api/auth/me',
         tags,
-        summary: 'Who am I',
-        description: 'The user that the call is made for.',
+        summary: 'Get the signed-in user',
+        description: 'The user to whom the session belongs.',
       },
     })
     .output(UserAnswer)
@@ -85,14 +85,14 @@ export const authRouter = router({
         method: 'PATCH',
         path: '/api/auth/me',
         tags,
-        summary: 'Change my name or password',
-        description: 'Only sent fields change. A new password needs `current_password`, and ends all other sessions.',
+        summary: 'Change the name or password',
+        description: 'Only sent fields change. A new password requires `current_password` and ends all other sessions.',
       },
     })
     .input(UpdateMeInput)
     .output(UserAnswer)
     .mutation(async ({ ctx, input }) => {
-      // Whoever has a session must not guess the password by it.
+      // Limited like sign-in, because a stolen session could be used to guess the password.
       if (input.password !== undefined) await ctx.services.limits.consume('signInPerEmail', ctx.caller.email, ctx);
       return { user: await updateMe(ctx.services, ctx.caller, ctx.sessionId, input) };
     }),
@@ -104,9 +104,10 @@ export const authRouter = router({
         method: 'DELETE',
         path: '/api/auth/me',
         tags,
-        summary: 'Delete my account',
+        summary: 'Delete the account',
         description:
-          'Deletes the user, their Personal workspace, and the workspaces in which they are alone. What they made elsewhere stays, without an author. 409 while they own a workspace with other members.',
+          'Deletes the user, their Personal workspace, and workspaces without other members. What they created in ' +
+          'other workspaces stays, without an author. 409 if they own a workspace with other members.',
       },
     })
     .output(Ok)
@@ -117,7 +118,7 @@ export const authRouter = router({
     }),
 });
 
-/** A new session also comes as a cookie, for browsers. */
+/** Sets the cookie of a new session, for browsers. */
 function withCookie(ctx: Context, signed: SignedIn): SignedIn {
   ctx.setSessionCookie({ token: signed.token, expiresAt: new Date(signed.expires_at * 1000) });
   return signed;

@@ -33,7 +33,7 @@ export const labelsRouter = router({
         path: '/api/workspaces/{id}/labels',
         tags,
         summary: 'Create a label',
-        description: 'Owner or admin. 409 when the workspace has a label with this name.',
+        description: 'Owner or admin. 409 if the workspace has a label with this name.',
       },
     })
     .input(CreateLabelInput)
@@ -48,7 +48,7 @@ export const labelsRouter = router({
         path: '/api/workspaces/{id}/labels/{labelId}',
         tags,
         summary: 'Change a label',
-        description: 'Owner or admin. Only sent fields change. 409 when another label has the name.',
+        description: 'Owner or admin. Only sent fields change. 409 if another label has the name.',
       },
     })
     .input(UpdateLabelInput)
@@ -62,7 +62,7 @@ export const labelsRouter = router({
         path: '/api/workspaces/{id}/labels/{labelId}',
         tags,
         summary: 'Delete a label',
-        description: 'Owner or admin. The label is taken off every item.',
+        description: 'Owner or admin. The label is removed from every item.',
       },
     })
     .input(LabelInput)

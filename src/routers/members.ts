@@ -14,7 +14,8 @@ export const membersRouter = router({
         tags,
         summary: 'Change the role of a member',
         description:
-          'Owners give any role to anyone; giving `owner` transfers the workspace, and the old owner becomes an admin (not in Personal: 400). Admins turn members into admins.',
+          'The owner may give any role to anyone. The role `owner` transfers the workspace, and the old owner ' +
+          'becomes an admin; 400 for Personal. Admins may turn members into admins.',
       },
     })
     .input(ChangeRoleInput)
@@ -29,7 +30,8 @@ export const membersRouter = router({
         tags,
         summary: 'Remove a member, or leave',
         description:
-          'Everyone but the owner may leave. The owner removes anyone else; admins remove members. Emits `member.left`.',
+          'Every member except the owner may leave. The owner may remove anyone else, admins may remove members. ' +
+          'Emits `member.left`.',
       },
     })
     .input(MemberInput)

@@ -22,8 +22,9 @@ export const workspacesRouter = router({
         method: 'GET',
         path: '/api/workspaces',
         tags,
-        summary: 'List my workspaces',
-        description: 'All workspaces that the caller is a member of, oldest first; with a key, its one workspace.',
+        summary: 'List workspaces',
+        description:
+          'All workspaces of which the caller is a member, oldest first. With an API key, only its workspace.',
       },
     })
     .output(WorkspacesAnswer)
@@ -36,7 +37,7 @@ export const workspacesRouter = router({
         path: '/api/workspaces',
         tags,
         summary: 'Create a workspace',
-        description: 'The caller becomes its owner.',
+        description: 'The caller becomes the owner.',
       },
     })
     .input(WorkspaceNameInput)
@@ -50,7 +51,7 @@ export const workspacesRouter = router({
         path: '/api/workspaces/{id}',
         tags,
         summary: 'Read a workspace with its members',
-        description: 'Members in the order in which they joined.',
+        description: 'The members are in the order in which they joined.',
       },
     })
     .output(WorkspaceReadAnswer)
@@ -63,7 +64,7 @@ export const workspacesRouter = router({
         path: '/api/workspaces/{id}',
         tags,
         summary: 'Rename a workspace',
-        description: 'Owner only. The slug stays.',
+        description: 'Owner only. The slug does not change.',
       },
     })
     .input(WorkspaceNameInput)
@@ -77,7 +78,7 @@ export const workspacesRouter = router({
         path: '/api/workspaces/{id}',
         tags,
         summary: 'Delete a workspace',
-        description: 'Owner only. Everything in it goes with it, files included. Personal cannot be deleted: 400.',
+        description: 'Owner only. Deletes everything in it, including files. 400 for Personal.',
       },
     })
     .output(Ok)
@@ -90,7 +91,7 @@ export const workspacesRouter = router({
         path: '/api/workspaces/{id}/invite',
         tags,
         summary: 'Get the invite link',
-        description: 'Owner or admin. The same link until it is revoked.',
+        description: 'Owner or admin. Returns the same link until it is revoked.',
       },
     })
     .output(Invite)
@@ -103,7 +104,8 @@ export const workspacesRouter = router({
         path: '/api/workspaces/{id}/invite',
         tags,
         summary: 'Revoke the invite link',
-        description: 'Owner or admin. Who has the link can no longer join; the next invite makes another.',
+        description:
+          'Owner or admin. Nobody can join with the link any more. The next request for one creates a new link.',
       },
     })
     .output(Ok)
@@ -116,8 +118,8 @@ export const workspacesRouter = router({
         method: 'POST',
         path: '/api/workspaces/join/{token}',
         tags,
-        summary: 'Join a workspace by its invite',
-        description: 'Who is a member already gets the same answer. Emits `member.joined` once.',
+        summary: 'Join a workspace by an invite link',
+        description: 'Returns the same answer if the caller is a member already. Emits `member.joined` once.',
       },
     })
     .input(JoinInput)
