@@ -93,7 +93,7 @@ function multiply(body: Buffer, offset: number, times: number): Buffer {
   return changed;
 }
 
-/** Repeats the entries of a table: the body of its box has version and flags, the number of entries, and the entries. */
+/** Repeats the entries of a table. Its box has a body of version and flags, the number of entries, and the entries. */
 function repeatTable(body: Buffer, entryBytes: number, times: number, headBytes = 8): Buffer {
   const head = Buffer.from(body.subarray(0, headBytes));
   const entries = body.subarray(headBytes);

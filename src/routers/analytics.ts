@@ -9,9 +9,10 @@ export const analyticsRouter = router({
         method: 'GET',
         path: '/api/workspaces/{workspaceId}/analytics',
         tags: ['Analytics'],
-        summary: 'Read the analytics',
+        summary: 'Read the analytics of a workspace',
         description:
-          'Any member. Days are UTC days, today and the 29 before, oldest first. What was deleted counts no more, but for contact events.',
+          'Any member. The timelines cover today and the 29 days before, in UTC, oldest first. Deleted rooms, ' +
+          'recordings and contacts do not count; contact events always do.',
       },
     })
     .output(Analytics)

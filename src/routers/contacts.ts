@@ -28,7 +28,7 @@ export const contactsRouter = router({
         path: '/api/workspaces/{id}/contacts',
         tags,
         summary: 'List contacts',
-        description: 'Newest first, a page at a time.',
+        description: 'Any member. Newest first, a page at a time.',
       },
     })
     .input(ListContactsInput)
@@ -42,7 +42,7 @@ export const contactsRouter = router({
         path: '/api/workspaces/{id}/contacts/{contactId}',
         tags,
         summary: 'Read a contact',
-        description: 'With what they did, newest first.',
+        description: 'Any member. Returns the contact with its latest events.',
       },
     })
     .input(ContactInput)
@@ -57,7 +57,7 @@ export const contactsRouter = router({
         path: '/api/workspaces/{id}/contacts',
         tags,
         summary: 'Create a contact',
-        description: 'Owner or admin. 409 when the workspace has a contact with this email address.',
+        description: 'Owner or admin. 409 if the workspace already has a contact with this email address.',
       },
     })
     .input(CreateContactInput)
@@ -71,8 +71,9 @@ export const contactsRouter = router({
         method: 'PATCH',
         path: '/api/workspaces/{id}/contacts/{contactId}',
         tags,
-        summary: 'Change a contact',
-        description: 'Owner or admin. Only sent fields change. 409 when another contact has the email address.',
+        summary: 'Update a contact',
+        description:
+          'Owner or admin. Only the fields that are sent change. 409 if another contact has the email address.',
       },
     })
     .input(UpdateContactInput)
@@ -86,7 +87,7 @@ export const contactsRouter = router({
         path: '/api/workspaces/{id}/contacts/{contactId}',
         tags,
         summary: 'Delete a contact',
-        description: 'Owner or admin. What they did stays counted in analytics.',
+        description: 'Owner or admin. The events of the contact stay in the analytics.',
       },
     })
     .input(ContactInput)
@@ -102,13 +103,15 @@ export const contactsExport = rawOperation({
   tags,
   summary: 'Export contacts as CSV',
   description:
-    'Owner or admin. All contacts as an attachment: `id`, `name`, `email`, `created_at` (RFC 4180, UTF-8). A cell that a spreadsheet would take for a formula starts with a single quote, which the import removes.',
+    'Owner or admin. Returns all contacts as an attachment with the columns `id`, `name`, `email` and `created_at` ' +
+    '(RFC 4180, UTF-8). A cell that a spreadsheet would run as a formula is prefixed with a single quote, which the ' +
+    'import removes.',
   access: workspaceMember('admin'),
   request: { kind: 'none' },
   response: {
     kind: 'csv',
     filename: 'contacts.csv',
-    description: 'The file',
+    description: 'The CSV file',
     example: 'id,name,email,created_at\r\n1,Vera Novak,vera@example.com,1767225600\r\n',
   },
   handle: ({ services, caller }) => exportContacts(services, caller),
@@ -122,7 +125,11 @@ export const contactsImport = rawOperation({
   tags,
   summary: 'Import contacts from CSV',
   description:
-    'Owner or admin. UTF-8, comma or semicolon, at most 10 MiB. The first row names the columns: `email`, and optionally `name`. A contact that exists gets the name in the file. Rows that are not a contact are skipped and listed. More than 100,000 rows, or more than 1,000 that are not a contact, are refused. Rows are written as they arrive: those before the point at which a file is refused stay, and the same file can be sent again. 409 while another import runs in the workspace, 503 while too many run elsewhere, both with `Retry-After`.',
+    'Owner or admin. The file is UTF-8, separated by commas or semicolons, and has at most 10 MiB and 100,000 rows. ' +
+    'The first row names the columns: `email`, and optionally `name`. An existing contact gets the name in the file. ' +
+    'Invalid rows are skipped and listed; a file with more than 1,000 of them is rejected. Rows are written while ' +
+    'the file arrives: rows before an error stay, and the same file can be imported again. 409 while another import ' +
+    'runs in the workspace, 503 while too many imports run in other workspaces, both with `Retry-After`.',
   access: workspaceMember('admin'),
   request: {
     kind: 'csv',
@@ -130,7 +137,7 @@ export const contactsImport = rawOperation({
     maxDurationMs: MAX_IMPORT_MS,
     example: 'name,email\r\nVera Novak,vera@example.com\r\n',
   },
-  response: { kind: 'json', schema: ImportAnswer, description: 'What happened to the rows' },
+  response: { kind: 'json', schema: ImportAnswer, description: 'The number of created, updated and skipped rows' },
   refusals: [409],
   handle: ({ services, caller, body }) =>
     services.contactImports.run(caller.workspaceId, () => importContacts(services, caller, body)),

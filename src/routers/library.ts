@@ -28,7 +28,7 @@ export const libraryRouter = router({
         path: '/api/workspaces/{id}/library',
         tags,
         summary: 'List and search the library',
-        description: 'A page of items, and how many match in all. Ties in the order are broken by id.',
+        description: 'Returns a page of items and the number of all matching items. Ties are broken by id.',
       },
     })
     .input(ListItemsInput)
@@ -42,7 +42,7 @@ export const libraryRouter = router({
         path: '/api/workspaces/{id}/library/{itemId}',
         tags,
         summary: 'Read an item',
-        description: 'One item of the library.',
+        description: 'Any member.',
       },
     })
     .input(ItemInput)
@@ -57,7 +57,8 @@ export const libraryRouter = router({
         tags,
         summary: 'Get a download URL',
         description:
-          'A URL that serves the file as an attachment for 15 minutes, to whoever has it, also if the caller is removed meanwhile. It ends at once when the item is deleted.',
+          'Returns a URL that serves the file as an attachment for 15 minutes, to anyone who has it, even after the ' +
+          'caller has left the workspace. It stops working when the item is deleted.',
       },
     })
     .input(ItemInput)
@@ -72,8 +73,8 @@ export const libraryRouter = router({
         method: 'PATCH',
         path: '/api/workspaces/{id}/library/{itemId}',
         tags,
-        summary: 'Rename or describe an item',
-        description: 'Only sent fields change.',
+        summary: 'Update an item',
+        description: 'Only the fields that are sent change.',
       },
     })
     .input(UpdateItemInput)
@@ -100,8 +101,8 @@ export const libraryRouter = router({
         method: 'POST',
         path: '/api/workspaces/{id}/library/{itemId}/labels',
         tags,
-        summary: 'Put a label on an item',
-        description: 'Answers all labels of the item. Assigning twice changes nothing.',
+        summary: 'Assign a label to an item',
+        description: 'Returns all labels of the item. Assigning a label twice changes nothing.',
       },
     })
     .input(AssignLabelInput)
@@ -114,8 +115,8 @@ export const libraryRouter = router({
         method: 'DELETE',
         path: '/api/workspaces/{id}/library/{itemId}/labels/{labelId}',
         tags,
-        summary: 'Take a label off an item',
-        description: 'Answers the labels that remain. Taking off what is not on it changes nothing.',
+        summary: 'Remove a label from an item',
+        description: 'Returns the remaining labels. Removing a label that is not assigned changes nothing.',
       },
     })
     .input(AssignLabelInput)
@@ -131,7 +132,10 @@ export const libraryUpload = rawOperation({
   tags,
   summary: 'Upload a file',
   description:
-    'Any member. A PDF or MP4 of at most 100 MB (104,857,600 bytes), as multipart/form-data. The parts may come in any order. The type that the part declares decides, or the file extension where it declares none. A file whose bytes are of another type is refused. Emits `library_item.uploaded`. After 500 "Upload failed: storage service unavailable" nothing is stored.',
+    'Any member. Uploads a PDF or MP4 of at most 100 MB (104,857,600 bytes) as multipart/form-data. The parts may ' +
+    'come in any order. The content type of the part decides, or the file extension if the part has no content type. ' +
+    'A file whose content is of another type is rejected. Emits `library_item.uploaded`. After 500 "Upload failed: ' +
+    'storage service unavailable" nothing is stored.',
   access: workspaceMember('member'),
   request: {
     kind: 'multipart',

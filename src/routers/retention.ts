@@ -12,7 +12,7 @@ export const retentionRouter = router({
         path: '/api/workspaces/{id}/retention',
         tags,
         summary: 'Read the retention policy',
-        description: 'Owner only. null: items are kept indefinitely.',
+        description: 'Owner only. null means that items are kept indefinitely.',
       },
     })
     .output(Retention)
@@ -26,7 +26,8 @@ export const retentionRouter = router({
         tags,
         summary: 'Set the retention policy',
         description:
-          'Owner only. Items older than the policy are deleted with their files when the service starts and once a day; each emits `library_item.deleted`.',
+          'Owner only. When the service starts and once a day, items older than the policy are deleted with their ' +
+          'files. Each emits `library_item.deleted`.',
       },
     })
     .input(Retention)

@@ -96,7 +96,7 @@ describe('reading', () => {
     ['CSV must have a column named email', ['\n \n\r\n']],
     ['CSV must have a column named email', ['Ada,ada@example.com\n']],
     ['CSV must be UTF-8', [Buffer.from('\ufeffname,email\nAda,ada@example.com', 'utf16le')]],
-    ['Line 3: a quote is opened and never closed', ['name,email\n\n"Ada,ada@example.com\nBea,b@example.com']],
+    ['Line 3: unclosed quote', ['name,email\n\n"Ada,ada@example.com\nBea,b@example.com']],
     [
       'Line 4: a record must have at most 1 MiB and 1000 columns',
       ['name,email\n"\r\n",x\n', ...Array<string>(17).fill('x'.repeat(MEBIBYTE / 16))],
@@ -191,7 +191,7 @@ describe('reading', () => {
       const rows = await read('email\n', '\n\r\n\rx\n'.repeat(500), `${'\n'.repeat(9)}"`).catch(
         (error) => error.message,
       );
-      expect(rows).toBe('Line 2011: a quote is opened and never closed');
+      expect(rows).toBe('Line 2011: unclosed quote');
       expect(captured.mock.calls.length).toBeLessThan(10);
     } finally {
       captured.mockRestore();

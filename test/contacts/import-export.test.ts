@@ -97,7 +97,7 @@ describe('the import', () => {
     await freshTeam();
     const good = `name,email\n${Array.from({ length: 600 }, (_, index) => `P,p${index}@example.com\n`).join('')}`;
     const answer = await send(`${good}"never closed`, team.owner.token);
-    expect([answer.status, answer.body.message]).toEqual([400, 'Line 602: a quote is opened and never closed']);
+    expect([answer.status, answer.body.message]).toEqual([400, 'Line 602: unclosed quote']);
     expect([0, 500]).toContain(await total());
     await importCsv(good);
     expect(await total()).toBe(600);
@@ -112,7 +112,7 @@ describe('the import', () => {
     });
     await freshTeam();
     const answer = await send(`email\n${good}${'x\n'.repeat(1_001)}`, team.owner.token);
-    const message = 'The file has more than 1,000 rows that are no contact';
+    const message = 'The file has more than 1,000 invalid rows';
     expect([answer.status, answer.body.message, answer.body.issues]).toEqual([400, message, [{ path: '', message }]]);
     expect(await total()).toBe(500);
   });

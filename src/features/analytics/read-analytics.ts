@@ -1,21 +1,19 @@
-/** The numbers of a workspace, from the sums that the database keeps. */
 import type { Actor } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
 import type { Clock } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
 import type { Analytics } from './schemas.ts';
 
-/** How far the timelines go back, besides today. */
+/** The length of the timelines, in addition to today. */
 const DAYS_BEFORE_TODAY = 29;
 
 /**
- * The analytics of the workspace as of one moment: lifetime counts, and the UTC days from 29 before today to today
- * (by the clock), oldest first. Equal counts go by type, or by id.
+ * Reads the analytics of a workspace in one consistent snapshot: lifetime counts, and timelines of the last 30 UTC days
+ * including today, oldest first. Equal counts are ordered by type or id. Throws 404 if the workspace was deleted.
  *
- * It reads no event: days by type and subjects are summed when they are written, so the cost goes with the days that
- * the workspace is old, not with what happened on them. `offset 0` keeps the look-up of a room or page a look-up a row,
- * so that the index that gives the order is left after five of them. Throws 404 for a workspace that was deleted
- * meanwhile.
+ * It reads no events. Triggers maintain sums by day and type and by subject, so the cost grows with the age of the
+ * workspace in days and not with its activity. `offset 0` prevents PostgreSQL from turning the lookup of a room or page
+ * into a join, so that it stops reading the ordered index after five rows.
  */
 export async function readAnalytics(
   { db, clock }: { db: Tx; clock: Clock },
@@ -27,7 +25,8 @@ export async function readAnalytics(
       select id, room_count, recording_count, recording_seconds, ${today}::date as today
       from workspaces where id = ${workspaceId}),
     types as materialized (
-      select d.type, sum(d.count) as count from contact_event_days d where d.workspace_id = ${workspaceId} group by d.type)
+      select d.type, sum(d.count) as count from contact_event_days d
+      where d.workspace_id = ${workspaceId} group by d.type)
     select json_build_object(
       'kpis', json_build_object(
         'rooms', this.room_count,
@@ -36,7 +35,8 @@ export async function readAnalytics(
         'contacts', (select coalesce(sum(c.count), 0) from contact_days c where c.workspace_id = ${workspaceId}),
         'bookings', coalesce((select t.count from types t where t.type = 'booking'), 0)),
       'activityTimeline', (
-        select coalesce(json_agg(json_build_object('date', day, 'bookings', bookings, 'room_joins', room_joins) order by day), '[]')
+        select coalesce(
+          json_agg(json_build_object('date', day, 'bookings', bookings, 'room_joins', room_joins) order by day), '[]')
         from (
           select d.day, coalesce(sum(d.count) filter (where d.type = 'booking'), 0) as bookings,
             coalesce(sum(d.count) filter (where d.type = 'room_join'), 0) as room_joins
@@ -45,7 +45,8 @@ export async function readAnalytics(
             and d.type in ('booking', 'room_join')
           group by d.day) days),
       'eventTypeBreakdown', (
-        select coalesce(json_agg(json_build_object('type', t.type, 'count', t.count) order by t.count desc, t.type collate "C"), '[]')
+        select coalesce(
+          json_agg(json_build_object('type', t.type, 'count', t.count) order by t.count desc, t.type collate "C"), '[]')
         from types t),
       'topBookingPages', (
         select coalesce(json_agg(json_build_object('id', id, 'title', title, 'slug', slug, 'count', count)
@@ -53,7 +54,8 @@ export async function readAnalytics(
         from (
           select p.id, p.title, p.slug, s.count from contact_event_subjects s
           cross join lateral (
-            select id, title, slug from booking_pages where workspace_id = s.workspace_id and id = s.subject_id offset 0) p
+            select id, title, slug from booking_pages
+            where workspace_id = s.workspace_id and id = s.subject_id offset 0) p
           where s.workspace_id = ${workspaceId} and s.type = 'booking'
           order by s.count desc, s.subject_id limit 5) pages),
       'newContactsTimeline', (
@@ -67,7 +69,8 @@ export async function readAnalytics(
         from (
           select r.id, r.name, r.display_name, s.count from contact_event_subjects s
           cross join lateral (
-            select id, name, display_name from rooms where workspace_id = s.workspace_id and id = s.subject_id offset 0) r
+            select id, name, display_name from rooms
+            where workspace_id = s.workspace_id and id = s.subject_id offset 0) r
           where s.workspace_id = ${workspaceId} and s.type = 'room_join'
           order by s.count desc, s.subject_id limit 5) rooms)
     ) as analytics from this`;

@@ -8,45 +8,49 @@ const Kpis = z
   .object({
     rooms: count,
     recordings: count,
-    recordingDuration: count.describe('Seconds, all recordings together'),
+    recordingDuration: count.describe('Total duration of all recordings, in seconds'),
     contacts: count,
-    bookings: count.describe('Contact events of type booking'),
+    bookings: count.describe('Contact events of type `booking`'),
   })
   .meta({ id: 'Kpis', description: 'Lifetime counts' });
 
 const ActivityDay = z
   .object({ date, bookings: count, room_joins: count })
-  .meta({ id: 'ActivityDay', description: 'A day with at least one booking or join' });
+  .meta({ id: 'ActivityDay', description: 'Activity of a day with at least one booking or room join' });
 
 const EventTypeCount = z
   .object({ type: z.string().meta({ example: 'room_join' }), count })
-  .meta({ id: 'EventTypeCount', description: 'How many contact events of a type there ever were' });
+  .meta({ id: 'EventTypeCount', description: 'Lifetime number of contact events of one type' });
 
 const TopBookingPage = z
-  .object({ id, title: z.string(), slug: z.string(), count: count.describe('Bookings, lifetime') })
+  .object({ id, title: z.string(), slug: z.string(), count: count.describe('Lifetime number of bookings') })
   .meta({ id: 'TopBookingPage' });
 
 const ContactsDay = z
   .object({ date, count })
-  .meta({ id: 'ContactsDay', description: 'A day on which at least one contact was created' });
+  .meta({ id: 'ContactsDay', description: 'Number of contacts created on a day, at least one' });
 
 const TopRoom = z
   .object({
     id,
     name: z.string().describe('The slug'),
     display_name: z.string().nullable(),
-    count: count.describe('Joins, lifetime'),
+    count: count.describe('Lifetime number of joins'),
   })
   .meta({ id: 'TopRoom' });
 
 export const Analytics = z
   .object({
     kpis: Kpis,
-    activityTimeline: z.array(ActivityDay).describe('Last 30 days, oldest first; other days are left out'),
-    eventTypeBreakdown: z.array(EventTypeCount).describe('The most frequent first'),
-    topBookingPages: z.array(TopBookingPage).describe('At most 5, the most booked first'),
-    newContactsTimeline: z.array(ContactsDay).describe('Last 30 days, oldest first; other days are left out'),
-    topRooms: z.array(TopRoom).describe('At most 5, the most joined first'),
+    activityTimeline: z
+      .array(ActivityDay)
+      .describe('The last 30 days, oldest first, without days that have nothing to count'),
+    eventTypeBreakdown: z.array(EventTypeCount).describe('Ordered by count, descending'),
+    topBookingPages: z.array(TopBookingPage).describe('At most 5, ordered by count, descending'),
+    newContactsTimeline: z
+      .array(ContactsDay)
+      .describe('The last 30 days, oldest first, without days that have nothing to count'),
+    topRooms: z.array(TopRoom).describe('At most 5, ordered by count, descending'),
   })
-  .meta({ id: 'Analytics', description: 'What happened in a workspace, in numbers' });
+  .meta({ id: 'Analytics', description: 'The analytics of a workspace' });
 export type Analytics = z.infer<typeof Analytics>;

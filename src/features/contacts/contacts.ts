@@ -1,6 +1,5 @@
 /**
- * Creating, changing and deleting contacts. Each takes the workspace's row first and looks at the actor's role behind
- * that lock.
+ * Creating, updating and deleting contacts. Each of these locks the workspace first, then checks the actor's role.
  */
 import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
@@ -13,7 +12,7 @@ import type { Contact, ContactInput, CreateContactInput, UpdateContactInput } fr
 
 type Db = Pick<Services, 'db'>;
 
-/** Creates a contact. Throws 409 for an address that the workspace has. */
+/** Creates a contact. Throws 409 if the workspace has a contact with this email address. */
 export function createContact(
   services: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
@@ -25,7 +24,7 @@ export function createContact(
   });
 }
 
-/** Runs `work` in a transaction behind the workspace's lock. Throws 404, 403, and 409 for an address that is taken. */
+/** Runs `work` in a transaction with the workspace locked. Throws 404, 403, and 409 if the email address is taken. */
 async function write<Result>({ db }: Db, actor: Actor, work: (tx: Tx) => Promise<Result>): Promise<Result> {
   try {
     return await transact(db, async (tx) => {
@@ -33,13 +32,13 @@ async function write<Result>({ db }: Db, actor: Actor, work: (tx: Tx) => Promise
       return work(tx);
     });
   } catch (error) {
-    // The only unique key here.
+    // The email address is the only unique key of contacts.
     if (isUniqueViolation(error)) throw conflict('A contact with this email already exists');
     throw error;
   }
 }
 
-/** Changes what is sent. Throws 404, and 409 for an address that another contact has. */
+/** Updates the fields that are sent. Throws 404, and 409 if another contact has the email address. */
 export function updateContact(
   services: Db,
   actor: Actor,
@@ -57,7 +56,7 @@ export function updateContact(
   });
 }
 
-/** Deletes a contact; what they did stays counted, and bookings keep their name and address. Throws 404. */
+/** Deletes a contact. Its events stay in the analytics, and bookings keep its name and email address. Throws 404. */
 export function deleteContact(services: Db, actor: Actor, { contactId }: ContactInput): Promise<{ ok: true }> {
   return write(services, actor, async (tx) => {
     const { count } = await tx.contact.deleteMany({ where: { workspaceId: actor.workspaceId, id: contactId } });

@@ -1,20 +1,20 @@
 /**
- * Cells of a CSV file that a spreadsheet would run as a formula. As OWASP advises (CSV Injection), such a cell leaves
- * with a single quote in front; a cell that begins with quotes and then like a formula gets one more, so that reading,
- * which takes one off, gives back what was written.
+ * Protection against CSV injection, as OWASP recommends: a cell that a spreadsheet would run as a formula is exported
+ * with a single quote in front. A cell that already has quotes before such a formula gets another one, so that removing
+ * one quote on import restores every cell.
  */
 
-/** What OWASP lists, and the wide forms of the same signs, which some spreadsheets take for them. */
+/** The signs that OWASP lists, and their full-width forms, which some spreadsheets accept too. */
 const FORMULA_SIGNS = '=+\\-@\\t\\r\\n＝＋－＠';
-const LIKE_FORMULA = new RegExp(`^'*[${FORMULA_SIGNS}]`);
-const DEFUSED = new RegExp(`^'+[${FORMULA_SIGNS}]`);
+const FORMULA = new RegExp(`^'*[${FORMULA_SIGNS}]`);
+const ESCAPED_FORMULA = new RegExp(`^'+[${FORMULA_SIGNS}]`);
 
-/** The cell as it may leave. */
+/** Returns the cell as it is exported. */
 export function escapeFormula(cell: string): string {
-  return LIKE_FORMULA.test(cell) ? `'${cell}` : cell;
+  return FORMULA.test(cell) ? `'${cell}` : cell;
 }
 
-/** The cell as it was before `defuse`; one that `defuse` did not change stays. */
+/** Reverses `escapeFormula`. */
 export function unescapeFormula(cell: string): string {
-  return DEFUSED.test(cell) ? cell.slice(1) : cell;
+  return ESCAPED_FORMULA.test(cell) ? cell.slice(1) : cell;
 }

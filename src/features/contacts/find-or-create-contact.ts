@@ -3,17 +3,19 @@ import type { Tx } from '../../db/client.ts';
 export type NewContact = {
   workspaceId: number;
   name: string;
-  /** Compared without regard to case. null: someone who did not give one. */
+  /** Case-insensitive. null if the person did not give one. */
   email: string | null;
   at: Date;
 };
 
 /**
- * The id of the workspace's contact with this email address, who is created at `at` when new; null without an address, by
- * which alone someone could be recognised, and then nothing is written. One who is known keeps their name: whoever comes
- * with an address need not be who it belongs to. Calls at once make one contact. A new contact lets the workspace's next
- * writer wait for the commit: call it late in the transaction. Throws a foreign key violation for a workspace that was
- * deleted meanwhile.
+ * Returns the id of the workspace's contact with this email address, and creates the contact if there is none. Without
+ * an address it creates nothing and returns null, because only an address identifies a contact. Concurrent calls create
+ * one contact.
+ *
+ * An existing contact keeps its name, because anyone can enter the address of somebody else. Creating a contact blocks
+ * others who create one in the workspace until the commit, so call it late in the transaction. Throws a foreign key
+ * violation if the workspace was deleted.
  */
 export async function findOrCreateContact(
   tx: Tx,
@@ -23,9 +25,9 @@ export async function findOrCreateContact(
   if (!address) return null;
   const where = { workspaceId_email: { workspaceId, email: address } };
   const select = { id: true } as const;
-  const known = await tx.contact.findUnique({ where, select });
-  // Before the insert, which takes an id even where it only finds a conflict, and ids are 32-bit.
-  if (known !== null) return known.id;
+  // This look-up saves ids, which are 32-bit: an insert that hits a conflict still uses one up.
+  const existing = await tx.contact.findUnique({ where, select });
+  if (existing !== null) return existing.id;
   const [added] = await tx.contact.createManyAndReturn({
     data: { workspaceId, name, email: address, createdAt: at },
     select,

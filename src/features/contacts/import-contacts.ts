@@ -1,60 +1,61 @@
-/** Contacts from a CSV file: those that are new come in, those that are there get their new names. */
-import { setImmediate as giveWay } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { badField } from '../../core/errors.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
 import { type ParsedRow, parseContactsCsv } from './parse-contacts-csv.ts';
-import { type ImportAnswer, MAX_BAD_ROWS, MAX_NAMED_PROBLEMS, MAX_ROWS } from './schemas.ts';
+import { type ImportAnswer, MAX_INVALID_ROWS, MAX_LISTED_PROBLEMS, MAX_ROWS } from './schemas.ts';
 
-const BATCH = 500;
-/** Rows to work off in one turn of the event loop: a few milliseconds, also where each one is bad. */
-const ROWS_IN_A_TURN = 100;
+const BATCH_SIZE = 500;
+/** Rows to process in one turn of the event loop: a few milliseconds, even if every row is invalid. */
+const ROWS_PER_TURN = 100;
 
 type Row = { name: string; email: string };
 
 /**
- * Imports a CSV file (see `parseContactsCsv`) as it streams in, a batch a transaction: what was written before a failure
- * stays, and the same file may be sent again. Every row counts as created, updated or skipped. Throws 400
- * for what cannot be read on, for more than 100,000 rows and for more than 1,000 that are no contact, and 404 and 403 for
- * an actor who may not (any more).
+ * Imports contacts from a CSV file (see `parseContactsCsv`) while it arrives. Existing contacts are renamed. Every row
+ * counts as created, updated or skipped.
+ *
+ * Each batch is a transaction: the batches before a failure stay, and the same file can be imported again. Throws 400
+ * for a file that cannot be parsed, for more than 100,000 rows and for more than 1,000 invalid rows, and 404 and 403 as
+ * soon as the actor is no longer an admin of the workspace.
  */
 export async function importContacts(
   services: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
   file: AsyncIterable<Buffer>,
 ): Promise<ImportAnswer> {
-  const answer: ImportAnswer = { created: 0, updated: 0, skipped: [], skipped_count: 0 };
+  const result: ImportAnswer = { created: 0, updated: 0, skipped: [], skipped_count: 0 };
   let batch: Row[] = [];
   const flush = async (): Promise<void> => {
     if (batch.length === 0) return;
     const created = await importBatch(services, actor, batch);
-    answer.created += created;
-    answer.updated += batch.length - created;
+    result.created += created;
+    result.updated += batch.length - created;
     batch = [];
   };
   for await (const row of readRows(file)) {
     if ('problem' in row) {
-      answer.skipped_count += 1;
-      if (answer.skipped_count > MAX_BAD_ROWS) throw tooManyBadRows();
-      if (answer.skipped.length < MAX_NAMED_PROBLEMS) answer.skipped.push(row);
+      result.skipped_count += 1;
+      if (result.skipped_count > MAX_INVALID_ROWS) throw tooManyInvalidRows();
+      if (result.skipped.length < MAX_LISTED_PROBLEMS) result.skipped.push(row);
       continue;
     }
     batch.push({ name: row.name, email: row.email });
-    if (batch.length === BATCH) await flush();
+    if (batch.length === BATCH_SIZE) await flush();
   }
   await flush();
-  return answer;
+  return result;
 }
 
-/** Writes a batch in a transaction of its own. Throws 404 and 403 for who may not (any more). */
+/** Imports a batch in one transaction. Returns the number of created contacts. Throws 404 and 403. */
 async function importBatch(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
   rows: readonly Row[],
 ): Promise<number> {
-  // Of one address the last name counts.
+  // If an address occurs several times, the last row wins.
   const distinct = [...new Map(rows.map((row) => [row.email, row])).values()];
   return transact(db, async (tx) => {
     await lockWorkspaceAs(tx, actor, 'admin');
@@ -62,12 +63,12 @@ async function importBatch(
   });
 }
 
-/** Brings in one contact an address, in the order of the file. Returns how many were new. */
+/** Creates or renames the contacts, in the order of the file. Returns the number of created contacts. */
 async function upsertAll(tx: Tx, workspaceId: number, at: Date, rows: readonly Row[]): Promise<number> {
   const names = rows.map(({ name }) => name);
   const emails = rows.map(({ email }) => email);
-  // What every new contact waits for, taken first: until the commit nobody adds one of these addresses. So none is
-  // inserted in vain: an insert takes an id even where it only finds a conflict, and ids are 32-bit.
+  // Every new contact needs this lock, so until the commit nobody else can add one of these addresses. This saves ids,
+  // which are 32-bit: an insert that hits a conflict still uses one up.
   await tx.$executeRaw`select lock_contact_sums(${workspaceId}::int)`;
   await tx.$executeRaw`
     update contacts c set name = n.name from unnest(${names}::text[], ${emails}::text[]) n (name, email)
@@ -80,17 +81,17 @@ async function upsertAll(tx: Tx, workspaceId: number, at: Date, rows: readonly R
     order by n.position`;
 }
 
-/** The rows of a file, some at a time between what others have to do. Throws 400 for one row more than a file may have. */
+/** Parses the rows of a file, and regularly yields to the event loop. Throws 400 for too many rows. */
 async function* readRows(file: AsyncIterable<Buffer>): AsyncGenerator<ParsedRow, void, undefined> {
   let count = 0;
   for await (const row of parseContactsCsv(file)) {
     count += 1;
     if (count > MAX_ROWS) throw badField('', `The file has more than ${MAX_ROWS.toLocaleString('en')} rows`);
-    if (count % ROWS_IN_A_TURN === 0) await giveWay();
+    if (count % ROWS_PER_TURN === 0) await yieldToEventLoop();
     yield row;
   }
 }
 
-function tooManyBadRows() {
-  return badField('', `The file has more than ${MAX_BAD_ROWS.toLocaleString('en')} rows that are no contact`);
+function tooManyInvalidRows() {
+  return badField('', `The file has more than ${MAX_INVALID_ROWS.toLocaleString('en')} invalid rows`);
 }

@@ -2,19 +2,19 @@
 import { conflict, serviceUnavailable } from '../../core/errors.ts';
 import { createKeyedSemaphore, createSemaphore } from '../../core/semaphore.ts';
 
-/** An import takes much of the process, and anybody can create workspaces: one per workspace is not limit enough. */
+/** An import takes much of the process's time. Anyone can create workspaces, so a limit per workspace is not enough. */
 const MAX_RUNNING = 2;
 const RETRY_AFTER_SECONDS = 10;
 
 export type ImportLimiter = {
   /**
-   * Runs `work`, which imports into this workspace. Throws 409 while another import runs in the workspace, and 503 while
-   * two run in the process.
+   * Runs `work`, which imports into this workspace. Throws 409 while another import runs in the workspace, and 503
+   * while two run in the process.
    */
   run<Result>(workspaceId: number, work: () => Promise<Result>): Promise<Result>;
 };
 
-/** Creates the limiter of one process: it counts in memory. */
+/** Creates the limiter of this process. It counts in memory. */
 export function createImportLimiter(): ImportLimiter {
   const perWorkspace = createKeyedSemaphore<number>(1, {
     maxQueued: 0,

@@ -1,4 +1,3 @@
-/** Reading contacts: the list, and one with what they did. */
 import type { Actor } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
 import { toUnixSeconds } from '../../core/time.ts';
@@ -27,27 +26,27 @@ type EventRow = {
   created_at: Date;
 };
 
-/** A page of the workspace's contacts, newest first, and the number of all that match. */
+/** Lists the workspace's contacts a page at a time, newest first. `total` is the number of all contacts that match. */
 export async function listContacts(
   { db }: Db,
   { workspaceId }: Actor,
   { search, limit, offset }: ListContactsInput,
 ): Promise<ContactsAnswer> {
   const pattern = search ? toLikePattern(search) : null;
-  const found =
+  const condition =
     pattern === null
       ? Prisma.sql`workspace_id = ${workspaceId}`
       : Prisma.sql`workspace_id = ${workspaceId} and (name ilike ${pattern} or email ilike ${pattern})`;
-  // The sums of the days are kept, so that nobody counts the contacts.
+  // Without a search, the sums per day are added up instead of counting all contacts.
   const total =
     pattern === null
       ? Prisma.sql`select coalesce(sum(count), 0)::int from contact_days where workspace_id = ${workspaceId}`
-      : Prisma.sql`select count(*)::int from contacts where ${found}`;
+      : Prisma.sql`select count(*)::int from contacts where ${condition}`;
   const rows = await db.$queryRaw<((ContactRow | { id: null }) & { total: number })[]>`
     select n.total, c.* from (select (${total}) as total) n
     left join lateral (
       select id, workspace_id as "workspaceId", name, email, created_at as "createdAt"
-      from contacts where ${found} order by created_at desc, id desc limit ${limit} offset ${offset}) c on true
+      from contacts where ${condition} order by created_at desc, id desc limit ${limit} offset ${offset}) c on true
     order by c."createdAt" desc, c.id desc`;
   return {
     contacts: rows.flatMap((row) => (row.id === null ? [] : [toContact(row)])),
@@ -55,7 +54,7 @@ export async function listContacts(
   };
 }
 
-/** One contact with what they did last. Throws 404. */
+/** Reads a contact with its latest events. Throws 404. */
 export async function readContact(
   { db }: Db,
   { workspaceId }: Actor,

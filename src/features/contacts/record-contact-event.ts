@@ -2,7 +2,7 @@ import type { Tx } from '../../db/client.ts';
 
 export type NewContactEvent = {
   workspaceId: number;
-  /** `room_join`, `booking` or another name in snake_case, of at most 64 characters. */
+  /** A name in snake_case such as `room_join` or `booking`, of at most 64 characters. */
   type: string;
   contactId: number | null;
   /** The room that was joined. */
@@ -13,8 +13,9 @@ export type NewContactEvent = {
 };
 
 /**
- * Writes what a contact (or somebody unknown) did; triggers add it to the sums of analytics. The workspace's next event
- * waits for the commit: call it last. Throws a foreign key violation for a workspace that was deleted meanwhile.
+ * Records an event of a contact, or of an unknown person. Triggers add it to the sums that analytics reads. Other
+ * events of the workspace wait for the commit, so call it last. Throws a foreign key violation if the workspace was
+ * deleted.
  */
 export async function recordContactEvent(
   tx: Tx,

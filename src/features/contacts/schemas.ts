@@ -9,47 +9,48 @@ import {
   unixSeconds,
 } from '../../core/validation.ts';
 
-const MAX_SEARCH = 200;
-/** What reading a contact shows of what they did. */
+const MAX_SEARCH_LENGTH = 200;
+/** The maximum number of events that are returned with a contact. */
 export const MAX_EVENTS = 100;
 
 const contactName = requiredText(MAX_NAME_LENGTH, 'Name is required')
   .describe('At most 100 characters')
   .meta({ example: 'Vera Novak' });
 
-/** The same as for an account: a contact who registers is recognised by it. */
-const email = emailAddress
-  .describe('Unique in the workspace; upper and lower case are the same')
-  .meta({ example: 'vera@example.com' });
+/** Normalized like the email address of an account, so that both can be compared. */
+const email = emailAddress.describe('Unique in the workspace, case-insensitive').meta({ example: 'vera@example.com' });
 
 export const Contact = z
   .object({
     id,
     workspace_id: id,
     name: z.string(),
-    email: z.string().describe('Lower-cased'),
+    email: z.string().describe('In lower case'),
     created_at: unixSeconds,
   })
-  .meta({ id: 'Contact', description: 'Somebody who joined a room, booked a meeting, or was entered by hand' });
+  .meta({
+    id: 'Contact',
+    description: 'A person who joined a room, booked a meeting, or was added or imported by an admin',
+  });
 export type Contact = z.infer<typeof Contact>;
 
 export const ContactEvent = z
   .object({
     id: z.int(),
-    type: z.string().describe('`room_join`, `booking`, `booking_cancelled` or another').meta({ example: 'room_join' }),
+    type: z.string().describe('Such as `room_join`, `booking` or `booking_cancelled`').meta({ example: 'room_join' }),
     room_id: id.nullable(),
-    room_name: z.string().nullable().describe('null: no room, or one that was deleted'),
+    room_name: z.string().nullable().describe('null if the event has no room or the room was deleted'),
     booking_page_id: id.nullable(),
-    booking_page_title: z.string().nullable().describe('null: no page, or one that was deleted'),
+    booking_page_title: z.string().nullable().describe('null if the event has no page or the page was deleted'),
     created_at: unixSeconds,
   })
-  .meta({ id: 'ContactEvent', description: 'What a contact did' });
+  .meta({ id: 'ContactEvent', description: 'Something that a contact did' });
 export type ContactEvent = z.infer<typeof ContactEvent>;
 
 export const ListContactsInput = z.object({
   search: z
     .string()
-    .max(MAX_SEARCH, { error: `search must have at most ${MAX_SEARCH} characters` })
+    .max(MAX_SEARCH_LENGTH, { error: `search must have at most ${MAX_SEARCH_LENGTH} characters` })
     .refine((value) => value.isWellFormed() && !value.includes('\u0000'), {
       error: 'search must not contain NUL or invalid Unicode',
     })
@@ -71,41 +72,44 @@ export type UpdateContactInput = z.infer<typeof UpdateContactInput>;
 
 export const ContactsAnswer = z.object({
   contacts: z.array(Contact),
-  total: z.int().min(0).describe('How many there are in all, or match the search'),
+  total: z.int().min(0).describe('Number of matching contacts, independent of limit and offset'),
 });
 export type ContactsAnswer = z.infer<typeof ContactsAnswer>;
 export const ContactAnswer = z.object({ contact: Contact });
 export const ContactReadAnswer = z.object({
   contact: Contact,
-  events: z.array(ContactEvent).describe(`What they did, newest first, at most ${MAX_EVENTS}`),
+  events: z.array(ContactEvent).describe(`The latest ${MAX_EVENTS} events, newest first`),
 });
 export type ContactReadAnswer = z.infer<typeof ContactReadAnswer>;
 
-/** Of a file of contacts, without the header and without blank rows. */
+/** The maximum number of rows of a CSV file, not counting the header and blank rows. */
 export const MAX_ROWS = 100_000;
-/** The largest CSV file. */
+/** The maximum size of a CSV file. */
 export const MAX_CSV_BYTES = 10 * 1024 * 1024;
-/** How long a CSV file may take to arrive. A slow import keeps others waiting. */
+/** The maximum time for receiving a CSV file. A slow import blocks others. */
 export const MAX_IMPORT_MS = 5 * MINUTE_MS;
-/** With more rows that are no contact it is not a file of contacts. */
-export const MAX_BAD_ROWS = 1_000;
-/** So many rows that are no contact are named. */
-export const MAX_NAMED_PROBLEMS = 100;
+/** The maximum number of invalid rows. A file with more of them is not a file of contacts. */
+export const MAX_INVALID_ROWS = 1_000;
+/** The maximum number of invalid rows that are listed. */
+export const MAX_LISTED_PROBLEMS = 100;
 
 export const ImportAnswer = z
   .object({
-    created: z.int().min(0).describe('Rows that made a contact'),
-    updated: z.int().min(0).describe('Rows whose address the workspace had: the contact has the name of the last one'),
+    created: z.int().min(0).describe('Number of rows that created a contact'),
+    updated: z
+      .int()
+      .min(0)
+      .describe('Number of rows for an existing contact, which gets the name of the last such row'),
     skipped: z
       .array(
         z.object({
-          line: z.int().min(1).describe('Line of the file in which the row begins; the first one is 1'),
+          line: z.int().min(1).describe('Line of the file where the row starts; the first line is 1'),
           problem: z.string().meta({ example: 'email must be a valid email address' }),
         }),
       )
-      .max(MAX_NAMED_PROBLEMS)
-      .describe(`Rows that are no contact, the first ${MAX_NAMED_PROBLEMS}`),
-    skipped_count: z.int().min(0).max(MAX_BAD_ROWS).describe('How many rows are no contact'),
+      .max(MAX_LISTED_PROBLEMS)
+      .describe(`The first ${MAX_LISTED_PROBLEMS} invalid rows`),
+    skipped_count: z.int().min(0).max(MAX_INVALID_ROWS).describe('Number of invalid rows'),
   })
-  .meta({ id: 'ContactImport', description: 'What became of the rows of a CSV file of contacts' });
+  .meta({ id: 'ContactImport', description: 'The result of an import of contacts' });
 export type ImportAnswer = z.infer<typeof ImportAnswer>;

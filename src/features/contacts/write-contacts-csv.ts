@@ -1,14 +1,15 @@
-/** Contacts as CSV (RFC 4180), out, one record at a time. */
+/** Writes contacts as CSV (RFC 4180), one record at a time. */
 import { pipeline, Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
 import { escapeFormula } from './escape-formulas.ts';
 
-/** A contact as a row of the file. `created_at` is a Unix timestamp in seconds. */
+/** A row of the file. `created_at` is a Unix timestamp in seconds. */
 export type ContactCsvRow = { id: number; name: string; email: string; created_at: number };
 
 /**
- * Writes contacts as CSV: UTF-8, CRLF, a header row also where there are none. Rows are taken as fast as the reader takes
- * what is written. `parseContactsCsv` gives the same names and addresses again. What the source throws comes through.
+ * Writes contacts as CSV in UTF-8 with CRLF line ends. The header row is always written. Consumes rows only as fast as
+ * the caller consumes the output. `parseContactsCsv` restores the same names and addresses. Errors of the source are
+ * thrown as they are.
  */
 export async function* writeContactsCsv(rows: AsyncIterable<ContactCsvRow>): AsyncGenerator<Buffer, void, undefined> {
   const csv = stringify({
@@ -18,6 +19,6 @@ export async function* writeContactsCsv(rows: AsyncIterable<ContactCsvRow>): Asy
     quote_record_delimiter: true,
     cast: { string: escapeFormula },
   });
-  // Its callback has nothing to do: the iteration throws what it would be told.
+  // The iteration throws the error that the callback gets.
   yield* pipeline(Readable.from(rows), csv, () => {});
 }

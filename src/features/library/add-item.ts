@@ -1,4 +1,3 @@
-/** Adding an item to the library, once its file is in the store. */
 import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { toUnixSeconds } from '../../core/time.ts';
@@ -9,8 +8,8 @@ import type { Services } from '../../services.ts';
 import type { LibraryItem, UploadFields } from './schemas.ts';
 
 /**
- * Writes the row and its event, `library_item.uploaded`, in one transaction. Throws 403 and 404 where the membership or
- * the workspace has ended.
+ * Adds an item to the library. Its file is already in the store. Emits `library_item.uploaded`. Throws 403 if the actor
+ * is no longer a member, and 404 if the workspace was deleted.
  */
 export function addItem(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
@@ -18,7 +17,7 @@ export function addItem(
   item: UploadFields & StoredFile,
 ): Promise<LibraryItem> {
   return transact(db, async (tx) => {
-    // Storing the file may have taken minutes: is the uploader still a member?
+    // Storing the file may have taken minutes: the uploader may have left in the meantime.
     await lockWorkspaceAs(tx, actor, 'member');
     const now = clock.now();
     const { name, description, size, duration } = item;

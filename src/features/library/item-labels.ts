@@ -1,4 +1,4 @@
-/** Labels on items. */
+/** The labels of items. */
 import type { Actor } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
 import { isForeignKeyViolation, retryDeadlocks } from '../../db/client.ts';
@@ -8,7 +8,7 @@ import type { AssignLabelInput, ItemLabel } from './schemas.ts';
 
 type Db = Pick<Services, 'db'>;
 
-/** Puts a label on an item, and answers all labels of the item; twice is as once. Throws 404 for either. */
+/** Assigns a label to an item. Assigning it again changes nothing. Returns all labels of the item. Throws 404. */
 export async function assignLabel(
   { db }: Db,
   actor: Actor,
@@ -17,12 +17,12 @@ export async function assignLabel(
   const { workspaceId } = actor;
   await readItem(db, actor, { itemId });
   try {
-    // Deleting a workspace locks labels before items; this locks them the other way round.
+    // Deleting a workspace locks labels before items, and this locks items first, so they can deadlock.
     await retryDeadlocks(() =>
       db.itemLabel.createMany({ data: { workspaceId, itemId, labelId }, skipDuplicates: true }),
     );
   } catch (error) {
-    // The item was there: it is the label that is not, or the item went meanwhile, which the read below tells.
+    // Either the label does not exist, or the item was deleted after the first read.
     if (!isForeignKeyViolation(error)) throw error;
     await readItem(db, actor, { itemId });
     throw notFound('Label');
@@ -30,7 +30,7 @@ export async function assignLabel(
   return (await readItem(db, actor, { itemId })).labels;
 }
 
-/** Takes a label off an item, and answers those that remain. Throws 404 for an item or label that is not there. */
+/** Removes a label from an item, if it is assigned. Returns the remaining labels. Throws 404. */
 export async function unassignLabel(
   { db }: Db,
   actor: Actor,

@@ -1,4 +1,4 @@
-/** Changing, deleting and downloading an item. */
+/** Updating, deleting and downloading an item. */
 import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
@@ -12,7 +12,7 @@ import type { Download, ItemInput, LibraryItem, UpdateItemInput } from './schema
 
 type DeletedRow = { name: string; mime_type: string; size: bigint; file_key: string };
 
-/** Changes what is sent. Throws 404. */
+/** Updates the fields that are sent. Throws 404. */
 export async function updateItem(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
@@ -28,13 +28,13 @@ export async function updateItem(
 }
 
 /**
- * Deletes an item with its file, and emits `library_item.deleted`. The file is removed before this resolves; where the
- * store is down it goes later. Throws 404.
+ * Deletes an item and its file. Emits `library_item.deleted`. The file is deleted before this function returns, or
+ * later if the store is unavailable. Throws 404.
  */
 export async function deleteItem(services: Services, actor: Actor, { itemId }: ItemInput): Promise<{ ok: true }> {
   const { workspaceId } = actor;
   const fileKey = await transact(services.db, async (tx) => {
-    // The workspace first, then the item: the trigger that counts takes it in any case.
+    // The trigger that counts items locks the workspace after the item. Locking it first avoids deadlocks.
     await lockWorkspace(tx, workspaceId, 'Item');
     const [row] = await tx.$queryRaw<DeletedRow[]>`
       delete from library_items where workspace_id = ${workspaceId} and id = ${itemId}
@@ -59,7 +59,7 @@ export async function deleteItem(services: Services, actor: Actor, { itemId }: I
   return { ok: true };
 }
 
-/** A URL that serves the file for 15 minutes. `origin` is where this service is reached. Throws 404. */
+/** Returns a URL that serves the file for 15 minutes. `origin` is the public origin of this service. Throws 404. */
 export async function createDownload(
   { db, store, clock }: Pick<Services, 'db' | 'store' | 'clock'>,
   { workspaceId }: Actor,

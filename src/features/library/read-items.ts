@@ -1,4 +1,3 @@
-/** Reading the library: the list, and one item. */
 import type { Actor } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
 import { creatorName } from '../../core/people.ts';
@@ -24,7 +23,7 @@ type ItemRow = {
   updated_at: Date;
 };
 
-/** The public fields of the items in `i`. Uploader and labels are looked up a row, so that only the page pays. */
+/** The public fields of the items in `i`. Subqueries find uploader and labels, only for the rows of the page. */
 const itemColumns = Prisma.sql`
   i.id, i.workspace_id, i.uploaded_by, (select u.name from users u where u.id = i.uploaded_by) as uploaded_by_name,
   i.name, i.description, i.mime_type, i.size, i.duration, i.created_at, i.updated_at,
@@ -32,7 +31,7 @@ const itemColumns = Prisma.sql`
     from item_labels il join labels l on l.workspace_id = il.workspace_id and l.id = il.label_id
     where il.workspace_id = i.workspace_id and il.item_id = i.id), '[]'::json) as labels`;
 
-// Fixed texts: what a caller sends chooses among them and never becomes SQL. Ties go by id, in the same direction.
+// The caller selects one of these fixed texts, so no input becomes SQL. Ties are broken by id in the same direction.
 const orderBy = {
   date: { asc: Prisma.sql`created_at, id`, desc: Prisma.sql`created_at desc, id desc` },
   name: { asc: Prisma.sql`lower(name), id`, desc: Prisma.sql`lower(name) desc, id desc` },
@@ -40,35 +39,31 @@ const orderBy = {
 } as const;
 
 /**
- * A page of the workspace's items and the number of all that match.
+ * Lists the workspace's items a page at a time. `total` is the number of all items that match.
  *
- * Without a filter, `total` is the counter kept with the workspace. With one, the hits are found once, materialized
- * (a plan that fits every call would otherwise walk the sort index and test each name), counted and sorted.
+ * Without a filter, `total` is a counter in the workspace's row. With a filter, the matching rows are materialized
+ * first, then counted and sorted. Otherwise PostgreSQL's generic plan scans the sort index and tests every name.
  */
 export async function listItems(
   { db }: Pick<Services, 'db'>,
   { workspaceId }: Actor,
   { search, label, sort, order, limit, offset }: ListItemsInput,
 ): Promise<ItemsAnswer> {
-  const conditions = [
-    Prisma.sql`workspace_id = ${workspaceId}`,
-    ...(search ? [Prisma.sql`name ilike ${toLikePattern(search)}`] : []),
-    ...(label === undefined
-      ? []
-      : [
-          Prisma.sql`id in (select item_id from item_labels where workspace_id = ${workspaceId} and label_id = ${label})`,
-        ]),
-  ];
+  const conditions = [Prisma.sql`workspace_id = ${workspaceId}`];
+  if (search) conditions.push(Prisma.sql`name ilike ${toLikePattern(search)}`);
+  if (label !== undefined)
+    conditions.push(Prisma.sql`id in (
+      select item_id from item_labels where workspace_id = ${workspaceId} and label_id = ${label})`);
   const isFiltered = conditions.length > 1;
-  const hits = Prisma.sql`hit as materialized (
+  const matches = Prisma.sql`matching as materialized (
     select * from library_items where ${Prisma.join(conditions, ' and ')}), `;
-  const source = isFiltered ? Prisma.sql`hit` : Prisma.sql`library_items where workspace_id = ${workspaceId}`;
+  const source = isFiltered ? Prisma.sql`matching` : Prisma.sql`library_items where workspace_id = ${workspaceId}`;
   const total = isFiltered
-    ? Prisma.sql`(select count(*)::int from hit)`
+    ? Prisma.sql`(select count(*)::int from matching)`
     : Prisma.sql`(select library_item_count from workspaces where id = ${workspaceId})`;
   const ordered = orderBy[sort][order];
   const rows = await db.$queryRaw<((ItemRow | { id: null }) & { total: number })[]>`
-    with ${isFiltered ? hits : Prisma.empty} page as materialized (
+    with ${isFiltered ? matches : Prisma.empty} page as materialized (
       select *, row_number() over (order by ${ordered}) as position
       from ${source} order by ${ordered} limit ${limit} offset ${offset})
     select n.total, item.* from (select ${total} as total) n
@@ -97,7 +92,7 @@ function toItem(row: ItemRow): LibraryItem {
   };
 }
 
-/** One item. Throws 404. */
+/** Reads one item. Throws 404. */
 export async function readItem(
   db: Database | Tx,
   { workspaceId }: Pick<Actor, 'workspaceId'>,

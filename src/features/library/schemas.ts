@@ -3,12 +3,12 @@ import { id, integerBetween, multilineText, singleLineText, unixSeconds } from '
 import { mediaTypes } from '../../media/file-type.ts';
 
 export const MAX_ITEM_NAME_LENGTH = 255;
-const MAX_DESCRIPTION = 5000;
-const MAX_SEARCH = 200;
+const MAX_DESCRIPTION_LENGTH = 5000;
+const MAX_SEARCH_LENGTH = 200;
 
 export const ItemLabel = z
   .object({ id, name: z.string(), color: z.string().meta({ example: '#6366f1' }) })
-  .meta({ id: 'ItemLabel', description: 'A label as it shows on an item' });
+  .meta({ id: 'ItemLabel', description: 'A label that is assigned to an item' });
 export type ItemLabel = z.infer<typeof ItemLabel>;
 
 export const LibraryItem = z
@@ -19,11 +19,11 @@ export const LibraryItem = z
     uploaded_by_name: z.string(),
     name: z.string().describe('Display name').meta({ example: 'Contract 2026.pdf' }),
     description: z.string(),
-    file_url: z.null().describe('Always null: use the download operation'),
+    file_url: z.null().describe('Always null. Use the download operation'),
     mime_type: z.enum(mediaTypes),
     size: z.int().describe('Bytes'),
-    duration: z.int().nullable().describe('Seconds, for videos; null where unknown'),
-    labels: z.array(ItemLabel).describe('In the order in which the labels were created'),
+    duration: z.int().nullable().describe('Seconds, for videos; null if unknown'),
+    labels: z.array(ItemLabel).describe('In the order of creation'),
     created_at: unixSeconds,
     updated_at: unixSeconds,
   })
@@ -33,14 +33,14 @@ export type LibraryItem = z.infer<typeof LibraryItem>;
 export const ListItemsInput = z.object({
   search: z
     .string()
-    .max(MAX_SEARCH, { error: `search must have at most ${MAX_SEARCH} characters` })
+    .max(MAX_SEARCH_LENGTH, { error: `search must have at most ${MAX_SEARCH_LENGTH} characters` })
     .refine((value) => value.isWellFormed() && !value.includes('\u0000'), {
       error: 'search must not contain NUL or invalid Unicode',
     })
     .describe('Case-insensitive part of the name')
     .optional(),
   label: id.describe('Only items with this label (label ID)').optional(),
-  sort: z.enum(['date', 'name', 'size']).default('date').describe('What to sort by; names without regard to case'),
+  sort: z.enum(['date', 'name', 'size']).default('date').describe('Sort field; names are compared case-insensitively'),
   order: z.enum(['asc', 'desc']).default('desc'),
   limit: integerBetween(1, 100).default(50).describe('Maximum number of items'),
   offset: integerBetween(0, 2_147_483_647).default(0).describe('How many items to skip'),
@@ -57,14 +57,14 @@ export const UpdateItemInput = ItemInput.extend({
     .min(1, { error: NAME_EMPTY })
     .describe('Display name; cannot be empty')
     .optional(),
-  description: multilineText(MAX_DESCRIPTION).optional(),
+  description: multilineText(MAX_DESCRIPTION_LENGTH).optional(),
 });
 export type UpdateItemInput = z.infer<typeof UpdateItemInput>;
 
-/** The text fields that may come with an upload. A blank name means the original filename. */
+/** The text fields of an upload. A blank name stands for the original filename. */
 export const UploadFields = z.object({
   name: singleLineText(MAX_ITEM_NAME_LENGTH).default(''),
-  description: multilineText(MAX_DESCRIPTION).default(''),
+  description: multilineText(MAX_DESCRIPTION_LENGTH).default(''),
 });
 export type UploadFields = z.infer<typeof UploadFields>;
 
@@ -72,14 +72,14 @@ export const AssignLabelInput = ItemInput.extend({ labelId: id.describe('Label I
 export type AssignLabelInput = z.infer<typeof AssignLabelInput>;
 
 export const Download = z.object({
-  url: z.string().describe('Serves the file as an attachment; ranges work. No credential is needed'),
-  expires_at: unixSeconds.describe('When the URL ends, 15 minutes from now, Unix timestamp in seconds'),
+  url: z.string().describe('Serves the file as an attachment, without authentication. Supports range requests'),
+  expires_at: unixSeconds.describe('When the URL expires, after 15 minutes, Unix timestamp in seconds'),
 });
 export type Download = z.infer<typeof Download>;
 
 export const ItemsAnswer = z.object({
   items: z.array(LibraryItem),
-  total: z.int().describe('How many items match, whatever limit and offset are'),
+  total: z.int().describe('Number of matching items, independent of limit and offset'),
 });
 export type ItemsAnswer = z.infer<typeof ItemsAnswer>;
 export const ItemAnswer = z.object({ item: LibraryItem });

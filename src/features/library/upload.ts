@@ -1,4 +1,3 @@
-/** Receiving a file into the library. */
 import type { Actor } from '../../auth/identify.ts';
 import { parseInput } from '../../core/validation.ts';
 import { mediaTypes } from '../../media/file-type.ts';
@@ -8,7 +7,7 @@ import { addItem } from './add-item.ts';
 import { toItemName } from './item-name.ts';
 import { type LibraryItem, UploadFields } from './schemas.ts';
 
-/** 100 MiB: exactly this passes. */
+/** 100 MiB. A file of exactly this size is accepted. */
 export const MAX_ITEM_BYTES = 104_857_600;
 
 const rules: FileRules = {
@@ -19,10 +18,10 @@ const rules: FileRules = {
 };
 
 /**
- * Stores the file of an upload and adds it to the library. Emits `library_item.uploaded`.
- * Once the body is whole the item is committed, whether anyone still waits for the answer or not.
+ * Stores an uploaded file and adds it to the library. Emits `library_item.uploaded`. Once the body is complete, the
+ * item is added even if the client has disconnected.
  *
- * Throws what `receiveFile` and `addItem` throw, and 400 for a field.
+ * Throws what `receiveFile` and `addItem` throw, and 400 for an invalid field.
  */
 export async function uploadItem(services: Services, actor: Actor, upload: IncomingUpload): Promise<LibraryItem> {
   const file = await upload.file;

@@ -7,15 +7,15 @@ import { Retention } from './schemas.ts';
 
 type Db = Pick<Services, 'db'>;
 
-/** The policy. Throws 404 for a workspace that was deleted meanwhile. */
+/** Reads the policy. Throws 404 if the workspace was deleted. */
 export async function readRetention({ db }: Db, { workspaceId }: Actor): Promise<Retention> {
   const row = await db.workspace.findUnique({ where: { id: workspaceId }, select: { mediaRetentionDays: true } });
   if (row === null) throw notFound('Workspace');
-  // The column has a check for exactly these numbers.
+  // A check constraint limits the column to the values of the schema.
   return Retention.parse({ media_retention_days: row.mediaRetentionDays });
 }
 
-/** Sets the policy; the next sweep goes by it. Throws 404 for a workspace that was deleted meanwhile. */
+/** Sets the policy, which the next sweep applies. Throws 404 if the workspace was deleted. */
 export async function setRetention(
   { db }: Db,
   { workspaceId }: Actor,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The days that a policy may have. */
+/** The possible policies, in days. */
 export const retentionDays = [7, 30, 60, 90, 180, 365] as const;
 
 const error = `media_retention_days must be one of ${retentionDays.join(', ')} or null`;
