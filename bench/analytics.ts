@@ -1,7 +1,7 @@
 /**
- * What the kept sums of analytics save and cost, in interleaved rounds on one PostgreSQL:
+ * Measures what the stored sums of analytics save and cost, in interleaved rounds on one PostgreSQL:
  *   taskset -c 1 node bench/analytics.ts [millions=1,10] [rounds=5]
- * The server runs on CPU 0; the client and PostgreSQL share CPU 1. Linux only; about six minutes and 3 GB of disk.
+ * The server runs on CPU 0; the client and PostgreSQL share CPU 1. Linux only. It takes six minutes and 3 GB of disk.
  */
 import { deepStrictEqual } from 'node:assert';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -12,12 +12,10 @@ import pg from 'pg';
 import type { Tx } from '../src/db/client.ts';
 import { startEmbeddedPostgres } from '../src/db/embedded.ts';
 import { readAnalytics } from '../src/features/analytics/read-analytics.ts';
+import { readOptions } from './options.ts';
 import { cpuMs, median, spread, startScript } from './upload-servers.ts';
 
-const options = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<
-  string,
-  string
->;
+const options = readOptions();
 const millions = (options.millions ?? '1,10').split(',').map(Number);
 const rounds = Number(options.rounds ?? 5);
 
@@ -29,10 +27,11 @@ const ROOMS = 2_000;
 const PAGES = 50;
 const CONTACTS = 100_000;
 
-/** The same answer, counted when asked. */
+/** The same answer, computed by counting the events on each call. */
 const LIVE = `
   with e as not materialized (select * from contact_events where workspace_id = $1),
-    since as (select ($2::date - 29)::timestamp at time zone 'UTC' as start, ($2::date + 1)::timestamp at time zone 'UTC' as stop)
+    since as (select ($2::date - 29)::timestamp at time zone 'UTC' as start,
+      ($2::date + 1)::timestamp at time zone 'UTC' as stop)
   select json_build_object(
     'kpis', json_build_object(
       'rooms', (select count(*) from rooms where workspace_id = $1),
@@ -47,13 +46,15 @@ const LIVE = `
     'eventTypeBreakdown', (select coalesce(json_agg(t order by t.count desc, t.type collate "C"), '[]') from (
       select type, count(*) as count from e group by 1) t),
     'topBookingPages', (select coalesce(json_agg(t order by t.count desc, t.id), '[]') from (
-      select p.id, p.title, p.slug, count(*) as count from e join booking_pages p on p.workspace_id = $1 and p.id = e.booking_page_id
+      select p.id, p.title, p.slug, count(*) as count
+      from e join booking_pages p on p.workspace_id = $1 and p.id = e.booking_page_id
       where e.type = 'booking' group by 1, 2, 3 order by 4 desc, 1 limit 5) t),
     'newContactsTimeline', (select coalesce(json_agg(t order by t.date), '[]') from (
       select (created_at at time zone 'UTC')::date as date, count(*) as count from contacts, since
       where workspace_id = $1 and created_at >= start and created_at < stop group by 1) t),
     'topRooms', (select coalesce(json_agg(t order by t.count desc, t.id), '[]') from (
-      select r.id, r.name, r.display_name, count(*) as count from e join rooms r on r.workspace_id = $1 and r.id = e.room_id
+      select r.id, r.name, r.display_name, count(*) as count
+      from e join rooms r on r.workspace_id = $1 and r.id = e.room_id
       where e.type = 'room_join' group by 1, 2, 3 order by 4 desc, 1 limit 5) t)) as analytics`;
 
 const LIVE_INDEXES = `
@@ -63,11 +64,12 @@ const LIVE_INDEXES = `
 
 type Statement = { name: string; text: string; values: unknown[] };
 
-/** The statement of the operation itself, as its database would get it. */
-async function keptStatement(workspaceId: number): Promise<Statement> {
-  let statement: Statement = { name: 'kept', text: '', values: [] };
+/** Returns the statement that the operation sends to its database. */
+async function captureStatement(workspaceId: number): Promise<Statement> {
+  let statement: Statement = { name: 'stored', text: '', values: [] };
   const $queryRaw = async (texts: TemplateStringsArray, ...values: unknown[]) => {
-    statement = { name: 'kept', text: texts.reduce((before, after, index) => `${before}$${index}${after}`), values };
+    const text = texts.reduce((before, after, index) => `${before}$${index}${after}`);
+    statement = { name: 'stored', text, values };
     return [{ analytics: null }];
   };
   // The only method that the operation calls.
@@ -106,7 +108,7 @@ function p99(values: readonly number[]): number {
 
 await using cleanup = new AsyncDisposableStack();
 const folder = await mkdtemp(join(tmpdir(), 'lynxroom-bench-'));
-// Where this runs as root, PostgreSQL runs as another account, which must get in.
+// If root runs this, PostgreSQL runs as another account, which must be able to enter.
 await chmod(folder, 0o755);
 cleanup.defer(() => rm(folder, { recursive: true, force: true }));
 const log = { debug() {}, info() {}, warn() {}, error: console.error };
@@ -138,56 +140,63 @@ const path = `/api/workspaces/${workspaceId}/analytics`;
 await client.query(`
     insert into rooms (workspace_id, name, user_id, accent_color, created_at, last_used_at)
       select w.id, 'room-' || n, w.owner_id, '#6366f1', now(), now() from workspaces w, generate_series(1, ${ROOMS}) n;
-    insert into booking_pages (workspace_id, title, slug, created_at)
-      select ${workspaceId}, 'Page ' || n, 'page-' || n, now() from generate_series(1, ${PAGES}) n;
+    insert into booking_pages (workspace_id, title, slug, user_id, duration, time_zone, hours, created_at, updated_at)
+      select w.id, 'Page ' || n, 'page-' || n, w.owner_id, 30, 'UTC', '[]', now(), now()
+      from workspaces w, generate_series(1, ${PAGES}) n;
     insert into contacts (workspace_id, name, email, created_at)
-      select ${workspaceId}, 'Contact', n || '@example.com', now() - random() * interval '400 days' from generate_series(1, ${CONTACTS}) n;
+      select ${workspaceId}, 'Contact', n || '@example.com', now() - random() * interval '400 days'
+      from generate_series(1, ${CONTACTS}) n;
     alter table contact_events disable trigger all; alter table contact_events enable trigger contact_events_added`);
-const kept = await keptStatement(workspaceId);
+const stored = await captureStatement(workspaceId);
 const live: Statement = { name: 'live', text: LIVE, values: [workspaceId, new Date().toISOString().slice(0, 10)] };
 function rest() {
   return ask(server.url, path, token);
 }
 
-/** `parts` million events of 400 days: five types, the joins over all rooms, the bookings over all pages. */
+/** Adds `parts` million events of 400 days: five types, with joins of all rooms and bookings of all pages. */
 async function load(parts: number): Promise<void> {
   for (let part = 0; part < parts; part += 1)
     await client.query(`
         insert into contact_events (workspace_id, type, contact_id, room_id, booking_page_id, created_at)
-          select ${workspaceId}, type, 1 + random() * ${CONTACTS - 1}, case type when 'room_join' then 1 + floor(${ROOMS} * random() * random()) end,
+          select ${workspaceId}, type, 1 + random() * ${CONTACTS - 1},
+            case type when 'room_join' then 1 + floor(${ROOMS} * random() * random()) end,
             case type when 'booking' then 1 + floor(${PAGES} * random()) end, now() - random() * interval '400 days'
-          from (select (array['room_join', 'room_join', 'room_leave', 'booking', 'page_view', 'message'])[1 + floor(random() * 6)] as type
+          from (select (array['room_join', 'room_join', 'room_leave', 'booking', 'page_view',
+            'message'])[1 + floor(random() * 6)] as type
             from generate_series(1, ${MILLION})) drawn`);
   await client.query('vacuum analyze');
 }
 
 async function showReads(title: string): Promise<void> {
   const answer = await rest();
-  for (const statement of [kept, live]) {
+  for (const statement of [stored, live]) {
     const { rows }: pg.QueryResult<{ analytics: unknown }> = await client.query(statement);
     deepStrictEqual(rows[0]?.analytics, answer, `${title}: ${statement.name} differs`);
   }
   await repeat(READS, rest);
-  const took = { rest: [] as number[], kept: [] as number[], live: [] as number[], cpu: [] as number[] };
+  const took = { rest: [] as number[], stored: [] as number[], live: [] as number[], cpu: [] as number[] };
   for (let round = 0; round < rounds; round += 1) {
     const before = cpuMs(server.pid);
     took.rest.push(...(await repeat(READS, rest)));
     took.cpu.push((cpuMs(server.pid) - before) / READS);
-    took.kept.push(...(await repeat(READS, () => client.query(kept))));
+    took.stored.push(...(await repeat(READS, () => client.query(stored))));
     took.live.push(...(await repeat(1, () => client.query(live))));
   }
-  const line = (name: string, values: number[]): string =>
-    `${name} | ${median(values).toFixed(2)} | ${p99(values).toFixed(2)} | ${(median(took.live) / median(values)).toFixed(0)}`;
+  const line = (name: string, values: number[]): string => {
+    const ratio = (median(took.live) / median(values)).toFixed(0);
+    return `${name} | ${median(values).toFixed(2)} | ${p99(values).toFixed(2)} | ${ratio}`;
+  };
   console.log(`\n${title}: ms a call | p50 | p99 | live / this`);
   console.log(line(`GET analytics (server CPU ${spread(took.cpu, 2)} ms)`, took.rest));
-  console.log(line('kept sums, SQL', took.kept));
+  console.log(line('stored sums, SQL', took.stored));
   console.log(line('live counts, SQL', took.live));
 }
 
 function write(by: pg.Client) {
   return by.query({
     name: 'write',
-    text: 'insert into contact_events (workspace_id, type, contact_id, room_id, created_at) values ($1, $2, $3, $4, now())',
+    text: `insert into contact_events (workspace_id, type, contact_id, room_id, created_at)
+      values ($1, $2, $3, $4, now())`,
     values: [workspaceId, 'room_join', 1, 1 + Math.floor(Math.random() * ROOMS)],
   });
 }
@@ -217,7 +226,7 @@ let loaded = 0;
 for (const size of millions) {
   const took = await milliseconds(() => load(size - loaded));
   loaded = size;
-  console.log(`\n${size} M events, the last loaded in ${(took / 1000).toFixed(0)} s`);
+  console.log(`\n${size} M events, the last ones loaded in ${(took / 1000).toFixed(0)} s`);
   await showReads(`${size} M events`);
 }
 await client.query(LIVE_INDEXES);
@@ -227,9 +236,12 @@ await client.query('drop index live_types, live_rooms, live_pages');
 await showWrites(`${loaded} M events`);
 
 await client.query(`
-    insert into contact_event_days select ${workspaceId}, current_date - n, 'type_' || t, 1 from generate_series(401, 3650) n, generate_series(1, 8) t;
-    insert into contact_event_subjects select ${workspaceId}, 'room_join', 1000000 + n, 1 from generate_series(1, 20000) n; analyze`);
-const old = await repeat(READS * rounds, () => client.query(kept));
+    insert into contact_event_days select ${workspaceId}, current_date - n, 'type_' || t, 1
+      from generate_series(401, 3650) n, generate_series(1, 8) t;
+    insert into contact_event_subjects select ${workspaceId}, 'room_join', 1000000 + n, 1
+      from generate_series(1, 20000) n;
+    analyze`);
+const old = await repeat(READS * rounds, () => client.query(stored));
 console.log(
-  `\nten years of eight types, 22,000 rooms: kept sums, SQL | ${median(old).toFixed(2)} | ${p99(old).toFixed(2)}`,
+  `\nten years of eight types, 22,000 rooms: stored sums, SQL | ${median(old).toFixed(2)} | ${p99(old).toFixed(2)}`,
 );

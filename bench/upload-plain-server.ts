@@ -1,4 +1,4 @@
-/** What an upload costs without a service around it: busboy to a flushed file, or to S3 by lib-storage. */
+/** The baseline of the upload benches: a bare server that parses with busboy and stores in a file or in S3. */
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import http from 'node:http';

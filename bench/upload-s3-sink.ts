@@ -1,4 +1,6 @@
-/** An S3 server that reads everything, stores nothing and answers at once: what remains is the sender's own cost. */
+/**
+ * An S3 server that reads everything, stores nothing and answers at once, so that only the sender's cost is measured.
+ */
 import http from 'node:http';
 
 function xml(root: string, content: string) {

@@ -1,4 +1,4 @@
-/** Starting what the upload benches measure, sending uploads, and reading a process's costs from /proc. */
+/** Starts the servers that the upload benches measure, sends uploads, and reads a process's costs from /proc. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ function isListening(port: number): Promise<boolean> {
   });
 }
 
-/** Runs a script on CPU 0, so that it never competes with its client, and waits until it listens. */
+/** Runs a script on a CPU of its own, so that it does not compete with its client, and waits until it listens. */
 export async function startScript(path: string, env: Record<string, string>, cpu = '0') {
   const port = await freePort();
   const child: ChildProcess = spawn('taskset', ['-c', cpu, process.execPath, path], {
@@ -52,12 +52,12 @@ export async function startScript(path: string, env: Record<string, string>, cpu
 }
 
 export type World = {
-  /** A folder on the disk that the servers write to. */
+  /** A directory on the disk that the servers write to. */
   folder: string;
   startPlain(way: 'disk' | 's3', env?: Record<string, string>): Promise<Server>;
-  /** The real service; its files go to the disk, or to S3 where `env` says so. */
+  /** Starts the real service, which stores files on the disk, or in S3 if `env` says so. */
   startLynxroom(name: string, env?: Record<string, string>): Promise<Server>;
-  /** Environment of a service whose files go to an S3 server that swallows them. */
+  /** The environment of a service that stores files in the S3 sink. */
   s3: Record<string, string>;
   close(): Promise<void>;
 };
@@ -82,16 +82,19 @@ async function createAccount(url: string): Promise<{ path: string; token: string
   return { path: `/api/workspaces/${workspaces[0]?.id}/library`, token };
 }
 
-/** One PostgreSQL and one S3 sink for all. UPLOAD_DIR names the disk; the default is the temporary folder. */
+/**
+ * Starts one PostgreSQL and one S3 sink for all servers. UPLOAD_DIR is a directory on the disk to measure; by default
+ * it is the temporary directory.
+ */
 export async function openWorld(): Promise<World> {
   const folder = await mkdtemp(join(process.env.UPLOAD_DIR ?? tmpdir(), 'lynxroom-bench-'));
-  // Where this runs as root, PostgreSQL runs as another account, which must get in.
+  // If root runs this, PostgreSQL runs as another account, which must be able to enter.
   await chmod(folder, 0o755);
   const log = { debug() {}, info() {}, warn() {}, error: console.error };
   const postgres = await startEmbeddedPostgres({ dataDir: join(folder, 'data'), log });
   const sink = await startScript(scriptPath('upload-s3-sink.ts'), {}, '1');
   const servers: Server[] = [];
-  const keep = (server: Server): Server => {
+  const track = (server: Server): Server => {
     servers.push(server);
     return server;
   };
@@ -100,13 +103,13 @@ export async function openWorld(): Promise<World> {
     s3: { S3_BUCKET: 'bench', S3_ENDPOINT: sink.url, S3_ACCESS_KEY_ID: 'key', S3_SECRET_ACCESS_KEY: 'secret' },
     async startPlain(way, env = {}) {
       const server = await startScript(scriptPath('upload-plain-server.ts'), { WAY: way, FOLDER: folder, ...env });
-      return keep({ ...server, uploadUrl: server.url, headers: {} });
+      return track({ ...server, uploadUrl: server.url, headers: {} });
     },
     async startLynxroom(name, env = {}) {
       const settings = { DATABASE_URL: postgres.url, DATA_DIR: join(folder, name), RATE_LIMIT_SIGNED_IN: '0', ...env };
       const server = await startScript(scriptPath('../src/server.ts'), settings);
       const { path, token } = await createAccount(server.url);
-      return keep({ ...server, uploadUrl: server.url + path, headers: { authorization: `Bearer ${token}` } });
+      return track({ ...server, uploadUrl: server.url + path, headers: { authorization: `Bearer ${token}` } });
     },
     async close() {
       for (const server of servers) await server.stop();
@@ -118,14 +121,13 @@ export async function openWorld(): Promise<World> {
 }
 
 const boundary = '----bench7d1a9f';
-const head = Buffer.from(
-  `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="big.pdf"\r\nContent-Type: application/pdf\r\n\r\n`,
-);
+const disposition = 'Content-Disposition: form-data; name="file"; filename="big.pdf"';
+const head = Buffer.from(`--${boundary}\r\n${disposition}\r\nContent-Type: application/pdf\r\n\r\n`);
 const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
 const block = Buffer.alloc(1024 * 1024, 'bench-payload-');
 const firstBlock = Buffer.concat([Buffer.from('%PDF-1.7\n'), block.subarray(9)]);
 
-/** Uploads a PDF of `size` bytes as fast as the server takes it. */
+/** Uploads a PDF of `size` bytes as fast as the server reads it. */
 export async function sendUpload({ uploadUrl, headers }: Server, size: number): Promise<void> {
   const request = http.request(uploadUrl, {
     method: 'POST',
@@ -152,7 +154,7 @@ export async function sendUpload({ uploadUrl, headers }: Server, size: number): 
 
 const CLOCK_TICK_MS = 10;
 
-/** CPU time of a process so far, in milliseconds. */
+/** Returns the CPU time that a process has used, in milliseconds. */
 export function cpuMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')
@@ -172,7 +174,7 @@ export function peakMib(pid: number): number {
   return statusMib(pid, 'VmHWM');
 }
 
-/** Begins a new measurement of the peak (proc(5), clear_refs). Needs root, or a process of one's own. */
+/** Resets the peak memory of a process (proc(5), clear_refs). It must belong to this user, unless root runs this. */
 export function resetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }
@@ -184,7 +186,10 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** `median (least-most)` */
+/** Formats values as `median (min-max)`. */
 export function spread(values: readonly number[], digits = 0): string {
-  return `${median(values).toFixed(digits)} (${Math.min(...values).toFixed(digits)}-${Math.max(...values).toFixed(digits)})`;
+  const [middle, min, max] = [median(values), Math.min(...values), Math.max(...values)].map((value) =>
+    value.toFixed(digits),
+  );
+  return `${middle} (${min}-${max})`;
 }

@@ -1,17 +1,16 @@
 /**
- * Whether receivers that fail slow down those that work: the time from commit to receiver for 98 healthy webhooks
- * alone, and for the same beside one that never answers and one that answers after 9.5 s. Interleaved rounds, each on a
- * new database: taskset -c 1 node bench/webhook-fairness.ts [rounds=5] [seconds=30] [rate=40] `rate` is in events a
- * second, each for the five webhooks of one of 20 workspaces. The worker runs on CPU 0; PostgreSQL, the receiver and
- * this share CPU 1. Linux only; seven minutes.
+ * Measures whether failing receivers delay working ones: the time from commit to receiver for 98 healthy webhooks
+ * alone, and next to one that never answers and one that answers after 9.5 s. Interleaved rounds, each on a new
+ * database:
+ *   taskset -c 1 node bench/webhook-fairness.ts [rounds=5] [seconds=30] [rate=40]
+ * `rate` is in events per second, each for the five webhooks of one of 20 workspaces. The worker runs on CPU 0;
+ * PostgreSQL, the receiver and this script share CPU 1. Linux only. It takes seven minutes.
  */
+import { readOptions } from './options.ts';
 import { median, spread } from './upload-servers.ts';
 import { emitSteadily, latenciesOf, openWebhookWorld, quantile, roomCreated } from './webhook-world.ts';
 
-const options = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<
-  string,
-  string
->;
+const options = readOptions();
 const rounds = Number(options.rounds ?? 5);
 const seconds = Number(options.seconds ?? 30);
 const rate = Number(options.rate ?? 40);
@@ -19,14 +18,14 @@ const rate = Number(options.rate ?? 40);
 const WORKSPACES = 20;
 const WEBHOOKS_EACH = 5;
 const WARM_UP_SECONDS = 5;
-const ILL = ['/dead', '/slow'];
+const FAILING = ['/dead', '/slow'];
 
-/** The first two workspaces have an ill webhook each, or one less. */
+/** The first webhook of the first two workspaces fails in the mixed case, and is missing in the healthy case. */
 function pathsOf(way: 'healthy' | 'mixed'): string[][] {
   return Array.from({ length: WORKSPACES }, (_, workspace) =>
     Array.from({ length: WEBHOOKS_EACH }, (_, webhook) =>
-      webhook === 0 && workspace < ILL.length ? (ILL[workspace] ?? '') : `/${workspace}-${webhook}`,
-    ).filter((path) => way === 'mixed' || !ILL.includes(path)),
+      webhook === 0 && workspace < FAILING.length ? (FAILING[workspace] ?? '') : `/${workspace}-${webhook}`,
+    ).filter((path) => way === 'mixed' || !FAILING.includes(path)),
   );
 }
 
@@ -35,7 +34,7 @@ await using cleanup = new AsyncDisposableStack();
 cleanup.defer(() => world.close());
 const { receiver } = world;
 
-/** How long healthy receivers waited, and how many messages the dead one's webhook has waiting at the end. */
+/** Returns the latencies of healthy receivers, and how many messages of the dead receiver are pending at the end. */
 async function measure(way: 'healthy' | 'mixed'): Promise<{ latencies: number[]; backlog: number }> {
   const database = await world.createDatabase(pathsOf(way));
   const worker = await world.startWorker(database);
@@ -46,10 +45,10 @@ async function measure(way: 'healthy' | 'mixed'): Promise<{ latencies: number[];
   );
   const committedAt = await emitSteadily(database, rate, events);
   const arrivals: Awaited<ReturnType<typeof receiver.take>> = [];
-  const healthy = (events.length / WORKSPACES) * (WORKSPACES * WEBHOOKS_EACH - ILL.length);
+  const healthy = (events.length / WORKSPACES) * (WORKSPACES * WEBHOOKS_EACH - FAILING.length);
   while (arrivals.length < healthy) {
     await receiver.reached(1);
-    arrivals.push(...(await receiver.take()).filter(({ path }) => !ILL.includes(path)));
+    arrivals.push(...(await receiver.take()).filter(({ path }) => !FAILING.includes(path)));
   }
   const backlog = await database.db.webhookMessage.count({ where: { status: 'waiting', webhook: { name: '/dead' } } });
   await worker.stop('SIGKILL');
@@ -63,7 +62,8 @@ for (let round = 0; round < rounds; round += 1)
   for (const way of round % 2 === 0 ? (['healthy', 'mixed'] as const) : (['mixed', 'healthy'] as const)) {
     const { latencies, backlog } = await measure(way);
     got[way].push(latencies);
-    if (way === 'mixed') console.log(`round ${round + 1}: ${backlog} messages wait for the dead receiver at its end`);
+    if (way === 'mixed')
+      console.log(`round ${round + 1}: ${backlog} messages are pending for the dead receiver at its end`);
   }
 
 console.log('\ncommit to receiver, ms | p50 | p99');

@@ -1,6 +1,6 @@
 /**
- * The receiver of the webhook benches, as a process of its own: `/dead` never answers, `/slow` after 9.5 s, everything
- * else at once. It notes when each request began, and tells its parent what came.
+ * The receiver of the webhook benches, as a process of its own. `/dead` never answers, `/slow` answers after 9.5 s, any
+ * other path answers at once. It records when each request arrived and reports the requests to its parent.
  */
 import { createServer } from 'node:http';
 import type { Arrival, ReceiverReport, ReceiverRequest } from './webhook-world.ts';
@@ -15,7 +15,7 @@ function report(message: ReceiverReport): void {
   void process.send?.(message);
 }
 
-function note(arrival: Arrival): void {
+function record(arrival: Arrival): void {
   arrivals.push(arrival);
   if (arrivals.length === awaited) report({ kind: 'reached' });
 }
@@ -41,7 +41,7 @@ createServer((request, response) => {
     text += chunk;
   });
   request.on('end', () => {
-    note({ path, roomId: Number(ROOM_ID.exec(text)?.[1] ?? 0), at });
+    record({ path, roomId: Number(ROOM_ID.exec(text)?.[1] ?? 0), at });
     if (path === '/dead') return;
     const answer = () => response.writeHead(200, { 'content-type': 'text/plain' }).end('ok');
     if (path === '/slow') setTimeout(answer, SLOW_MS);

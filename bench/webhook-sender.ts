@@ -1,6 +1,6 @@
 /**
- * What the webhook bench compares with, as a process of its own: posts bodies like ours, signed like ours, so many at a
- * time, and does nothing else (WAY=bare), or also writes an attempt's row in batches (WAY=batch). Prints its figures.
+ * The baseline of the webhook bench, as a process of its own: posts the same bodies with the same signatures and does
+ * nothing else (WAY=bare), or also inserts a row for each attempt, in batches (WAY=batch). Prints its figures.
  */
 import pg from 'pg';
 import { Agent, request } from 'undici';
@@ -22,30 +22,30 @@ const pool = new pg.Pool({ connectionString: DATABASE_URL, max: 16 });
 
 type Row = [webhookId: number, event: string, payload: string, status: number, text: string];
 let rows: Row[] = [];
-let waiting: (() => void)[] = [];
+let pending: (() => void)[] = [];
 let timer: NodeJS.Timeout | undefined;
 
 async function flush(): Promise<void> {
   clearTimeout(timer);
   timer = undefined;
-  const taken = rows;
-  const told = waiting;
+  const batch = rows;
+  const callbacks = pending;
   rows = [];
-  waiting = [];
-  if (taken.length === 0) return;
+  pending = [];
+  if (batch.length === 0) return;
   await pool.query({
     name: 'batch',
     text: `insert into bench_attempts (webhook_id, event, payload, response_status, response_body)
       select * from unnest($1::int[], $2::text[], $3::text[], $4::int[], $5::text[])`,
-    values: [0, 1, 2, 3, 4].map((column) => taken.map((row) => row[column])),
+    values: [0, 1, 2, 3, 4].map((column) => batch.map((row) => row[column])),
   });
-  for (const tell of told) tell();
+  for (const resolve of callbacks) resolve();
 }
 
 function record(row: Row): Promise<void> {
   return new Promise((resolve, reject) => {
     rows.push(row);
-    waiting.push(resolve);
+    pending.push(resolve);
     if (rows.length >= BATCH) flush().catch(reject);
     else timer ??= setTimeout(() => void flush().catch(reject), BATCH_MS);
   });
@@ -69,10 +69,10 @@ async function post(index: number): Promise<void> {
 
 async function run(forSeconds: number): Promise<void> {
   const end = performance.now() + forSeconds * 1000;
-  const lane = async (): Promise<void> => {
+  const postUntilEnd = async (): Promise<void> => {
     while (performance.now() < end) await post(sent);
   };
-  await Promise.all(Array.from({ length: concurrency }, lane));
+  await Promise.all(Array.from({ length: concurrency }, postUntilEnd));
 }
 
 await run(WARM_UP_SECONDS);

@@ -1,5 +1,5 @@
 /**
- * Starting what the webhook benches measure: databases with webhooks, the worker, the receiver, and a sender beside it.
+ * Starts what the webhook benches measure: databases with webhooks, the worker, the receiver and the baseline sender.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,12 +17,12 @@ import { applyMigrations } from '../src/db/migrate.ts';
 import { emitAll } from '../src/events/emit.ts';
 import { createSecret, sealSecret } from '../src/features/webhooks/secrets.ts';
 
-/** Milliseconds of a clock that all processes of this machine share. */
+/** Returns the milliseconds of a clock that all processes of this machine share. */
 export function monotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
-/** One request at the receiver; `at` is when its first bytes were read. */
+/** One request at the receiver. `at` is the time of its first bytes, from `monotonicMs`. */
 export type Arrival = { path: string; roomId: number; at: number };
 export type ReceiverRequest = { kind: 'await'; count: number } | { kind: 'take' };
 export type ReceiverReport = { kind: 'reached' } | { kind: 'arrivals'; arrivals: Arrival[] };
@@ -30,7 +30,7 @@ export type SenderFigures = { perSecond: number; cpuUs: number };
 
 const PADDING = 'x'.repeat(740);
 
-/** An event whose message is 1 kB. */
+/** Returns an event whose message is 1 kB. */
 export function roomCreated(workspaceId: number, roomId: number) {
   return {
     type: 'room.created' as const,
@@ -48,10 +48,7 @@ export function roomCreated(workspaceId: number, roomId: number) {
   };
 }
 
-/**
- * Writes events one transaction each at an even rate; resolves, when all are committed, with those moments by
- * `room_id`.
- */
+/** Emits events at an even rate, each in a transaction of its own. Resolves with the commit times by `room_id`. */
 export async function emitSteadily(
   { emit }: BenchDatabase,
   perSecond: number,
@@ -68,12 +65,12 @@ export async function emitSteadily(
   return committedAt;
 }
 
-/** Milliseconds from an event's commit to its receiver. */
+/** Returns the milliseconds from each event's commit to its receiver. */
 export function latenciesOf(arrivals: readonly Arrival[], committedAt: ReadonlyMap<number, number>): number[] {
   return arrivals.map(({ roomId, at }) => at - (committedAt.get(roomId) ?? Number.NaN));
 }
 
-/** The value that this share of all does not exceed. */
+/** Returns the smallest value that this share of all values does not exceed. */
 export function quantile(values: readonly number[], share: number): number {
   return [...values].sort((a, b) => a - b)[Math.ceil(values.length * share) - 1] ?? Number.NaN;
 }
@@ -84,18 +81,18 @@ function scriptPath(name: string): string {
 
 export type Receiver = {
   url: string;
-  /** Resolves when so many requests have come since the last `take`. */
+  /** Resolves when this many requests have arrived since the last `take`. */
   reached(count: number): Promise<void>;
-  /** What came since the last `take`. */
+  /** Returns the requests since the last `take`. */
   take(): Promise<Arrival[]>;
 };
 
-async function startReceiver(port: number, undo: AsyncDisposableStack): Promise<Receiver> {
+async function startReceiver(port: number, cleanup: AsyncDisposableStack): Promise<Receiver> {
   const child = spawn(process.execPath, [scriptPath('webhook-receiver.ts')], {
     env: { ...process.env, PORT: String(port) },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
-  undo.defer(() => void child.kill('SIGKILL'));
+  cleanup.defer(() => void child.kill('SIGKILL'));
   const ask = async (request: ReceiverRequest): Promise<ReceiverReport> => {
     child.send(request);
     const [report] = (await once(child, 'message')) as [ReceiverReport];
@@ -121,7 +118,7 @@ export type BenchDatabase = {
   db: Database;
   url: string;
   workspaceIds: number[];
-  /** Writes events into the log in one transaction; resolves when it is committed, with that moment. */
+  /** Emits events in one transaction. Resolves with the commit time. */
   emit(events: readonly ReturnType<typeof roomCreated>[]): Promise<number>;
   close(): Promise<void>;
 };
@@ -130,18 +127,18 @@ export type WorkerRun = { pid: number; stop(signal?: NodeJS.Signals): Promise<vo
 
 export type WebhookWorld = {
   receiver: Receiver;
-  /** A new database, with one webhook for each path; those of one inner list share a workspace. */
+  /** Creates a database with one webhook for each path. The paths of an inner list share a workspace. */
   createDatabase(paths: readonly (readonly string[])[]): Promise<BenchDatabase>;
-  /** Runs the worker on CPU 0, and resolves when it works. */
+  /** Starts the worker on CPU 0. Resolves when it is ready. */
   startWorker(database: BenchDatabase, env?: Record<string, string>, nodeOptions?: string[]): Promise<WorkerRun>;
-  /** Runs the sender without an engine on CPU 0. */
+  /** Runs the baseline sender on CPU 0. */
   runSender(env: Record<string, string>): Promise<SenderFigures>;
   close(): Promise<void>;
 };
 
 const log = { debug() {}, info() {}, warn() {}, error: console.error };
 const TEMPLATE = 'webhook_bench';
-const EVENTS_A_STATEMENT = 1_000;
+const EVENTS_PER_STATEMENT = 1_000;
 const RECEIVER_PORT = 4_391;
 
 async function addWebhooks(db: Database, paths: readonly (readonly string[])[], key: Uint8Array, base: string) {
@@ -178,26 +175,26 @@ async function addWebhooks(db: Database, paths: readonly (readonly string[])[], 
 }
 
 export async function openWebhookWorld(): Promise<WebhookWorld> {
-  await using undo = new AsyncDisposableStack();
+  await using startup = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'lynxroom-bench-'));
-  // Where this runs as root, PostgreSQL runs as another account, which must get in.
+  // If root runs this, PostgreSQL runs as another account, which must be able to enter.
   await chmod(folder, 0o755);
-  undo.defer(() => rm(folder, { recursive: true, force: true }));
+  startup.defer(() => rm(folder, { recursive: true, force: true }));
   const postgres = await startEmbeddedPostgres({ dataDir: join(folder, 'data'), log });
-  undo.defer(() => postgres.stop());
+  startup.defer(() => postgres.stop());
   const admin = new pg.Client({ connectionString: postgres.url });
   await admin.connect();
-  undo.defer(() => admin.end());
+  startup.defer(() => admin.end());
   const urlOf = (name: string): string => Object.assign(new URL(postgres.url), { pathname: `/${name}` }).href;
   await admin.query(`create database ${TEMPLATE}`);
   await applyMigrations({ connectionString: urlOf(TEMPLATE), log });
-  const receiver = await startReceiver(RECEIVER_PORT, undo);
+  const receiver = await startReceiver(RECEIVER_PORT, startup);
   const key = createEncryptionKey();
   let databases = 0;
 
-  const closing = undo.move();
+  const cleanup = startup.move();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => void closing.disposeAsync().finally(() => process.exit(1)));
+    process.once(signal, () => void cleanup.disposeAsync().finally(() => process.exit(1)));
   return {
     receiver,
 
@@ -215,8 +212,8 @@ export async function openWebhookWorld(): Promise<WebhookWorld> {
         async emit(events) {
           const at = new Date();
           await transact(db, async (tx) => {
-            for (let from = 0; from < events.length; from += EVENTS_A_STATEMENT)
-              await emitAll(tx, at, events.slice(from, from + EVENTS_A_STATEMENT));
+            for (let from = 0; from < events.length; from += EVENTS_PER_STATEMENT)
+              await emitAll(tx, at, events.slice(from, from + EVENTS_PER_STATEMENT));
           });
           return monotonicMs();
         },
@@ -247,7 +244,7 @@ export async function openWebhookWorld(): Promise<WebhookWorld> {
         child.kill(signal);
         await exited;
       };
-      closing.defer(() => stop('SIGKILL'));
+      cleanup.defer(() => stop('SIGKILL'));
       await new Promise<void>((resolve, reject) => {
         child.stdout?.on('data', (chunk: Buffer) => {
           const text = chunk.toString();
@@ -268,6 +265,6 @@ export async function openWebhookWorld(): Promise<WebhookWorld> {
       return JSON.parse(stdout) as SenderFigures;
     },
 
-    close: () => closing.disposeAsync(),
+    close: () => cleanup.disposeAsync(),
   };
 }

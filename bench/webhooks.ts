@@ -1,11 +1,13 @@
 /**
- * What durable webhooks cost: a backlog of 1 kB events drained by the worker, beside a sender that keeps nothing, and
- * one that only writes attempts in batches; and how soon an event is at its receiver at an ordinary rate. Interleaved
- * rounds: taskset -c 1 node bench/webhooks.ts [rounds=5] [seconds=3] [events=10000] [concurrency=64] [webhooks=8]
- * [rate=50] The worker and the senders run on CPU 0; PostgreSQL, the receiver and this share CPU 1. Linux only; three
- * minutes.
+ * Measures what durable webhooks cost: how fast the worker drains a backlog of 1 kB events, compared with a sender that
+ * stores nothing and one that only inserts attempts in batches; and the latency of events at an ordinary rate.
+ * Interleaved rounds:
+ *   taskset -c 1 node bench/webhooks.ts [rounds=5] [seconds=3] [events=10000] [concurrency=64] [webhooks=8] [rate=50]
+ * The worker and the senders run on CPU 0; PostgreSQL, the receiver and this script share CPU 1. Linux only. It takes
+ * three minutes.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readOptions } from './options.ts';
 import { cpuMs, spread } from './upload-servers.ts';
 import {
   type BenchDatabase,
@@ -18,10 +20,7 @@ import {
   type WorkerRun,
 } from './webhook-world.ts';
 
-const options = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('='))) as Record<
-  string,
-  string
->;
+const options = readOptions();
 const rounds = Number(options.rounds ?? 5);
 const seconds = Number(options.seconds ?? 3);
 const events = Number(options.events ?? 10_000);
@@ -31,19 +30,20 @@ const rate = Number(options.rate ?? 50);
 
 const WARM_UP_EVENTS = 2_000;
 const LATENCY_SECONDS = 10;
-const LOOK_EVERY_MS = 10;
+const POLL_MS = 10;
 
 const world = await openWebhookWorld();
 await using cleanup = new AsyncDisposableStack();
 cleanup.defer(() => world.close());
 const { receiver } = world;
 
-/** Each event is for one webhook, each webhook in a workspace of its own. */
+/** Each event is for one webhook, and each webhook has a workspace of its own. */
 const paths = Array.from({ length: webhooks }, (_, index) => [`/${index}`]);
 const database = await world.createDatabase(paths);
 cleanup.defer(() => database.close());
 await database.db.$executeRaw`
-  create table bench_attempts (id bigint generated always as identity primary key, webhook_id int, event text, payload text,
+  create table bench_attempts (id bigint generated always as identity primary key, webhook_id int, event text,
+    payload text,
     response_status int, response_body text, created_at timestamptz default now())`;
 const worker = await world.startWorker(database, { WEBHOOK_CONCURRENCY: concurrency });
 
@@ -55,20 +55,20 @@ function newEvent({ workspaceIds }: BenchDatabase) {
 
 type Figures = { perSecond: number; cpuUs: number };
 
-/** From the commit of all events at once until the last attempt is recorded. */
+/** Measures from the commit of all events at once until the last attempt is recorded. */
 async function drain({ pid }: WorkerRun, count: number): Promise<Figures> {
   await receiver.take();
   const backlog = Array.from({ length: count }, () => newEvent(database));
   const cpuBefore = cpuMs(pid);
   const start = await database.emit(backlog);
   await receiver.reached(count);
-  while ((await database.db.webhookMessage.count({ where: { status: 'waiting' } })) > 0) await sleep(LOOK_EVERY_MS);
+  while ((await database.db.webhookMessage.count({ where: { status: 'waiting' } })) > 0) await sleep(POLL_MS);
   const figures = {
     perSecond: count / ((monotonicMs() - start) / 1000),
     cpuUs: ((cpuMs(pid) - cpuBefore) * 1000) / count,
   };
   const { length } = await receiver.take();
-  if (length !== count) throw new Error(`${length} requests came for ${count} events`);
+  if (length !== count) throw new Error(`${length} requests arrived for ${count} events`);
   return figures;
 }
 
