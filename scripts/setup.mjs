@@ -17,7 +17,8 @@ import { fileURLToPath } from 'node:url';
 /**
  * The packages of a lock file by their path.
  *
- * @typedef {{ version?: string, link?: boolean, dev?: boolean, devOptional?: boolean, optional?: boolean }} PackageEntry
+ * @typedef {{ version?: string, link?: boolean } & Flags} PackageEntry
+ * @typedef {{ dev?: boolean, devOptional?: boolean, optional?: boolean }} Flags
  * @typedef {Record<string, PackageEntry>} Packages
  */
 

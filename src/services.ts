@@ -1,6 +1,6 @@
 /**
- * The services through which operations reach the outside world. Servers create them in runtime/create-services.ts, tests
- * in test/support/test-app.ts.
+ * The services through which operations reach the outside world. Servers create them in runtime/create-services.ts,
+ * tests in test/support/test-app.ts.
  */
 import type { RateLimits } from './auth/rate-limits.ts';
 import type { Log } from './core/log.ts';

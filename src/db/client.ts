@@ -21,9 +21,9 @@ const RETRY_BACKOFF_MS = 50;
 /**
  * Opens a pool of at most `poolSize` connections.
  *
- * Statements are prepared once per connection and use generic plans: planning the library list each time would cost 1 to
- * 3 ms. JIT is off, because compiling costs more than our statements do. The time zone is UTC, because the adapter reads
- * and writes timestamps without their offset.
+ * Statements are prepared once per connection and use generic plans: planning the library list each time would cost 1
+ * to 3 ms. JIT is off, because compiling costs more than our statements do. The time zone is UTC, because the adapter
+ * reads and writes timestamps without their offset.
  */
 export function openDatabase(options: {
   connectionString: string;

@@ -129,17 +129,20 @@ function findPending(migrations: readonly Migration[], applied: readonly Applied
     const migration = known.get(row.migration_name);
     if (row.finished_at === null) {
       throw new MigrationError(
-        `The migration ${row.migration_name} is recorded as failed: revert what it changed, then delete its row from _prisma_migrations to apply it again`,
+        `The migration ${row.migration_name} is recorded as failed: ` +
+          'revert what it changed, then delete its row from _prisma_migrations to apply it again',
       );
     }
     if (migration === undefined) {
       throw new MigrationError(
-        `The database is newer than this version, which does not know the migration ${row.migration_name}: start the newer version`,
+        `The database is newer than this version, which does not know the migration ${row.migration_name}: ` +
+          'start the newer version',
       );
     }
     if (migration.checksum !== row.checksum) {
       throw new MigrationError(
-        `The migration ${row.migration_name} was edited after it was applied: restore its file and put the change into a new one`,
+        `The migration ${row.migration_name} was edited after it was applied: ` +
+          'restore its file and put the change into a new one',
       );
     }
   }
@@ -150,7 +153,8 @@ function findPending(migrations: readonly Migration[], applied: readonly Applied
 async function readApplied(client: Client): Promise<AppliedRow[]> {
   await client.query(CREATE_TABLE);
   const { rows } = await client.query<AppliedRow>(
-    'SELECT migration_name, checksum, finished_at FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at',
+    `SELECT migration_name, checksum, finished_at FROM _prisma_migrations
+     WHERE rolled_back_at IS NULL ORDER BY started_at`,
   );
   return rows;
 }

@@ -34,8 +34,8 @@ export async function prepareDemo(services: Services, dataDir: string, url: stri
 }
 
 /**
- * Writes a file for a shell to load, readable only by its owner: the service's URL, the workspace and an API key for it.
- * The key in an existing file is reused if it still works.
+ * Writes a file for a shell to load, readable only by its owner: the service's URL, the workspace and an API key for
+ * it. The key in an existing file is reused if it still works.
  */
 export async function writeShellEnv(services: Services, env: ShellEnv): Promise<void> {
   const { workspaceId, path, url } = env;

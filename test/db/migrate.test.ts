@@ -84,7 +84,7 @@ describe('the migration runner', () => {
   it('creates the table with the columns of Prisma', async () => {
     await migrate();
     const columns = await rowsOf(
-      `SELECT column_name || ' ' || udt_name || coalesce(character_maximum_length::text, '') || ' ' || is_nullable AS line
+      `SELECT concat(column_name, ' ', udt_name, character_maximum_length, ' ', is_nullable) AS line
        FROM information_schema.columns WHERE table_name = '_prisma_migrations' ORDER BY ordinal_position`,
     );
     expect(columns).toEqual(
@@ -173,7 +173,7 @@ describe('the migration runner', () => {
     await expect(migrate()).rejects.toThrow(/^The migration 1_first was edited/);
   });
 
-  it('records the failure of a statement outside a transaction, and refuses to continue until it is resolved', async () => {
+  it('records a statement that fails outside a transaction, and refuses to continue until it is resolved', async () => {
     await writeMigration('1_table', 'CREATE TABLE a (id INT); INSERT INTO a VALUES (1), (1);');
     await writeMigration('2_index', '-- lynxroom: no transaction\nCREATE UNIQUE INDEX CONCURRENTLY a_id ON a (id);\n');
     await expect(migrate()).rejects.toThrow(/^The migration 2_index failed: could not create unique index/);

@@ -154,7 +154,8 @@ test('on SIGTERM the server finishes requests in progress and exits with status 
   // Long enough for the server to detect the file type before the end arrives.
   const pdf = Buffer.concat([await readFile(join(root, 'examples/sample.pdf')), Buffer.alloc(8192, '%')]);
   const boundary = 'drain';
-  const head = `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="a.pdf"\r\ncontent-type: application/pdf\r\n\r\n`;
+  const disposition = 'content-disposition: form-data; name="file"; filename="a.pdf"';
+  const head = `--${boundary}\r\n${disposition}\r\ncontent-type: application/pdf\r\n\r\n`;
   let finish = (): void => {};
   const rest = new Promise<void>((resolve) => {
     finish = resolve;

@@ -10,7 +10,9 @@ import { EmbeddedPostgresError, joinLastLines, messageOf } from './errors.ts';
  */
 export type Account = { kind: 'self' } | { kind: 'user'; uid: number; gid: number } | { kind: 'namespace' };
 
-/** The environment of PostgreSQL's programs. Variables of ours, such as PGOPTIONS or PGDATA, would change what they do. */
+/**
+ * The environment of PostgreSQL's programs. Variables of ours, such as PGOPTIONS or PGDATA, would change what they do.
+ */
 export const cleanEnvironment = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
 type User = { uid: number; gid: number };
@@ -30,7 +32,8 @@ export function chooseAccount(): Account {
   if (canRunAs(user)) return user;
   if (canRunAs({ kind: 'namespace' })) return { kind: 'namespace' };
   throw new EmbeddedPostgresError(
-    `PostgreSQL does not run as root, and root cannot switch to user id ${user.uid} here: run the server as another user`,
+    `PostgreSQL does not run as root, and root cannot switch to user id ${user.uid} here: ` +
+      'run the server as another user',
   );
 }
 
@@ -80,7 +83,8 @@ export function accountOfOwner(clusterDir: string, owner: User): Account {
   if (isRoot()) return owner.uid === 0 ? { kind: 'namespace' } : { kind: 'user', uid: owner.uid, gid: owner.gid };
   if (owner.uid === process.getuid?.()) return { kind: 'self' };
   throw new EmbeddedPostgresError(
-    `The database in ${clusterDir} belongs to user id ${owner.uid}: run the server as that user or as root, or use another data directory`,
+    `The database in ${clusterDir} belongs to user id ${owner.uid}: ` +
+      'run the server as that user or as root, or use another data directory',
   );
 }
 

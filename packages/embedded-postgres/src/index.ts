@@ -33,8 +33,8 @@ export type EmbeddedPostgres = {
 };
 
 /**
- * Locks a data directory and starts PostgreSQL 18 in it, creating the database on the first start. PostgreSQL listens on
- * 127.0.0.1 only, on any free port, with a random password. A start recovers from whatever ended the last one, and a
+ * Locks a data directory and starts PostgreSQL 18 in it, creating the database on the first start. PostgreSQL listens
+ * on 127.0.0.1 only, on any free port, with a random password. A start recovers from whatever ended the last one, and a
  * PostgreSQL that ends by itself is restarted on the same port.
  *
  * @throws DataDirInUseError if another server uses the directory

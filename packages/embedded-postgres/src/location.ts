@@ -13,9 +13,9 @@ export type Location = { directory: string; clusterDir: string; account: Account
  * Finds the location of a data directory's cluster, or creates one. The caller holds the data directory's lock.
  *
  * It is `<dataDir>/postgres`. If root starts the server and PostgreSQL's account cannot enter the data directory (it is
- * below root's home, for example), then `<dataDir>/postgres` is a file with the path of a directory in `stateDir`. Every
- * data directory gets a new directory there: one that is deleted and created again starts with an empty database, and
- * the old database remains until somebody removes it. An existing cluster keeps its location and its owner.
+ * below root's home, for example), then `<dataDir>/postgres` is a file with the path of a directory in `stateDir`.
+ * Every data directory gets a new directory there: one that is deleted and created again starts with an empty database,
+ * and the old database remains until somebody removes it. An existing cluster keeps its location and its owner.
  *
  * @throws EmbeddedPostgresError if the location is missing, or PostgreSQL's account cannot enter it
  */
@@ -26,7 +26,8 @@ export async function locateCluster(dataDir: string, stateDir: string): Promise<
   const account = owner === undefined ? chooseAccount() : accountOfOwner(clusterDir, owner);
   if (account.kind === 'user' && !canEnter(directory, account)) {
     throw new EmbeddedPostgresError(
-      `User id ${account.uid}, which runs PostgreSQL, cannot enter ${directory}: give it access, or use another data directory`,
+      `User id ${account.uid}, which runs PostgreSQL, cannot enter ${directory}: ` +
+        'give it access, or use another data directory',
     );
   }
   return { directory, clusterDir, account, isNew: owner === undefined };
@@ -48,7 +49,8 @@ export async function findDirectory(dataDir: string): Promise<string | undefined
   const directory = (await readFile(path, 'utf8')).trim();
   if (directory !== '' && (await findOwner(directory)) !== undefined) return directory;
   throw new EmbeddedPostgresError(
-    `The database directory that ${path} points to is missing (${directory}): restore it, or remove ${path} to start with an empty database`,
+    `The database directory that ${path} points to is missing (${directory}): ` +
+      `restore it, or remove ${path} to start with an empty database`,
   );
 }
 

@@ -68,8 +68,8 @@ const shutdowns = [
 ] as const;
 
 /**
- * Starts PostgreSQL and resolves when it accepts connections. It runs in a process group of its own, so that Ctrl-C does
- * not reach it, and keeps running if this process is killed.
+ * Starts PostgreSQL and resolves when it accepts connections. It runs in a process group of its own, so that Ctrl-C
+ * does not reach it, and keeps running if this process is killed.
  *
  * @throws EmbeddedPostgresError with the end of PostgreSQL's log
  */
