@@ -9,7 +9,7 @@ import { pathHints, rowHints } from './row-hints.ts';
 const names = Object.keys(rows);
 const paths = operations.map(({ method, path }) => `${method} ${path}`);
 
-/** The line of a file that a hint such as `test/contract/operations.ts:12: add after this line` names. */
+/** The line of a file that a hint such as `test/contract/rows/labels.ts:12: add after this line` names. */
 function lineNamedBy(hint: string): string | undefined {
   const [, file = '', line = ''] = /^(\S+?):(\d+): /.exec(hint) ?? [];
   return readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8').split('\n')[Number(line) - 1];

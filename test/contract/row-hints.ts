@@ -8,7 +8,6 @@ import type { Row } from './row.ts';
 
 const root = new URL('../../', import.meta.url);
 const PATHS_FILE = 'test/contract/contract-rows.test.ts';
-const ROWS_FILE = 'test/contract/operations.ts';
 const ROWS_FOLDER = 'test/contract/rows/';
 
 /** What the scene calls a path parameter, where its name is another one. */
@@ -40,7 +39,7 @@ export function pathHints(listed: readonly string[]): string {
 /** The last line of the last row of the same feature: the row `library.duplicate` follows the other rows of `library`. */
 function placeOfRow(name: string): string {
   const [feature = ''] = name.split('.');
-  const files = [ROWS_FILE, ...readdirSync(new URL(ROWS_FOLDER, root)).map((file) => ROWS_FOLDER + file)];
+  const files = readdirSync(new URL(ROWS_FOLDER, root)).map((file) => ROWS_FOLDER + file);
   for (const file of files) {
     const lines = linesOf(file);
     const start = lines.findLastIndex((text) => text.startsWith(`  '${feature}.`));
@@ -48,7 +47,7 @@ function placeOfRow(name: string): string {
     const end = lines.findIndex((text, index) => index >= start && /^ {2}.*\},$/.test(text) && !/^ {3}/.test(text));
     return `${file}:${end + 1}`;
   }
-  return `${ROWS_FILE}, in rows`;
+  return `${ROWS_FOLDER}${feature}.ts, a new file that test/contract/operations.ts joins`;
 }
 
 function placeOfPath(entry: string | undefined): string {

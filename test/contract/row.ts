@@ -63,11 +63,19 @@ export type Row = {
   conflict?: { input(scene: Scene, by: Someone): Input; message: string };
 };
 
+/** The rows of a feature, by the name of the operation. */
+export type Rows = Record<string, Row>;
+
 /** Who is refused by role, and where: null for what is in no workspace. */
 export function workspaceOf({ who, workspace }: Row): { min: Role; parameter: string } | null {
   return who === 'anyone' || who === 'user' || who === 'room owner' || who === 'room host'
     ? null
     : { min: who, parameter: workspace ?? 'id' };
+}
+
+/** The input of an operation that takes the workspace alone. */
+export function inWorkspace({ workspaceId }: Scene): Input {
+  return { id: workspaceId };
 }
 
 function nameRequired(name: unknown): Refusal {

@@ -1,13 +1,6 @@
-import { type Refusal, type Row, wrongNames, wrongPages } from '../row.ts';
+import { inWorkspace, type Refusal, type Rows, wrongNames, wrongPages } from '../row.ts';
 import type { Scene } from '../scene.ts';
 import type { Input } from '../transports.ts';
-
-function id({ workspaceId }: Scene): Input {
-  return { id: workspaceId };
-}
-function contact(scene: Scene): Input {
-  return { ...id(scene), contactId: scene.contactId };
-}
 
 const children = { contactId: 'Contact not found' };
 
@@ -29,11 +22,11 @@ const wrongNameTexts: readonly Refusal[] = [
   })),
 ];
 
-export const contactRows: Record<string, Row> = {
+export const contactRows: Rows = {
   'contacts.list': {
     who: 'member',
     keys: true,
-    input: (scene) => ({ ...id(scene), search: 'VERA', limit: 10, offset: 0 }),
+    input: (scene) => ({ ...inWorkspace(scene), search: 'VERA', limit: 10, offset: 0 }),
     writes: false,
     wrong: [
       ...wrongPages,
@@ -45,7 +38,7 @@ export const contactRows: Record<string, Row> = {
   'contacts.create': {
     who: 'admin',
     keys: true,
-    input: (scene) => ({ ...id(scene), name: ' Wanda ', email: ' Wanda@Example.com ' }),
+    input: (scene) => ({ ...inWorkspace(scene), name: ' Wanda ', email: ' Wanda@Example.com ' }),
     writes: true,
     wrong: [
       ...wrongNames,
@@ -54,7 +47,7 @@ export const contactRows: Record<string, Row> = {
       { input: { email: undefined }, message: 'email is required', path: 'email' },
     ],
     conflict: {
-      input: (scene) => ({ ...id(scene), name: 'Vera II', email: 'VERA@example.com' }),
+      input: (scene) => ({ ...inWorkspace(scene), name: 'Vera II', email: 'VERA@example.com' }),
       message: 'A contact with this email already exists',
     },
   },
@@ -68,3 +61,7 @@ export const contactRows: Record<string, Row> = {
   },
   'contacts.delete': { who: 'admin', keys: true, input: contact, writes: true, children },
 };
+
+function contact(scene: Scene): Input {
+  return { ...inWorkspace(scene), contactId: scene.contactId };
+}

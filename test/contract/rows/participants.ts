@@ -1,13 +1,6 @@
-import { type Row, wrongPages } from '../row.ts';
+import { type Row, type Rows, wrongPages } from '../row.ts';
 import type { Scene } from '../scene.ts';
 import type { Input } from '../transports.ts';
-
-function inRoom({ roomName, participantToken }: Scene): Input {
-  return { roomName, token: participantToken };
-}
-function waiting({ roomName, participantId }: Scene): Input {
-  return { name: roomName, participantId };
-}
 
 const byToken: Pick<Row, 'who' | 'keys' | 'input' | 'writes' | 'children' | 'wrong'> = {
   who: 'anyone',
@@ -28,7 +21,7 @@ const byHost: Pick<Row, 'who' | 'keys' | 'children'> = {
   children: { name: 'Room not found', participantId: 'Participant not found' },
 };
 
-export const participantRows: Record<string, Row> = {
+export const participantRows: Rows = {
   'participants.join': {
     who: 'anyone',
     knowsCaller: true,
@@ -73,3 +66,11 @@ export const participantRows: Record<string, Row> = {
   'participants.admit': { ...byHost, input: waiting, writes: true },
   'participants.refuse': { ...byHost, input: waiting, writes: true },
 };
+
+function inRoom({ roomName, participantToken }: Scene): Input {
+  return { roomName, token: participantToken };
+}
+
+function waiting({ roomName, participantId }: Scene): Input {
+  return { name: roomName, participantId };
+}

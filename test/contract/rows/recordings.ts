@@ -1,13 +1,6 @@
-import type { Refusal, Row } from '../row.ts';
+import { type Refusal, type Rows, wrongPages } from '../row.ts';
 import type { Scene } from '../scene.ts';
 import type { Input } from '../transports.ts';
-
-function recording({ recordingId }: Scene): Input {
-  return { recordingId };
-}
-function inRoom({ roomName, participantToken }: Scene): Input {
-  return { roomName, token: participantToken };
-}
 
 const wrongTitles: readonly Refusal[] = [
   { input: { title: 5 }, message: 'title must be a string', path: 'title' },
@@ -26,7 +19,29 @@ const wrongTokens: readonly Refusal[] = [
 
 const byToken = { roomName: 'Participant not found', token: 'Participant not found' };
 
-export const recordingRows: Record<string, Row> = {
+export const recordingRows: Rows = {
+  'recordings.list': {
+    who: 'user',
+    keys: true,
+    input: () => ({ limit: 10, offset: 0 }),
+    writes: false,
+    wrong: wrongPages,
+  },
+  'recordings.listInRoom': {
+    who: 'room owner',
+    keys: true,
+    input: (scene) => ({ ...room(scene), limit: 10, offset: 0 }),
+    writes: false,
+    children: { name: 'Room not found' },
+    wrong: wrongPages,
+  },
+  'recordings.download': {
+    who: 'room owner',
+    keys: true,
+    input: recording,
+    writes: false,
+    children: { recordingId: 'Recording not found' },
+  },
   'recordings.start': {
     who: 'room owner',
     keys: true,
@@ -102,3 +117,15 @@ export const recordingRows: Record<string, Row> = {
     ],
   },
 };
+
+function room({ roomName }: Scene): Input {
+  return { name: roomName };
+}
+
+function recording({ recordingId }: Scene): Input {
+  return { recordingId };
+}
+
+function inRoom({ roomName, participantToken }: Scene): Input {
+  return { roomName, token: participantToken };
+}

@@ -1,15 +1,8 @@
-import { type Refusal, type Row, wrongNames } from '../row.ts';
+import { inWorkspace, type Refusal, type Rows, wrongNames } from '../row.ts';
 import type { Scene } from '../scene.ts';
 import type { Input } from '../transports.ts';
 
 const livekit = { api_key: 'APIabc', api_secret: 'a secret of LiveKit' };
-
-function inWorkspace({ workspaceId }: Scene): Input {
-  return { id: workspaceId };
-}
-function connection(scene: Scene): Input {
-  return { ...inWorkspace(scene), connectionId: scene.connectionId };
-}
 
 const wrongCredentials: readonly Refusal[] = [
   { input: { credentials: 'secret' }, message: 'credentials must be an object', path: 'credentials' },
@@ -32,7 +25,7 @@ const wrongCredentials: readonly Refusal[] = [
   },
 ];
 
-export const connectionRows: Record<string, Row> = {
+export const meetingProviderRows: Rows = {
   'connections.list': { who: 'owner', keys: true, input: inWorkspace, writes: false, random: ['ingest_url'] },
   'connections.create': {
     who: 'owner',
@@ -84,3 +77,7 @@ export const connectionRows: Record<string, Row> = {
     children: { connectionId: 'Connection not found' },
   },
 };
+
+function connection(scene: Scene): Input {
+  return { ...inWorkspace(scene), connectionId: scene.connectionId };
+}

@@ -1,0 +1,76 @@
+import { PASSWORD } from '../../support/world.ts';
+import { type Rows, wrongNames } from '../row.ts';
+
+export const authRows: Rows = {
+  'auth.register': {
+    who: 'anyone',
+    keys: true,
+    input: ({ number }) => ({ name: 'New', email: `new${number}@example.com`, password: PASSWORD }),
+    writes: true,
+    wrong: [
+      ...wrongNames,
+      { input: { email: 'nobody' }, message: 'email must be a valid email address', path: 'email' },
+      { input: { password: 'short' }, message: 'password must have 8 to 200 characters', path: 'password' },
+      { input: { password: undefined }, message: 'password is required', path: 'password' },
+    ],
+    conflict: {
+      input: ({ owner }) => ({ name: 'Twin', email: owner.email, password: PASSWORD }),
+      message: 'An account with this email address already exists',
+    },
+  },
+  'auth.login': {
+    who: 'anyone',
+    keys: true,
+    input: ({ member }) => ({ email: member.email, password: PASSWORD }),
+    writes: true,
+    wrong: [
+      { input: { email: undefined }, message: 'email is required', path: 'email' },
+      { input: { email: 5 }, message: 'email must be a string', path: 'email' },
+      { input: { password: null }, message: 'password must be a string', path: 'password' },
+    ],
+  },
+  'auth.logout': {
+    who: 'user',
+    keys: false,
+    input: () => ({}),
+    writes: true,
+    caller: (world) => world.addSomeone('Solo'),
+  },
+  'auth.me': { who: 'user', keys: false, input: () => ({}), writes: false },
+  'auth.updateMe': {
+    who: 'user',
+    keys: false,
+    input: () => ({ name: 'Renamed' }),
+    writes: true,
+    caller: (world) => world.addSomeone('Solo'),
+    wrong: [
+      ...wrongNames.slice(1),
+      {
+        input: { password: 'another password' },
+        message: 'current_password is required to set a new password',
+        path: 'current_password',
+      },
+      {
+        input: { password: 'another password', current_password: 'not the current one' },
+        message: 'current_password is wrong',
+        path: 'current_password',
+      },
+      {
+        input: { password: '1234567', current_password: PASSWORD },
+        message: 'password must have 8 to 200 characters',
+        path: 'password',
+      },
+    ],
+  },
+  'auth.deleteMe': {
+    who: 'user',
+    keys: false,
+    input: () => ({}),
+    writes: true,
+    caller: (world) => world.addSomeone('Solo'),
+    conflict: {
+      input: () => ({}),
+      message: 'Transfer or delete the workspaces that you own with other members first',
+    },
+  },
+};

@@ -1,0 +1,101 @@
+import { toUnixSeconds } from '../../../src/core/time.ts';
+import { inWorkspace, type Refusal, type Rows, wrongNames, wrongPages } from '../row.ts';
+import { dayAfterTomorrow, type Scene } from '../scene.ts';
+import type { Input } from '../transports.ts';
+
+const LAST_SECOND = 253_402_300_799;
+
+export const bookingRows: Rows = {
+  'bookings.times': {
+    who: 'anyone',
+    keys: true,
+    input: (scene) => ({ ...slug(scene), from: startsAt(scene, 8), to: startsAt(scene, 12) }),
+    writes: false,
+    wrong: [
+      ...wrongInstants('from'),
+      ...wrongInstants('to'),
+      { input: { to: 1_000 }, message: '`to` must be after `from`, by at most 62 days', path: 'to' },
+      { input: { to: LAST_SECOND }, message: '`to` must be after `from`, by at most 62 days', path: 'to' },
+    ],
+  },
+  'bookings.book': {
+    who: 'anyone',
+    keys: true,
+    input: (scene) => ({
+      ...slug(scene),
+      name: ' Walt ',
+      email: 'Walt@Example.com',
+      starts_at: startsAt(scene, 11),
+    }),
+    writes: true,
+    random: ['room_name', 'cancel_url', 'cancel_token'],
+    wrong: [
+      ...wrongNames,
+      ...wrongInstants('starts_at'),
+      {
+        input: { starts_at: undefined },
+        message: 'starts_at is required',
+        path: 'starts_at',
+      },
+      { input: { email: 'nobody' }, message: 'email must be a valid email address', path: 'email' },
+      { input: { email: undefined }, message: 'email is required', path: 'email' },
+    ],
+    conflict: {
+      input: (scene) => ({ ...slug(scene), name: 'Walt', email: 'walt@example.com', starts_at: startsAt(scene, 10) }),
+      message: 'This time is not available',
+    },
+  },
+  'bookings.cancel': {
+    who: 'anyone',
+    keys: true,
+    input: (scene) => ({ ...slug(scene), token: scene.cancelToken }),
+    writes: true,
+    children: { token: 'Booking not found' },
+    wrong: [
+      { input: { token: undefined }, message: 'token is required', path: 'token' },
+      { input: { token: 5 }, message: 'token must be a string', path: 'token' },
+    ],
+  },
+  'bookings.list': {
+    who: 'member',
+    keys: true,
+    input: (scene) => ({
+      ...inWorkspace(scene),
+      from: startsAt(scene, 0),
+      to: startsAt(scene, 23),
+      limit: 10,
+      offset: 0,
+    }),
+    writes: false,
+    wrong: [
+      ...wrongPages,
+      ...wrongInstants('from'),
+      ...wrongInstants('to'),
+      { input: { to: 0 }, message: '`to` must be after `from` (default: now)', path: 'to' },
+    ],
+  },
+  'bookings.cancelByTeam': {
+    // And who is booked, which is the owner in the scene.
+    who: 'admin',
+    keys: true,
+    input: (scene) => ({ ...inWorkspace(scene), bookingId: scene.bookingId }),
+    writes: true,
+    children: { bookingId: 'Booking not found' },
+  },
+};
+
+function slug({ roomName }: Scene): Input {
+  return { slug: roomName };
+}
+
+function startsAt({ app }: Scene, hour: number): number {
+  return toUnixSeconds(dayAfterTomorrow(app, hour));
+}
+
+function wrongInstants(field: string): readonly Refusal[] {
+  return [-1, 1.5, LAST_SECOND + 1, 'soon'].map((value) => ({
+    input: { [field]: value },
+    message: `${field} must be an integer between 0 and ${LAST_SECOND}`,
+    path: field,
+  }));
+}

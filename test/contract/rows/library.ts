@@ -1,0 +1,64 @@
+import { inWorkspace, type Rows } from '../row.ts';
+import type { Scene } from '../scene.ts';
+import type { Input } from '../transports.ts';
+
+export const libraryRows: Rows = {
+  'library.list': {
+    who: 'member',
+    keys: true,
+    input: (scene) => ({ ...inWorkspace(scene), search: 'CONTRACT', sort: 'name', order: 'asc', limit: 10, offset: 0 }),
+    writes: false,
+    wrong: [
+      ...[0, 101, -1, 1.5, 'abc', '1e1', ''].map((limit) => ({
+        input: { limit },
+        message: 'limit must be an integer between 1 and 100',
+        path: 'limit',
+      })),
+      { input: { offset: -1 }, message: 'offset must be an integer between 0 and 2147483647', path: 'offset' },
+      { input: { sort: 'colour' }, message: 'sort must be one of date, name, size', path: 'sort' },
+      { input: { order: 'DESC' }, message: 'order must be one of asc, desc', path: 'order' },
+      { input: { label: 0 }, message: 'label must be a positive 32-bit integer', path: 'label' },
+      { input: { search: 'x'.repeat(201) }, message: 'search must have at most 200 characters', path: 'search' },
+    ],
+  },
+  'library.read': { who: 'member', keys: true, input: item, writes: false, children: { itemId: 'Item not found' } },
+  'library.download': { who: 'member', keys: true, input: item, writes: false, children: { itemId: 'Item not found' } },
+  'library.update': {
+    who: 'member',
+    keys: true,
+    input: (scene) => ({ ...item(scene), name: 'Renamed.pdf', description: 'Two\nlines' }),
+    writes: true,
+    children: { itemId: 'Item not found' },
+    wrong: [
+      { input: { name: '' }, message: 'Name cannot be empty', path: 'name' },
+      { input: { name: '  ' }, message: 'Name cannot be empty', path: 'name' },
+      { input: { name: null }, message: 'name must be a string', path: 'name' },
+      { input: { description: 7 }, message: 'description must be a string', path: 'description' },
+    ],
+  },
+  'library.delete': { who: 'member', keys: true, input: item, writes: true, children: { itemId: 'Item not found' } },
+  'library.assignLabel': {
+    who: 'member',
+    keys: true,
+    input: (scene) => ({ ...item(scene), labelId: scene.blueId }),
+    writes: true,
+    children: { itemId: 'Item not found', labelId: 'Label not found' },
+    wrong: [
+      { input: { labelId: undefined }, message: 'labelId is required', path: 'labelId' },
+      { input: { labelId: null }, message: 'labelId is required', path: 'labelId' },
+      { input: { labelId: true }, message: 'labelId must be a positive 32-bit integer', path: 'labelId' },
+      { input: { labelId: '1' }, message: 'labelId must be a positive 32-bit integer', path: 'labelId' },
+    ],
+  },
+  'library.unassignLabel': {
+    who: 'member',
+    keys: true,
+    input: (scene) => ({ ...item(scene), labelId: scene.redId }),
+    writes: true,
+    children: { itemId: 'Item not found', labelId: 'Label not found' },
+  },
+};
+
+function item(scene: Scene): Input {
+  return { ...inWorkspace(scene), itemId: scene.itemId };
+}

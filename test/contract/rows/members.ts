@@ -1,0 +1,24 @@
+import { inWorkspace, type Rows } from '../row.ts';
+
+export const memberRows: Rows = {
+  'members.changeRole': {
+    who: 'admin',
+    keys: true,
+    input: (scene) => ({ ...inWorkspace(scene), userId: scene.member.id, role: 'admin' }),
+    writes: true,
+    children: { userId: 'Member not found' },
+    wrong: [
+      { input: { role: undefined }, message: 'role is required', path: 'role' },
+      { input: { role: 'Owner' }, message: 'role must be one of owner, admin, member', path: 'role' },
+      { input: { role: ['admin'] }, message: 'role must be one of owner, admin, member', path: 'role' },
+    ],
+  },
+  'members.remove': {
+    who: 'member',
+    keys: true,
+    // The owner cannot leave: he removes the admin.
+    input: (scene, by) => ({ ...inWorkspace(scene), userId: by.id === scene.owner.id ? scene.admin.id : by.id }),
+    writes: true,
+    children: { userId: 'Member not found' },
+  },
+};

@@ -1,0 +1,16 @@
+import { inWorkspace, type Rows } from '../row.ts';
+
+export const retentionRows: Rows = {
+  'retention.read': { who: 'owner', keys: true, input: inWorkspace, writes: false },
+  'retention.set': {
+    who: 'owner',
+    keys: true,
+    input: (scene) => ({ ...inWorkspace(scene), media_retention_days: 30 }),
+    writes: true,
+    wrong: [8, 0, -7, 7.5, '7', true, undefined].map((days) => ({
+      input: { media_retention_days: days },
+      message: 'media_retention_days must be one of 7, 30, 60, 90, 180, 365 or null',
+      path: 'media_retention_days',
+    })),
+  },
+};

@@ -1,0 +1,79 @@
+import { inWorkspace, type Refusal, type Rows, wrongColors, wrongPages } from '../row.ts';
+import type { Scene } from '../scene.ts';
+import type { Input } from '../transports.ts';
+
+const wrongRoomSettings: readonly Refusal[] = [
+  { input: { scheduled_at: 'soon' }, message: 'scheduled_at must be a number', path: 'scheduled_at' },
+  ...wrongColors.map(({ input }) => ({
+    input: { accent_color: input.color },
+    message: 'accent_color must be a hex color such as #6366f1',
+    path: 'accent_color',
+  })),
+  ...[2, -1, '1', null].map((flag) => ({
+    input: { waiting_room_enabled: flag },
+    message: 'waiting_room_enabled must be 1 or 0',
+    path: 'waiting_room_enabled',
+  })),
+  {
+    input: { waiting_room_message: 5 },
+    message: 'waiting_room_message must be a string',
+    path: 'waiting_room_message',
+  },
+  { input: { display_name: 5 }, message: 'display_name must be a string', path: 'display_name' },
+  { input: { session_id: 5 }, message: 'session_id must be a string', path: 'session_id' },
+];
+
+export const roomRows: Rows = {
+  'rooms.list': { who: 'user', keys: true, input: () => ({ limit: 10, offset: 0 }), writes: false, wrong: wrongPages },
+  'rooms.create': {
+    who: 'admin',
+    keys: true,
+    status: 201,
+    workspace: 'workspace_id',
+    input: ({ workspaceId, number }) => ({
+      workspace_id: workspaceId,
+      name: `new-${number}`,
+      scheduled_at: 1_800_000_000.5,
+      accent_color: '#0f0',
+      waiting_room_enabled: 1,
+      waiting_room_message: 'Soon',
+      display_name: 'Stand-up',
+    }),
+    writes: true,
+    wrong: [
+      ...['', 'A', 'a', 'a--b', '-a', 'a b', 'a'.repeat(65), null, 5].map((name) => ({
+        input: { name },
+        message: 'Invalid room name',
+        path: 'name',
+      })),
+      ...wrongRoomSettings,
+    ],
+    conflict: {
+      input: ({ workspaceId, roomName }) => ({ workspace_id: workspaceId, name: roomName }),
+      message: 'Room name already taken',
+    },
+  },
+  'rooms.read': { who: 'room owner', keys: true, input: room, writes: false, children: { name: 'Room not found' } },
+  'rooms.update': {
+    who: 'room owner',
+    keys: true,
+    input: (scene) => ({ ...room(scene), scheduled_at: null, waiting_room_enabled: true, display_name: 'Stand-up' }),
+    writes: true,
+    children: { name: 'Room not found' },
+    wrong: wrongRoomSettings,
+  },
+  'rooms.delete': { who: 'room owner', keys: true, input: room, writes: true, children: { name: 'Room not found' } },
+  'rooms.listInWorkspace': {
+    who: 'member',
+    keys: true,
+    input: (scene) => ({ ...inWorkspace(scene), limit: 10, offset: 0 }),
+    writes: false,
+    wrong: wrongPages,
+  },
+  'rooms.readPublic': { who: 'anyone', keys: true, input: ({ roomName }) => ({ roomName }), writes: false },
+  'rooms.generateName': { who: 'anyone', keys: true, input: () => ({}), writes: false, random: ['name'] },
+};
+
+function room({ roomName }: Scene): Input {
+  return { name: roomName };
+}

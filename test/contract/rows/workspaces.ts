@@ -1,0 +1,30 @@
+import { inWorkspace, type Rows, wrongNames } from '../row.ts';
+
+export const workspaceRows: Rows = {
+  'workspaces.list': { who: 'user', keys: true, input: () => ({}), writes: false },
+  'workspaces.create': {
+    who: 'user',
+    keys: false,
+    input: () => ({ name: 'Crème brûlée' }),
+    writes: true,
+    wrong: wrongNames,
+  },
+  'workspaces.read': { who: 'member', keys: true, input: inWorkspace, writes: false },
+  'workspaces.rename': {
+    who: 'owner',
+    keys: true,
+    input: (scene) => ({ ...inWorkspace(scene), name: 'Renamed' }),
+    writes: true,
+    wrong: wrongNames,
+  },
+  'workspaces.delete': { who: 'owner', keys: true, input: inWorkspace, writes: true },
+  'workspaces.invite': { who: 'admin', keys: true, input: inWorkspace, writes: false },
+  'workspaces.revokeInvite': { who: 'admin', keys: true, input: inWorkspace, writes: true },
+  'workspaces.join': {
+    who: 'user',
+    keys: false,
+    input: ({ inviteToken }) => ({ token: inviteToken }),
+    writes: true,
+    caller: (world) => world.addSomeone('Solo'),
+  },
+};
