@@ -1,4 +1,4 @@
-/** The keys of a workspace: who manages them, what is shown of them, and that the key itself is shown once. */
+/** API keys of a workspace: who may manage them, what answers contain, and that the key itself is returned once. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { transports } from '../contract/transports.ts';
@@ -43,7 +43,7 @@ async function newKey(name = 'Import', of = team): Promise<Key> {
 }
 
 describe('creating a key', () => {
-  test('answers exactly its fields, and the key itself', async () => {
+  test('returns exactly the documented fields, and the key itself', async () => {
     const { status, body } = await app.http.post(keys, team.admin.token, { name: '  Nightly import ' });
     expect(status).toBe(200);
     expect(fields(body)).toEqual(['apiKey']);
@@ -61,7 +61,7 @@ describe('creating a key', () => {
     expect(Math.abs(body.apiKey.created_at - Date.now() / 1000)).toBeLessThan(30);
   });
 
-  test('leaves the SHA-256 of the key in the database, and the key nowhere', async () => {
+  test('stores the SHA-256 of the key, and the key nowhere', async () => {
     const { id, full_key: key } = await newKey();
     const row = await app.services.db.apiKey.findFirstOrThrow({ where: { id } });
     expect(Buffer.from(row.keyHash)).toEqual(createHash('sha256').update(key).digest());
@@ -71,7 +71,7 @@ describe('creating a key', () => {
   });
 
   test.each([
-    ['nothing at all', undefined, 'Name is required'],
+    ['no body', undefined, 'Name is required'],
     ['no name', {}, 'Name is required'],
     ['null', { name: null }, 'Name is required'],
     ['an empty name', { name: '' }, 'Name is required'],
@@ -87,7 +87,7 @@ describe('creating a key', () => {
     expect(await dumpTables(app)).toEqual(before);
   });
 
-  test('takes nothing that is not its to give', async () => {
+  test('ignores fields that only the service sets', async () => {
     const { body } = await app.http.post(keys, team.owner.token, {
       name: 'Greedy',
       id: 1,
@@ -102,13 +102,13 @@ describe('creating a key', () => {
     expect(body.apiKey.full_key).not.toContain('AAAAAAAAAA');
   });
 
-  test('gives 50 different keys to 50 callers at once', async () => {
+  test('returns different keys to 50 concurrent callers', async () => {
     const made = await concurrently(50, (index) => newKey(`Parallel ${index}`));
     expect(new Set(made.map(({ full_key }) => full_key)).size).toBe(50);
   });
 });
 
-test('the list has every key of the workspace, oldest first, with exactly its fields', async () => {
+test('the list has every key of the workspace, oldest first, with exactly the documented fields', async () => {
   const held = await startTestApp({ frozenAt: new Date('2026-03-01T00:00:00Z') });
   try {
     const { path, owner, id } = await addTeam(held);
@@ -128,10 +128,10 @@ test('the list has every key of the workspace, oldest first, with exactly its fi
   }
 });
 
-describe('switching a key', () => {
+describe('toggling a key', () => {
   const patch = (id: number, json?: unknown) => app.http.patch(`${keys}/${id}`, team.admin.token, json);
 
-  test('without a body, and with an empty one, flips', async () => {
+  test('without a body, or with an empty one, toggles the state', async () => {
     const { full_key: _, ...key } = await newKey();
     for (const [json, is_active] of [[undefined, 0] as const, [{}, 1] as const, [undefined, 0] as const]) {
       const { status, body } = await patch(key.id, json);
@@ -151,7 +151,7 @@ describe('switching a key', () => {
       expect((await patch(id, { is_active: sent })).body.apiKey).toMatchObject({ id, is_active });
   });
 
-  test.each(['0', 'false', 2, -1, 0.5, null, [1], {}])('refuses is_active %j', async (sent) => {
+  test.each(['0', 'false', 2, -1, 0.5, null, [1], {}])('rejects is_active %j', async (sent) => {
     const { id } = await newKey();
     const { status, body } = await patch(id, { is_active: sent });
     expect(status).toBe(400);
@@ -162,13 +162,13 @@ describe('switching a key', () => {
     expect((await app.services.db.apiKey.findFirstOrThrow({ where: { id } })).isActive).toBe(true);
   });
 
-  test('changes nothing else, whatever is sent', async () => {
+  test('changes no other field', async () => {
     const { full_key: _, ...key } = await newKey();
     const { body } = await patch(key.id, { is_active: 1, name: 'Other', id: 1, workspace_id: 1, created_by: 1 });
     expect(body.apiKey).toEqual(key);
   });
 
-  test('flipped 50 times at once ends as it began: no flip is lost', async () => {
+  test('50 times concurrently ends in the original state: no change is lost', async () => {
     const { id } = await newKey();
     const answers = await concurrently(50, () => patch(id));
     expect(countStatuses(answers)).toEqual({ 200: 50 });
@@ -179,7 +179,7 @@ describe('switching a key', () => {
 });
 
 describe('deleting a key', () => {
-  test('answers {ok: true}, once', async () => {
+  test('returns {ok: true} once, then 404', async () => {
     const { id } = await newKey();
     expect(await app.http.delete(`${keys}/${id}`, team.owner.token)).toMatchObject({ status: 200, body: { ok: true } });
     const again = await app.http.delete(`${keys}/${id}`, team.owner.token);
@@ -187,13 +187,13 @@ describe('deleting a key', () => {
     expect(await app.services.db.apiKey.count({ where: { id } })).toBe(0);
   });
 
-  test('of 20 at once exactly one finds it', async () => {
+  test('20 times concurrently succeeds exactly once', async () => {
     const { id } = await newKey();
     const answers = await concurrently(20, () => app.http.delete(`${keys}/${id}`, team.owner.token));
     expect(countStatuses(answers)).toEqual({ 200: 1, 404: 19 });
   });
 
-  test('while it is switched, breaks nothing', async () => {
+  test('works while it is being toggled', async () => {
     await concurrently(10, async () => {
       const { id } = await newKey();
       const [switched, deleted] = await Promise.all([
@@ -212,7 +212,7 @@ describe.each(transports)('through %s', (_, transport) => {
     return [status, (body as { message?: string }).message];
   };
 
-  test('list, create and switch are for owner and admin, delete for the owner', async () => {
+  test('owner and admins may list, create and toggle keys, only the owner may delete them', async () => {
     const may = { list: ['owner', 'admin'], create: ['owner', 'admin'], toggle: ['owner', 'admin'], delete: ['owner'] };
     for (const [operation, people] of Object.entries(may))
       for (const person of ['owner', 'admin', 'member', 'outsider'] as const) {
@@ -227,7 +227,7 @@ describe.each(transports)('through %s', (_, transport) => {
       }
   });
 
-  test('nobody is 401, and an unknown workspace 404', async () => {
+  test('without a credential it is 401, in an unknown workspace 404', async () => {
     for (const operation of ['list', 'create', 'toggle', 'delete']) {
       const input = { id: 2_147_483_647, keyId: 1, name: 'New' };
       expect(await call(`apiKeys.${operation}`, undefined, input)).toEqual([401, 'Unauthorized']);
@@ -235,7 +235,7 @@ describe.each(transports)('through %s', (_, transport) => {
     }
   });
 
-  test('a key of another workspace is exactly like an unknown one', async () => {
+  test('a key of another workspace is answered like an unknown one', async () => {
     const foreign = await newKey('Foreign', other);
     for (const operation of ['toggle', 'delete']) {
       const answers = [];
@@ -259,7 +259,7 @@ describe.each(transports)('through %s', (_, transport) => {
     expect(await app.services.db.apiKey.count({ where: { id: foreign.id, isActive: true } })).toBe(1);
   });
 
-  test.each([0, -1, 1.5, 2_147_483_648, 'abc'])('%j is no key id: 400', async (keyId) => {
+  test.each([0, -1, 1.5, 2_147_483_648, 'abc'])('%j is not a key ID: 400', async (keyId) => {
     for (const operation of ['toggle', 'delete'])
       expect(await call(`apiKeys.${operation}`, team.owner.token, { id: team.id, keyId })).toEqual([
         400,
@@ -268,7 +268,7 @@ describe.each(transports)('through %s', (_, transport) => {
   });
 });
 
-test('a key is shown in the answer of its creation only: in no list, no switch, no refusal and no log', async () => {
+test('only the answer to the creation contains the key: no list, update, error or log does', async () => {
   const { id, full_key: key } = await newKey();
   const seen: unknown[] = [];
   for (const call of [
@@ -295,7 +295,7 @@ test('a key is shown in the answer of its creation only: in no list, no switch, 
   expect(JSON.stringify(app.logLines)).not.toContain(key.slice(8, 24));
 });
 
-test('deleting the workspace, and the account of the creator, takes the keys along', async () => {
+test('deleting the workspace or the account of the creator deletes the keys', async () => {
   const gone = await addTeam(app, 'Gone');
   const { id } = await newKey('With it', gone);
   const { body } = await app.http.post(`${gone.path}/api-keys`, gone.admin.token, { name: 'Of the admin' });

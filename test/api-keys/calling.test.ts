@@ -1,4 +1,4 @@
-/** Calls with a key: for whom it acts and where, what it may not do, and from when on it no longer works. */
+/** Calls with an API key: for whom and where it acts, what it may not do, and when it stops working. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client.ts';
 import { transports, viaTrpc } from '../contract/transports.ts';
@@ -38,7 +38,7 @@ function labelsWith(token: string): Promise<Answer> {
 }
 
 describe('a key acts for its creator', () => {
-  test('in the list of workspaces there is its one', async () => {
+  test('and lists only its workspace', async () => {
     const { key } = await newKey();
     for (const transport of transports)
       expect(await transport[1](app, { name: 'workspaces.list', token: key, input: {} })).toMatchObject({
@@ -48,7 +48,7 @@ describe('a key acts for its creator', () => {
     expect((await app.http.get('/api/workspaces', team.owner.token)).body.workspaces.length).toBe(2);
   });
 
-  test('what it makes is its creator\u2019s', async () => {
+  test('and what it creates belongs to the creator', async () => {
     const { key } = await newKey(team.admin);
     const label = await app.http.post(`${team.path}/labels`, key, { name: 'By key' });
     expect(label.body.label).toMatchObject({ created_by: team.admin.id, created_by_name: team.admin.name });
@@ -63,7 +63,7 @@ describe('a key acts for its creator', () => {
     expect(await client.apiKeys.list.query({ id: team.id })).toMatchObject({ apiKeys: [{ name: 'Import' }] });
   });
 
-  test('with the role that they have now, not that of its creation', async () => {
+  test('with their current role, not the role at its creation', async () => {
     const { key } = await newKey(team.admin);
     const member = `${team.path}/members/${team.admin.id}`;
     const create = (name: string) => app.http.post(`${team.path}/labels`, key, { name });
@@ -84,7 +84,7 @@ describe.each(transports)('through %s, a key', (_, transport) => {
     return [status, (body as { message?: string }).message];
   };
 
-  test('is refused in another workspace, also in one of its creator: 403; in an unknown one: 404', async () => {
+  test('is rejected with 403 in other workspaces, also those of its creator, and with 404 in an unknown one', async () => {
     const { key } = await newKey();
     const { workspace } = await team.owner.client.workspaces.create.mutate({ name: 'Second' });
     for (const id of [other.id, workspace.id]) {
@@ -98,7 +98,7 @@ describe.each(transports)('through %s, a key', (_, transport) => {
     expect(await call('workspaces.read', key, { id: UNKNOWN })).toEqual([404, 'Workspace not found']);
   });
 
-  test('does nothing that only a person may do: 403', async () => {
+  test('is rejected with 403 where only sessions are accepted', async () => {
     const { id: keyId, key } = await newKey();
     const { token } = await other.owner.client.workspaces.invite.mutate({ id: other.id });
     const calls: [string, Record<string, unknown>][] = [
@@ -119,7 +119,7 @@ describe.each(transports)('through %s, a key', (_, transport) => {
     expect(await app.services.db.member.count({ where: { workspaceId: other.id, userId: team.owner.id } })).toBe(0);
   });
 
-  test('learns of an unknown workspace and of a role too low before that', async () => {
+  test('is told first that the workspace is unknown or the role too low', async () => {
     const { key } = await newKey();
     expect(await call('apiKeys.create', key, { id: UNKNOWN, name: '' })).toEqual([404, 'Workspace not found']);
     expect(await call('apiKeys.create', key, { id: other.id, name: '' })).toEqual([403, 'Forbidden']);
@@ -132,8 +132,8 @@ describe.each(transports)('through %s, a key', (_, transport) => {
   });
 });
 
-describe('a key no longer works from the very next call on', () => {
-  test('when it is deactivated, and works again when it is activated', async () => {
+describe('a key stops working with the next call', () => {
+  test('when it is deactivated, until it is activated again', async () => {
     const { id, key } = await newKey();
     const path = `${team.path}/api-keys/${id}`;
     expect((await labelsWith(key)).status).toBe(200);
@@ -152,7 +152,7 @@ describe('a key no longer works from the very next call on', () => {
     expectError(await labelsWith(key), 401, 'Unauthorized');
   });
 
-  test('when its creator is removed, or leaves', async () => {
+  test('when its creator is removed or leaves', async () => {
     const removed = await newKey(team.admin);
     await app.http.delete(`${team.path}/members/${team.admin.id}`, team.owner.token);
     expectError(await labelsWith(removed.key), 401, 'Unauthorized');
@@ -171,7 +171,7 @@ describe('a key no longer works from the very next call on', () => {
     expectError(await app.http.get(team.path, key), 401, 'Unauthorized');
   });
 
-  test('whatever is under way: calls that began before are answered, none after', async () => {
+  test('but calls that began before are still answered', async () => {
     const { id, key } = await newKey();
     const [switched, ...answers] = await Promise.all([
       app.http.patch(`${team.path}/api-keys/${id}`, team.owner.token),
@@ -183,18 +183,18 @@ describe('a key no longer works from the very next call on', () => {
   });
 });
 
-describe('what is no key is 401, always with the same body', () => {
+describe('a text that is not a key is rejected with 401 and always the same body', () => {
   test.each([
     ['one character changed', (key: string) => key.slice(0, -1) + (key.endsWith('A') ? 'B' : 'A')],
     ['one character of its prefix changed', (key: string) => `lnx_${key[4] === 'A' ? 'B' : 'A'}${key.slice(5)}`],
-    ['one character less', (key: string) => key.slice(0, -1)],
-    ['one character more', (key: string) => `${key}A`],
+    ['the last character missing', (key: string) => key.slice(0, -1)],
+    ['an additional character', (key: string) => `${key}A`],
     ['capitals', (key: string) => key.toUpperCase()],
-    ['small letters', (key: string) => key.toLowerCase()],
+    ['lower-case letters', (key: string) => key.toLowerCase()],
     ['the prefix of a session', (key: string) => `lns_${key.slice(4)}`],
-    ['another word after it', (key: string) => `${key} x`],
+    ['text after it', (key: string) => `${key} x`],
     ['a percent sign', (key: string) => `${key}%0A`],
-    ['only what is visible', (key: string) => key.slice(0, 8)],
+    ['only the visible prefix', (key: string) => key.slice(0, 8)],
   ])('%s', async (_, change) => {
     const { key } = await newKey();
     const { status, body, headers } = await labelsWith(change(key));
@@ -222,30 +222,30 @@ describe('what is no key is 401, always with the same body', () => {
     expect(body).not.toContain(key.slice(8, 24));
   });
 
-  test('a line feed inside the header is never part of a key', async () => {
+  test('a line feed in the header is never part of a key', async () => {
     const { key } = await newKey();
     const headers = { authorization: `Bearer ${key}\n` };
     const { status } = await exchangeRequest(app.url, { target: `${team.path}/labels`, headers });
     expect(status).toBe(400);
   });
 
-  test('a key in the place of a session token in the cookie', async () => {
+  test('a key in the session cookie', async () => {
     const { key } = await newKey();
     for (const cookie of [`session=${key}`, `session=${key}%0A`, `session="${key}"`])
       expect((await app.http.call('GET', `${team.path}/labels`, { headers: { cookie } })).status, cookie).toBe(401);
   });
 
-  test('a key in a query or a body', async () => {
+  test('a key in the query or the body', async () => {
     const { key } = await newKey();
     for (const name of ['token', 'access_token', 'api_key', 'authorization'])
       expect((await app.http.get(`${team.path}/labels?${name}=${key}`)).status).toBe(401);
   });
 });
 
-describe('the Authorization header wins over the cookie', () => {
+describe('the Authorization header takes precedence over the cookie', () => {
   const cookieOf = ({ token }: Person) => ({ cookie: `session=${token}` });
 
-  test('the caller is who the key acts for, with no more rights', async () => {
+  test('the caller is the creator of the key, with the rights of the key', async () => {
     const { key } = await newKey(team.admin);
     const get = (path: string) => app.http.call('GET', path, { token: key, headers: cookieOf(other.owner) });
     expect((await get('/api/workspaces')).body.workspaces).toMatchObject([{ id: team.id }]);
@@ -255,7 +255,7 @@ describe('the Authorization header wins over the cookie', () => {
     expectError(remove, 403, 'Forbidden');
   });
 
-  test('a key that is none is not saved by a valid cookie', async () => {
+  test('an invalid key is rejected even with a valid cookie', async () => {
     const { key } = await newKey();
     const headers = cookieOf(team.owner);
     const path = `${team.path}/labels`;
@@ -279,7 +279,7 @@ describe('last_used_at', () => {
     return before;
   };
 
-  test('is null until the key is used, and the first use is written before its answer', async () => {
+  test('is null until the key is used, and the first use is recorded before the answer', async () => {
     const key = await newKey();
     const list = () => app.http.get(`${team.path}/api-keys`, team.owner.token);
     expect((await list()).body.apiKeys[0].last_used_at).toBeNull();
@@ -289,7 +289,7 @@ describe('last_used_at', () => {
     expect((await list()).body.apiKeys[0].last_used_at).toBe(Math.floor((first?.getTime() ?? 0) / 1000));
   });
 
-  test('is written at the first use also where the call is refused, and never for a key that is inactive', async () => {
+  test('is recorded for a rejected call too, but never for an inactive key', async () => {
     const refused = await newKey();
     await app.http.get(other.path, refused.key);
     expect(await lastUsed(refused)).not.toBeNull();
@@ -299,7 +299,7 @@ describe('last_used_at', () => {
     expect(await lastUsed(inactive)).toBeNull();
   });
 
-  test('moves at most once a minute', async () => {
+  test('is updated at most once a minute', async () => {
     const held = await startTestApp({ frozenAt: new Date('2026-03-01T12:00:00Z') });
     try {
       const { path, owner } = await addTeam(held);
@@ -310,7 +310,7 @@ describe('last_used_at', () => {
       expect(await read()).toBe('2026-03-01T12:00:00.000Z');
       held.clock.advance(59_999);
       await use();
-      // Nobody waits for the write: time enough for one that must not come.
+      // The update happens in the background, so wait long enough for one that must not happen.
       await new Promise((resolve) => setTimeout(resolve, 200));
       expect(await read()).toBe('2026-03-01T12:00:00.000Z');
       held.clock.advance(1);
@@ -325,7 +325,7 @@ describe('last_used_at', () => {
     }
   });
 
-  test('is written once by many first calls at once, and by many a minute later', async () => {
+  test('is written once by concurrent first calls, and once by concurrent calls a minute later', async () => {
     const key = await newKey();
     await app.services.db.$executeRaw`create table if not exists noted_uses (key_id int)`;
     await app.services.db.$executeRaw`
@@ -349,7 +349,7 @@ describe('last_used_at', () => {
   });
 });
 
-test('each key has calls of its own under the rate limit', async () => {
+test('each key has its own rate limit', async () => {
   const limited = await startTestApp({ limits: { perCredential: 5 } });
   try {
     const owner = await addPerson(limited);

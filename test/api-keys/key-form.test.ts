@@ -1,4 +1,4 @@
-/** The form of keys: long, random, and with a checksum that finds every slip of one character. */
+/** The format of API keys: long, random, and with a checksum that detects every change of one character. */
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
@@ -7,27 +7,27 @@ import { hashToken } from '../../src/auth/tokens.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-test('a key is lnx_ and 40 base62 characters, and what stays visible are its first 8', () => {
+test('a key is lnx_ and 40 base62 characters, and its first 8 characters stay visible', () => {
   const key = generateApiKey();
   expect(key).toMatch(/^lnx_[0-9A-Za-z]{40}$/);
   expect(isApiKey(key)).toBe(true);
   expect(keyPrefixOf(key)).toBe(key.slice(0, 8));
 });
 
-test('the last six characters are the CRC-32 of those before, in base62', () => {
+test('the last six characters are the CRC-32 of the characters before, in base62', () => {
   const key = generateApiKey();
   const value = [...key.slice(-6)].reduce((sum, character) => sum * 62 + BASE62.indexOf(character), 0);
   expect(value).toBe(crc32(key.slice(0, -6)));
 });
 
-test('no two keys of ten thousand are alike, and every character comes in every place', () => {
+test('ten thousand keys are different, and have every character in every position', () => {
   const keys = Array.from({ length: 10_000 }, generateApiKey);
   expect(new Set(keys).size).toBe(keys.length);
   for (let place = 4; place < 38; place += 1)
     expect(new Set(keys.map((key) => key[place])).size, `place ${place}`).toBe(62);
 });
 
-test('a key with any one character changed is none', () => {
+test('a key with any one character changed is invalid', () => {
   const key = generateApiKey();
   for (let place = 0; place < key.length; place += 1)
     for (const other of BASE62)
@@ -35,7 +35,7 @@ test('a key with any one character changed is none', () => {
         expect(isApiKey(key.slice(0, place) + other + key.slice(place + 1)), `${place} ${other}`).toBe(false);
 });
 
-test('other texts are none', () => {
+test('other texts are invalid', () => {
   const key = generateApiKey();
   const texts = ['', 'lnx_', key.slice(0, -1), `${key}0`, `${key}\n`, ` ${key}`, `${key} `, key.toUpperCase()];
   for (const text of [
@@ -48,7 +48,7 @@ test('other texts are none', () => {
     expect(isApiKey(text), JSON.stringify(text)).toBe(false);
 });
 
-test('the hash of a key is the SHA-256 of all of it', () => {
+test('the hash of a key is the SHA-256 of the whole key', () => {
   const key = generateApiKey();
   expect(Buffer.from(hashToken(key))).toEqual(createHash('sha256').update(key).digest());
 });

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-test('the keys of a removed member do not come back with them: someone has to switch them on', async () => {
+test('the keys of a removed member stay inactive when the member joins again, until they are activated', async () => {
   const { id, path, owner, admin } = await addTeam(app);
   const { apiKey } = await admin.client.apiKeys.create.mutate({ id, name: 'Build' });
   await owner.client.members.remove.mutate({ id, userId: admin.id });

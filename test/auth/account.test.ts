@@ -1,4 +1,4 @@
-/** Accounts: registering, changing, deleting, and what is left of who has gone. */
+/** Accounts: registering, changing, deleting, and what remains after a deletion. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dumpTables } from '../support/dump.ts';
 import { eventsOf } from '../support/events.ts';
@@ -20,7 +20,7 @@ function login(email: string, password = PASSWORD) {
 }
 
 describe('registering', () => {
-  test('answers {user, token, expires_at}, and the token works', async () => {
+  test('returns {user, token, expires_at}, and the token works', async () => {
     const { status, body } = await register({ name: ' Grace ', email: 'grace@example.com' });
     expect(status).toBe(200);
     expect(Object.keys(body).sort()).toEqual(['expires_at', 'token', 'user']);
@@ -35,7 +35,7 @@ describe('registering', () => {
     expect((await app.http.get('/api/auth/me', body.token)).body).toEqual({ user: body.user });
   });
 
-  test('makes one account of one address, however it is typed', async () => {
+  test('creates one account per email address, whatever its case', async () => {
     expect((await register({ email: '  MiXeD@Example.COM ' })).body.user.email).toBe('mixed@example.com');
     for (const email of ['mixed@example.com', 'MIXED@EXAMPLE.COM'])
       expect(await register({ email })).toMatchObject({
@@ -45,7 +45,7 @@ describe('registering', () => {
     expect((await login('mIXED@example.com')).status).toBe(200);
   });
 
-  test('leaves nothing behind where it is refused', async () => {
+  test('stores nothing if it fails', async () => {
     await register({ email: 'taken@example.com' });
     const before = await dumpTables(app);
     expect((await register({ email: 'taken@example.com' })).status).toBe(409);
@@ -53,7 +53,7 @@ describe('registering', () => {
     expect(await dumpTables(app)).toEqual(before);
   });
 
-  test('takes a plus tag as another address', async () => {
+  test('treats an address with a plus tag as another address', async () => {
     for (const email of ['tag@example.com', 'tag+1@example.com']) expect((await register({ email })).status).toBe(200);
   });
 
@@ -80,7 +80,7 @@ describe('registering', () => {
   test.each([
     ['8 characters', 'a'.repeat(8), 200],
     ['200 characters', 'a'.repeat(200), 200],
-    ['blanks around it', '  blanks  ', 200],
+    ['surrounding spaces', '  blanks  ', 200],
     ['any script', 'пароль密码🐈!', 200],
     ['7 characters', 'a'.repeat(7), 400],
     ['201 characters', 'a'.repeat(201), 400],
@@ -101,7 +101,7 @@ describe('registering', () => {
     expect((await login('long@example.com', password)).status).toBe(400);
   });
 
-  test('never takes from the body what only the service decides', async () => {
+  test('ignores fields that only the service sets', async () => {
     const { body } = await register({
       email: 'sneaky@example.com',
       id: 1,
@@ -118,7 +118,7 @@ describe('registering', () => {
 });
 
 describe('changing', () => {
-  test('the name changes the name only, at once', async () => {
+  test('the name changes the name only, and takes effect immediately', async () => {
     const { token, email, id } = await addPerson(app);
     const { body } = await app.http.patch('/api/auth/me', token, {
       name: 'Changed',
@@ -130,14 +130,14 @@ describe('changing', () => {
     expect((await login(email)).status).toBe(200);
   });
 
-  test('nothing changes nothing', async () => {
+  test('without any field changes nothing', async () => {
     const { token } = await addPerson(app);
     const before = await dumpTables(app);
     for (const json of [undefined, {}]) expect((await app.http.patch('/api/auth/me', token, json)).status).toBe(200);
     expect(await dumpTables(app)).toEqual(before);
   });
 
-  test('the password ends all other sessions, and keeps the one of the call', async () => {
+  test('the password ends all sessions except that of the call', async () => {
     const { token, email } = await addPerson(app);
     const other = await addPerson(app);
     const others = [(await login(email)).body.token, (await login(email)).body.token];
@@ -152,7 +152,7 @@ describe('changing', () => {
     expect((await login(email, 'another password')).status).toBe(200);
   });
 
-  test('the password needs the current one: 400, and no session ends', async () => {
+  test('the password without the current one is 400, and no session ends', async () => {
     const { token, email } = await addPerson(app);
     const other = (await login(email)).body.token;
     const password = 'another password';
@@ -167,7 +167,7 @@ describe('changing', () => {
 });
 
 describe('deleting', () => {
-  test('ends every session, frees the address, and takes Personal and workspaces without others along', async () => {
+  test('ends every session, frees the email address, and deletes Personal and workspaces without other members', async () => {
     const { token, email, client, id } = await addPerson(app);
     await client.workspaces.create.mutate({ name: 'Alone' });
     const second = (await login(email)).body.token;
@@ -180,7 +180,7 @@ describe('deleting', () => {
     expect((await register({ email })).status).toBe(200);
   });
 
-  test('is refused while a workspace with others is owned: 409, and nothing changes', async () => {
+  test('is rejected with 409 while the user owns a workspace with other members, and changes nothing', async () => {
     const team = await addTeam(app);
     const before = await dumpTables(app);
     expect(await app.http.delete('/api/auth/me', team.owner.token)).toMatchObject({
@@ -194,7 +194,7 @@ describe('deleting', () => {
     expect(body.workspace).toMatchObject({ owner_id: team.member.id, role: 'owner' });
   });
 
-  test('leaves what was made elsewhere, without an author, and emits member.left', async () => {
+  test('keeps what the user created in other workspaces, without an author, and emits member.left', async () => {
     const team = await addTeam(app);
     const { body: made } = await app.http.post(`${team.path}/labels`, team.admin.token, { name: 'Left' });
     const { body: uploaded } = await upload(app, team.path, team.admin.token);

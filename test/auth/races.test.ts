@@ -1,4 +1,4 @@
-/** Signing in when many do it at once. */
+/** Concurrent registration and sign-in. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-test('of 20 accounts with one address exactly one is made, with one Personal', async () => {
+test('of 20 registrations with the same email address exactly one succeeds, and creates one Personal', async () => {
   const email = 'one@example.com';
   const answers = await concurrently(20, (index) =>
     app.http.post('/api/auth/register', undefined, {
@@ -25,7 +25,7 @@ test('of 20 accounts with one address exactly one is made, with one Personal', a
   expect(await app.services.db.workspace.count({ where: { isPersonal: true } })).toBe(1);
 });
 
-test('20 people who register at once each get a Personal with a slug of its own', async () => {
+test('20 concurrent registrations create 20 Personal workspaces with different slugs', async () => {
   const people = await concurrently(20, (index) => addPerson(app, `Person ${index}`));
   const personal = await app.services.db.workspace.findMany({
     where: { isPersonal: true, ownerId: { in: people.map(({ id }) => id) } },
@@ -34,7 +34,7 @@ test('20 people who register at once each get a Personal with a slug of its own'
   expect(new Set(personal.map(({ slug }) => slug)).size).toBe(20);
 });
 
-/** Waits until so many connections wait for a lock. */
+/** Waits until this many connections are waiting for a lock. */
 function untilWaiting(count: number): Promise<void> {
   return vi.waitFor(async () => {
     const [row] = await app.services.db.$queryRaw<{ n: number }[]>`
@@ -44,13 +44,13 @@ function untilWaiting(count: number): Promise<void> {
 }
 
 test.each(['login first', 'change first'])(
-  'no session of the old password outlives its change, not even one that begins meanwhile: %s',
+  'no session of the old password survives its change, not even one that starts at the same time: %s',
   async (order) => {
     const { token, email, id } = await addPerson(app);
     const login = () => app.http.post('/api/auth/login', undefined, { email, password: PASSWORD });
     const change = () =>
       app.http.patch('/api/auth/me', token, { password: 'another password', current_password: PASSWORD });
-    // Both have checked the old password when they wait for the user's row, one behind the other.
+    // Both have verified the old password before they wait for the lock on the user's row.
     const holder = new pg.Client({ connectionString: app.databaseUrl });
     await holder.connect();
     try {

@@ -1,4 +1,4 @@
-/** Rate limits: what is counted together, what a caller is told, and who is exempt. */
+/** Rate limits: what is counted together, what the answers contain, and who is exempt. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createRateLimits, type RateLimitSettings } from '../../src/auth/rate-limits.ts';
 import { AppError } from '../../src/core/errors.ts';
@@ -33,7 +33,7 @@ describe('signing in, per email', () => {
     app = started = await startTestApp({ limits: { signInPerEmail: 3 } });
   });
 
-  test('counts attempts whatever their case and their outcome, and stops even the right password', async () => {
+  test('counts all attempts regardless of case and outcome, and then rejects even the correct password', async () => {
     const { email } = await addPerson(app);
     expect((await login(email, PASSWORD)).status).toBe(200);
     expect((await login(email.toUpperCase())).status).toBe(401);
@@ -42,7 +42,7 @@ describe('signing in, per email', () => {
     expectTooMany(await app.http.post('/trpc/auth.login', undefined, { email, password: PASSWORD }).then(fromTrpc), 3);
   });
 
-  test('lets other addresses be, and treats an unknown one alike', async () => {
+  test('does not affect other email addresses, and limits unknown ones in the same way', async () => {
     const [first, second] = [await addPerson(app), await addPerson(app)];
     for (const email of [first.email, 'nobody@example.com']) {
       const statuses: number[] = [];
@@ -53,12 +53,12 @@ describe('signing in, per email', () => {
   });
 });
 
-/** The problem of a tRPC answer in the place where REST has it. */
+/** Moves the error of a tRPC answer to where REST has it. */
 function fromTrpc(answer: Answer): Answer {
   return { ...answer, body: answer.body.error.data };
 }
 
-test('signing in, per address: registering and logging in count together, whatever the email', async () => {
+test('signing in, per network: registration and login count together, whatever the email address', async () => {
   app = started = await startTestApp({ limits: { signInPerAddress: 3 } });
   const { email } = await addPerson(app);
   expect((await login('a@example.com')).status).toBe(401);
@@ -69,7 +69,7 @@ test('signing in, per address: registering and logging in count together, whatev
   expect(await app.services.db.user.count()).toBe(1);
 });
 
-test('a forwarded address is not believed: it gives nobody a limit of his own', async () => {
+test('X-Forwarded-For is not trusted: it does not give a caller a separate limit', async () => {
   app = started = await startTestApp({ limits: { signInPerAddress: 2 } });
   const statuses: number[] = [];
   for (const address of ['198.51.100.1', '198.51.100.2', '198.51.100.3'])
@@ -84,7 +84,7 @@ test('a forwarded address is not believed: it gives nobody a limit of his own', 
   expect(statuses).toEqual([401, 401, 429]);
 });
 
-test('per session: calls count through both transports, other sessions have their own, and what is left is told', async () => {
+test('per session: both transports count together, other sessions count separately, and headers tell what remains', async () => {
   app = started = await startTestApp({ limits: { perCredential: 3 } });
   const { token, email } = await addPerson(app);
   const other = (await login(email, PASSWORD)).body.token;
@@ -109,7 +109,7 @@ test('per session: every call of a batch counts', async () => {
   expect(statuses.sort()).toEqual([200, 200, 200, 429, 429]);
 });
 
-test('without a credential: 401 turns into 429, for guessing tokens too, and signed-in callers go on', async () => {
+test('without a valid credential: 401 becomes 429, and signed-in callers are not affected', async () => {
   app = started = await startTestApp({ limits: { publicPerAddress: 3 } });
   const team = await addTeam(app);
   const statuses: number[] = [];
@@ -121,7 +121,7 @@ test('without a credential: 401 turns into 429, for guessing tokens too, and sig
   expect((await app.http.get(team.path, team.member.token)).status).toBe(200);
 });
 
-test('0 switches a limit off, and no header is sent', async () => {
+test('0 disables a limit, and no header is sent', async () => {
   app = started = await startTestApp();
   const { token } = await addPerson(app);
   for (let call = 0; call < 20; call += 1) {
@@ -130,7 +130,7 @@ test('0 switches a limit off, and no header is sent', async () => {
   }
 });
 
-test('callers on loopback are exempt where the settings say so', async () => {
+test('callers on loopback are exempt if the settings say so', async () => {
   const one = { signInPerEmail: 1, signInPerAddress: 1, publicPerAddress: 1, perCredential: 1 };
   app = started = await startTestApp({ limits: { ...one, exemptLoopback: true } });
   const { token, email } = await addPerson(app);
@@ -155,12 +155,12 @@ describe('the exemption', () => {
     await call();
     return call().catch((error: unknown) => (error instanceof AppError ? error.code : error));
   };
-  test.each(['127.0.0.1', '127.255.0.9', '::1', '::ffff:127.0.0.1'])('holds for %s', async (address) => {
+  test.each(['127.0.0.1', '127.255.0.9', '::1', '::ffff:127.0.0.1'])('applies to %s', async (address) => {
     expect(await secondCall(address)).toBeUndefined();
   });
 
   test.each(['128.0.0.1', '10.0.0.1', '::ffff:10.0.0.1', '2001:db8::1', '127.0.0.1.example', '::2', ''])(
-    'does not hold for %j',
+    'does not apply to %j',
     async (address) => {
       expect(await secondCall(address)).toBe('TOO_MANY_REQUESTS');
     },

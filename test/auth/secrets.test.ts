@@ -1,4 +1,4 @@
-/** Secrets stay where they belong: in the answer that gives them, and in no log. */
+/** Secrets are only in the answers that return them, and never in a log. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, PASSWORD, upload } from '../support/world.ts';
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-test('no log line of any level holds a token, a password, an invite, an address or a signed URL', async () => {
+test('no log line of any level contains a token, a password, an invite, an email address or a signed URL', async () => {
   const team = await addTeam(app);
   const { member, owner } = team;
   const invite = (await app.http.post(`${team.path}/invite`, owner.token)).body.token;
@@ -27,7 +27,7 @@ test('no log line of any level holds a token, a password, an invite, an address 
     unknownToken: `lns_${'Q'.repeat(43)}`,
   };
 
-  // Every way in which they travel, in answers of each kind.
+  // Every way to send them, with every kind of answer.
   await app.http.call('GET', url.pathname + url.search);
   await app.http.call('GET', `${url.pathname}${url.search}x`);
   await app.http.post(`/api/workspaces/join/${invite}`, team.outsider.token);
@@ -52,7 +52,7 @@ test('no log line of any level holds a token, a password, an invite, an address 
   await app.http.get(`/trpc/auth.login?input=${input}`);
   await app.http.post('/trpc/workspaces.join', member.token, { token: invite });
   await app.http.post('/trpc/auth.login', undefined, { email: member.email, password: secrets.wrongPassword });
-  // An unexpected failure, which is logged whole: the password column takes no value.
+  // An unexpected failure, which is logged with its details: the password column rejects every value.
   await app.services.db.$executeRaw`alter table users add constraint no_change check (name <> 'Unlucky') not valid`;
   const fault = await app.http.patch('/api/auth/me', member.token, {
     name: 'Unlucky',
@@ -72,7 +72,7 @@ test('no log line of any level holds a token, a password, an invite, an address 
   expect(log).not.toContain('$argon2');
 });
 
-test('every answer names its request, and an error body names the same', async () => {
+test('every answer has a request ID, and the body of an error has the same one', async () => {
   const unknown = await app.http.get('/nowhere');
   expect(unknown.body.request_id).toBe(unknown.headers.get('x-request-id'));
   expect(app.logLines.some(({ reqId }) => reqId === unknown.body.request_id)).toBe(true);

@@ -1,4 +1,4 @@
-/** Sessions: signing in and out, how long a session lasts, and which credentials are none. */
+/** Sessions: signing in and out, how long a session lasts, and invalid credentials. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exchangeRequest } from '../support/raw-http.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -22,7 +22,7 @@ function me(token: string) {
 }
 
 describe('signing in', () => {
-  test('answers as registering does, with another token each time', async () => {
+  test('returns the same fields as registering, with a new token each time', async () => {
     const { email, id, token } = await addPerson(app);
     const [first, second] = [await login(email), await login(` ${email.toUpperCase()} `)];
     for (const { status, body } of [first, second]) {
@@ -34,7 +34,7 @@ describe('signing in', () => {
     for (const each of [token, first.body.token, second.body.token]) expect((await me(each)).status).toBe(200);
   });
 
-  test('gives one and the same answer for a wrong password and for an unknown address', async () => {
+  test('returns the same answer for a wrong password and an unknown email address', async () => {
     const { email } = await addPerson(app);
     const wrong = await login(email, 'wrong password');
     const unknown = await login('nobody@example.com', 'wrong password');
@@ -49,11 +49,11 @@ describe('signing in', () => {
     expect(wrong).toMatchObject({ status: 401, body: { message: 'Wrong email or password', code: 'UNAUTHORIZED' } });
   });
 
-  test('hashes a password for an unknown address too, so that it takes as long', async () => {
+  test('takes as long for an unknown email address, because it hashes a password too', async () => {
     const { email } = await addPerson(app);
     const times: Record<'wrong' | 'unknown', number[]> = { wrong: [], unknown: [] };
     const addresses = { wrong: email, unknown: 'nobody@example.com' } as const;
-    // In turns, so that a busy machine slows both.
+    // Alternately, so that a busy machine slows both.
     for (let round = 0; round < 15; round += 1)
       for (const which of ['wrong', 'unknown'] as const) {
         const start = performance.now();
@@ -62,11 +62,11 @@ describe('signing in', () => {
       }
     const median = (values: number[]): number => values.sort((a, b) => a - b)[7] ?? 0;
     const [wrong, unknown] = [median(times.wrong), median(times.unknown)];
-    // Without the hash it would take a tenth.
+    // Without the hash it would take a tenth of the time.
     expect(unknown).toBeGreaterThan(wrong / 2);
   });
 
-  test.each(['', ' ', 'short', 'x'.repeat(200)])('with the password %j is wrong, not malformed', async (password) => {
+  test.each(['', ' ', 'short', 'x'.repeat(200)])('with the password %j is 401, not 400', async (password) => {
     const { email } = await addPerson(app);
     expect((await login(email, password)).status).toBe(401);
   });
@@ -84,7 +84,7 @@ describe('signing out', () => {
 });
 
 describe('a session', () => {
-  test('lasts 30 days, not a minute longer, and is not prolonged by use', async () => {
+  test('lasts exactly 30 days, and is not extended by use', async () => {
     const own = await startTestApp();
     try {
       const { token } = await addPerson(own);
@@ -112,7 +112,7 @@ describe('a session', () => {
     }
   });
 
-  test('is known to the database only by the hash of its token', async () => {
+  test('is stored with the hash of its token only', async () => {
     const { token } = await addPerson(app);
     const sessions = await app.services.db.$queryRaw<{ text: string }[]>`select s::text as text from sessions s`;
     expect(JSON.stringify(sessions)).not.toContain(token.slice(4));
@@ -123,7 +123,7 @@ describe('a session', () => {
 describe('the Authorization header', () => {
   const withHeader = (authorization: string) => app.http.call('GET', '/api/auth/me', { headers: { authorization } });
 
-  test('names its scheme in any case', async () => {
+  test('may have the scheme in upper or lower case', async () => {
     const { token } = await addPerson(app);
     for (const scheme of ['Bearer', 'bearer', 'BEARER'])
       expect((await withHeader(`${scheme} ${token}`)).status).toBe(200);
@@ -131,16 +131,16 @@ describe('the Authorization header', () => {
 
   test.each([
     ['nothing', () => ''],
-    ['the scheme alone', () => 'Bearer'],
-    ['the scheme and a blank', () => 'Bearer '],
+    ['only the scheme', () => 'Bearer'],
+    ['the scheme and a space', () => 'Bearer '],
     ['two tokens', (token: string) => `Bearer ${token} ${token}`],
-    ['more after the token', (token: string) => `Bearer ${token}, Basic x`],
-    ['the token alone', (token: string) => token],
+    ['text after the token', (token: string) => `Bearer ${token}, Basic x`],
+    ['only the token', (token: string) => token],
     ['another scheme', (token: string) => `Basic ${token}`],
-    ['the token twice as long', (token: string) => `Bearer ${token}${token}`],
-    ['the token cut by one', (token: string) => `Bearer ${token.slice(0, -1)}`],
-    ['the token in capitals', (token: string) => `Bearer ${token.toUpperCase()}`],
-    ['the token with another end', (token: string) => `Bearer ${token.slice(0, -1)}${token.endsWith('A') ? 'E' : 'A'}`],
+    ['the token twice', (token: string) => `Bearer ${token}${token}`],
+    ['the last character missing', (token: string) => `Bearer ${token.slice(0, -1)}`],
+    ['the token in upper case', (token: string) => `Bearer ${token.toUpperCase()}`],
+    ['another last character', (token: string) => `Bearer ${token.slice(0, -1)}${token.endsWith('A') ? 'E' : 'A'}`],
     ['the token in quotes', (token: string) => `Bearer "${token}"`],
     ['a NUL, percent-encoded', (token: string) => `Bearer ${token}%00`],
     ['non-ASCII', () => 'Bearer l\u00f1s_\u00e4'],
@@ -151,7 +151,7 @@ describe('the Authorization header', () => {
     expect([status, headers.get('www-authenticate'), body.message]).toEqual([401, 'Bearer', 'Unauthorized']);
   });
 
-  test('of 64 kB is refused, and the server goes on', async () => {
+  test('of 64 kB is rejected, and the server keeps working', async () => {
     const authorization = `Bearer ${'A'.repeat(65_536)}`;
     expect((await exchangeRequest(app.url, { target: '/api/auth/me', headers: { authorization } })).status).toBe(431);
     expect((await app.http.get('/health')).status).toBe(200);

@@ -1,4 +1,4 @@
-/** Labels: what a name and a color may be, that only sent fields change, and in which order labels come. */
+/** Labels: valid names and colors, updates of single fields, and the order of the list. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team, upload } from '../support/world.ts';
@@ -22,13 +22,13 @@ describe('the name of a label', () => {
     ['is trimmed', '  Two words\t', 'Two words'],
     ['may have one character', 'x', 'x'],
     ['may have 64 characters', 'a'.repeat(64), 'a'.repeat(64)],
-    ['has 64 characters also where each takes two code units', '🐈'.repeat(64), '🐈'.repeat(64)],
-    ['may be any script', 'Договоры 契約 עברית', 'Договоры 契約 עברית'],
-    ['may hold joined emoji', '👩‍👩‍👧‍👦', '👩‍👩‍👧‍👦'],
-    ['is kept as text, whatever it looks like', `<script>alert('"')</script>`, `<script>alert('"')</script>`],
+    ['may have 64 characters of two code units each', '🐈'.repeat(64), '🐈'.repeat(64)],
+    ['may be in any script', 'Договоры 契約 עברית', 'Договоры 契約 עברית'],
+    ['may contain joined emoji', '👩‍👩‍👧‍👦', '👩‍👩‍👧‍👦'],
+    ['is stored unchanged if it looks like markup', `<script>alert('"')</script>`, `<script>alert('"')</script>`],
     ['may look like a formula', '=cmd|/C calc!A0', '=cmd|/C calc!A0'],
-    ['may hold SQL', `'; drop table labels; --`, `'; drop table labels; --`],
-    ['may hold a backslash and a percent sign', '100 % \\ _', '100 % \\ _'],
+    ['may contain SQL', `'; drop table labels; --`, `'; drop table labels; --`],
+    ['may contain a backslash and a percent sign', '100 % \\ _', '100 % \\ _'],
   ])('%s', async (_, sent, kept) => {
     const { status, body } = await create({ name: sent });
     expect(status).toBe(200);
@@ -43,27 +43,27 @@ describe('the name of a label', () => {
     ['a NUL', 'a\u0000b', 'name must not contain control characters or invalid Unicode'],
     ['a lone surrogate', 'a\ud800b', 'name must not contain control characters or invalid Unicode'],
     ['a line feed', 'a\nb', 'name must not contain control characters or invalid Unicode'],
-    ['nothing', '', 'Name is required'],
-    ['blanks', ' \u00a0\u3000', 'Name is required'],
+    ['an empty text', '', 'Name is required'],
+    ['only spaces', ' \u00a0\u3000', 'Name is required'],
   ])('is refused with %s', async (_, name, message) => {
     const { status, body } = await create({ name });
     expect(status).toBe(400);
     expect(body).toMatchObject({ message, issues: [{ path: 'name', message }] });
   });
 
-  test('is unique by exact text: another case, normal form or joiner is another name', async () => {
+  test('is unique by exact text: a different case, normal form or joiner makes a different name', async () => {
     const names = ['Caf\u00e9', 'Cafe\u0301', 'caf\u00e9', 'Caf\u00e9\u200d', 'Caf\u00e9\u202e'];
     for (const name of names) expect((await create({ name })).status).toBe(200);
     for (const name of names) expect((await create({ name: ` ${name} ` })).status).toBe(409);
   });
 
-  test('is unique in its workspace only', async () => {
+  test('needs to be unique in its workspace only', async () => {
     const other = await addTeam(app, 'Other');
     await create({ name: 'Everywhere' });
     expect((await app.http.post(`${other.path}/labels`, other.owner.token, { name: 'Everywhere' })).status).toBe(200);
   });
 
-  test('may be taken again once its label is deleted or renamed', async () => {
+  test('may be used again after its label was deleted or renamed', async () => {
     const { body } = await create({ name: 'Passing' });
     await app.http.patch(`${labels}/${body.label.id}`, team.owner.token, { name: 'Elsewhere' });
     const second = await create({ name: 'Passing' });
@@ -74,7 +74,7 @@ describe('the name of a label', () => {
 });
 
 describe('the color of a label', () => {
-  test.each(['#abc', '#ABC', '#aBcDeF', '#000000'])('%s is kept as it is', async (color) => {
+  test.each(['#abc', '#ABC', '#aBcDeF', '#000000'])('%s is stored unchanged', async (color) => {
     const { body } = await create({ name: `Color ${color}`, color });
     expect(body.label.color).toBe(color);
   });
@@ -105,7 +105,7 @@ describe('changing a label', () => {
     return { path: `${labels}/${body.label.id}`, label: body.label };
   };
 
-  test('changes only what is sent', async () => {
+  test('changes only the fields that are sent', async () => {
     const { path, label } = await newLabel('Only sent');
     const named = await app.http.patch(path, team.owner.token, { name: 'Only name' });
     expect(named.body.label).toEqual({ ...label, name: 'Only name' });
@@ -113,19 +113,19 @@ describe('changing a label', () => {
     expect(colored.body.label).toEqual({ ...label, name: 'Only name', color: '#fff' });
   });
 
-  test('changes nothing for no body and for an empty one', async () => {
+  test('changes nothing without a body or with an empty one', async () => {
     const { path, label } = await newLabel('Unchanged');
     for (const json of [undefined, {}])
       expect(await app.http.patch(path, team.owner.token, json)).toMatchObject({ status: 200, body: { label } });
     expect((await app.http.patch(`${labels}/2147483647`, team.owner.token, {})).status).toBe(404);
   });
 
-  test('to its own name is no conflict', async () => {
+  test('to its current name is not a conflict', async () => {
     const { path } = await newLabel('Own name');
     expect((await app.http.patch(path, team.owner.token, { name: ' Own name ' })).status).toBe(200);
   });
 
-  test('never writes what is not its to change', async () => {
+  test('ignores fields that only the service sets', async () => {
     const other = await addTeam(app, 'Elsewhere');
     const { path, label } = await newLabel('Kept');
     const { body } = await app.http.patch(path, team.owner.token, {
@@ -145,7 +145,7 @@ describe('changing a label', () => {
   });
 });
 
-test('labels come in the order of their creation, those of one instant by id', async () => {
+test('labels are in the order of their creation, and by id if created at the same time', async () => {
   const held = await startTestApp({ frozenAt: new Date('2026-03-01T00:00:00Z') });
   try {
     const { path, owner } = await addTeam(held);

@@ -1,4 +1,4 @@
-/** Labels when many act at once. */
+/** Concurrent changes of labels. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
@@ -21,13 +21,13 @@ async function newItem(): Promise<string> {
   return `${team.path}/library/${(await upload(app, team.path, team.member.token)).body.item.id}`;
 }
 
-test('of 50 labels with one name exactly one is created', async () => {
+test('of 50 labels with the same name exactly one is created', async () => {
   const answers = await concurrently(50, () => app.http.post(`${team.path}/labels`, team.admin.token, { name: 'One' }));
   expect(countStatuses(answers)).toEqual({ 200: 1, 409: 49 });
   expect(await app.services.db.label.count({ where: { workspaceId: team.id, name: 'One' } })).toBe(1);
 });
 
-test('of 20 labels renamed to one name exactly one gets it', async () => {
+test('of 20 labels renamed to the same name exactly one gets it', async () => {
   const ids = await concurrently(20, (index) => newLabel(`Rename ${index}`));
   const answers = await Promise.all(
     ids.map((id) => app.http.patch(`${team.path}/labels/${id}`, team.admin.token, { name: 'Wanted' })),
@@ -35,13 +35,13 @@ test('of 20 labels renamed to one name exactly one gets it', async () => {
   expect(countStatuses(answers)).toEqual({ 200: 1, 409: 19 });
 });
 
-test('of 20 deletions of one label exactly one finds it', async () => {
+test('of 20 deletions of a label exactly one succeeds', async () => {
   const id = await newLabel('Once');
   const answers = await concurrently(20, () => app.http.delete(`${team.path}/labels/${id}`, team.admin.token));
   expect(countStatuses(answers)).toEqual({ 200: 1, 404: 19 });
 });
 
-test('20 assignments of one label to one item are one', async () => {
+test('20 assignments of a label to an item all succeed, and assign it once', async () => {
   const id = await newLabel('Twice');
   const item = await newItem();
   const answers = await concurrently(20, () => app.http.post(`${item}/labels`, team.member.token, { labelId: id }));
@@ -49,7 +49,7 @@ test('20 assignments of one label to one item are one', async () => {
   for (const { body } of answers) expect(body.labels).toMatchObject([{ id }]);
 });
 
-test('a label deleted while it is assigned is on no item afterwards', async () => {
+test('a label that is deleted while it is being assigned is on no item afterwards', async () => {
   const item = await newItem();
   await concurrently(20, async (index) => {
     const id = await newLabel(`Deleted ${index}`);
@@ -63,7 +63,7 @@ test('a label deleted while it is assigned is on no item afterwards', async () =
   expect((await app.http.get(item, team.member.token)).body.item.labels).toEqual([]);
 });
 
-test('an item deleted while labels are put on and taken off it leaves nothing and breaks nothing', async () => {
+test('deleting an item while its labels change leaves no assignment, and no call fails unexpectedly', async () => {
   const labelId = await newLabel('Staying');
   await concurrently(20, async () => {
     const item = await newItem();
@@ -82,11 +82,11 @@ test('an item deleted while labels are put on and taken off it leaves nothing an
   expect(await app.services.db.itemLabel.count({ where: { labelId } })).toBe(0);
 });
 
-test('an assignment that PostgreSQL ends as the victim of a deadlock is made again', async () => {
+test('an assignment that PostgreSQL cancels because of a deadlock is retried', async () => {
   const labelId = await newLabel('Deadlocked');
   const item = await newItem();
   const itemId = Number(item.split('/').at(-1));
-  // Locks the label and then the item, as deleting their workspace does; the assignment takes them the other way round.
+  // Locks the label and then the item, as deleting their workspace does. The assignment locks them in reverse order.
   const deleter = new pg.Client({ connectionString: app.databaseUrl });
   await deleter.connect();
   try {

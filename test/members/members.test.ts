@@ -1,4 +1,4 @@
-/** Roles, removing and leaving: who may do what to whom, and that a workspace always has exactly one owner. */
+/** Roles, removing and leaving: who may do what, and that a workspace always has exactly one owner. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { dumpTables } from '../support/dump.ts';
 import { eventsOf } from '../support/events.ts';
@@ -78,13 +78,13 @@ describe('changing a role', () => {
     expect(await dumpTables(app)).toEqual(before);
   });
 
-  test.each(['admin', 'member'] as const)('the owner cannot make himself %s: 400', async (role) => {
+  test.each(['admin', 'member'] as const)('the owner cannot give up the role for %s: 400', async (role) => {
     const before = await dumpTables(app);
     expect(await changeRole('owner', 'owner', role)).toMatchObject({ status: 400, body: { code: 'BAD_REQUEST' } });
     expect(await dumpTables(app)).toEqual(before);
   });
 
-  test('to owner transfers the workspace: the old owner becomes an admin, owner_id moves', async () => {
+  test('to owner transfers the workspace: the old owner becomes an admin, and owner_id changes', async () => {
     expect((await changeRole('owner', 'member', 'owner')).body.member.role).toBe('owner');
     expect(await rolesNow()).toEqual({ ...AT_FIRST, owner: 'admin', member: 'owner' });
     const { body } = await app.http.get(team.path, people.owner.token);
@@ -94,7 +94,7 @@ describe('changing a role', () => {
     expect((await app.http.delete(team.path, people.member.token)).status).toBe(200);
   });
 
-  test('to owner is refused for Personal: 400', async () => {
+  test('to owner is rejected for Personal: 400', async () => {
     const { body } = await app.http.get('/api/workspaces', people.owner.token);
     const personal = `/api/workspaces/${body.workspaces[0].id}`;
     const { body: invite } = await app.http.post(`${personal}/invite`, people.owner.token);
@@ -109,7 +109,7 @@ describe('changing a role', () => {
     expect((await app.http.patch(member, people.owner.token, { role: 'admin' })).status).toBe(200);
   });
 
-  test('emits no event, and takes nothing but the role from the body', async () => {
+  test('emits no event, and ignores other fields of the body', async () => {
     const before = await eventsOf(app, team.id);
     const { body } = await app.http.patch(`${team.path}/members/${people.member.id}`, people.owner.token, {
       role: 'admin',
@@ -169,14 +169,14 @@ describe('removing and leaving', () => {
     expect(await dumpTables(app)).toEqual(before);
   });
 
-  test('who has left may join again, as a member', async () => {
+  test('a member who has left may join again, as a member', async () => {
     await remove('admin', 'admin');
     const { token } = await people.owner.client.workspaces.invite.mutate({ id: team.id });
     await app.http.post(`/api/workspaces/join/${token}`, people.admin.token);
     expect(await rolesNow()).toEqual({ ...AT_FIRST, admin: 'member' });
   });
 
-  test('what a removed member made stays, under his name', async () => {
+  test('what a removed member created stays, with their name', async () => {
     const { body } = await app.http.post(`${team.path}/labels`, people.admin.token, { name: 'Mine' });
     await remove('owner', 'admin');
     const { body: list } = await app.http.get(`${team.path}/labels`, people.owner.token);

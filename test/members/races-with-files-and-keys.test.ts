@@ -1,4 +1,4 @@
-/** Members who change while what they do is under way. */
+/** Changes of members during their own requests. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, upload } from '../support/world.ts';
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-test('uploads go on while the uploader is given other roles, and nothing fails', async () => {
+test('uploads succeed while the role of the uploader changes', async () => {
   const { id, path, owner, admin } = await addTeam(app);
   const changeRoles = async (): Promise<void> => {
     for (let round = 0; round < 12; round += 1)
@@ -20,7 +20,7 @@ test('uploads go on while the uploader is given other roles, and nothing fails',
   expect(new Set(statuses)).toEqual(new Set([200]));
 });
 
-test('no key that is made or switched on while its creator is removed outlives the removal', async () => {
+test('no key that is created or activated while its creator is being removed works afterwards', async () => {
   for (let round = 0; round < 5; round += 1) {
     const { id, owner, admin } = await addTeam(app);
     const { apiKey } = await admin.client.apiKeys.create.mutate({ id, name: 'Old' });

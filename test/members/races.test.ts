@@ -1,4 +1,4 @@
-/** Members when many act at once: always exactly one owner, who is the one that owner_id names. */
+/** Concurrent changes of members: there is always exactly one owner, and owner_id is that user. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { concurrently } from '../support/concurrently.ts';
 import type { Answer } from '../support/http.ts';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** A new workspace with the same people, or with others in the place of some. */
+/** A new workspace with the same people, or with some of them replaced. */
 async function newTeam(others: Partial<Pick<Team, 'owner' | 'admin' | 'member'>> = {}): Promise<Team> {
   const { owner, admin, member } = { ...base, ...others };
   const { workspace } = await owner.client.workspaces.create.mutate({ name: 'Team' });
@@ -45,7 +45,7 @@ function expectNoFault(answers: readonly Answer[]): void {
   for (const { status, body } of answers) expect(status, JSON.stringify(body)).toBeLessThan(500);
 }
 
-test('an owner who gives the workspace to two at once gives it to one of them', async () => {
+test('of two concurrent transfers to different members one succeeds', async () => {
   await concurrently(ROUNDS, async () => {
     const team = await newTeam();
     const answers = await Promise.all([
@@ -57,7 +57,7 @@ test('an owner who gives the workspace to two at once gives it to one of them', 
   });
 });
 
-test('who is given the workspace while he leaves has it or has left', async () => {
+test('a member who leaves during a transfer to them either is the owner or has left', async () => {
   await concurrently(ROUNDS, async () => {
     const team = await newTeam();
     const [given, left] = await Promise.all([
@@ -72,7 +72,7 @@ test('who is given the workspace while he leaves has it or has left', async () =
   });
 });
 
-test('transfers, demotions and removals all at once keep one owner', async () => {
+test('concurrent transfers, demotions and removals leave exactly one owner', async () => {
   await concurrently(ROUNDS, async () => {
     const team = await newTeam();
     const { owner, admin, member } = team;
@@ -92,7 +92,7 @@ test('transfers, demotions and removals all at once keep one owner', async () =>
   });
 });
 
-test('a transfer while the workspace is deleted ends in an owner or in nothing', async () => {
+test('after a transfer during a deletion the workspace has one owner or does not exist', async () => {
   await concurrently(ROUNDS, async () => {
     const team = await newTeam();
     const [given, deleted] = await Promise.all([
@@ -107,7 +107,7 @@ test('a transfer while the workspace is deleted ends in an owner or in nothing',
   });
 });
 
-test('who deletes his account while he is given, stripped of or removed from a workspace breaks nothing', async () => {
+test('deleting an account works during transfers to the user, demotions and removals', async () => {
   await concurrently(ROUNDS, async (index) => {
     const going = await addPerson(app, 'Going');
     const team = await newTeam({ admin: going });
@@ -124,7 +124,7 @@ test('who deletes his account while he is given, stripped of or removed from a w
   });
 });
 
-test('an account deleted while everything else goes on with it breaks nothing', async () => {
+test('deleting an account works during all other operations of the user', async () => {
   await concurrently(ROUNDS, async () => {
     const going = await addPerson(app, 'Going');
     const team = await newTeam({ admin: going });

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-test('invites are made and revoked while files come and go, and nothing fails', async () => {
+test('invites are created and revoked during uploads and deletions of files, and no call fails', async () => {
   const { path, owner, member } = await addTeam(app);
   const statuses = new Set<number>();
   const files = async (): Promise<void> => {

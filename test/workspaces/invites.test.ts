@@ -1,4 +1,4 @@
-/** The invite link: one token until it is revoked, and joining by it. */
+/** The invite link: its token, revoking it, and joining with it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventsOf } from '../support/events.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -21,7 +21,7 @@ function join(token: string, by: { token: string }) {
 }
 
 describe('the token', () => {
-  test('is the same on every call, unguessable, and another for every workspace', async () => {
+  test('is the same on every call, unguessable, and different for every workspace', async () => {
     const first = await invite();
     expect(await invite()).toEqual(first);
     expect(first.token).toMatch(/^[A-Za-z0-9_-]{32}$/);
@@ -29,7 +29,7 @@ describe('the token', () => {
     expect((await app.http.post(`${other.path}/invite`, other.owner.token)).body.token).not.toBe(first.token);
   });
 
-  test('works until it is revoked; then there is another', async () => {
+  test('works until it is revoked, and then a new one is created', async () => {
     const { token } = await invite();
     expect(await app.http.delete(`${team.path}/invite`, team.member.token)).toMatchObject({ status: 403 });
     expect(await app.http.delete(`${team.path}/invite`, team.admin.token)).toMatchObject({
@@ -51,7 +51,7 @@ describe('the token', () => {
     expect(await join(body.token, await addPerson(app))).toMatchObject({ status: 404 });
   });
 
-  test('is in no answer but that of the invite', async () => {
+  test('is only in the answer to the request for it', async () => {
     const { token } = await invite();
     for (const path of ['/api/workspaces', team.path])
       expect(JSON.stringify((await app.http.get(path, team.owner.token)).body)).not.toContain(token);
@@ -59,7 +59,7 @@ describe('the token', () => {
 });
 
 describe('the link', () => {
-  test('leads to APP_URL where it is set, else to PUBLIC_URL, else to where the caller reached us', async () => {
+  test('begins with APP_URL if it is set, else with PUBLIC_URL, else with the origin of the request', async () => {
     for (const [settings, base] of [
       [{ appUrl: 'https://app.example', publicUrl: 'https://api.example' }, 'https://app.example'],
       [{ appUrl: null, publicUrl: 'https://api.example' }, 'https://api.example'],
@@ -79,7 +79,7 @@ describe('the link', () => {
 });
 
 describe('joining', () => {
-  test('makes a member, and emits member.joined once however often it is done', async () => {
+  test('adds a member, and emits member.joined once however often it is repeated', async () => {
     const guest = await addPerson(app, 'Gus');
     const { token } = await invite();
     const first = await join(token, guest);
@@ -106,13 +106,13 @@ describe('joining', () => {
     ]);
   });
 
-  test('again changes nobody: an admin stays an admin, the owner the owner', async () => {
+  test('again does not change the role of an admin or the owner', async () => {
     const { token } = await invite();
     for (const role of ['owner', 'admin'] as const)
       expect((await join(token, team[role])).body.workspace.role).toBe(role);
   });
 
-  test('is only as a member, whatever the body asks for', async () => {
+  test('gives the role member, whatever the body contains', async () => {
     const guest = await addPerson(app);
     const { token } = await invite();
     const { body } = await app.http.call('POST', `/api/workspaces/join/${token}`, {

@@ -1,4 +1,4 @@
-/** Workspaces when many act at once. */
+/** Concurrent changes of workspaces. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { eventsOf } from '../support/events.ts';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-test('30 workspaces of one name have 30 slugs', async () => {
+test('30 workspaces with the same name have 30 different slugs', async () => {
   const { token } = await addPerson(app);
   const answers = await concurrently(30, () => app.http.post('/api/workspaces', token, { name: 'Same name' }));
   expect(countStatuses(answers)).toEqual({ 200: 30 });
@@ -20,7 +20,7 @@ test('30 workspaces of one name have 30 slugs', async () => {
   for (const slug of slugs) expect(slug).toMatch(/^same-name(-\d+)?$/);
 });
 
-test('20 first invites of one workspace give one token', async () => {
+test('20 concurrent first requests for the invite of a workspace return the same token', async () => {
   const { token, client } = await addPerson(app);
   const { workspace } = await client.workspaces.create.mutate({ name: 'Inviting' });
   const answers = await concurrently(20, () => app.http.post(`/api/workspaces/${workspace.id}/invite`, token));
@@ -28,7 +28,7 @@ test('20 first invites of one workspace give one token', async () => {
   expect(new Set(answers.map(({ body }) => body.token)).size).toBe(1);
 });
 
-test('one who joins 20 times at once is one member, with one member.joined', async () => {
+test('a user who joins 20 times concurrently becomes one member, with one member.joined', async () => {
   const team = await addTeam(app);
   const guest = await addPerson(app);
   const { token } = await team.owner.client.workspaces.invite.mutate({ id: team.id });
@@ -39,7 +39,7 @@ test('one who joins 20 times at once is one member, with one member.joined', asy
   expect(await eventsOf(app, team.id, 'member.joined')).toHaveLength(before.length + 1);
 });
 
-test('who joins while the link is revoked is in or is not, and is told which', async () => {
+test('joining while the link is being revoked either succeeds or is 404', async () => {
   const team = await addTeam(app);
   await concurrently(20, async () => {
     const guest = await addPerson(app);
@@ -54,13 +54,13 @@ test('who joins while the link is revoked is in or is not, and is told which', a
   });
 });
 
-test('of 20 deletions of one workspace exactly one finds it', async () => {
+test('of 20 deletions of a workspace exactly one succeeds', async () => {
   const team = await addTeam(app);
   const answers = await concurrently(20, () => app.http.delete(team.path, team.owner.token));
   expect(countStatuses(answers)).toEqual({ 200: 1, 404: 19 });
 });
 
-test('a workspace deleted while everything else goes on in it leaves nothing and breaks nothing', async () => {
+test('deleting a workspace during all other operations leaves nothing, and no call fails unexpectedly', async () => {
   for (let round = 0; round < 10; round += 1) {
     const team = await addTeam(app, `Round ${round}`);
     const guest = await addPerson(app);
@@ -87,7 +87,7 @@ test('a workspace deleted while everything else goes on in it leaves nothing and
       app.http.delete(`${team.path}/members/${team.admin.id}`, team.owner.token),
     ]);
 
-    // 403: the owner may have given it away first; then it stays.
+    // 403 if the owner has transferred it first. Then it is not deleted.
     expect([200, 403]).toContain(deleted.status);
     for (const { status, body } of others) expect([200, 403, 404], JSON.stringify(body)).toContain(status);
     const left = deleted.status === 200 ? 0 : 1;

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-test('who takes the next slugs of a name in advance keeps nobody from it', async () => {
+test('somebody who takes the next slugs of a name in advance does not block the name', async () => {
   const { client } = await addPerson(app);
   for (let number = 2; number <= 30; number += 1) await client.workspaces.create.mutate({ name: `Personal ${number}` });
   const people = await Promise.all(Array.from({ length: 5 }, () => addPerson(app, 'Late')));

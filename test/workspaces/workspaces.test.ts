@@ -1,4 +1,4 @@
-/** Workspaces: names and slugs, Personal, who sees them, and what goes with them. */
+/** Workspaces: names and slugs, Personal, the list, and deletion. */
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { toWorkspaceSlug } from '../../src/features/workspaces/create-workspace.ts';
@@ -30,7 +30,7 @@ describe('a slug', () => {
     expect(toWorkspaceSlug(name)).toBe(slug);
   });
 
-  test('that is taken goes on with -2, -3, over those that are taken too', async () => {
+  test('that is taken gets -2, -3 and so on, except those that are taken too', async () => {
     const { token } = await addPerson(app);
     const slugs: string[] = [];
     for (const name of ['Slug', 'Slug 3', 'slug', 'SLUG', 'Slug'])
@@ -38,7 +38,7 @@ describe('a slug', () => {
     expect(slugs).toEqual(['slug', 'slug-3', 'slug-2', 'slug-4', 'slug-5']);
   });
 
-  test('stays when the workspace is renamed', async () => {
+  test('does not change when the workspace is renamed', async () => {
     const { token } = await addPerson(app);
     const { workspace } = await create(token, 'Before');
     const { body } = await app.http.patch(`/api/workspaces/${workspace.id}`, token, { name: 'After' });
@@ -56,16 +56,19 @@ describe('the name of a workspace', () => {
     expect(tooLong).toMatchObject({ status: 400, body: { message: 'name must have at most 100 characters' } });
   });
 
-  test.each(['a\u0000b', 'a\udc00b', 'a\nb', 'a\u0085b'])('is refused with broken characters: %j', async (name) => {
-    const { token } = await addPerson(app);
-    expect(await app.http.post('/api/workspaces', token, { name })).toMatchObject({
-      status: 400,
-      body: { message: 'name must not contain control characters or invalid Unicode' },
-    });
-  });
+  test.each(['a\u0000b', 'a\udc00b', 'a\nb', 'a\u0085b'])(
+    'is rejected with control characters or invalid Unicode: %j',
+    async (name) => {
+      const { token } = await addPerson(app);
+      expect(await app.http.post('/api/workspaces', token, { name })).toMatchObject({
+        status: 400,
+        body: { message: 'name must not contain control characters or invalid Unicode' },
+      });
+    },
+  );
 });
 
-test('what only the service decides is never taken from a body', async () => {
+test('fields that only the service sets are ignored', async () => {
   const person = await addPerson(app);
   const other = await addPerson(app);
   const sneaky = {
@@ -97,7 +100,7 @@ test('what only the service decides is never taken from a body', async () => {
 });
 
 describe('the list', () => {
-  test('has exactly the workspaces that the caller is in, oldest first', async () => {
+  test('has exactly the workspaces of which the caller is a member, oldest first', async () => {
     const person = await addPerson(app);
     const names = ['Zeta', 'Alpha', 'Mid'];
     for (const name of names) await create(person.token, name);
@@ -114,7 +117,7 @@ describe('Personal', () => {
   const personalOf = async (token: string): Promise<string> =>
     `/api/workspaces/${(await app.http.get('/api/workspaces', token)).body.workspaces[0].id}`;
 
-  test('is born with its user, who owns it alone', async () => {
+  test('is created with its user, who is its only member', async () => {
     const person = await addPerson(app);
     const { body } = await app.http.get(await personalOf(person.token), person.token);
     expect(body.workspace).toMatchObject({ name: 'Personal', is_personal: 1, role: 'owner', owner_id: person.id });
@@ -122,7 +125,7 @@ describe('Personal', () => {
     expect(body.workspace.members[0].joined_at).toBe(body.workspace.created_at);
   });
 
-  test('may be renamed, and still cannot be deleted', async () => {
+  test('may be renamed, but not deleted', async () => {
     const { token } = await addPerson(app);
     const path = await personalOf(token);
     expect((await app.http.patch(path, token, { name: 'My own' })).status).toBe(200);
@@ -136,7 +139,7 @@ describe('Personal', () => {
 });
 
 describe('a deleted workspace', () => {
-  test('takes with it all that is its own, files included, and nothing else', async () => {
+  test('is deleted with all its data and files, and nothing else is', async () => {
     const team = await addTeam(app, 'Doomed');
     const other = await addTeam(app, 'Staying');
     for (const { path, member, owner } of [team, other]) {
@@ -160,12 +163,12 @@ describe('a deleted workspace', () => {
       Object.entries(before).map(([table, rows]) => [table, rows.filter((row) => !isOfTeam(row, table))]),
     );
     expect(await dumpTables(app)).toEqual(expected);
-    // The files go right after the answer.
+    // The files are removed after the answer.
     await vi.waitFor(async () => expect(await filesIn(team.id)).toEqual([]));
     expect(await filesIn(other.id)).toHaveLength(1);
   });
 
-  test('answers 404 to everyone, as one that never was', async () => {
+  test('is 404 for everyone, like one that never existed', async () => {
     const team = await addTeam(app);
     await app.http.delete(team.path, team.owner.token);
     for (const { token } of [team.owner, team.member, team.outsider])
