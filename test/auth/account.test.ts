@@ -147,7 +147,7 @@ describe('changing', () => {
     });
     expect(changed.status).toBe(200);
     for (const ended of others) expect((await app.http.get('/api/auth/me', ended)).status).toBe(401);
-    for (const kept of [token, other.token]) expect((await app.http.get('/api/auth/me', kept)).status).toBe(200);
+    for (const valid of [token, other.token]) expect((await app.http.get('/api/auth/me', valid)).status).toBe(200);
     expect((await login(email)).status).toBe(401);
     expect((await login(email, 'another password')).status).toBe(200);
   });

@@ -29,12 +29,12 @@ describe('the name of a label', () => {
     ['may look like a formula', '=cmd|/C calc!A0', '=cmd|/C calc!A0'],
     ['may contain SQL', `'; drop table labels; --`, `'; drop table labels; --`],
     ['may contain a backslash and a percent sign', '100 % \\ _', '100 % \\ _'],
-  ])('%s', async (_, sent, kept) => {
+  ])('%s', async (_, sent, stored) => {
     const { status, body } = await create({ name: sent });
     expect(status).toBe(200);
-    expect(body.label.name).toBe(kept);
+    expect(body.label.name).toBe(stored);
     const list = await app.http.get(labels, team.member.token);
-    expect(list.body.labels.at(-1)).toMatchObject({ id: body.label.id, name: kept });
+    expect(list.body.labels.at(-1)).toMatchObject({ id: body.label.id, name: stored });
   });
 
   test.each([

@@ -2,7 +2,7 @@ import { assert, constantFrom, property, string } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { attachmentDisposition } from '../../src/storage/content-disposition.ts';
 
-/** What a client that knows RFC 6266 reads; throws when the header is not of that form. */
+/** Reads the file name as a client that supports RFC 6266 does. Throws if the header has another format. */
 function readFilename(header: string): string {
   const match = /^attachment; filename="([^"\\%]*)"(?:; filename\*=UTF-8''([A-Za-z0-9!#$&+.^_`|~%-]+))?$/.exec(header);
   if (match === null) throw new Error(`Not RFC 6266: ${header}`);
@@ -42,7 +42,7 @@ describe('attachmentDisposition', () => {
     expect(readFilename(attachmentDisposition(name))).toBe(saved);
   });
 
-  test('whatever the name, the header is well-formed ASCII and the name harmless', () => {
+  test('for every name the header is well-formed ASCII and the saved name is safe', () => {
     const anyName = string({ unit: 'binary', maxLength: 300 });
     assert(
       property(anyName, (name) => {
@@ -57,7 +57,7 @@ describe('attachmentDisposition', () => {
     );
   });
 
-  test('nasty characters together are no worse than alone', () => {
+  test('combinations of special characters are handled', () => {
     const nasty = string({ unit: constantFrom(...'\r\n";\\/.:%*\'=\u202e\u0000 aé'), maxLength: 30 });
     assert(
       property(nasty, (name) => {
@@ -67,7 +67,7 @@ describe('attachmentDisposition', () => {
     );
   });
 
-  test('a name that was cleaned once is not changed again', () => {
+  test('a cleaned name is not changed again', () => {
     assert(
       property(string({ unit: 'grapheme', maxLength: 120 }), (name) => {
         const once = readFilename(attachmentDisposition(name));

@@ -15,9 +15,9 @@ import { listenWithFiles } from './serve-app.ts';
 import { byteSource, MIB, readAll, stuckSource } from './sources.ts';
 
 const PDF = { contentType: 'application/pdf' };
-const signingSecret = 'a secret of the tests';
+const signingSecret = 'a secret for tests only';
 
-/** A store in a folder of its own, with a clock that the test moves. */
+/** A store with its own directory, and with a clock that the test controls. */
 async function openStore() {
   const root = await mkdtemp(join(tmpdir(), 'disk-store-'));
   const clock = { time: Date.now(), now: () => new Date(clock.time) };
@@ -25,7 +25,7 @@ async function openStore() {
   return { root, clock, store };
 }
 
-/** A store whose folders went away after it was opened, as when a disk is unmounted. */
+/** A store whose directory disappeared after it was opened, as when a disk is unmounted. */
 async function unmountedStore(): Promise<ObjectStore & DiskFiles> {
   const { root, store } = await openStore();
   await rm(root, { recursive: true });
@@ -59,7 +59,7 @@ describeObjectStore('disk store', everything, async () => {
   };
 });
 
-describe('disk store, on its disk', () => {
+describe('disk store and its disk', () => {
   let root: string;
   let store: ObjectStore & DiskFiles;
 
@@ -68,7 +68,7 @@ describe('disk store, on its disk', () => {
   });
   afterAll(() => rm(root, { recursive: true }));
 
-  test('an upload never holds more than 4 MiB, however fast its source is', async () => {
+  test('an upload never buffers more than 4 MiB, however fast its source is', async () => {
     const staging = join(root, 'staging');
     let max = 0;
     const onBlock = (pulled: number) => {
@@ -81,8 +81,8 @@ describe('disk store, on its disk', () => {
     expect(max).toBeLessThanOrEqual(4 * MIB);
   });
 
-  test('a disk that refuses bytes half-way says StorageUnavailableError and leaves nothing', async () => {
-    // A limit on the size of files makes real writes stop short and then fail, like a full disk, for this child only.
+  test('an upload fails with StorageUnavailableError and leaves nothing if the disk gets full midway', async () => {
+    // A limit on the size of files truncates a write and then fails the next, like a full disk, in this child only.
     const script = `
       import { readdirSync, statSync } from 'node:fs';
       import { createDiskStore } from '${import.meta.resolve('../../src/storage/disk-store.ts')}';
@@ -102,59 +102,59 @@ describe('disk store, on its disk', () => {
       return JSON.parse((await promisify(execFile)('sh', args)).stdout);
     };
     expect(await putLimited(20 * MIB)).toEqual(refused);
-    // Shells count the limit in blocks of 512 or 1024 bytes. One of these ends in its very last write, which the disk
-    // takes in part: an upload that counted as done would be cut off.
+    // Shells count the limit in blocks of 512 or 1024 bytes. One of these uploads reaches it in its last write, which is
+    // only partial: an upload that succeeded would be truncated.
     const outcomes = await Promise.all([putLimited(5001 * 512 + 100), putLimited(5001 * 1024 + 100)]);
     expect(outcomes.at(-1)).toEqual(refused);
     for (const outcome of outcomes) expect([true, refused]).toContainEqual(outcome);
   });
 
-  test('an upload whose place is taken by a folder fails, and its staging file goes', async () => {
+  test('an upload to the path of a directory fails, and its staging file is removed', async () => {
     await mkdir(join(root, 'objects', 'taken', 'inside'), { recursive: true });
     await expect(store.put('taken', byteSource(10), PDF)).rejects.toThrow(StorageUnavailableError);
     expect(await readdir(join(root, 'staging'))).toEqual([]);
   });
 
-  test('a copy whose place is taken by a folder fails, and its staging file goes', async () => {
+  test('a copy to the path of a directory fails, and its staging file is removed', async () => {
     await store.put('copied/from', byteSource(10), PDF);
     await mkdir(join(root, 'objects', 'occupied', 'inside'), { recursive: true });
     await expect(store.copy('copied/from', 'occupied')).rejects.toThrow(StorageUnavailableError);
     expect(await readdir(join(root, 'staging'))).toEqual([]);
   });
 
-  test('what a killed server left in staging is never listed, and goes when it is old', async () => {
-    const staged = join(root, 'staging', 'left-over');
+  test('a staging file of a killed server is never listed, and is removed when it is old', async () => {
+    const staged = join(root, 'staging', 'leftover');
     await writeFile(staged, 'half');
     const yesterday = new Date(Date.now() - 86_400_000);
     await utimes(staged, yesterday, yesterday);
     const putting = store.put('stale/object', stuckSource(MIB), { ...PDF, signal: AbortSignal.timeout(100) });
     await store.removeStaleUploads(new Date(Date.now() - 3_600_000));
-    expect(await readdir(join(root, 'staging'))).not.toContain('left-over');
+    expect(await readdir(join(root, 'staging'))).not.toContain('leftover');
     await expect(putting).rejects.toThrow();
     expect(await readAll(store.list('stale'))).toEqual([]);
   });
 
-  test('a folder larger than a page of names is listed whole and in order', async () => {
-    const folder = join(root, 'objects', 'many');
-    await mkdir(folder);
+  test('a directory larger than a page of names is listed completely and in order', async () => {
+    const directory = join(root, 'objects', 'many');
+    await mkdir(directory);
     const names = Array.from({ length: 500 }, (_, index) => (index * 7919).toString(36));
-    for (const name of names) await writeFile(join(folder, name), '');
-    await mkdir(join(folder, '3-folder'));
-    await writeFile(join(folder, '3-folder', 'inside'), '');
-    const keys = [...names, '3-folder/inside'].map((name) => `many/${name}`).sort();
-    for (const page of [1, 7, 250, 501, 1000]) {
-      expect(await readAll(listDirectory(join(root, 'objects'), 'many/', page))).toEqual(keys);
+    for (const name of names) await writeFile(join(directory, name), '');
+    await mkdir(join(directory, '3-directory'));
+    await writeFile(join(directory, '3-directory', 'inside'), '');
+    const keys = [...names, '3-directory/inside'].map((name) => `many/${name}`).sort();
+    for (const pageSize of [1, 7, 250, 501, 1000]) {
+      expect(await readAll(listDirectory(join(root, 'objects'), 'many/', pageSize))).toEqual(keys);
     }
   });
 
-  test('files that are no objects are not listed', async () => {
-    const folder = join(root, 'objects', 'mixed');
-    await mkdir(folder);
-    for (const name of ['.DS_Store', 'README', 'ours']) await writeFile(join(folder, name), '');
+  test('files that are not objects are not listed', async () => {
+    const directory = join(root, 'objects', 'mixed');
+    await mkdir(directory);
+    for (const name of ['.DS_Store', 'README', 'ours']) await writeFile(join(directory, name), '');
     expect(await readAll(store.list('mixed'))).toEqual(['mixed/ours']);
   });
 
-  test('a root that is no folder, and a secret that can be guessed, are refused at once', async () => {
+  test('a root that is not a directory and a short signing secret are rejected when the store is created', async () => {
     const clock = { now: () => new Date() };
     await writeFile(join(root, 'file'), '');
     const onFile = createDiskStore({ root: join(root, 'file'), signingSecret, clock });

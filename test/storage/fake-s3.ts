@@ -4,24 +4,24 @@ import type { AddressInfo } from 'node:net';
 import type { ObjectStore } from '../../src/storage/object-store.ts';
 import { createS3Store } from '../../src/storage/s3-store.ts';
 
-/** The operations of S3 that an upload uses, by the request that each of them is. */
+/** The operations of S3 that a store uses, one per kind of request. */
 export type Operation = 'create' | 'part' | 'complete' | 'abort' | 'put' | 'copy' | 'delete' | 'get';
 
 export type Call = { operation: Operation; part: number; response: ServerResponse };
 
-/** A server that counts what it is asked, and whose answers a test can replace. It keeps no bytes and checks nothing. */
+/** A server that records its calls, and whose answers a test can replace. It stores no data and verifies nothing. */
 export type FakeS3 = {
   store: ObjectStore;
   calls: Operation[];
-  /** Bytes of bodies that have arrived. */
+  /** How many bytes of request bodies it has received. */
   received: number;
   close(): Promise<void>;
 };
 
 export type Faults = {
-  /** Answers in place of the server when it returns true; it may also leave the request without an answer. */
+  /** Returns true to replace the answer of the server. It may also leave the request unanswered. */
   answer?: (call: Call) => boolean;
-  /** How fast bodies are read, in bytes a second. */
+  /** How fast bodies are read, in bytes per second. */
   bytesPerSecond?: number;
   idleTimeoutMs?: number;
 };
@@ -42,7 +42,7 @@ export async function openFakeS3({ answer, bytesPerSecond, idleTimeoutMs = 500 }
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo; // It listens on TCP, so this is no pipe name.
+  const { port } = server.address() as AddressInfo; // It listens on TCP, so this is not the name of a pipe.
   const fake: FakeS3 = {
     store: createS3Store({
       bucket: 'bucket',

@@ -5,40 +5,40 @@ import type { DownloadOptions, ObjectStore } from '../../src/storage/object-stor
 import { StorageUnavailableError } from '../../src/storage/object-store.ts';
 import { byteSource, hashOf, MIB, readAll } from './sources.ts';
 import type { Capabilities, UploadTools } from './upload.suite.ts';
-import { testUploads, testWhere } from './upload.suite.ts';
+import { testIf, testUploads } from './upload.suite.ts';
 
-/** One store, and what a test must know about the place behind it. */
+/** A store, and what tests need to know about its server or disk. */
 export type StoreUnderTest = {
   store: ObjectStore;
-  /** Origin that download URLs of our own are made for. */
+  /** The origin of download URLs that we serve ourselves. */
   origin: string;
-  /** Stores that cannot work, each named for the reason. */
+  /** Stores that cannot work, by the reason. */
   broken: Record<string, ObjectStore>;
-  /** How many uploads are staged: begun, and neither finished nor cleaned up. */
+  /** How many uploads are staged, which means neither finished nor cleaned up. */
   countStaged(): Promise<number>;
-  /** Returns when a URL of that lifetime has expired. */
+  /** Resolves when a URL with this lifetime has expired. */
   expire(seconds: number): Promise<void>;
   close(): Promise<void>;
 };
 
 const PDF = { contentType: 'application/pdf' };
 
-/** The promises of the ObjectStore port, tried against one implementation and server. */
+/** Tests the guarantees of ObjectStore with one implementation and server. */
 export function describeObjectStore(name: string, can: Capabilities, open: () => Promise<StoreUnderTest>): void {
   describe(name, () => {
-    let place: StoreUnderTest;
+    let underTest: StoreUnderTest;
     let store: ObjectStore;
-    // A folder a run: what an earlier run left on a real server is not in the way.
+    // A prefix per run, so that leftovers of an earlier run on a real server do not matter.
     const run = `suite-${randomUUID()}`;
     const newKey = (label: string) => `${run}/${label}/${randomUUID()}.pdf`;
 
     beforeAll(async () => {
-      place = await open();
-      store = place.store;
+      underTest = await open();
+      store = underTest.store;
     });
     afterAll(async () => {
       for await (const { key } of store.list(run)) await store.remove(key);
-      await place.close();
+      await underTest.close();
     });
 
     const sign = (key: string, options: Partial<DownloadOptions> = {}) =>
@@ -46,7 +46,7 @@ export function describeObjectStore(name: string, can: Capabilities, open: () =>
         filename: 'report.pdf',
         contentType: 'application/pdf',
         expiresInSeconds: 60,
-        origin: place.origin,
+        origin: underTest.origin,
         ...options,
       });
     const putText = async (label: string, text: string) => {
@@ -56,7 +56,7 @@ export function describeObjectStore(name: string, can: Capabilities, open: () =>
     };
     const get = async (key: string, headers: Record<string, string> = {}, method = 'GET') =>
       fetch(await sign(key), { method, headers });
-    const countStaged = async () => (can.listsUploads ? place.countStaged() : 0);
+    const countStaged = async () => (can.listsUploads ? underTest.countStaged() : 0);
     const expectNothing = async (key: string) => {
       expect(await readAll(store.list(key))).toEqual([]);
       expect((await get(key)).status).toBe(404);
@@ -73,7 +73,7 @@ export function describeObjectStore(name: string, can: Capabilities, open: () =>
       expectNothing,
     };
 
-    test('what was put is read back through the signed URL', async () => {
+    test('a stored object is served by its signed URL', async () => {
       const key = await putText('round-trip', '%PDF-1.7 hello');
       const answer = await get(key);
       expect(answer.status).toBe(200);
@@ -82,7 +82,7 @@ export function describeObjectStore(name: string, can: Capabilities, open: () =>
       expect(answer.headers.get('accept-ranges')).toBe('bytes');
     });
 
-    test('an empty object is an object', async () => {
+    test('an object may be empty', async () => {
       const key = newKey('empty');
       await store.put(key, Readable.from([]), PDF);
       const answer = await get(key);
@@ -95,7 +95,7 @@ export function describeObjectStore(name: string, can: Capabilities, open: () =>
       expect(await (await get(key)).text()).toBe('second');
     });
 
-    test('the answer is an attachment with the signed name and type, whatever was stored', async () => {
+    test('the answer is an attachment with the signed name and type, not the stored type', async () => {
       const key = await putText('attachment', '<script>alert(1)</script>');
       const answer = await fetch(await sign(key, { filename: 'Übersicht "1".pdf', contentType: 'video/mp4' }));
       expect(answer.headers.get('content-type')).toBe('video/mp4');
@@ -108,20 +108,20 @@ export function describeObjectStore(name: string, can: Capabilities, open: () =>
       }
     });
 
-    test('single ranges answer 206 with their place in the whole', async () => {
+    test('a single range is answered with 206 and Content-Range', async () => {
       const key = await putText('range', '0123456789');
-      for (const [range, text, place] of [
+      for (const [range, text, contentRange] of [
         ['bytes=2-4', '234', 'bytes 2-4/10'],
         ['bytes=7-', '789', 'bytes 7-9/10'],
         ['bytes=8-99', '89', 'bytes 8-9/10'],
       ] as const) {
         const answer = await get(key, { range });
         expect([answer.status, await answer.text()]).toEqual([206, text]);
-        expect(answer.headers.get('content-range')).toBe(place);
+        expect(answer.headers.get('content-range')).toBe(contentRange);
       }
     });
 
-    testWhere(can.answersHead)('HEAD answers the headers of GET, and no body', async () => {
+    testIf(can.answersHead)('HEAD returns the headers of GET and no body', async () => {
       const answer = await get(await putText('head', '0123456789'), {}, 'HEAD');
       expect([answer.status, await answer.text()]).toEqual([200, '']);
       expect(answer.headers.get('content-length')).toBe('10');
@@ -129,25 +129,25 @@ export function describeObjectStore(name: string, can: Capabilities, open: () =>
       expect(answer.headers.get('content-disposition')).toBe('attachment; filename="report.pdf"');
     });
 
-    testWhere(can.servesSuffixRanges)('a suffix range answers the last bytes', async () => {
+    testIf(can.servesSuffixRanges)('a suffix range returns the last bytes', async () => {
       const answer = await get(await putText('suffix', '0123456789'), { range: 'bytes=-3' });
       expect([answer.status, await answer.text()]).toEqual([206, '789']);
     });
 
-    test('a range beyond the end answers 416', async () => {
+    test('a range beyond the end is 416', async () => {
       const key = await putText('416', '0123456789');
       expect((await get(key, { range: 'bytes=10-' })).status).toBe(416);
     });
 
-    test('an expired URL answers 403', async () => {
+    test('an expired URL is 403', async () => {
       const key = await putText('expiry', 'x');
       const url = await sign(key, { expiresInSeconds: 1 });
       expect((await fetch(url)).status).toBe(200);
-      await place.expire(1);
+      await underTest.expire(1);
       expect((await fetch(url)).status).toBe(403);
     });
 
-    testWhere(can.verifiesSignatures)('an altered URL answers 403', async () => {
+    testIf(can.verifiesSignatures)('an altered URL is 403', async () => {
       const key = await putText('tamper', 'mine');
       const other = await putText('tamper', 'not mine');
       const url = await sign(key, { filename: 'report.pdf' });
@@ -163,14 +163,14 @@ export function describeObjectStore(name: string, can: Capabilities, open: () =>
       }
     });
 
-    test('removing is idempotent, and the object is gone', async () => {
+    test('removing deletes the object, and can be repeated', async () => {
       const key = await putText('remove', 'x');
       await store.remove(key);
       await store.remove(key);
       await expectNothing(key);
     });
 
-    test('a copy has the bytes and stands alone', async () => {
+    test('a copy has the same data and survives the deletion of the original', async () => {
       for (const size of [0, 100_000, 9 * MIB]) {
         const from = newKey('copy');
         const to = newKey('copied');
@@ -186,7 +186,7 @@ export function describeObjectStore(name: string, can: Capabilities, open: () =>
       }
     });
 
-    test('a copy of what is not there fails and leaves nothing', async () => {
+    test('copying an object that does not exist fails and leaves nothing', async () => {
       const to = newKey('copied');
       const staged = await countStaged();
       await expect(store.copy(newKey('copy'), to)).rejects.toThrow(StorageUnavailableError);
@@ -194,7 +194,7 @@ export function describeObjectStore(name: string, can: Capabilities, open: () =>
       expect(await countStaged()).toBe(staged);
     });
 
-    test('a listing shows size and time, below its prefix only', async () => {
+    test('a listing has the size and time of the objects below its prefix only', async () => {
       const base = `${run}/plain`;
       const names = ['a/1', 'a/2', 'a/b/1', 'a0', 'b/1'];
       for (const name of names) await store.put(`${base}/${name}`, Readable.from([Buffer.from(name)]), PDF);
@@ -208,7 +208,7 @@ export function describeObjectStore(name: string, can: Capabilities, open: () =>
       expect(await readAll(store.list(`${base}/none`))).toEqual([]);
     });
 
-    testWhere(can.listsInByteOrder)('a listing is in the byte order of whole keys', async () => {
+    testIf(can.listsInByteOrder)('a listing is in the byte order of whole keys', async () => {
       const base = `${run}/order`;
       const names = ['a/b/c', 'a-b', 'a.pdf', 'a0', 'ab', 'a/b-c', 'a_/x', 'b', 'a/b.x/y', 'a-/z', 'a/b0', '_'];
       const sorted = names.map((name) => `${base}/${name}`).sort();
@@ -228,7 +228,7 @@ export function describeObjectStore(name: string, can: Capabilities, open: () =>
 
     testUploads(tools);
 
-    test('a key that could leave its folder is refused', async () => {
+    test('a key that could leave its directory is rejected', async () => {
       for (const key of [
         '',
         '/a',
@@ -255,10 +255,10 @@ export function describeObjectStore(name: string, can: Capabilities, open: () =>
       expect(await readAll(store.list('a/../../'))).toEqual([]);
     });
 
-    test('a store that works is ready, and one that cannot work says StorageUnavailableError', async () => {
+    test('a working store is ready, and a broken one fails with StorageUnavailableError', async () => {
       await store.checkReady();
       const key = newKey('broken');
-      for (const [reason, broken] of Object.entries(place.broken)) {
+      for (const [reason, broken] of Object.entries(underTest.broken)) {
         const attempts = {
           put: broken.put(key, byteSource(1000), PDF),
           putLarge: broken.put(key, byteSource(20 * MIB), PDF),

@@ -6,7 +6,7 @@ import { openFakeS3, refuse, xml } from './fake-s3.ts';
 import { byteSource, MIB, readAll, stuckSource, until } from './sources.ts';
 
 const PDF = { contentType: 'application/pdf' };
-const DEAD_ENDPOINT = 'http://127.0.0.1:9'; // The discard port: nothing listens there.
+const DEAD_ENDPOINT = 'http://127.0.0.1:9'; // The discard port, on which nothing listens.
 
 describe('S3 store on a server with faults', () => {
   const opened: FakeS3[] = [];
@@ -30,7 +30,7 @@ describe('S3 store on a server with faults', () => {
     expect(fake.received).toBeGreaterThanOrEqual(28 * MIB - 1);
   });
 
-  test('a request that fails once is tried again', async () => {
+  test('a request that fails once is retried', async () => {
     let failures = 0;
     const fake = await open({
       answer: ({ response }) => ++failures === 1 && refuse(response, 503, 'SlowDown'),
@@ -39,7 +39,7 @@ describe('S3 store on a server with faults', () => {
     expect(fake.calls).toEqual(['put', 'put']);
   });
 
-  test('a part that fails aborts the upload and destroys the source, also one that gives nothing more', async () => {
+  test('a failing part aborts the upload and destroys the source, even one that stalls', async () => {
     const fake = await open({
       answer: only('part', ({ part, response }) => part === 3 && refuse(response, 403, 'AccessDenied')),
     });
@@ -55,7 +55,7 @@ describe('S3 store on a server with faults', () => {
     ['nothing', ''],
     ['something else', '<html>a proxy page</html>'],
   ]) {
-    test(`a completion that answers 200 with ${what} is a failure, and the object is removed`, async () => {
+    test(`a completion that is answered with 200 and ${what} fails, and the object is removed`, async () => {
       const fake = await open({ answer: only('complete', ({ response }) => response.end(body) !== undefined) });
       await expect(fake.store.put('a', byteSource(9 * MIB), PDF)).rejects.toThrow(StorageUnavailableError);
       expect(fake.calls.slice(0, 4)).toEqual(['create', 'part', 'part', 'complete']);
@@ -63,7 +63,7 @@ describe('S3 store on a server with faults', () => {
     });
   }
 
-  test('a copy is one request that names its source, and no bytes', async () => {
+  test('a copy is one request that names its source and has no body', async () => {
     let source: unknown;
     const fake = await open({
       answer: only('copy', ({ response }) => {
@@ -81,21 +81,21 @@ describe('S3 store on a server with faults', () => {
     ['answers 200 with nothing', ({ response }: Call) => !!response.end('')],
     ['never answers', () => true],
   ] as const) {
-    test(`a copy that the server ${what} is a failure, and what it may have made is removed`, async () => {
+    test(`a copy that the server ${what} fails, and a possible copy is removed`, async () => {
       const fake = await open({ idleTimeoutMs: 200, answer: only('copy', answer) });
       await expect(fake.store.copy('a', 'b')).rejects.toThrow(StorageUnavailableError);
       expect(fake.calls.at(-1)).toBe('delete');
     });
   }
 
-  test('a failed single request removes what it may have stored', async () => {
+  test('an upload with one request that fails removes what it may have stored', async () => {
     const fake = await open({ answer: only('put', ({ response }) => refuse(response, 500, 'InternalError')) });
     await expect(fake.store.put('a', byteSource(10), PDF)).rejects.toThrow(StorageUnavailableError);
     expect(fake.calls).toEqual(['put', 'put', 'put', 'delete']);
   });
 
   for (const silent of ['put', 'create', 'part'] as const) {
-    test(`a server that never answers ${silent} is given up in bounded time`, async () => {
+    test(`a server that never answers ${silent} causes a timeout`, async () => {
       const fake = await open({ idleTimeoutMs: 200, answer: only(silent, () => true) });
       const size = silent === 'put' ? 10 : 9 * MIB;
       const started = performance.now();
@@ -105,7 +105,7 @@ describe('S3 store on a server with faults', () => {
     });
   }
 
-  test('a connection that is refused is given up at once', async () => {
+  test('a refused connection fails at once', async () => {
     const options = {
       bucket: 'b',
       region: 'us-east-1',
@@ -118,7 +118,7 @@ describe('S3 store on a server with faults', () => {
     expect(performance.now() - started).toBeLessThan(5000);
   });
 
-  test('an abort cancels the parts under way', async () => {
+  test('an abort cancels the pending parts', async () => {
     const fake = await open({ idleTimeoutMs: 20_000, answer: only('part', () => true) });
     const abort = new AbortController();
     const putting = fake.store.put('a', byteSource(100 * MIB), { ...PDF, signal: abort.signal });
@@ -143,7 +143,7 @@ describe('S3 store on a server with faults', () => {
     expect(fake.calls).toEqual(['create', 'part', 'part', 'complete']);
   });
 
-  test('an upload holds two parts at most while the store is slow', async () => {
+  test('an upload buffers at most two parts while the store is slow', async () => {
     const fake = await open({ bytesPerSecond: 30 * MIB, idleTimeoutMs: 5000 });
     let max = 0;
     const onBlock = (pulled: number) => {
@@ -155,7 +155,7 @@ describe('S3 store on a server with faults', () => {
   });
 
   for (const status of [405, 501]) {
-    test(`removeStaleUploads is content with a server that answers ${status} to ListMultipartUploads`, async () => {
+    test(`removeStaleUploads accepts a server that answers ${status} to ListMultipartUploads`, async () => {
       const fake = await open({
         answer: only('get', ({ response }) => refuse(response, status, 'NotImplemented')),
       });
@@ -163,7 +163,7 @@ describe('S3 store on a server with faults', () => {
     });
   }
 
-  test('removeStaleUploads walks all pages and aborts what is old', async () => {
+  test('removeStaleUploads reads all pages and aborts old uploads', async () => {
     const upload = (id: number, initiated: string) =>
       `<Upload><Key>installation/${id}</Key><UploadId>u${id}</UploadId><Initiated>${initiated}</Initiated></Upload>`;
     let page = 0;
@@ -183,7 +183,7 @@ describe('S3 store on a server with faults', () => {
     expect(page).toBe(3);
   });
 
-  test('downloads are signed for the address that browsers reach, without asking the store', async () => {
+  test('downloads are signed for the public endpoint, without a request to the store', async () => {
     const store = createS3Store({
       bucket: 'bucket',
       region: 'eu-central-1',
@@ -203,11 +203,11 @@ describe('S3 store on a server with faults', () => {
     expect(url.href).not.toContain('secret');
   });
 
-  test('half a pair of credentials is refused', () => {
+  test('an access key without its secret is rejected', () => {
     expect(() => createS3Store({ bucket: 'b', region: 'r', accessKeyId: 'key' })).toThrow(TypeError);
   });
 
-  test('a server that lists out of order is not believed', async () => {
+  test('a listing that is out of order is an error', async () => {
     const fake = await open({
       answer: only('get', ({ response }) => {
         const contents = ['b', 'a'].map((key) => `<Contents><Key>installation/${key}</Key></Contents>`).join('');
@@ -218,7 +218,7 @@ describe('S3 store on a server with faults', () => {
     await expect(readAll(fake.store.list(''))).rejects.toThrow(StorageUnavailableError);
   });
 
-  test('installations in one bucket do not see one another', async () => {
+  test('installations in one bucket do not see each other', async () => {
     const seen: string[] = [];
     const fake = await open({
       answer: only('get', ({ response }) => {

@@ -11,7 +11,7 @@ import { createS3Store } from '../../src/storage/s3-store.ts';
 import type { StoreUnderTest } from './object-store.suite.ts';
 import { describeObjectStore } from './object-store.suite.ts';
 
-const DEAD_ENDPOINT = 'http://127.0.0.1:9'; // The discard port: nothing listens there.
+const DEAD_ENDPOINT = 'http://127.0.0.1:9'; // The discard port, on which nothing listens.
 
 async function openS3(options: S3StoreOptions, close: () => Promise<void>): Promise<StoreUnderTest> {
   const store = createS3Store(options);
@@ -34,7 +34,7 @@ async function openS3(options: S3StoreOptions, close: () => Promise<void>): Prom
   };
 }
 
-// It checks no V4 signature, answers suffix ranges with other bytes, knows no ListMultipartUploads and lists by folder.
+// It does not verify V4 signatures, implements suffix ranges wrongly, lists by directory, and lacks ListMultipartUploads.
 const S3RVER = {
   verifiesSignatures: false,
   servesSuffixRanges: false,
@@ -69,7 +69,7 @@ if (S3_TEST_ENDPOINT !== undefined) {
   const everything = {
     verifiesSignatures: true,
     servesSuffixRanges: true,
-    // The method is signed, on S3 as here: a URL for GET grants no HEAD.
+    // S3 signs the method too, so a URL for GET does not allow HEAD.
     answersHead: false,
     listsUploads: true,
     listsInByteOrder: true,
@@ -84,7 +84,7 @@ if (S3_TEST_ENDPOINT !== undefined) {
         accessKeyId: S3_TEST_ACCESS_KEY_ID,
         secretAccessKey: S3_TEST_SECRET_ACCESS_KEY,
         forcePathStyle: true,
-        // A folder a run: removeStaleUploads must not meet the uploads of others.
+        // A prefix per run, so that removeStaleUploads does not affect the uploads of others.
         prefix: `test-${randomUUID()}`,
       },
       async () => undefined,

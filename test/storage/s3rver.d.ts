@@ -1,4 +1,4 @@
-/** The part of s3rver 3.7 that the tests use; the package brings no types. */
+/** The part of s3rver 3.7 that the tests use. The package has no types. */
 declare module 's3rver' {
   type Options = {
     address: string;

@@ -5,7 +5,7 @@ import { AppError, statusOf } from '../../src/core/errors.ts';
 import { serveFiles } from '../../src/http/files.ts';
 import type { DiskFiles } from '../../src/storage/disk-store.ts';
 
-/** The file route alone, listening on a free port of the loopback, with errors rendered as their status and message. */
+/** Serves only the file route, on a free port of the loopback. Errors are answered with their status and message. */
 export async function listenWithFiles(files: DiskFiles): Promise<{ app: FastifyInstance; origin: string }> {
   const app = fastify({ forceCloseConnections: true });
   app.setErrorHandler((error, _request, reply) => {
@@ -14,6 +14,6 @@ export async function listenWithFiles(files: DiskFiles): Promise<{ app: FastifyI
   });
   await app.register(serveFiles, { files });
   await app.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = app.server.address() as AddressInfo; // It listens on TCP, so this is no pipe name.
+  const { port } = app.server.address() as AddressInfo; // It listens on TCP, so this is not the name of a pipe.
   return { app, origin: `http://127.0.0.1:${port}` };
 }

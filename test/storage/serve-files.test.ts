@@ -41,7 +41,7 @@ describe('signed files over HTTP', () => {
     bytesRead = () => 0;
   });
 
-  /** The store's own, watched: which handles are open, and how much of a file was read. */
+  /** The files of the store. Records which handles are open, and how much of a file was read. */
   async function openSigned(key: string, query: string): Promise<OpenedFile> {
     const file = await store.openSigned(key, query);
     opened.push(file);
@@ -85,7 +85,7 @@ describe('signed files over HTTP', () => {
     await allClosed();
   });
 
-  test('If-Range gives the part only while the copy is this one', async () => {
+  test('If-Range returns the range only if the ETag matches', async () => {
     const first = await get('ten');
     const [etag, modified] = [first.headers.get('etag') ?? '', first.headers.get('last-modified') ?? ''];
     for (const [ifRange, status] of [
@@ -100,21 +100,21 @@ describe('signed files over HTTP', () => {
     }
   });
 
-  test('HEAD reads no byte of the file, and ignores ranges', async () => {
+  test('HEAD does not read the file, and ignores ranges', async () => {
     const answer = await get('large', { range: 'bytes=0-1' }, 'HEAD');
     expect([answer.status, answer.headers.get('content-length')]).toEqual([200, String(LARGE)]);
     expect(bytesRead()).toBe(0);
     await allClosed();
   });
 
-  test('an empty file is served, and has no ranges', async () => {
+  test('an empty file is served, and its ranges are not satisfiable', async () => {
     const answer = await get('empty');
     expect([answer.status, answer.headers.get('content-length'), await answer.text()]).toEqual([200, '0', '']);
     expect((await get('empty', { range: 'bytes=0-' })).status).toBe(416);
     await allClosed();
   });
 
-  test('nothing but GET and HEAD is answered, and a URL without a grant is 403', async () => {
+  test('only GET and HEAD are answered, and an unsigned URL is 403', async () => {
     const url = await sign('ten');
     expect((await fetch(url, { method: 'POST' })).status).toBe(404);
     for (const path of [
@@ -130,13 +130,13 @@ describe('signed files over HTTP', () => {
     }
   });
 
-  test('a granted object that is gone answers 404', async () => {
+  test('a signed URL of a deleted object is 404', async () => {
     const url = await sign('never-stored');
     const answer = await fetch(url);
     expect([answer.status, await answer.json()]).toEqual([404, { error: 'File not found' }]);
   });
 
-  test('a slow reader keeps the file from being read ahead, and hanging up closes it', async () => {
+  test('the file is read no faster than the client reads, and is closed if the client disconnects', async () => {
     const url = await sign('large');
     const request = httpGet(url);
     const [answer] = await once(request, 'response');
@@ -149,14 +149,14 @@ describe('signed files over HTTP', () => {
       await new Promise((resolve) => setTimeout(resolve, 50));
       return isStill;
     });
-    // What the kernel holds for two loopback sockets, and one read.
+    // The kernel buffers of two loopback sockets, and one read.
     expect(bytesRead()).toBeLessThan(16 * MIB);
     expect(opened[0]?.handle.fd).not.toBe(-1);
     request.destroy();
     await allClosed();
   });
 
-  test('a client that hangs up before the answer leaves no file open', async () => {
+  test('a client that disconnects before the answer leaves no file open', async () => {
     for (let delay = 0; delay < 20; delay += 1) {
       const request = httpGet(await sign('large'));
       request.on('error', () => undefined);

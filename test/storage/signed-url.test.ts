@@ -8,7 +8,7 @@ const SECRET = 'a secret of the tests';
 const clock = { time: 1_800_000_000_000, now: () => new Date(clock.time) };
 const signer = createUrlSigner(SECRET, clock);
 
-/** Reads a URL as the server does: the path decoded once, the query raw. */
+/** Reads a URL like the server does: the path decoded once, the query raw. */
 function verifyUrl(url: string): SignedGrant {
   const { pathname, search } = new URL(url);
   return signer.verify(decodeURIComponent(pathname.slice('/files/'.length)), search.slice(1));
@@ -36,7 +36,7 @@ function expectRefused(read: () => unknown) {
 }
 
 describe('signed URLs', () => {
-  test('a URL grants exactly what it was signed for, whatever the name', () => {
+  test('a URL gives access to exactly what was signed, for every name', () => {
     assert(
       property(key, filename, (theKey, name) => {
         const grant = { key: theKey, filename: name.toWellFormed(), contentType: 'application/pdf' };
@@ -45,7 +45,7 @@ describe('signed URLs', () => {
     );
   });
 
-  test('it is good until the last second of its life and not one longer', () => {
+  test('a URL is valid until its last second and no longer', () => {
     const url = sign('a', 'a.pdf', 900);
     const start = clock.time;
     clock.time = start + 899_999;
@@ -55,7 +55,7 @@ describe('signed URLs', () => {
     clock.time = start;
   });
 
-  test('any character of the key or query replaced, removed or added is refused, unless it means the same', () => {
+  test('a change of any character of the key or query is rejected, unless it means the same', () => {
     const edit = tuple(
       integer({ min: 0, max: 10_000 }),
       integer({ min: 0, max: 1 }),
@@ -71,7 +71,7 @@ describe('signed URLs', () => {
         try {
           same = verifyUrl(altered);
         } catch (error) {
-          // The path of a request is decoded before it gets here; what cannot be decoded never does.
+          // The path is decoded before it gets here, so paths that cannot be decoded never do.
           if (!(error instanceof URIError)) expectRefused(() => verifyUrl(altered));
           return;
         }
@@ -81,7 +81,7 @@ describe('signed URLs', () => {
     );
   });
 
-  test('every parameter is needed once, and no other is taken', () => {
+  test('every parameter is required exactly once, and no other is accepted', () => {
     const url = sign('a/b', 'x.pdf');
     const query = new URL(url).search.slice(1);
     const parameters = query.split('&');
@@ -97,7 +97,7 @@ describe('signed URLs', () => {
     expect(signer.verify('a/b', parameters.toReversed().join('&')).key).toBe('a/b');
   });
 
-  test('another expiry in any notation is refused', () => {
+  test('a different expiry in any notation is rejected', () => {
     const url = sign('a', 'x.pdf');
     const expires = /expires=(\d+)/.exec(url)?.[1] ?? '';
     for (const other of [
@@ -115,7 +115,7 @@ describe('signed URLs', () => {
     }
   });
 
-  test('a value cannot spill into its neighbour, and another secret signs otherwise', () => {
+  test('moving text between parameters, or another secret, changes the signature', () => {
     const spread = constantFrom<string[]>(['a', 'b","c'], ['a","b', 'c'], ['a\n', 'b'], ['a', '\nb']);
     assert(
       property(spread, spread, (one, other) => {

@@ -4,35 +4,35 @@ import { Readable } from 'node:stream';
 export const MIB = 1024 * 1024;
 const BLOCK = 64 * 1024;
 
-/** Calls `onBlock` with the bytes given out so far, before each block. */
-type SourceOptions = { onBlock?: (pulled: number) => void };
+/** `onBlock` is called before each block with the number of bytes produced so far. */
+type SourceOptions = { onBlock?: (produced: number) => void };
 
-/** `size` bytes as fast as anyone reads them, every block different from the others, so that a misplaced one is seen. */
+/** A source of `size` bytes. Each block is different, so that tests detect misplaced ones. */
 export function byteSource(size: number, { onBlock }: SourceOptions = {}): Readable {
-  let pulled = 0;
+  let produced = 0;
   return new Readable({
     highWaterMark: BLOCK,
     read() {
-      onBlock?.(pulled);
-      if (pulled >= size) {
+      onBlock?.(produced);
+      if (produced >= size) {
         this.push(null);
         return;
       }
-      const block = Buffer.alloc(Math.min(BLOCK, size - pulled), 0x20 + ((pulled / BLOCK) % 90));
-      block.writeUInt8(pulled % 251);
-      pulled += block.length;
+      const block = Buffer.alloc(Math.min(BLOCK, size - produced), 0x20 + ((produced / BLOCK) % 90));
+      block.writeUInt8(produced % 251);
+      produced += block.length;
       this.push(block);
     },
   });
 }
 
-/** Gives `size` bytes and then nothing more, not even an end, until `source.destroy` is called with or without error. */
+/** A source that stalls after `size` bytes, and never ends. */
 export function stuckSource(size: number): Readable {
-  let pulled = 0;
+  let produced = 0;
   return new Readable({
     read() {
-      if (pulled >= size) return;
-      pulled += BLOCK;
+      if (produced >= size) return;
+      produced += BLOCK;
       this.push(Buffer.alloc(BLOCK, 1));
     },
   });
@@ -50,7 +50,7 @@ export async function readAll(iterable: AsyncIterable<{ key: string }>): Promise
   return keys;
 }
 
-/** Polls until `condition` holds; the test's own time-out ends a wait in vain. */
+/** Polls until `condition` is true. If it never is, the test runs into its timeout. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
 }

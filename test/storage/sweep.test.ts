@@ -17,11 +17,11 @@ import { readAll, stuckSource, until } from './sources.ts';
 
 let app: TestApp;
 let team: Team;
-let folder: string;
+let root: string;
 let store: ObjectStore;
-/** What a test does to the store, method by method. */
+/** The methods of the store that a test replaces. */
 let faults: Partial<ObjectStore> = {};
-/** How far the sweep's clock is ahead of the files'. */
+/** How many milliseconds the clock of the sweep is ahead of the files. */
 let ahead = 0;
 let reports: Record<string, unknown>[];
 
@@ -40,8 +40,8 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'lynxroom-sweep-'));
-  store = await createDiskStore({ root: folder, signingSecret: 'a secret for tests only', clock });
+  root = await mkdtemp(join(tmpdir(), 'lynxroom-sweep-'));
+  store = await createDiskStore({ root, signingSecret: 'a secret for tests only', clock });
   faults = {};
   ahead = 0;
   reports = [];
@@ -49,18 +49,18 @@ beforeEach(async () => {
 afterEach(async () => {
   await app.services.db.libraryItem.deleteMany();
   await app.services.db.discardedObject.deleteMany();
-  await rm(folder, { recursive: true, force: true });
+  await rm(root, { recursive: true, force: true });
 });
 
 function faulty(): ObjectStore {
   return new Proxy(store, { get: (target, name) => Reflect.get(faults, name) ?? Reflect.get(target, name) });
 }
 
-function needs() {
+function dependencies() {
   return { db: app.services.db, store: faulty(), clock, log };
 }
 function sweep() {
-  return sweepStorage(needs());
+  return sweepStorage(dependencies());
 }
 
 function newKey() {
@@ -100,19 +100,19 @@ function down() {
 }
 
 describe('an object without a row', () => {
-  test('is removed once it is older than a day, and what a row refers to never is', async () => {
-    const kept = [await putObject(), await putObject()];
-    await addRows(...kept);
+  test('is removed when it is older than a day, but never if a row refers to it', async () => {
+    const referenced = [await putObject(), await putObject()];
+    await addRows(...referenced);
     await putObject();
     await putObject();
     ahead = DAY_MS + HOUR_MS;
     expect(await sweep()).toEqual({ objects: 4, orphans: 2, rowsWithoutObject: 0 });
-    expect(await stored()).toEqual(kept.sort());
+    expect(await stored()).toEqual(referenced.sort());
     expect(await discarded()).toBe(0);
     expect(await sweep()).toEqual({ objects: 2, orphans: 0, rowsWithoutObject: 0 });
   });
 
-  test('is kept while it is younger: its upload may be about to commit', async () => {
+  test('is not removed earlier, because its upload may be about to commit', async () => {
     const key = await putObject();
     for (const age of [0, HOUR_MS, DAY_MS - HOUR_MS]) {
       ahead = age;
@@ -121,7 +121,7 @@ describe('an object without a row', () => {
     expect(await stored()).toEqual([key]);
   });
 
-  test('is none of ours when it does not stand under our prefix', async () => {
+  test('is ignored if its key does not begin with our prefix', async () => {
     const key = await putObject(`elsewhere/${randomUUID()}`);
     ahead = 2 * DAY_MS;
     expect(await sweep()).toEqual({ objects: 0, orphans: 0, rowsWithoutObject: 0 });
@@ -130,7 +130,7 @@ describe('an object without a row', () => {
 });
 
 describe('a row without an object', () => {
-  test('is reported and kept', async () => {
+  test('is reported and not deleted', async () => {
     const missing = newKey();
     await addRows(missing);
     ahead = 2 * DAY_MS;
@@ -139,14 +139,14 @@ describe('a row without an object', () => {
     expect(await app.services.db.libraryItem.count()).toBe(1);
   });
 
-  test('is no matter while it is young: it may have been written after the listing', async () => {
+  test('is not reported while it is new, because it may have been written after the listing', async () => {
     await addRows(newKey());
     expect(await sweep()).toEqual({ objects: 0, orphans: 0, rowsWithoutObject: 0 });
     expect(reports).toEqual([]);
   });
 });
 
-test('what was discarded is removed at once, whatever its age', async () => {
+test('discarded objects are removed at once, whatever their age', async () => {
   const key = await putObject();
   await addRows(key);
   await app.services.db.libraryItem.deleteMany();
@@ -155,9 +155,9 @@ test('what was discarded is removed at once, whatever its age', async () => {
   expect([await stored(), await discarded()]).toEqual([[], 0]);
 });
 
-test('both sides are compared over many pages, whichever ends first and wherever the pages are cut', async () => {
+test('the store and the database are compared over many pages, whichever ends first', async () => {
   const keys = Array.from({ length: 1_600 }, newKey).sort();
-  // Runs of each kind, longer and shorter than a page of 500, then all mixed.
+  // Sequences of each kind, longer and shorter than a page of 500, then mixed ones.
   const kindOf = (index: number): 'both' | 'object' | 'row' =>
     index < 600 ? 'row' : index < 1_100 ? 'object' : ((['both', 'object', 'row'] as const)[index % 3] ?? 'both');
   const of = (...kinds: string[]) => keys.filter((_, index) => kinds.includes(kindOf(index)));
@@ -180,12 +180,12 @@ test('both sides are compared over many pages, whichever ends first and wherever
 });
 
 for (const count of [499, 500, 501, 1_000]) {
-  test(`${count} objects with rows, up to the edge of a page, are all kept`, async () => {
+  test(`${count} objects with rows, around the size of a page, are not removed`, async () => {
     const keys = Array.from({ length: count }, newKey).sort();
     faults.list = async function* (): AsyncGenerator<StoredObject> {
       for (const key of keys) yield { key, size: 4, modifiedAt: new Date() };
     };
-    faults.remove = () => Promise.reject(new Error('Nothing is to be removed'));
+    faults.remove = () => Promise.reject(new Error('No object must be removed'));
     await addRows(...keys);
     ahead = 2 * DAY_MS;
     expect(await sweep()).toEqual({ objects: count, orphans: 0, rowsWithoutObject: 0 });
@@ -193,9 +193,9 @@ for (const count of [499, 500, 501, 1_000]) {
 }
 
 describe('a store that fails', () => {
-  test('half-way through its listing ends the sweep, and the next one does the rest', async () => {
-    const kept = await putObject();
-    await addRows(kept);
+  test('in the middle of its listing ends the sweep, and the next one continues', async () => {
+    const referenced = await putObject();
+    await addRows(referenced);
     for (let count = 0; count < 5; count += 1) await putObject();
     ahead = 2 * DAY_MS;
     faults.list = async function* (prefix): AsyncGenerator<StoredObject> {
@@ -207,24 +207,24 @@ describe('a store that fails', () => {
       }
     };
     await expect(sweep()).rejects.toThrow(StorageUnavailableError);
-    expect(await stored()).toContain(kept);
+    expect(await stored()).toContain(referenced);
     faults = {};
     await sweep();
-    expect(await stored()).toEqual([kept]);
+    expect(await stored()).toEqual([referenced]);
   });
 
-  test('to remove keeps the key, and the next run removes it', async () => {
+  test('to remove an object is asked again by the next run', async () => {
     await putObject();
     ahead = 2 * DAY_MS;
     faults.remove = down;
     expect((await sweep()).orphans).toBe(1);
     expect([(await stored()).length, await discarded()]).toEqual([1, 1]);
     faults = {};
-    await removeDiscardedObjects(needs());
+    await removeDiscardedObjects(dependencies());
     expect([await stored(), await discarded()]).toEqual([[], 0]);
   });
 
-  test('to clean up its uploads ends the sweep before it has removed an object', async () => {
+  test('to remove stale uploads ends the sweep before it removes an object', async () => {
     const key = await putObject();
     ahead = 2 * DAY_MS;
     faults.removeStaleUploads = down;
@@ -233,7 +233,7 @@ describe('a store that fails', () => {
   });
 });
 
-test('an upload under way is not harmed, and its object neither, before it has a row', async () => {
+test('an upload in progress and its object without a row are not removed', async () => {
   const key = newKey();
   const source = stuckSource(3_000_000);
   const putting = store.put(key, source, { contentType: 'application/pdf' });
@@ -246,7 +246,7 @@ test('an upload under way is not harmed, and its object neither, before it has a
   expect(await stored()).toEqual([key]);
 });
 
-test('what an upload left unfinished goes when it is older than a day', async () => {
+test('data of unfinished uploads is removed when it is older than a day', async () => {
   const before: Date[] = [];
   faults.removeStaleUploads = async (time) => void before.push(time);
   await sweep();
@@ -254,21 +254,21 @@ test('what an upload left unfinished goes when it is older than a day', async ()
   expect(Math.abs(clock.now().getTime() - DAY_MS - (before[0]?.getTime() ?? 0))).toBeLessThan(60_000);
 });
 
-test('several sweeps at once do what one does', async () => {
-  const kept: string[] = [];
+test('concurrent sweeps have the same result as one', async () => {
+  const referenced: string[] = [];
   for (let count = 0; count < 10; count += 1) {
-    kept.push(await putObject());
+    referenced.push(await putObject());
     await putObject();
   }
-  await addRows(...kept);
+  await addRows(...referenced);
   ahead = 2 * DAY_MS;
   const swept = await Promise.all([sweep(), sweep(), sweep()]);
   expect(Math.max(...swept.map(({ orphans }) => orphans))).toBe(10);
   expect(swept.map(({ rowsWithoutObject }) => rowsWithoutObject)).toEqual([0, 0, 0]);
-  expect([await stored(), await discarded()]).toEqual([kept.sort(), 0]);
+  expect([await stored(), await discarded()]).toEqual([referenced.sort(), 0]);
 });
 
-test('items that are deleted during a sweep are neither missing nor left behind', async () => {
+test('items deleted during a sweep are not reported, and their objects are removed', async () => {
   const keys: string[] = [];
   for (let count = 0; count < 20; count += 1) keys.push(await putObject());
   await app.services.db.libraryItem.createMany({
@@ -278,7 +278,7 @@ test('items that are deleted during a sweep are neither missing nor left behind'
   faults.list = async function* (prefix): AsyncGenerator<StoredObject> {
     yield* store.list(prefix);
     await app.services.db.libraryItem.deleteMany({ where: { fileKey: { in: keys.slice(0, 10) } } });
-    await removeDiscardedObjects(needs());
+    await removeDiscardedObjects(dependencies());
   };
   expect((await sweep()).rowsWithoutObject).toBe(0);
   expect([await stored(), await discarded()]).toEqual([keys.slice(10).sort(), 0]);

@@ -3,47 +3,47 @@ import { expect, test } from 'vitest';
 import type { ObjectStore } from '../../src/storage/object-store.ts';
 import { byteSource, hashOf, MIB, stuckSource, until } from './sources.ts';
 
-/** What the server behind a store does. What it does not, is tested on the servers that do. */
+/** What the server of a store supports. The rest is tested with other servers. */
 export type Capabilities = {
   verifiesSignatures: boolean;
   servesSuffixRanges: boolean;
-  /** HEAD on a URL that was signed for GET. */
+  /** Whether it answers HEAD for a URL that was signed for GET. */
   answersHead: boolean;
   listsUploads: boolean;
   listsInByteOrder: boolean;
   sendsNosniff: boolean;
 };
 
-/** What the tests of uploads need; `store` is there once tests run. */
+/** What the tests of uploads need. `store` is only available when tests run. */
 export type UploadTools = {
   can: Capabilities;
   readonly store: ObjectStore;
   newKey(label: string): string;
   /** Fetches an object through a signed URL. */
   get(key: string): Promise<Response>;
-  /** Uploads that are staged; always 0 where the server cannot tell. */
+  /** The number of staged uploads. Always 0 if the server cannot list them. */
   countStaged(): Promise<number>;
-  /** Fails when an object is readable or listed under the key. */
+  /** Fails if an object is readable or listed under the key. */
   expectNothing(key: string): Promise<void>;
 };
 
-/** A test that belongs only to servers that can do what it looks at. */
-export function testWhere(can: boolean): (name: string, run: () => Promise<void>) => void {
+/** Defines a test only if the server supports what it checks. */
+export function testIf(can: boolean): (name: string, run: () => Promise<void>) => void {
   return can ? test : () => {};
 }
 
 const PDF = { contentType: 'application/pdf' };
 
-/** The promises of `put` and `removeStaleUploads`. */
+/** Tests the guarantees of `put` and `removeStaleUploads`. */
 export function testUploads(at: UploadTools): void {
-  test('120 MB go through unchanged', { timeout: 60_000 }, async () => {
+  test('an object of 120 MB is stored unchanged', { timeout: 60_000 }, async () => {
     const key = at.newKey('large');
     await at.store.put(key, byteSource(120 * MIB), PDF);
     const answer = await at.get(key);
     expect(await hashOf(answer.body ?? Readable.from([]))).toBe(await hashOf(byteSource(120 * MIB)));
   });
 
-  test('concurrent uploads do not disturb one another', async () => {
+  test('concurrent uploads do not affect each other', async () => {
     const sizes = [0, 1, 100_000, 8 * MIB, 8 * MIB + 1, 3 * MIB, 17 * MIB];
     const keys = sizes.map(() => at.newKey('concurrent'));
     await Promise.all(keys.map((key, index) => at.store.put(key, byteSource(sizes[index] ?? 0), PDF)));
@@ -67,7 +67,7 @@ export function testUploads(at: UploadTools): void {
       expect(await at.countStaged()).toBe(staged);
     });
 
-    test(`an error of the source after ${size / MIB} MiB passes unchanged and leaves nothing`, async () => {
+    test(`an error of the source after ${size / MIB} MiB is rethrown unchanged and leaves nothing`, async () => {
       const key = at.newKey('source-error');
       const failure = new Error('the client went away');
       const source = stuckSource(size);
@@ -80,7 +80,7 @@ export function testUploads(at: UploadTools): void {
     });
   }
 
-  test('a source that ends without its end is no upload', async () => {
+  test('a source that is destroyed before its end fails the upload', async () => {
     const key = at.newKey('cut');
     const source = stuckSource(MIB);
     const putting = at.store.put(key, source, PDF);
@@ -89,7 +89,7 @@ export function testUploads(at: UploadTools): void {
     await at.expectNothing(key);
   });
 
-  test('a source that failed, or a signal that was aborted, before the upload counts too', async () => {
+  test('a source that failed, or a signal that was aborted, before the upload fails it', async () => {
     const key = at.newKey('early');
     const failed = new Readable({ read() {} });
     failed.on('error', () => undefined).destroy(new Error('too late'));
@@ -103,7 +103,7 @@ export function testUploads(at: UploadTools): void {
     await at.expectNothing(key);
   });
 
-  testWhere(at.can.listsUploads)('removeStaleUploads takes what is old and spares what is under way', async () => {
+  testIf(at.can.listsUploads)('removeStaleUploads removes old uploads, but not those in progress', async () => {
     const key = at.newKey('stale');
     const abort = new AbortController();
     const source = stuckSource(20 * MIB);
