@@ -1,4 +1,4 @@
-/** The sending of webhooks, started beside a test's application as production starts it. */
+/** Webhook delivery, started for a test's application as production starts it. */
 import type { PgBoss } from 'pg-boss';
 import { startJobs } from '../../src/jobs/jobs.ts';
 import { startDelivery } from '../../src/webhook-delivery/start.ts';
@@ -6,28 +6,48 @@ import type { TestApp } from './test-app.ts';
 
 export type TestDelivery = {
   boss: PgBoss;
-  /** Makes due what waits for its time, as if the time had passed for the queue. */
-  hurry(): Promise<void>;
+  /** Makes all pending retries due now. Without it none is ever due, however long a test takes. */
+  makeRetriesDue(): Promise<void>;
   stop(): Promise<void>;
 };
 
+export type TestDeliveryOptions = {
+  /** The timeout of an attempt. By default it is longer than any test holds a response. */
+  timeoutMs?: number;
+  maxInFlight?: number;
+};
+
+const FOREVER = '1 day';
+
 export async function startTestDelivery(
   app: TestApp,
-  { timeoutMs = 2_000, maxInFlight = 64 }: { timeoutMs?: number; maxInFlight?: number } = {},
+  { timeoutMs = 60_000, maxInFlight = 64 }: TestDeliveryOptions = {},
 ): Promise<TestDelivery> {
   const { services, databaseUrl } = app;
-  const jobs = await startJobs({ connectionString: databaseUrl, schedule: [], log: services.log });
-  const delivery = await startDelivery({ boss: jobs.boss, services, maxInFlight, timeoutMs });
+  const { boss, stop } = await startJobs({ connectionString: databaseUrl, schedule: [], log: services.log });
+  postponeDelayedJobs(boss);
+  const delivery = await startDelivery({ boss, services, maxInFlight, timeoutMs });
   return {
-    boss: jobs.boss,
-    async hurry() {
+    boss,
+    async makeRetriesDue() {
       await services.db.$executeRaw`
         update pgboss.job set start_after = now() where name = 'webhooks.deliver' and start_after > now()`;
       await services.db.$queryRaw`select pg_notify('lynxroom_delivery', '')::text`;
     },
     async stop() {
       await delivery.stop();
-      await jobs.stop();
+      await stop();
     },
   };
+}
+
+/** Delays pass by the clock of the database, which a test cannot stop. */
+function postponeDelayedJobs(boss: PgBoss): void {
+  const insert = boss.insert.bind(boss);
+  boss.insert = (name, jobs, options) =>
+    insert(
+      name,
+      jobs.map((job) => (Number(job.startAfter) > 0 ? { ...job, startAfter: FOREVER } : job)),
+      options,
+    );
 }

@@ -1,4 +1,4 @@
-/** Receivers of webhooks on this machine, as tests need them: well-behaved, slow, broken and hostile. */
+/** Receivers of webhooks on this machine, for tests: well-behaved, slow, broken and hostile. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -14,43 +14,44 @@ export type ReceivedRequest = {
   at: Date;
 };
 
-/** Answers one request; `index` counts them from 0. */
+/** Responds to a request. `index` is 0 for the first request, 1 for the second, and so on. */
 export type Handler = (request: ReceivedRequest, response: ServerResponse, index: number) => void;
 
 export type Receiver = {
   /** Without a path: `http://127.0.0.1:<port>`. */
   url: string;
   port: number;
-  /** In the order in which their bodies ended. */
+  /** The requests so far, in the order in which their bodies ended. */
   requests: ReceivedRequest[];
-  /** All connections so far, closed ones too. */
+  /** All connections so far, including closed ones. */
   connections: Socket[];
-  /** Resolves when `count` requests have come; rejects after 10 s. */
+  /** Resolves with all requests as soon as there are `count`. Rejects after a minute. */
   waitFor(count: number): Promise<ReceivedRequest[]>;
-  /** From now on requests are answered so. */
+  /** Handles further requests with this handler. */
   respondWith(handler: Handler): void;
-  /** Breaks off all connections. Later ones are refused. */
+  /** Closes all connections. Later ones are refused. */
   close(): Promise<void>;
 };
 
 export type ReceiverOptions = {
-  /** PEM; with it the receiver speaks TLS. */
+  /** In PEM format. With it the receiver uses TLS. */
   tls?: { key: string | Buffer; cert: string | Buffer };
-  /** 0: any free one. */
+  /** 0, the default: a free port. */
   port?: number;
   host?: string;
 };
 
-const TIMEOUT_MS = 10_000;
-const LOOK_EVERY_MS = 5;
+/** For a test that hangs. A test on a busy machine does not reach it. */
+const TIMEOUT_MS = 60_000;
+const POLL_EVERY_MS = 5;
 
-/** Answers 200 with an empty body. */
+/** Responds with 200 and an empty body. */
 export const accept: Handler = (_request, response) => {
   response.end();
 };
 
-/** A handler that answers with a status, headers and a body. */
-export function answer(
+/** Returns a handler that responds with a status, a body and headers. */
+export function respond(
   status: number,
   body: string | Buffer = '',
   headers: Record<string, string | string[]> = {},
@@ -64,13 +65,13 @@ async function listen(server: Server, { port = 0, host = '127.0.0.1' }: Receiver
   const connections: Socket[] = [];
   server.on('connection', (socket: Socket) => {
     connections.push(socket);
-    // What the sender breaks off is no failure of a test.
+    // A connection that the sender closes is not an error of the test.
     socket.on('error', () => {});
   });
   server.listen(port, host);
   await once(server, 'listening');
   return {
-    // A server that listens on TCP has such an address.
+    // The cast: the address of a server that listens on TCP is an object.
     port: (server.address() as AddressInfo).port,
     connections,
     async close() {
@@ -81,10 +82,10 @@ async function listen(server: Server, { port = 0, host = '127.0.0.1' }: Receiver
   };
 }
 
-/** Starts an HTTP receiver on a free port of 127.0.0.1. It records all requests, and answers 200 where no handler is given. */
+/** Starts an HTTP receiver on a free port of 127.0.0.1. It records all requests, and responds with 200 by default. */
 export async function startReceiver(handler: Handler = accept, options: ReceiverOptions = {}): Promise<Receiver> {
   const requests: ReceivedRequest[] = [];
-  let respond = handler;
+  let handle = handler;
   const onRequest: RequestListener = (incoming, response) => {
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -92,7 +93,7 @@ export async function startReceiver(handler: Handler = accept, options: Receiver
       const { method = '', url: target = '', headers } = incoming;
       const request = { method, target, headers, body: Buffer.concat(chunks), at: new Date() };
       requests.push(request);
-      respond(request, response, requests.length - 1);
+      handle(request, response, requests.length - 1);
     });
   };
   const server = options.tls ? createTlsServer(options.tls, onRequest) : createServer(onRequest);
@@ -105,13 +106,13 @@ export async function startReceiver(handler: Handler = accept, options: Receiver
     async waitFor(count) {
       const deadline = Date.now() + TIMEOUT_MS;
       while (requests.length < count) {
-        if (Date.now() > deadline) throw new Error(`${requests.length} of ${count} requests came`);
-        await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+        if (Date.now() > deadline) throw new Error(`Only ${requests.length} of ${count} requests arrived`);
+        await new Promise((resolve) => setTimeout(resolve, POLL_EVERY_MS));
       }
       return requests;
     },
     respondWith(next) {
-      respond = next;
+      handle = next;
     },
     close,
   };
@@ -119,13 +120,13 @@ export async function startReceiver(handler: Handler = accept, options: Receiver
 
 export type RawReceiver = { url: string; port: number; connections: Socket[]; close(): Promise<void> };
 
-/** Starts a TCP server that treats each connection as `onConnection` does; for what no HTTP server would send. */
+/** Starts a TCP server that calls `onConnection` for each connection, to send what no HTTP server would send. */
 export async function startRawReceiver(onConnection: (socket: Socket) => void): Promise<RawReceiver> {
   const { port, connections, close } = await listen(createTcpServer(onConnection), {});
   return { url: `http://127.0.0.1:${port}`, port, connections, close };
 }
 
-/** A URL where nothing listens. */
+/** Returns a URL where nothing listens. */
 export async function closedUrl(): Promise<string> {
   const { url, close } = await startRawReceiver(() => {});
   await close();

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { answer, startReceiver } from '../support/receiver.ts';
+import { respond, startReceiver } from '../support/receiver.ts';
 import { attempt, closedLater, IDLE_MS, senderFor, sleep } from './sending.ts';
 
 const headers = { 'content-type': 'application/json' };
@@ -56,7 +56,7 @@ describe('the request', () => {
 
 describe('the answer', () => {
   test.each([200, 201, 204, 400, 401, 404, 410, 429, 500, 503, 599])('%i is the status', async (status) => {
-    const receiver = await closedLater(startReceiver(answer(status, status === 204 ? '' : 'said')));
+    const receiver = await closedLater(startReceiver(respond(status, status === 204 ? '' : 'said')));
     const text = status === 204 ? '' : 'said';
     const durationMs = expect.any(Number);
     expect(await attempt(receiver.url)).toEqual({ status, text, retryAfterSeconds: null, durationMs });
@@ -64,14 +64,14 @@ describe('the answer', () => {
 
   test.each([301, 302, 303, 307, 308])('%i is not followed', async (status) => {
     const target = await closedLater(startReceiver());
-    const receiver = await closedLater(startReceiver(answer(status, 'moved', { location: `${target.url}/` })));
+    const receiver = await closedLater(startReceiver(respond(status, 'moved', { location: `${target.url}/` })));
     expect(await attempt(receiver.url)).toMatchObject({ status, text: 'moved' });
     expect(target.connections).toEqual([]);
     expect(receiver.requests).toHaveLength(1);
   });
 
   test('a redirect without a target is an answer as any other', async () => {
-    const receiver = await closedLater(startReceiver(answer(302)));
+    const receiver = await closedLater(startReceiver(respond(302)));
     expect(await attempt(receiver.url)).toMatchObject({ status: 302, text: '' });
   });
 
@@ -82,7 +82,7 @@ describe('the answer', () => {
     ['words', 'soon', null],
     ['several', ['1', '5'], 5],
   ])('Retry-After in the form of %s', async (_name, value, seconds) => {
-    const receiver = await closedLater(startReceiver(answer(429, '', { 'retry-after': value })));
+    const receiver = await closedLater(startReceiver(respond(429, '', { 'retry-after': value })));
     expect((await attempt(receiver.url)).retryAfterSeconds).toBe(seconds);
   });
 
@@ -91,27 +91,27 @@ describe('the answer', () => {
     ['asctime', (date: Date) => date.toUTCString().replace(/^(\w+), (\d+) (\w+) (\d+) (\S+) GMT$/, '$1 $3 $2 $5 $4')],
   ])('Retry-After as a date: %s', async (_name, format) => {
     const value = format(new Date(Date.now() + 60_000));
-    const receiver = await closedLater(startReceiver(answer(503, '', { 'retry-after': value })));
+    const receiver = await closedLater(startReceiver(respond(503, '', { 'retry-after': value })));
     const { retryAfterSeconds } = await attempt(receiver.url);
     expect(retryAfterSeconds).toBeGreaterThan(55);
     expect(retryAfterSeconds).toBeLessThanOrEqual(60);
   });
 
   test('Retry-After means nothing on a success', async () => {
-    const receiver = await closedLater(startReceiver(answer(200, '', { 'retry-after': '120' })));
+    const receiver = await closedLater(startReceiver(respond(200, '', { 'retry-after': '120' })));
     expect((await attempt(receiver.url)).retryAfterSeconds).toBeNull();
   });
 
   test('NUL and what is no UTF-8 become U+FFFD', async () => {
     const body = Buffer.from([0x61, 0x00, 0x62, 0xff, 0x63, 0xed, 0xa0, 0x80, 0x64, 0xe2, 0x82]);
-    const receiver = await closedLater(startReceiver(answer(200, body)));
+    const receiver = await closedLater(startReceiver(respond(200, body)));
     const { text } = await attempt(receiver.url);
     expect(text).toBe('a\uFFFDb\uFFFDc\uFFFD\uFFFD\uFFFDd\uFFFD');
     expect(text.isWellFormed()).toBe(true);
   });
 
   test('a body of 10 kB is whole, and its connection is kept', async () => {
-    const receiver = await closedLater(startReceiver(answer(200, 'x'.repeat(10_000))));
+    const receiver = await closedLater(startReceiver(respond(200, 'x'.repeat(10_000))));
     const sender = senderFor();
     for (let round = 0; round < 2; round++) {
       const { text } = await sender.send({ url: receiver.url, headers, body: '{}' });
@@ -122,16 +122,16 @@ describe('the answer', () => {
   });
 
   test('a longer body is cut at 10 kB, and a character that the cut splits is left out', async () => {
-    const receiver = await closedLater(startReceiver(answer(200, `x${'€'.repeat(5_000)}`)));
+    const receiver = await closedLater(startReceiver(respond(200, `x${'€'.repeat(5_000)}`)));
     const { text } = await attempt(receiver.url);
     expect(text).toBe(`x${'€'.repeat(3_333)}`);
-    const split = await closedLater(startReceiver(answer(200, `xx${'€'.repeat(5_000)}`)));
+    const split = await closedLater(startReceiver(respond(200, `xx${'€'.repeat(5_000)}`)));
     expect((await attempt(split.url)).text).toBe(`xx${'€'.repeat(3_332)}`);
   });
 
   test.each(['gzip', 'br', 'zstd', 'deflate'])('a body in %s encoding is not decoded', async (encoding) => {
     const bomb = gzipSync(Buffer.alloc(8_000_000));
-    const receiver = await closedLater(startReceiver(answer(200, bomb, { 'content-encoding': encoding })));
+    const receiver = await closedLater(startReceiver(respond(200, bomb, { 'content-encoding': encoding })));
     expect(await attempt(receiver.url)).toMatchObject({
       status: 200,
       text: `(a body in ${encoding} encoding, not decoded)`,
@@ -143,7 +143,7 @@ describe('the answer', () => {
     ['', 'plain'],
     ['gzip, <b>gzip</b>', '(a body in an encoding, not decoded)'],
   ])('the encoding "%s" gives: %s', async (encoding, text) => {
-    const receiver = await closedLater(startReceiver(answer(200, 'plain', { 'content-encoding': encoding })));
+    const receiver = await closedLater(startReceiver(respond(200, 'plain', { 'content-encoding': encoding })));
     expect((await attempt(receiver.url)).text).toBe(text);
   });
 

@@ -17,7 +17,7 @@ import { storedKeys } from '../../recordings/recording-fixtures.ts';
 import { concurrently } from '../../support/concurrently.ts';
 import { eventsOf } from '../../support/events.ts';
 import { makeMp4 } from '../../support/media.ts';
-import { answer, closedUrl, type Handler, type Receiver, startReceiver } from '../../support/receiver.ts';
+import { closedUrl, type Handler, type Receiver, respond, startReceiver } from '../../support/receiver.ts';
 import { startTestApp, type TestApp } from '../../support/test-app.ts';
 import { addTeam, type Team } from '../../support/world.ts';
 import { genericEvent, livekitEgress, livekitFile, vonageArchive, vonageEmptyArchive } from '../adapters/callbacks.ts';
@@ -25,7 +25,7 @@ import { addRoom, connect, eventually, type Room, type Source } from '../ingest/
 
 const HOUR_MS = 60 * 60 * 1000;
 const MP4 = makeMp4({ durationSeconds: 12, moov: 'front', mdatBytes: 300_000 });
-const serveMp4: Handler = answer(200, MP4, { 'content-type': 'video/mp4' });
+const serveMp4: Handler = respond(200, MP4, { 'content-type': 'video/mp4' });
 
 let app: TestApp;
 let jobs: Jobs;
@@ -136,7 +136,7 @@ describe('a recorded callback becomes a recording that can be downloaded:', () =
 
 describe('a link that is dead', () => {
   test('is tried again after 5, 10, 20 s ... up to 5 minutes, a last time when it dies, and then the recording failed', async () => {
-    server.respondWith(answer(404));
+    server.respondWith(respond(404));
     const start = app.clock.now();
     await available(`${server.url}/gone.mp4`);
     const pauses: number[] = [];
@@ -175,7 +175,7 @@ describe('a link that is dead', () => {
   });
 
   test('is tried once even where it is dead on arrival', async () => {
-    server.respondWith(answer(403));
+    server.respondWith(respond(403));
     await copyFiles();
     await available(`${server.url}/old.mp4`, { url_expires_at: Math.floor(Date.now() / 1000) - 60 });
     expect(await failed()).toBe('The file could not be copied in time: The server answered 403');
@@ -183,7 +183,7 @@ describe('a link that is dead', () => {
   });
 
   test('that comes alive is copied', async () => {
-    server.respondWith((request, response, index) => (index === 0 ? answer(500) : serveMp4)(request, response, index));
+    server.respondWith((request, response, index) => (index === 0 ? respond(500) : serveMp4)(request, response, index));
     await copyFiles();
     await available(`${server.url}/slow.mp4`);
     const { lastError } = await tried();
@@ -199,7 +199,7 @@ describe('a link that is dead', () => {
     ['redirects', async () => `${server.url}/r`, 'The server answered 302'],
     ['has a name that does not resolve', async () => 'http://nowhere.invalid/a.mp4', 'The host name does not resolve'],
   ])('that %s is tried again', async (_, url, why) => {
-    server.respondWith(answer(302, '', { location: `${server.url}/elsewhere` }));
+    server.respondWith(respond(302, '', { location: `${server.url}/elsewhere` }));
     await copyFiles();
     await available(`${await url()}`);
     expect((await tried()).lastError).toBe(why);
@@ -259,12 +259,12 @@ describe('of two links to one file the one that lives longer is kept:', () => {
 describe('what can never become a recording has failed at once, and leaves no file:', () => {
   const page = '<!doctype html><html><body>Sign in</body></html>';
   test.each([
-    ['a page', answer(200, page), 'The file could not be copied: Only MP4 files are supported'],
-    ['a PDF', answer(200, '%PDF-1.4\n%...'), 'The file could not be copied: Only MP4 files are supported'],
-    ['nothing', answer(200, ''), 'The file could not be copied: File is empty'],
+    ['a page', respond(200, page), 'The file could not be copied: Only MP4 files are supported'],
+    ['a PDF', respond(200, '%PDF-1.4\n%...'), 'The file could not be copied: Only MP4 files are supported'],
+    ['nothing', respond(200, ''), 'The file could not be copied: File is empty'],
     [
       'a file that says it is too large',
-      answer(200, '', { 'content-length': '1000001' }),
+      respond(200, '', { 'content-length': '1000001' }),
       'The file could not be copied: The file is too large',
     ],
   ])('%s', async (_, handler, reason) => {

@@ -1,0 +1,54 @@
+/** Scheduled maintenance: lost jobs are queued again, and old messages are deleted. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { pruneMessages, requeueLostMessages } from '../../src/webhook-delivery/maintenance.ts';
+import { respond } from '../support/receiver.ts';
+import { type DeliveryWorld, startDeliveryWorld } from './fixtures/world.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+let world: DeliveryWorld;
+beforeAll(async () => {
+  world = await startDeliveryWorld();
+});
+afterAll(() => world.close());
+
+test('a message whose job is lost is queued again once it is an hour overdue', async () => {
+  const { app } = world;
+  const { db } = app.services;
+  const webhook = await world.addWebhook({ handler: respond(500) });
+  await world.createRoom();
+  const [first] = await world.waitForDeliveries(webhook, 1);
+  await db.$executeRaw`delete from pgboss.job where name = 'webhooks.deliver'`;
+  webhook.receiver.respondWith(respond(200));
+  const readJobId = async () =>
+    (await db.webhookMessage.findFirstOrThrow({ where: { id: String(first?.delivery_id) } })).jobId;
+  const lostJobId = await readJobId();
+  await requeueLostMessages(app.services);
+  expect(await readJobId()).toBe(lostJobId);
+  app.clock.advance(HOUR_MS + MINUTE_MS);
+  await requeueLostMessages(app.services);
+  expect(await world.waitForDeliveries(webhook, 2)).toMatchObject([{ success: 1 }, { success: 0 }]);
+  await world.removeWebhook(webhook);
+});
+
+test('old messages are deleted with their attempts, unless they are pending or were attempted lately', async () => {
+  const { app } = world;
+  const webhook = await world.addWebhook();
+  await world.createRoom();
+  await world.waitForDeliveries(webhook, 1);
+  app.clock.advance(MINUTE_MS);
+  webhook.receiver.respondWith(respond(500));
+  await world.createRoom();
+  const [pending] = await world.waitForDeliveries(webhook, 2);
+  app.clock.advance(20 * DAY_MS);
+  webhook.receiver.respondWith(respond(200));
+  await world.createRoom();
+  const [recent] = await world.waitForDeliveries(webhook, 3);
+  app.clock.advance(11 * DAY_MS);
+  await pruneMessages(app.services);
+  const left = await world.waitForDeliveries(webhook, 0);
+  expect(left.map(({ delivery_id }) => delivery_id)).toEqual([recent?.delivery_id, pending?.delivery_id]);
+  await world.removeWebhook(webhook);
+});
