@@ -18,9 +18,9 @@ export function rowHints(names: readonly string[] = Object.keys(rows)): string {
   const missing = operations.filter(({ name }) => !names.includes(name));
   const unknown = names.filter((name) => !operations.some((operation) => operation.name === name));
   return [
-    ...missing.map((operation) => `${placeOfRow(operation.name)}: add after this line\n  ${suggestRow(operation)}`),
-    ...unknown.map((name) => `${placeOfRow(name)}: remove '${name}', which the router does not have`),
-  ].join('\n');
+    ...missing.map((operation) => `${placeOfRow(operation.name)}: add after this line\n  ${suggestRow(operation)}\n`),
+    ...unknown.map((name) => `${placeOfRow(name)}: remove '${name}', which the router does not have\n`),
+  ].join('');
 }
 
 /** The same for a list of methods and paths, such as `GET /api/workspaces`, in the order of the router. */
@@ -31,9 +31,9 @@ export function pathHints(listed: readonly string[]): string {
   );
   const unknown = listed.filter((entry) => !served.includes(entry));
   return [
-    ...missing.map(({ entry, after }) => `${placeOfPath(after)}: add after this line\n  '${entry}',`),
-    ...unknown.map((entry) => `${placeOfPath(entry)}: remove '${entry}', which the router does not have`),
-  ].join('\n');
+    ...missing.map(({ entry, after }) => `${placeOfPath(after)}: add after this line\n  '${entry}',\n`),
+    ...unknown.map((entry) => `${placeOfPath(entry)}: remove '${entry}', which the router does not have\n`),
+  ].join('');
 }
 
 /** The last line of the last row of the same feature: the row `library.duplicate` follows the other rows of `library`. */
