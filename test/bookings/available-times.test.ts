@@ -28,7 +28,7 @@ function at(text: string): Date {
   return new Date(text);
 }
 
-/** As HH:MM in UTC; of one day in UTC, where no window is given. */
+/** The available times as HH:MM in UTC. The default window is one day in UTC. */
 function startsOf(
   day: string,
   input: Partial<AvailableTimesInput> & Pick<AvailableTimesInput, 'openingHours'>,
@@ -48,8 +48,8 @@ function everyHour(first: number, count: number): string[] {
   return Array.from({ length: count }, (_, index) => `${String(first + index).padStart(2, '0')}:00`);
 }
 
-describe('open hours', () => {
-  const refusal = (input: unknown): string => {
+describe('opening hours', () => {
+  const validate = (input: unknown): string => {
     try {
       parseInput(OpeningHours, input);
       return 'accepted';
@@ -62,20 +62,20 @@ describe('open hours', () => {
   const malformedTo = 'hours.0.to must be a time of day such as 17:00, from 00:00 to 24:00';
 
   test.each(['Europe/Berlin', 'UTC', 'Asia/Kolkata', 'Etc/GMT+5', 'America/Argentina/ComodRivadavia', 'europe/berlin'])(
-    'the zone %s is known',
+    'accept the time zone %s',
     (time_zone) => {
-      expect(refusal({ time_zone, hours: [] })).toBe('accepted');
+      expect(validate({ time_zone, hours: [] })).toBe('accepted');
     },
   );
 
   test.each(['', 'Mars/Olympus', '+01:00', 'Europe/Berlin ', 'Europe', 'local', 'x'.repeat(65)])(
-    'the zone %j is refused',
+    'reject the time zone %j',
     (time_zone) => {
-      expect(refusal({ time_zone, hours: [] })).toBe('time_zone must be an IANA time zone such as Europe/Berlin');
+      expect(validate({ time_zone, hours: [] })).toBe('time_zone must be an IANA time zone such as Europe/Berlin');
     },
   );
 
-  test.each<[sentence: string, input: object]>([
+  test.each<[message: string, input: object]>([
     ['time_zone is required', { hours: [] }],
     ['hours is required', { time_zone: 'UTC' }],
     [
@@ -100,13 +100,13 @@ describe('open hours', () => {
       'hours must not overlap: monday 09:00-17:00 and monday 09:00-17:00',
       { time_zone: 'UTC', hours: [monday('09:00', '17:00'), monday('09:00', '17:00')] },
     ],
-  ])('%s', (sentence, input) => {
-    expect(refusal(input)).toBe(sentence);
+  ])('are rejected with: %s', (message, input) => {
+    expect(validate(input)).toBe(message);
   });
 
-  test('intervals may touch, last until midnight and be in any order', () => {
+  test('accept intervals that touch, last until midnight and are in any order', () => {
     const hours = [monday('12:00', '24:00'), monday('00:00', '12:00'), { day: 'sunday', from: '09:00', to: '23:59' }];
-    expect(refusal({ time_zone: 'UTC', hours })).toBe('accepted');
+    expect(validate({ time_zone: 'UTC', hours })).toBe('accepted');
   });
 });
 
@@ -114,7 +114,7 @@ describe('slots of an ordinary day', () => {
   const monday = '2026-06-01';
   const openingHours = berlin({ day: 'monday', from: '09:00', to: '12:00' });
 
-  test('begin where the interval begins, at steps of the duration, and lie wholly within it', () => {
+  test('follow each other from the start of the interval and lie entirely within it', () => {
     expect(startsOf(monday, { openingHours })).toEqual(['07:00', '08:00', '09:00']);
     expect(startsOf(monday, { openingHours, durationMinutes: 50 })).toEqual(['07:00', '07:50', '08:40']);
     expect(startsOf(monday, { openingHours, durationMinutes: 180 })).toEqual(['07:00']);
@@ -122,7 +122,7 @@ describe('slots of an ordinary day', () => {
     expect(startsOf('2026-06-02', { openingHours })).toEqual([]);
   });
 
-  test('intervals that touch stay apart, in whatever order they are given', () => {
+  test('do not cross from one interval to the next one that touches it', () => {
     const both = berlin({ day: 'monday', from: '10:00', to: '12:00' }, { day: 'monday', from: '09:00', to: '10:00' });
     expect(startsOf(monday, { openingHours: both, durationMinutes: 40 })).toEqual(['07:00', '08:00', '08:40', '09:20']);
   });
@@ -132,7 +132,7 @@ describe('slots of an ordinary day', () => {
     expect(startsOf(monday, { openingHours, now: at(`${monday}T08:00:00.001Z`) })).toEqual(['09:00']);
   });
 
-  test('start within the window, its end excluded', () => {
+  test('start within the window, not at its end', () => {
     const window = { from: at(`${monday}T08:00:00Z`), to: at(`${monday}T09:00:00Z`) };
     expect(startsOf(monday, { openingHours, ...window })).toEqual(['08:00']);
     expect(startsOf(monday, { openingHours, from: window.to, to: window.from })).toEqual([]);
@@ -140,11 +140,11 @@ describe('slots of an ordinary day', () => {
   });
 
   test.each<[what: string, taken: [string, string][], free: string[]]>([
-    ['touching is not overlapping', [['08:00', '09:00']], ['07:00', '09:00']],
-    ['a minute is enough', [['07:59', '08:01']], ['09:00']],
-    ['a short one within a slot', [['08:20', '08:25']], ['07:00', '09:00']],
+    ['that touch a taken time are available', [['08:00', '09:00']], ['07:00', '09:00']],
+    ['that overlap a taken time by one minute are not available', [['07:59', '08:01']], ['09:00']],
+    ['that contain a taken time are not available', [['08:20', '08:25']], ['07:00', '09:00']],
     [
-      'nothing is taken by nothing',
+      'ignore empty and reversed taken times',
       [
         ['08:20', '08:20'],
         ['08:30', '08:10'],
@@ -152,7 +152,7 @@ describe('slots of an ordinary day', () => {
       ['07:00', '08:00', '09:00'],
     ],
     [
-      'a long one that hides a short one',
+      'are not available if a long taken time covers a short one',
       [
         ['07:10', '07:20'],
         ['00:00', '09:00'],
@@ -160,7 +160,7 @@ describe('slots of an ordinary day', () => {
       ['09:00'],
     ],
     [
-      'in any order',
+      'respect taken times in any order',
       [
         ['09:30', '09:40'],
         ['07:30', '07:40'],
@@ -175,12 +175,12 @@ describe('slots of an ordinary day', () => {
     expect(startsOf(monday, { openingHours, taken: times })).toEqual(free);
   });
 
-  test('are no more than asked for, and the earliest', () => {
+  test('are the earliest ones if `maxSlots` limits them', () => {
     expect(startsOf(monday, { openingHours, maxSlots: 2 })).toEqual(['07:00', '08:00']);
     expect(startsOf(monday, { openingHours, maxSlots: 0 })).toEqual([]);
   });
 
-  test('a window without a bound and a slot without a length are refused', () => {
+  test('need a window of at most 64 days and a positive duration', () => {
     const to = new Date(at(`${monday}T00:00:00Z`).getTime() + 64 * DAY_MS);
     expect(startsOf(monday, { openingHours, to })).toHaveLength(10 * 3);
     expect(() => startsOf(monday, { openingHours, to: new Date(to.getTime() + 1) })).toThrow(RangeError);
@@ -191,24 +191,24 @@ describe('slots of an ordinary day', () => {
   });
 });
 
-describe('where clocks change', () => {
+describe('slots on a day when the offset from UTC changes', () => {
   const slots = (time_zone: string, day: string, hours: WeeklyInterval[], durationMinutes = 60): string[] =>
     startsOf(day, { openingHours: { time_zone, hours }, durationMinutes });
   const sunday = (from: string, to: string): WeeklyInterval[] => [{ day: 'sunday', from, to }];
 
-  test('Berlin, 02:00 to 03:00 in spring: that hour is missing', () => {
+  test('Berlin, from 02:00 to 03:00 in spring: the hour is skipped', () => {
     expect(slots('Europe/Berlin', '2026-03-29', sunday('01:00', '05:00'))).toEqual(['00:00', '01:00', '02:00']);
     expect(slots('Europe/Berlin', '2026-03-29', sunday('02:00', '03:00'), 5)).toEqual([]);
     expect(slots('Europe/Berlin', '2026-03-29', sunday('02:30', '04:00'))).toEqual(['01:00']);
   });
 
-  test('Berlin, 03:00 to 02:00 in autumn: an interval around that hour is longer by it', () => {
+  test('Berlin, from 03:00 to 02:00 in autumn: an interval around the hour is longer', () => {
     const window = { from: at('2026-10-24T12:00:00Z'), to: at('2026-10-25T12:00:00Z') };
     const openingHours = berlin(...sunday('01:00', '04:00'));
     expect(startsOf('2026-10-25', { openingHours, ...window })).toEqual(['23:00', '00:00', '01:00', '02:00']);
   });
 
-  test('Berlin, 03:00 to 02:00 in autumn: an interval that begins or ends within that hour opens twice', () => {
+  test('Berlin, from 03:00 to 02:00 in autumn: an interval that starts or ends within the hour opens twice', () => {
     expect(slots('Europe/Berlin', '2026-10-25', sunday('02:30', '03:00'), 30)).toEqual(['00:30', '01:30']);
     expect(slots('Europe/Berlin', '2026-10-25', sunday('02:30', '04:00'), 30)).toEqual([
       '00:30',
@@ -222,7 +222,7 @@ describe('where clocks change', () => {
     ).toEqual(['00:00', '00:15', '00:30', '00:45', '01:00', '01:15', '01:30', '01:45']);
   });
 
-  test('Lord Howe: half an hour', () => {
+  test('Lord Howe: a change of half an hour', () => {
     // 02:00 +11:00 becomes 01:30 +10:30; half a year later 02:00 becomes 02:30.
     expect(slots('Australia/Lord_Howe', '2026-04-04', sunday('01:00', '03:00'), 30)).toEqual([
       '14:00',
@@ -238,19 +238,19 @@ describe('where clocks change', () => {
     ]);
   });
 
-  test('Casablanca: back for Ramadan, and forward after it', () => {
+  test('Casablanca: back before Ramadan and forward after it', () => {
     expect(slots('Africa/Casablanca', '2026-02-15', sunday('01:00', '04:00'))).toEqual(everyHour(0, 4));
     expect(slots('Africa/Casablanca', '2026-03-22', sunday('01:00', '04:00'))).toEqual(everyHour(1, 2));
   });
 
-  test('São Paulo until 2019: midnight is missing, or comes twice', () => {
+  test('São Paulo until 2019: midnight is skipped or repeated', () => {
     expect(slots('America/Sao_Paulo', '2018-11-04', sunday('00:00', '03:00'))).toEqual(['03:00', '04:00']);
     const saturday: WeeklyInterval[] = [{ day: 'saturday', from: '22:00', to: '24:00' }];
     expect(slots('America/Sao_Paulo', '2018-02-18', saturday)).toEqual(everyHour(0, 3));
     expect(slots('America/Sao_Paulo', '2018-02-18', sunday('00:00', '02:00'))).toEqual(['03:00', '04:00']);
   });
 
-  test("St. John's until 2011: a minute of Sunday, an hour of Saturday again, and Sunday", () => {
+  test("St. John's until 2011: one minute of Sunday, then an hour of Saturday again, then Sunday", () => {
     const window = { from: at('2010-11-07T01:00:00Z'), to: at('2010-11-07T05:00:00Z'), durationMinutes: 29 };
     const saturday: WeeklyInterval = { day: 'saturday', from: '23:00', to: '24:00' };
     const openingHours = { time_zone: 'America/St_Johns', hours: [saturday, ...sunday('00:00', '01:00')] };
@@ -265,7 +265,7 @@ describe('where clocks change', () => {
     expect(startsOf('2010-11-07', { openingHours, ...window, durationMinutes: 1 })).toHaveLength(60 + 1 + 59 + 60);
   });
 
-  test('Apia had no 30 December 2011, a Friday', () => {
+  test('Apia: Friday, 30 December 2011 was skipped', () => {
     const window = { from: at('2011-12-28T00:00:00Z'), to: at('2012-01-01T12:00:00Z') };
     const openingHours = { time_zone: 'Pacific/Apia', hours: week('12:00', '13:00') };
     const starts = findAvailableTimes({
@@ -286,7 +286,7 @@ describe('where clocks change', () => {
     expect(startsOf('2011-12-30', { openingHours: fridays, ...window })).toEqual([]);
   });
 
-  test('Kiritimati, a day ahead of its neighbours', () => {
+  test('Kiritimati: 14 hours ahead of UTC', () => {
     expect(slots('Pacific/Kiritimati', '2026-06-07', [{ day: 'monday', from: '00:00', to: '02:00' }])).toEqual(
       everyHour(10, 2),
     );
@@ -296,11 +296,11 @@ describe('where clocks change', () => {
     ['Asia/Kolkata', '03:30'],
     ['Asia/Kathmandu', '03:15'],
     ['Australia/Eucla', '00:15'],
-  ])('%s: quarters and halves of an hour', (zone, start) => {
+  ])('%s: an offset that is not a whole hour', (zone, start) => {
     expect(slots(zone, '2026-06-07', sunday('09:00', '10:00'))).toEqual([start]);
   });
 
-  test('a page that is open around the clock is so on days of 23, 24 and 25 hours', () => {
+  test('a page that is always open is open on days of 23, 24 and 25 hours', () => {
     const hours = week('00:00', '24:00');
     const countOn = (day: string): number => {
       const from = at(`${day}T00:00:00Z`);
@@ -313,38 +313,38 @@ describe('where clocks change', () => {
   });
 });
 
-/** What the clocks of a zone show, by Intl alone. */
-type Shown = { date: string; weekday: string; minutes: number };
+/** A local time, computed with Intl alone. */
+type LocalTime = { date: string; weekday: string; minutes: number };
 
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
-function showClock(timeZone: string, time: number): Shown {
+function toLocalTime(timeZone: string, time: number): LocalTime {
   const known = formatters.get(timeZone);
   const formatter =
     known ?? new Intl.DateTimeFormat('en-GB', { timeZone, hourCycle: 'h23', dateStyle: 'full', timeStyle: 'short' });
   formatters.set(timeZone, formatter);
-  const shown = Object.fromEntries(formatter.formatToParts(time).map(({ type, value }) => [type, value]));
+  const parts = Object.fromEntries(formatter.formatToParts(time).map(({ type, value }) => [type, value]));
   return {
-    date: `${shown.year} ${shown.month} ${shown.day}`,
-    weekday: String(shown.weekday).toLowerCase(),
-    minutes: Number(shown.hour) * 60 + Number(shown.minute),
+    date: `${parts.year} ${parts.month} ${parts.day}`,
+    weekday: String(parts.weekday).toLowerCase(),
+    minutes: Number(parts.hour) * 60 + Number(parts.minute),
   };
 }
 
-/** Names the interval of a day that is open at a time; undefined while closed. */
-function openAt({ time_zone, hours }: OpeningHours, shown: Shown): string | undefined {
+/** Identifies the interval that is open at a local time. Returns undefined if the page is closed. */
+function findOpenInterval({ time_zone, hours }: OpeningHours, local: LocalTime): string | undefined {
   const open = hours.find(
     ({ day, from, to }) =>
-      day === shown.weekday && minutesOfDay(from) <= shown.minutes && shown.minutes < minutesOfDay(to),
+      day === local.weekday && minutesOfDay(from) <= local.minutes && local.minutes < minutesOfDay(to),
   );
-  return open && `${time_zone} ${shown.date} ${open.from}`;
+  return open && `${time_zone} ${local.date} ${open.from}`;
 }
 
 function toTime(minutes: number): string {
   return `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
 }
 
-/** Up to seven intervals a day, between marks that are drawn: some touch. */
+/** Up to seven intervals a day between random times. Some of them touch. */
 const anyDay = fc
   .tuple(
     fc.uniqueArray(fc.oneof(fc.nat(1440), fc.constantFrom(0, 60, 90, 120, 150, 180, 1440)), { maxLength: 8 }),
@@ -360,7 +360,7 @@ const anyHours = fc
   .map((days) => weekdays.flatMap((day, index) => (days[index] ?? []).map((interval) => ({ day, ...interval }))))
   .filter((hours) => hours.length <= 50);
 
-/** Around these, something is odd. */
+/** Times around which a time zone has a special case. */
 const oddTimes: [zone: string, around: string][] = [
   ['Europe/Berlin', '2026-03-29T01:00:00Z'],
   ['Europe/Berlin', '2026-10-25T01:00:00Z'],
@@ -412,18 +412,18 @@ const anyQuestion = fc
     };
   });
 
-/** The same by another way: watch the clocks for days, minute by minute. */
-function watch({ openingHours, durationMinutes, taken, now, from, to }: AvailableTimesInput): Date[] {
+/** A reference implementation: looks at the local time of every minute. */
+function findByMinute({ openingHours, durationMinutes, taken, now, from, to }: AvailableTimesInput): Date[] {
   const duration = durationMinutes * MINUTE_MS;
   const starts: Date[] = [];
   let open: string | undefined;
   let openedAt = 0;
   const last = to.getTime() + duration + MINUTE_MS;
   for (let time = from.getTime() - 2 * DAY_MS; time < last; time += MINUTE_MS) {
-    const nowOpen = openAt(openingHours, showClock(openingHours.time_zone, time));
+    const nowOpen = findOpenInterval(openingHours, toLocalTime(openingHours.time_zone, time));
     if (nowOpen !== open) openedAt = time;
     open = nowOpen;
-    // The slot that would end with this minute.
+    // The slot that ends with this minute.
     const end = time + MINUTE_MS;
     const start = end - duration;
     if (open === undefined || start < openedAt || (start - openedAt) % duration !== 0) continue;
@@ -437,17 +437,17 @@ function watch({ openingHours, durationMinutes, taken, now, from, to }: Availabl
   return starts;
 }
 
-describe('whatever is asked', () => {
-  test('the slots are those that one finds by watching the clocks', () => {
+describe('for any input', () => {
+  test('the slots equal those of the reference implementation', () => {
     fc.assert(
       fc.property(anyQuestion, (question) => {
-        expect(findAvailableTimes(question)).toEqual(watch(question));
+        expect(findAvailableTimes(question)).toEqual(findByMinute(question));
       }),
       { numRuns: 150 },
     );
   });
 
-  test('an instant is a slot in every window that holds it, and bookable just then', () => {
+  test('a slot is in every window that contains its start, and only slots are available', () => {
     const anyMinutes = fc.array(fc.integer({ min: -1500, max: 2200 }), { maxLength: 10 });
     fc.assert(
       fc.property(anyQuestion, fc.nat(1500), fc.nat(1500), anyMinutes, (question, before, after, minutes) => {
@@ -470,7 +470,7 @@ describe('whatever is asked', () => {
     );
   });
 
-  test('in any zone of any year, slots lie within one interval and overlap neither each other nor what is taken', () => {
+  test('slots lie within one interval and overlap neither each other nor taken times, in any zone and year', () => {
     const zones = Intl.supportedValuesOf('timeZone');
     const anyInput = fc.record({
       time_zone: fc.constantFrom(...zones),
@@ -497,7 +497,7 @@ describe('whatever is asked', () => {
           expect(start).toBeGreaterThanOrEqual(free);
           expect(start % MINUTE_MS).toBe(0);
           const shown = [start, (start + end) / 2, end - 1].map((time) =>
-            openAt(openingHours, showClock(time_zone, time)),
+            findOpenInterval(openingHours, toLocalTime(time_zone, time)),
           );
           expect(shown[0]).toBeDefined();
           expect(new Set(shown).size).toBe(1);
@@ -515,12 +515,12 @@ describe('whatever is asked', () => {
     );
   });
 
-  test('an instant that no calendar has is not bookable', () => {
+  test('an invalid or extreme date is not available', () => {
     const hours = { openingHours: berlin(...week('00:00', '24:00')), durationMinutes: 5, taken: [], now: new Date(0) };
     for (const time of [Number.NaN, 8.64e15, -8.64e15]) expect(isAvailable(hours, new Date(time))).toBe(false);
   });
 
-  test('two months of fifty intervals ask for the offset of the zone once a day, and to find where it changes', () => {
+  test('two months of fifty intervals read the offset of the zone once a day, and to find its change', () => {
     const hours = weekdays
       .flatMap((day) =>
         [0, 3, 6, 9, 12, 15, 18].map((hour) => ({ day, from: toTime(hour * 60), to: toTime(hour * 60 + 170) })),
@@ -536,7 +536,7 @@ describe('whatever is asked', () => {
     try {
       const input = { openingHours: berlin(...hours), durationMinutes: 5, taken, now: from, from, to };
       expect(findAvailableTimes({ ...input, maxSlots: 20_000 }).length).toBeGreaterThan(10_000);
-      // 62 days, two before and one behind them; and one change, found in a day of seconds by halving.
+      // 62 days, two before and one after, and a binary search for one change within the seconds of a day.
       expect(offset.mock.calls.length).toBeLessThan(100);
     } finally {
       offset.mockRestore();

@@ -1,4 +1,4 @@
-/** Booking pages: their links, what changes, and whose they are. */
+/** Booking pages: fields, slugs, hosts and deletion. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-test('a page is what was sent, of who made it, and is changed by what is sent', async () => {
+test('a page has the fields that were sent and its creator as host; an update changes only what is sent', async () => {
   const { status, body } = await app.http.post(`${team.path}/booking-pages`, team.admin.token, officeHours);
   const { id } = body.bookingPage;
   const page = {
@@ -48,24 +48,24 @@ describe('a slug', () => {
     ['会议', 'meeting'],
     ['A', 'meeting-a'],
     ['x'.repeat(100), 'x'.repeat(50)],
-  ])('is made from the title %s', async (title, slug) => {
+  ])('is derived from the title %s', async (title, slug) => {
     expect((await createPage(app, team, { title })).slug).toBe(slug);
   });
 
-  test('gets a number where it is taken, in the whole service', async () => {
+  test('gets a number if another workspace has it', async () => {
     const other = await addTeam(app);
     const slugs = [];
     for (const one of [team, other, team]) slugs.push((await createPage(app, one, { title: 'Numbered' })).slug);
     expect(slugs).toEqual(['numbered', 'numbered-2', 'numbered-3']);
   });
 
-  test('of 20 pages with one title at once, in two workspaces, each has its own', async () => {
+  test('is different for each of 20 pages that are created with one title at once', async () => {
     const other = await addTeam(app);
     const pages = await concurrently(20, (index) => createPage(app, index % 2 ? team : other, { title: 'Popular' }));
     expect(new Set(pages.map(({ slug }) => slug)).size).toBe(20);
   });
 
-  test('that is asked for at once is given once', async () => {
+  test('that several pages request at once goes to one of them', async () => {
     const other = await addTeam(app);
     const answers = await concurrently(20, (index) => {
       const { path, owner } = index % 2 ? team : other;
@@ -75,7 +75,7 @@ describe('a slug', () => {
     expect(answers.find(({ status }) => status === 409)?.body.message).toBe('Slug is already taken');
   });
 
-  test('that two pages change to at once is given to one', async () => {
+  test('to which several pages change at once goes to one of them', async () => {
     const pages = await concurrently(6, () => createPage(app, team, { title: 'Rival' }));
     const answers = await Promise.all(
       pages.map(({ id }) => app.http.patch(`${team.path}/booking-pages/${id}`, team.owner.token, { slug: 'prize' })),
@@ -84,11 +84,11 @@ describe('a slug', () => {
   });
 });
 
-describe('the pages of who leaves pass to the owner, who is booked from then on', () => {
+describe('the workspace owner becomes the host of the pages of a member', () => {
   const userOf = async (id: number): Promise<number> =>
     (await app.services.db.bookingPage.findFirstOrThrow({ where: { id } })).userId;
 
-  test('by leaving, by being removed, and by deleting the account', async () => {
+  test('who leaves, is removed or deletes the account', async () => {
     for (const leave of [
       (left: Team) => app.http.delete(`${left.path}/members/${left.admin.id}`, left.admin.token),
       (left: Team) => app.http.delete(`${left.path}/members/${left.admin.id}`, left.owner.token),
@@ -105,7 +105,7 @@ describe('the pages of who leaves pass to the owner, who is booked from then on'
     }
   });
 
-  test('also one that is being made, and rooms that are being booked, meanwhile', async () => {
+  test('who leaves while creating pages and while guests book', async () => {
     const left = await addTeam(app);
     const page = await createPage(app, left);
     const times = (await app.http.get(`/api/book/${page.slug}`)).body.times;
@@ -115,15 +115,15 @@ describe('the pages of who leaves pass to the owner, who is booked from then on'
         app.http.post(`${left.path}/booking-pages`, left.admin.token, { ...officeHours, title: 'Meanwhile' }),
       ),
     ]);
-    const [gone, answers] = await Promise.all([app.http.delete('/api/auth/me', left.admin.token), work]);
-    expect(gone.status).toBe(200);
+    const [deleted, answers] = await Promise.all([app.http.delete('/api/auth/me', left.admin.token), work]);
+    expect(deleted.status).toBe(200);
     for (const { status } of answers) expect([200, 401, 403]).toContain(status);
     const owners = await app.services.db.bookingPage.findMany({ where: { workspaceId: left.id } });
     expect(new Set(owners.map(({ userId }) => userId))).toEqual(new Set([left.owner.id]));
   });
 });
 
-test('a page with bookings to come stays; without them it goes, with the past ones', async () => {
+test('a page with upcoming bookings cannot be deleted; past bookings are deleted with their page', async () => {
   const one = await addTeam(app);
   const { id, slug } = await createPage(app, one);
   const times = (await app.http.get(`/api/book/${slug}`)).body.times;
@@ -146,7 +146,7 @@ test('a page with bookings to come stays; without them it goes, with the past on
   expect((await cancel(app, slug, tokens[0])).body.message).toBe('Booking not found');
 });
 
-test('a page that is deleted while it is booked is booked by nobody, or stays', async () => {
+test('a page is either deleted or booked, if both happen at once', async () => {
   const one = await addTeam(app);
   for (let round = 0; round < 5; round += 1) {
     const { id, slug } = await createPage(app, one, { title: `Round ${round}` });
@@ -159,7 +159,7 @@ test('a page that is deleted while it is booked is booked by nobody, or stays', 
   }
 });
 
-test('a workspace that is deleted while its page is booked takes everything along', async () => {
+test('a workspace that is deleted while its page is booked leaves no bookings', async () => {
   const { owner } = await addTeam(app);
   const { workspace } = await owner.client.workspaces.create.mutate({ name: 'Short-lived' });
   const short = { ...team, id: workspace.id, path: `/api/workspaces/${workspace.id}`, owner };

@@ -1,4 +1,4 @@
-/** Booking and cancelling meetings, as the public does it and as the workspace sees it. */
+/** Booking, cancelling and listing meetings. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HOUR_MS } from '../../src/core/time.ts';
@@ -20,28 +20,28 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const NINE = at('2026-06-16T09:00:00Z');
-const HALF_AN_HOUR = 1_800;
+const HALF_HOUR = 1_800;
 
-async function freshPage(input = {}): Promise<string> {
+async function createTeamWithPage(input = {}): Promise<string> {
   team = await addTeam(app);
   return (await createPage(app, team, input)).slug;
 }
 
-async function inTurn<Result>(times: number, work: (index: number) => Promise<Result>): Promise<Result[]> {
+async function oneByOne<Result>(times: number, work: (index: number) => Promise<Result>): Promise<Result[]> {
   const results: Result[] = [];
   for (let index = 0; index < times; index += 1) results.push(await work(index));
   return results;
 }
 
-async function timesOf(slug: string, query = ''): Promise<number[]> {
+async function listTimes(slug: string, query = ''): Promise<number[]> {
   const { status, body } = await app.http.get(`/api/book/${slug}${query}`);
   expect(status).toBe(200);
   return body.times;
 }
 
-describe('the times', () => {
-  test('are those of two weeks from now on, or of the range, on which the page is open and free', async () => {
-    const slug = await freshPage();
+describe('available times', () => {
+  test('are those of the next two weeks by default, or of the range, without taken times', async () => {
+    const slug = await createTeamWithPage();
     const { body } = await app.http.get(`/api/book/${slug}`);
     expect(body.page).toEqual({ title: 'Intro call', slug, duration_minutes: 30, time_zone: 'UTC' });
     expect([body.times.length, body.times[0], body.times.at(-1)]).toEqual([
@@ -50,9 +50,9 @@ describe('the times', () => {
       at('2026-06-29T11:30:00Z'),
     ]);
     const day = `?from=${NINE}&to=${NINE + 3_600}`;
-    expect(await timesOf(slug, day)).toEqual([NINE, NINE + HALF_AN_HOUR]);
+    expect(await listTimes(slug, day)).toEqual([NINE, NINE + HALF_HOUR]);
     await book(app, slug, NINE);
-    expect(await timesOf(slug, day)).toEqual([NINE + HALF_AN_HOUR]);
+    expect(await listTimes(slug, day)).toEqual([NINE + HALF_HOUR]);
   });
 
   test.each([
@@ -60,26 +60,26 @@ describe('the times', () => {
     [`?from=${NINE}&to=${NINE - 1}`],
     [`?from=${NINE}&to=${NINE + 62 * 86_400 + 1}`],
     ['?to=1781524800'],
-  ])('of the range %s: 400', async (query) => {
-    const slug = await freshPage();
+  ])('of the invalid range %s are rejected with 400', async (query) => {
+    const slug = await createTeamWithPage();
     const { status, body } = await app.http.get(`/api/book/${slug}${query}`);
     const message = '`to` must be after `from`, by at most 62 days';
     expect([status, body.message, body.issues]).toEqual([400, message, [{ path: 'to', message }]]);
-    expect(await timesOf(slug, `?from=${NINE}&to=${NINE + 62 * 86_400}`)).toHaveLength(62 * 16);
+    expect(await listTimes(slug, `?from=${NINE}&to=${NINE + 62 * 86_400}`)).toHaveLength(62 * 16);
   });
 
-  test('end 365 days from now, and none beyond them can be booked', async () => {
-    const slug = await freshPage();
+  test('end 365 days from now, and no later time can be booked', async () => {
+    const slug = await createTeamWithPage();
     const horizon = at('2027-06-15T12:00:00Z');
-    expect(await timesOf(slug, `?from=${horizon - 3_600}&to=${horizon + 86_400}`)).toEqual([
-      horizon - 2 * HALF_AN_HOUR,
-      horizon - HALF_AN_HOUR,
+    expect(await listTimes(slug, `?from=${horizon - 3_600}&to=${horizon + 86_400}`)).toEqual([
+      horizon - 2 * HALF_HOUR,
+      horizon - HALF_HOUR,
       horizon,
     ]);
     const lastSecond = 253_402_300_799;
     for (const from of [horizon + 1, horizon + 10 * 86_400, lastSecond - 86_400])
-      expect(await timesOf(slug, `?from=${from}&to=${from + 86_400}`)).toEqual([]);
-    for (const time of [horizon + HALF_AN_HOUR, lastSecond + 1 - 7 * 3_600 - HALF_AN_HOUR, lastSecond]) {
+      expect(await listTimes(slug, `?from=${from}&to=${from + 86_400}`)).toEqual([]);
+    for (const time of [horizon + HALF_HOUR, lastSecond + 1 - 7 * 3_600 - HALF_HOUR, lastSecond]) {
       const { status, body } = await book(app, slug, time);
       expect([status, body.message]).toEqual([409, 'This time is not available']);
     }
@@ -89,7 +89,7 @@ describe('the times', () => {
   });
 
   test.each(['no-such-page', 'A', '%00', 'x'.repeat(200), '%F0%9F%98%80'])(
-    'of the unknown page %s: 404',
+    'of the unknown page %s are not found',
     async (slug) => {
       const read = await app.http.get(`/api/book/${slug}`);
       expect([read.status, read.body.message]).toEqual([404, 'Booking page not found']);
@@ -98,19 +98,19 @@ describe('the times', () => {
     },
   );
 
-  test('follow the clocks of the zone through the summer, over both changes', async () => {
-    const slug = await freshPage({
+  test('follow the local time of the page across both changes of daylight saving time', async () => {
+    const slug = await createTeamWithPage({
       time_zone: 'Europe/Berlin',
       duration_minutes: 60,
       hours: [{ day: 'sunday', from: '01:00', to: '04:00' }],
     });
     const starts = async (day: string): Promise<string[]> => {
       const from = at(`${day}T00:00:00Z`) - 43_200;
-      return (await timesOf(slug, `?from=${from}&to=${from + 2 * 86_400}`)).map((time) =>
+      return (await listTimes(slug, `?from=${from}&to=${from + 2 * 86_400}`)).map((time) =>
         new Date(time * 1_000).toISOString().slice(11, 16),
       );
     };
-    // Two is three in the last night of March, and three is two again in the last one of October.
+    // In March the clocks go from 02:00 to 03:00, in October from 03:00 to 02:00.
     expect(await starts('2026-10-18')).toEqual(['23:00', '00:00', '01:00']);
     expect(await starts('2026-10-25')).toEqual(['23:00', '00:00', '01:00', '02:00']);
     expect(await starts('2027-03-28')).toEqual(['00:00', '01:00']);
@@ -122,8 +122,8 @@ describe('the times', () => {
 });
 
 describe('a booking', () => {
-  test('makes a scheduled room of who is booked, a contact, and what analytics counts', async () => {
-    const slug = await freshPage();
+  test('creates a scheduled room for the host, a contact, and an event that analytics counts', async () => {
+    const slug = await createTeamWithPage();
     const { status, body } = await app.http.post(`/api/book/${slug}`, undefined, {
       name: ' Vera Novak ',
       email: ' Vera@Example.com ',
@@ -136,7 +136,7 @@ describe('a booking', () => {
         id,
         title: 'Intro call',
         starts_at: NINE,
-        ends_at: NINE + HALF_AN_HOUR,
+        ends_at: NINE + HALF_HOUR,
         name: 'Vera Novak',
         room_name,
         cancel_token,
@@ -170,16 +170,16 @@ describe('a booking', () => {
     ]);
   });
 
-  test('is refused for what is taken, not offered, not on a step, or past', async () => {
-    const slug = await freshPage();
+  test('is rejected if the time is taken, not offered, between two slots or past', async () => {
+    const slug = await createTeamWithPage();
     await book(app, slug, NINE);
-    for (const time of [NINE, NINE - HALF_AN_HOUR, NINE + 60, at('2026-06-15T11:30:00Z'), 0]) {
+    for (const time of [NINE, NINE - HALF_HOUR, NINE + 60, at('2026-06-15T11:30:00Z'), 0]) {
       const { status, body } = await book(app, slug, time);
       expect([status, body.message]).toEqual([409, 'This time is not available']);
     }
     app.clock.advance(24 * HOUR_MS);
     try {
-      expect((await book(app, slug, NINE + HALF_AN_HOUR)).status).toBe(409);
+      expect((await book(app, slug, NINE + HALF_HOUR)).status).toBe(409);
     } finally {
       app.clock.advance(-24 * HOUR_MS);
     }
@@ -187,8 +187,8 @@ describe('a booking', () => {
     expect(await app.services.db.contact.count({ where: { workspaceId: team.id } })).toBe(1);
   });
 
-  test('of 50 at once for one time exactly one is made, with one room and one contact', async () => {
-    const slug = await freshPage();
+  test('succeeds once if 50 guests want the same time, with one room and one contact', async () => {
+    const slug = await createTeamWithPage();
     const answers = await concurrently(50, (index) => book(app, slug, NINE, `Guest ${index}`));
     expect(countStatuses(answers)).toEqual({ 200: 1, 409: 49 });
     const where = { workspaceId: team.id };
@@ -201,22 +201,22 @@ describe('a booking', () => {
     expect(await db.contactEvent.count({ where })).toBe(1);
   });
 
-  test('of 40 at once for eight times, with cancelling beside them, each time is had once', async () => {
-    const slug = await freshPage();
+  test('never overlaps another one if 40 guests book and cancel eight times at once', async () => {
+    const slug = await createTeamWithPage();
     const answers = await concurrently(40, async (index) => {
-      const answer = await book(app, slug, NINE + (index % 8) * HALF_AN_HOUR, `Guest ${index}`);
+      const answer = await book(app, slug, NINE + (index % 8) * HALF_HOUR, `Guest ${index}`);
       if (answer.status === 200 && index % 2)
         expect((await cancel(app, slug, answer.body.booking.cancel_token)).status).toBe(200);
       return answer;
     });
     expect(Object.keys(countStatuses(answers)).sort()).toEqual(['200', '409']);
-    const standing = await app.services.db.booking.findMany({ where: { workspaceId: team.id, cancelledAt: null } });
-    expect(new Set(standing.map(({ startsAt }) => startsAt.getTime())).size).toBe(standing.length);
-    expect(await app.services.db.room.count({ where: { workspaceId: team.id } })).toBe(standing.length);
+    const active = await app.services.db.booking.findMany({ where: { workspaceId: team.id, cancelledAt: null } });
+    expect(new Set(active.map(({ startsAt }) => startsAt.getTime())).size).toBe(active.length);
+    expect(await app.services.db.room.count({ where: { workspaceId: team.id } })).toBe(active.length);
   });
 
-  test('is refused by the database itself where another transaction was faster', async () => {
-    const slug = await freshPage();
+  test('is rejected by the exclusion constraint if another transaction books the time without the lock', async () => {
+    const slug = await createTeamWithPage();
     const page = await app.services.db.bookingPage.findUniqueOrThrow({ where: { slug } });
     const { status, body } = await changeWhileBlocked(
       app,
@@ -230,23 +230,23 @@ describe('a booking', () => {
     expect(await app.services.db.room.count({ where: { workspaceId: team.id } })).toBe(0);
   });
 
-  test('of one address is had three times on a page, until one is cancelled or has begun', async () => {
-    const slug = await freshPage();
-    const answers = await concurrently(12, (index) => book(app, slug, NINE + index * HALF_AN_HOUR));
+  test('is rejected for an email address with three upcoming bookings on the page', async () => {
+    const slug = await createTeamWithPage();
+    const answers = await concurrently(12, (index) => book(app, slug, NINE + index * HALF_HOUR));
     expect(countStatuses(answers)).toEqual({ 200: 3, 409: 9 });
     for (const { status, body } of answers)
       if (status === 409) expect(body.message).toBe('This email address already has 3 upcoming bookings on this page');
     const { db } = app.services;
     expect(await db.room.count({ where: { workspaceId: team.id } })).toBe(3);
-    const evening = NINE + 13 * HALF_AN_HOUR;
+    const evening = NINE + 13 * HALF_HOUR;
     expect((await book(app, slug, evening, 'VERA')).status).toBe(409);
     expect((await book(app, slug, evening, 'Walt')).status).toBe(200);
     const other = await createPage(app, team, { title: 'Other' });
     expect((await book(app, other.slug, evening)).status).toBe(200);
     const booked = answers.filter(({ status }) => status === 200).map(({ body }) => body.booking);
     await cancel(app, slug, booked[0].cancel_token);
-    expect((await book(app, slug, evening + HALF_AN_HOUR)).status).toBe(200);
-    // All but the last one have begun.
+    expect((await book(app, slug, evening + HALF_HOUR)).status).toBe(200);
+    // All bookings but the last have started.
     app.clock.advance(27.5 * HOUR_MS);
     try {
       expect((await book(app, slug, NINE + 24 * 3_600)).status).toBe(200);
@@ -255,8 +255,8 @@ describe('a booking', () => {
     }
   });
 
-  test('is no way into its room for who guesses the name: they wait until somebody lets them in', async () => {
-    const slug = await freshPage();
+  test('has a room in which a stranger who guesses its name has to wait', async () => {
+    const slug = await createTeamWithPage();
     const { room_name } = (await book(app, slug, NINE)).body.booking;
     const stranger = await app.http.post(`/api/rooms/${room_name}/join`, undefined, { name: 'Vera' });
     expect([stranger.status, stranger.body.participant.status]).toEqual([200, 'waiting']);
@@ -264,17 +264,18 @@ describe('a booking', () => {
     expect([host.status, host.body.participant.status]).toEqual([200, 'joined']);
   });
 
-  test('is refused by the database where it would end in a year that cannot be told', async () => {
-    const slug = await freshPage();
+  test('is rejected by the database if it would end in the year 9999 or later', async () => {
+    const slug = await createTeamWithPage();
     const page = await app.services.db.bookingPage.findUniqueOrThrow({ where: { slug } });
     const inserting = app.services.db.$executeRaw`
       insert into bookings (workspace_id, booking_page_id, name, email, token_hash, starts_at, ends_at, created_at)
-      values (${team.id}, ${page.id}, 'Far', 'far@example.com', '', '9998-12-31T23:30:00Z', '9999-01-01T00:00:00Z', now())`;
+      values (${team.id}, ${page.id}, 'Far', 'far@example.com', '', '9998-12-31T23:30:00Z', '9999-01-01T00:00:00Z',
+        now())`;
     await expect(inserting).rejects.toThrow('bookings_end_check');
   });
 
-  test('keeps names of any length out of the room', async () => {
-    const slug = await freshPage({ title: '𝒯'.repeat(100) });
+  test('cuts the display name of the room to 100 characters', async () => {
+    const slug = await createTeamWithPage({ title: '𝒯'.repeat(100) });
     const { status, body } = await app.http.post(`/api/book/${slug}`, undefined, {
       name: 'n'.repeat(100),
       email: 'long@example.com',
@@ -287,14 +288,14 @@ describe('a booking', () => {
 });
 
 describe('cancelling', () => {
-  test('frees the time, takes the room along, is counted, and does nothing the second time', async () => {
-    const slug = await freshPage();
+  test('makes the time available, deletes the room, is counted, and changes nothing the second time', async () => {
+    const slug = await createTeamWithPage();
     const { booking } = (await book(app, slug, NINE)).body;
-    expect((await timesOf(slug, `?from=${NINE}&to=${NINE + 1}`)).length).toBe(0);
+    expect((await listTimes(slug, `?from=${NINE}&to=${NINE + 1}`)).length).toBe(0);
     const answers = await concurrently(10, () => cancel(app, slug, booking.cancel_token));
     expect(countStatuses(answers)).toEqual({ 200: 10 });
     expect(answers[0]?.body).toEqual({ ok: true });
-    expect(await timesOf(slug, `?from=${NINE}&to=${NINE + 1}`)).toEqual([NINE]);
+    expect(await listTimes(slug, `?from=${NINE}&to=${NINE + 1}`)).toEqual([NINE]);
     expect((await app.http.get(`/api/dashboard/rooms/${booking.room_name}`, team.admin.token)).status).toBe(404);
     const events = await app.services.db.contactEvent.findMany({
       where: { workspaceId: team.id },
@@ -306,8 +307,8 @@ describe('cancelling', () => {
     expect((await book(app, slug, NINE)).status).toBe(200);
   });
 
-  test('leaves a room in which somebody has been, and takes the date off it', async () => {
-    const slug = await freshPage();
+  test('keeps a room in which somebody has been, and clears its scheduled time', async () => {
+    const slug = await createTeamWithPage();
     const { room_name, cancel_token } = (await book(app, slug, NINE)).body.booking;
     const joined = await app.http.post(`/api/rooms/${room_name}/join`, undefined, { name: 'Early' });
     expect(joined.status).toBe(200);
@@ -316,10 +317,10 @@ describe('cancelling', () => {
     expect([body.room.name, body.room.scheduled_at]).toEqual([room_name, null]);
   });
 
-  test('while somebody is entering the room, who is then in it, or finds none', async () => {
-    const slug = await freshPage();
+  test('while somebody joins the room either keeps the room or makes the join fail', async () => {
+    const slug = await createTeamWithPage();
     await concurrently(8, async (index) => {
-      const { room_name, cancel_token } = (await book(app, slug, NINE + index * HALF_AN_HOUR, `Guest ${index}`)).body
+      const { room_name, cancel_token } = (await book(app, slug, NINE + index * HALF_HOUR, `Guest ${index}`)).body
         .booking;
       const [cancelled, joined] = await Promise.all([
         cancel(app, slug, cancel_token),
@@ -331,8 +332,8 @@ describe('cancelling', () => {
     });
   });
 
-  test('is too late once the meeting has begun', async () => {
-    const slug = await freshPage();
+  test('fails once the meeting has started', async () => {
+    const slug = await createTeamWithPage();
     const { cancel_token } = (await book(app, slug, NINE)).body.booking;
     app.clock.advance(21 * HOUR_MS);
     try {
@@ -341,15 +342,15 @@ describe('cancelling', () => {
       app.clock.advance(-1);
       expect((await cancel(app, slug, cancel_token)).status).toBe(200);
       app.clock.advance(1);
-      // It was cancelled in time.
+      // It is already cancelled.
       expect((await cancel(app, slug, cancel_token)).status).toBe(200);
     } finally {
       app.clock.advance(-21 * HOUR_MS);
     }
   });
 
-  test('takes only a token as it was given, of which the database knows no more than the hash', async () => {
-    const slug = await freshPage();
+  test('accepts only the exact token, of which the database stores only the hash', async () => {
+    const slug = await createTeamWithPage();
     const { cancel_token: token, id } = (await book(app, slug, NINE)).body.booking;
     const { tokenHash } = await app.services.db.booking.findFirstOrThrow({ where: { workspaceId: team.id, id } });
     expect(Buffer.from(tokenHash)).toEqual(createHash('sha256').update(token).digest());
@@ -370,28 +371,28 @@ describe('cancelling', () => {
     expect((await cancel(app, slug, token)).status).toBe(200);
   });
 
-  test('works after the slug has changed, under the old one and the new one', async () => {
+  test('works under any slug', async () => {
     team = await addTeam(app);
     const { id, slug } = await createPage(app, team);
     const tokens = [];
     for (const step of [0, 1, 2])
-      tokens.push((await book(app, slug, NINE + step * HALF_AN_HOUR, `Guest ${step}`)).body.booking.cancel_token);
+      tokens.push((await book(app, slug, NINE + step * HALF_HOUR, `Guest ${step}`)).body.booking.cancel_token);
     const renamed = `renamed-${team.id}`;
     await app.http.patch(`${team.path}/booking-pages/${id}`, team.admin.token, { slug: renamed });
     for (const [index, under] of [slug, renamed, 'no-such-page'].entries())
       expect((await cancel(app, under, tokens[index])).body).toEqual({ ok: true });
-    expect(await timesOf(renamed, `?from=${NINE}&to=${NINE + 3 * HALF_AN_HOUR}`)).toHaveLength(3);
+    expect(await listTimes(renamed, `?from=${NINE}&to=${NINE + 3 * HALF_HOUR}`)).toHaveLength(3);
   });
 });
 
 describe('cancelling by the workspace', () => {
   const pathOf = (id: number): string => `${team.path}/bookings/${id}/cancel`;
 
-  test('is for owners and admins, and for who is booked; with the effects of the link', async () => {
-    const slug = await freshPage();
+  test('is allowed for owners, admins and the host, with the same effects as by token', async () => {
+    const slug = await createTeamWithPage();
     const meetings = [];
     for (const step of [0, 1, 2])
-      meetings.push((await book(app, slug, NINE + step * HALF_AN_HOUR, `Guest ${step}`)).body.booking);
+      meetings.push((await book(app, slug, NINE + step * HALF_HOUR, `Guest ${step}`)).body.booking);
     const [first, second, third] = meetings;
     const refused = await app.http.post(pathOf(first.id), team.member.token);
     expect([refused.status, refused.body.message]).toEqual([403, 'Forbidden']);
@@ -400,18 +401,18 @@ describe('cancelling by the workspace', () => {
     expect(await team.admin.client.bookings.cancelByTeam.mutate({ id: team.id, bookingId: second.id })).toEqual({
       ok: true,
     });
-    // Still booked on the page, but no more than a member.
+    // The admin is still the host, but only a member.
     await app.http.patch(`${team.path}/members/${team.admin.id}`, team.owner.token, { role: 'member' });
     expect((await app.http.post(pathOf(third.id), team.admin.token)).body).toEqual({ ok: true });
     expect((await cancel(app, slug, first.cancel_token)).body).toEqual({ ok: true });
-    expect(await timesOf(slug, `?from=${NINE}&to=${NINE + 3 * HALF_AN_HOUR}`)).toHaveLength(3);
+    expect(await listTimes(slug, `?from=${NINE}&to=${NINE + 3 * HALF_HOUR}`)).toHaveLength(3);
     const { db } = app.services;
     expect(await db.room.count({ where: { workspaceId: team.id } })).toBe(0);
     expect(await db.contactEvent.count({ where: { workspaceId: team.id, type: 'booking_cancelled' } })).toBe(3);
   });
 
-  test('of an unknown booking: 404; of a meeting that has begun: 409', async () => {
-    const slug = await freshPage();
+  test('fails with 404 for an unknown booking and with 409 for a meeting that has started', async () => {
+    const slug = await createTeamWithPage();
     const { id } = (await book(app, slug, NINE)).body.booking;
     const unknown = await app.http.post(pathOf(2_147_483_647), team.admin.token);
     expect([unknown.status, unknown.body.message]).toEqual([404, 'Booking not found']);
@@ -424,8 +425,8 @@ describe('cancelling by the workspace', () => {
     }
   });
 
-  test('and by the link at once, cancels once', async () => {
-    const slug = await freshPage();
+  test('and by token at the same time cancels once', async () => {
+    const slug = await createTeamWithPage();
     const { id, cancel_token } = (await book(app, slug, NINE)).body.booking;
     const answers = await concurrently(12, (index) =>
       index % 2 ? cancel(app, slug, cancel_token) : app.http.post(pathOf(id), team.admin.token),
@@ -435,10 +436,10 @@ describe('cancelling by the workspace', () => {
     expect(await app.services.db.contactEvent.count({ where })).toBe(1);
   });
 
-  test('is refused to an admin who is demoted meanwhile', async () => {
-    const slug = await freshPage();
+  test('is rejected for an admin who is demoted while the request waits for the lock', async () => {
+    const slug = await createTeamWithPage();
     const { id } = (await book(app, slug, NINE)).body.booking;
-    // Booked on the page is the admin; after this it is the owner.
+    // Makes the owner the host, so that the admin needs the role.
     const { db } = app.services;
     await db.bookingPage.updateMany({ where: { workspaceId: team.id }, data: { userId: team.owner.id } });
     const demote = `update members set role = 'member' where workspace_id = $1 and user_id = $2`;
@@ -453,26 +454,26 @@ describe('cancelling by the workspace', () => {
   });
 });
 
-test('the list is what begins in the range, what begins first first, a page at a time', async () => {
-  const slug = await freshPage();
-  for (const step of [3, 0, 2, 1]) await book(app, slug, NINE + step * HALF_AN_HOUR, `Guest ${step}`);
+test('the list contains the bookings of the range, earliest start first, a page at a time', async () => {
+  const slug = await createTeamWithPage();
+  for (const step of [3, 0, 2, 1]) await book(app, slug, NINE + step * HALF_HOUR, `Guest ${step}`);
   const names = async (query: string): Promise<string[]> =>
     (await app.http.get(`${team.path}/bookings?${query}`, team.member.token)).body.bookings.map(
       ({ name }: { name: string }) => name,
     );
   expect(await names('')).toEqual(['Guest 0', 'Guest 1', 'Guest 2', 'Guest 3']);
   expect(await names('limit=2&offset=1')).toEqual(['Guest 1', 'Guest 2']);
-  expect(await names(`from=${NINE + HALF_AN_HOUR}&to=${NINE + 3 * HALF_AN_HOUR}`)).toEqual(['Guest 1', 'Guest 2']);
+  expect(await names(`from=${NINE + HALF_HOUR}&to=${NINE + 3 * HALF_HOUR}`)).toEqual(['Guest 1', 'Guest 2']);
   const [first] = (await app.http.get(`${team.path}/bookings`, team.member.token)).body.bookings;
   await app.http.delete(`${team.path}/contacts/${first.contact_id}`, team.admin.token);
   await app.http.delete(`/api/dashboard/rooms/${first.room_name}`, team.admin.token);
-  const [left] = (await app.http.get(`${team.path}/bookings`, team.member.token)).body.bookings;
-  expect(left).toEqual({ ...first, contact_id: null, room_name: null });
+  const [detached] = (await app.http.get(`${team.path}/bookings`, team.member.token)).body.bookings;
+  expect(detached).toEqual({ ...first, contact_id: null, room_name: null });
 });
 
-test('the list without from is what has not ended, however long ago the first meeting was', async () => {
-  const slug = await freshPage();
-  for (const step of [0, 1, 2]) await book(app, slug, NINE + step * HALF_AN_HOUR, `Guest ${step}`);
+test('without `from` the list contains the bookings that have not ended', async () => {
+  const slug = await createTeamWithPage();
+  for (const step of [0, 1, 2]) await book(app, slug, NINE + step * HALF_HOUR, `Guest ${step}`);
   const names = async (query = ''): Promise<string[]> =>
     (await app.http.get(`${team.path}/bookings${query}`, team.member.token)).body.bookings.map(
       ({ name }: { name: string }) => name,
@@ -486,7 +487,7 @@ test('the list without from is what has not ended, however long ago the first me
     expect(await names('?from=0')).toEqual(['Guest 0', 'Guest 1', 'Guest 2']);
     expect(await names(`?from=0&to=${NINE + 1}`)).toEqual(['Guest 0']);
     app.clock.advance(1);
-    expect(await names(`?to=${NINE + 2 * HALF_AN_HOUR}`)).toEqual(['Guest 1']);
+    expect(await names(`?to=${NINE + 2 * HALF_HOUR}`)).toEqual(['Guest 1']);
     app.clock.advance(-1);
   } finally {
     app.clock.advance(-half);
@@ -498,18 +499,18 @@ test('the list without from is what has not ended, however long ago the first me
   }
 });
 
-test('bookings on one page, joins and imports at once all succeed, and the sums are right', async () => {
-  const slug = await freshPage();
+test('concurrent bookings, joins and imports all succeed, and the sums of analytics are right', async () => {
+  const slug = await createTeamWithPage();
   await app.http.post('/api/dashboard/rooms', team.admin.token, { name: `busy-${team.id}`, workspace_id: team.id });
-  const bookings = concurrently(12, (index) => book(app, slug, NINE + index * HALF_AN_HOUR, `Guest ${index % 4}`));
+  const bookings = concurrently(12, (index) => book(app, slug, NINE + index * HALF_HOUR, `Guest ${index % 4}`));
   const joins = concurrently(12, (index) =>
     app.http.post(`/api/rooms/busy-${team.id}/join`, undefined, {
       name: `Guest ${index % 4}`,
       email: `guest.${index % 4}@example.com`,
     }),
   );
-  // One after the other: a workspace has one at a time.
-  const imports = inTurn(4, (index) =>
+  // A workspace has one import at a time.
+  const imports = oneByOne(4, (index) =>
     app.http.call('POST', `${team.path}/contacts/import`, {
       token: team.admin.token,
       headers: { 'content-type': 'text/csv' },
@@ -522,7 +523,7 @@ test('bookings on one page, joins and imports at once all succeed, and the sums 
   expect(eventTypeBreakdown).toContainEqual({ type: 'room_join', count: 12 });
 });
 
-test('strangers are limited by their address', async () => {
+test('unauthenticated requests are limited by their address', async () => {
   const limited = await startTestApp({ limits: { publicPerAddress: 3 } });
   try {
     const one = await addTeam(limited);

@@ -36,36 +36,36 @@ function countBookings(bookingPageId: number): Promise<number> {
   return app.services.db.booking.count({ where: { bookingPageId } });
 }
 
-test('the length of the meeting is the one that the page has behind the lock', async () => {
+test('the meeting has the length that the page has once the lock is acquired', async () => {
   const { status, body } = await bookWhile(['update booking_pages set duration = 60 where id = $1', page.id]);
   expect([status, body.booking.ends_at]).toEqual([200, NINE + 3_600]);
 });
 
-test('a page that closes its hours before the lock is taken is not booked', async () => {
+test('a page that closes before the lock is acquired is not booked', async () => {
   const { status, body } = await bookWhile([`update booking_pages set hours = '[]' where id = $1`, page.id]);
   expect([status, body.message]).toEqual([409, 'This time is not available']);
   expect(await countBookings(page.id)).toBe(0);
 });
 
-test('the room belongs to the host that the page has behind the lock', async () => {
+test('the room belongs to the host that the page has once the lock is acquired', async () => {
   const { owner } = team;
   const { body } = await bookWhile(['update booking_pages set user_id = $2 where id = $1', page.id, owner.id]);
   const { rooms } = (await app.http.get('/api/dashboard/rooms', owner.token)).body;
   expect(rooms).toMatchObject([{ name: body.booking.room_name, user_id: owner.id }]);
 });
 
-test('a page that is deleted before the lock is taken is not found', async () => {
+test('a page that is deleted before the lock is acquired is not found', async () => {
   const { status, body } = await bookWhile(['delete from booking_pages where id = $1', page.id]);
   expect([status, body.message]).toEqual([404, 'Booking page not found']);
 });
 
-test('a page that gives up its slug before the lock is taken is not booked', async () => {
+test('a page that changes its slug before the lock is acquired is not booked', async () => {
   const { status, body } = await bookWhile(['update booking_pages set slug = $2 where id = $1', page.id, 'renamed']);
   expect([status, body.message]).toEqual([404, 'Booking page not found']);
   expect(await countBookings(page.id)).toBe(0);
 });
 
-test('of two pages that swap slugs, the one that has the slug behind the lock is booked', async () => {
+test('the page that has the slug once the lock is acquired is booked', async () => {
   const next = await createPage(app, team, { title: 'Next' });
   const { status, body } = await bookWhile(
     ['update booking_pages set slug = $2 where id = $1', page.id, `old-${page.slug}`],
@@ -75,7 +75,7 @@ test('of two pages that swap slugs, the one that has the slug behind the lock is
   expect([await countBookings(page.id), await countBookings(next.id)]).toEqual([0, 1]);
 });
 
-test('a slug that passes to another workspace before the lock is taken is not booked there', async () => {
+test('a slug that passes to another workspace before the lock is acquired is not booked there', async () => {
   const next = await createPage(app, await addTeam(app), { title: 'Next' });
   const { status, body } = await bookWhile(
     ['update booking_pages set slug = $2 where id = $1', page.id, `old-${page.slug}`],

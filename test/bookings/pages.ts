@@ -1,4 +1,4 @@
-/** Booking pages and what is booked on them, as tests make them. */
+/** Test helpers for creating booking pages, and for booking and cancelling meetings. */
 import type { Answer } from '../support/http.ts';
 import type { TestApp } from '../support/test-app.ts';
 import type { Team } from '../support/world.ts';
@@ -7,7 +7,7 @@ type Page = { id: number; slug: string; url: string };
 
 export type PageInput = Record<string, unknown>;
 
-/** Open on every day from nine to five in UTC, for meetings of half an hour. */
+/** Open every day from 09:00 to 17:00 in UTC, for meetings of half an hour. */
 export const officeHours: PageInput = {
   title: 'Intro call',
   duration_minutes: 30,
@@ -21,11 +21,11 @@ export const officeHours: PageInput = {
 
 export async function createPage(app: TestApp, team: Team, input: PageInput = {}, by = team.admin): Promise<Page> {
   const { status, body } = await app.http.post(`${team.path}/booking-pages`, by.token, { ...officeHours, ...input });
-  if (status !== 200) throw new Error(`Could not create a page: ${JSON.stringify(body)}`);
+  if (status !== 200) throw new Error(`Failed to create a booking page: ${JSON.stringify(body)}`);
   return body.bookingPage;
 }
 
-/** Unix seconds of a time such as `2026-06-16T09:00:00Z`. */
+/** Converts a time such as `2026-06-16T09:00:00Z` to Unix seconds. */
 export function at(time: string): number {
   return Date.parse(time) / 1000;
 }

@@ -1,4 +1,4 @@
-/** The retention policy: reading, setting, refusing, and the sweep that applies it. */
+/** The retention policy: reading and setting it, and the sweep that applies it. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -27,12 +27,12 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const REFUSAL = 'media_retention_days must be one of 7, 30, 60, 90, 180, 365 or null';
-function policy(): string {
+const INVALID_DAYS = 'media_retention_days must be one of 7, 30, 60, 90, 180, 365 or null';
+function policyPath(): string {
   return `${team.path}/retention`;
 }
 
-/** Object files in the store. */
+/** Counts the files in the object store. */
 async function countFiles(): Promise<number> {
   const entries = await readdir(join(app.filesDir, 'objects'), { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).length;
@@ -44,22 +44,22 @@ async function addItems(count: number, workspace: Team = team): Promise<void> {
   }
 }
 
-async function totalOf(workspace: Team = team): Promise<number> {
+async function countItems(workspace: Team = team): Promise<number> {
   return (await app.http.get(`${workspace.path}/library`, workspace.owner.token)).body.total;
 }
 
 describe('the policy', () => {
-  test('is null at first, and each allowed value is kept, through both transports', async () => {
-    expect((await app.http.get(policy(), team.owner.token)).body).toEqual({ media_retention_days: null });
+  test('is null at first and can be set to every allowed value, through both transports', async () => {
+    expect((await app.http.get(policyPath(), team.owner.token)).body).toEqual({ media_retention_days: null });
     for (const days of [7, 30, 60, 90, 180, 365, null] as const) {
-      const { status, body } = await app.http.patch(policy(), team.owner.token, { media_retention_days: days });
+      const { status, body } = await app.http.patch(policyPath(), team.owner.token, { media_retention_days: days });
       expect([status, body]).toEqual([200, { media_retention_days: days }]);
       expect(await team.owner.client.retention.read.query({ id: team.id })).toEqual({ media_retention_days: days });
     }
     const set = await team.owner.client.retention.set.mutate({ id: team.id, media_retention_days: 30 });
     expect(set).toEqual({ media_retention_days: 30 });
     expect((await app.http.get(team.path, team.owner.token)).body.workspace.media_retention_days).toBe(30);
-    await app.http.patch(policy(), team.owner.token, { media_retention_days: null });
+    await app.http.patch(policyPath(), team.owner.token, { media_retention_days: null });
   });
 
   test.each([
@@ -69,46 +69,46 @@ describe('the policy', () => {
     [{ media_retention_days: '7' }],
     [{ media_retention_days: 7.5 }],
     [{ media_retention_days: true }],
-  ])('%j is refused with the list of what is allowed, and changes nothing', async (body) => {
-    await app.http.patch(policy(), team.owner.token, { media_retention_days: 90 });
-    const answer = await app.http.patch(policy(), team.owner.token, body);
-    expect([answer.status, answer.body.error]).toEqual([400, REFUSAL]);
-    expect(answer.body.issues).toEqual([{ path: 'media_retention_days', message: REFUSAL }]);
-    expect((await app.http.get(policy(), team.owner.token)).body).toEqual({ media_retention_days: 90 });
-    await app.http.patch(policy(), team.owner.token, { media_retention_days: null });
+  ])('%j is rejected with the list of allowed values and changes nothing', async (body) => {
+    await app.http.patch(policyPath(), team.owner.token, { media_retention_days: 90 });
+    const answer = await app.http.patch(policyPath(), team.owner.token, body);
+    expect([answer.status, answer.body.error]).toEqual([400, INVALID_DAYS]);
+    expect(answer.body.issues).toEqual([{ path: 'media_retention_days', message: INVALID_DAYS }]);
+    expect((await app.http.get(policyPath(), team.owner.token)).body).toEqual({ media_retention_days: 90 });
+    await app.http.patch(policyPath(), team.owner.token, { media_retention_days: null });
   });
 
-  test('is the owner’s alone', async () => {
+  test('can be read and set only by the owner', async () => {
     for (const person of [team.admin, team.member, team.outsider]) {
-      expect((await app.http.get(policy(), person.token)).status).toBe(403);
-      expect((await app.http.patch(policy(), person.token, { media_retention_days: 7 })).status).toBe(403);
+      expect((await app.http.get(policyPath(), person.token)).status).toBe(403);
+      expect((await app.http.patch(policyPath(), person.token, { media_retention_days: 7 })).status).toBe(403);
     }
-    expect((await app.http.get(policy(), team.owner.token)).body).toEqual({ media_retention_days: null });
+    expect((await app.http.get(policyPath(), team.owner.token)).body).toEqual({ media_retention_days: null });
   });
 });
 
 describe('the sweep', () => {
-  test('deletes what is older than the policy to the second, rows, files and events, and nothing else', async () => {
-    const other = await addTeam(app, 'Keeps everything');
+  test('deletes the rows and files of items older than the policy, emits events, and deletes nothing else', async () => {
+    const other = await addTeam(app, 'No policy');
     await addItems(2);
     await addItems(1, other);
-    await app.http.patch(policy(), team.owner.token, { media_retention_days: 7 });
+    await app.http.patch(policyPath(), team.owner.token, { media_retention_days: 7 });
     const [newest] = await app.services.db.libraryItem.findMany({
       where: { workspaceId: team.id },
       orderBy: { createdAt: 'desc' },
     });
-    const due = (newest?.createdAt.getTime() ?? 0) + 7 * DAY_MS;
+    const expiry = (newest?.createdAt.getTime() ?? 0) + 7 * DAY_MS;
     const files = await countFiles();
 
-    // One second before the newest is seven days old, and with nothing of the older one due either.
-    app.clock.advance(due - SECOND_MS - app.clock.now().getTime() - 60 * SECOND_MS);
+    // A minute before the newest item is seven days old, neither item has expired.
+    app.clock.advance(expiry - SECOND_MS - app.clock.now().getTime() - 60 * SECOND_MS);
     expect(await sweepRetention(app.services)).toBe(0);
-    expect(await totalOf()).toBe(2);
+    expect(await countItems()).toBe(2);
 
     app.clock.advance(62 * SECOND_MS);
     expect(await sweepRetention(app.services)).toBe(2);
-    expect(await totalOf()).toBe(0);
-    expect(await totalOf(other)).toBe(1);
+    expect(await countItems()).toBe(0);
+    expect(await countItems(other)).toBe(1);
     expect(await countFiles()).toBe(files - 2);
     const events = await app.services.db.event.findMany({
       where: { workspaceId: team.id, type: 'library_item.deleted' },
@@ -127,12 +127,12 @@ describe('the sweep', () => {
       sweepRetention({ ...app.services, clock: { now: () => new Date(time) } });
     const sevenDaysOld = item.createdAt.getTime() + 7 * DAY_MS;
     expect(await sweepAt(sevenDaysOld)).toBe(0);
-    expect(await totalOf()).toBe(1);
+    expect(await countItems()).toBe(1);
     expect(await sweepAt(sevenDaysOld + 1)).toBe(1);
-    expect(await totalOf()).toBe(0);
+    expect(await countItems()).toBe(0);
   });
 
-  test('takes many items in batches, each once, also when two sweeps run at once', async () => {
+  test('deletes many items in batches, each once, even if two sweeps run at once', async () => {
     await addItems(1);
     const { db } = app.services;
     const [item] = await db.libraryItem.findMany({ where: { workspaceId: team.id } });
@@ -145,18 +145,18 @@ describe('the sweep', () => {
     app.clock.advance(8 * DAY_MS);
     const counts = await Promise.all([sweepRetention(app.services), sweepRetention(app.services)]);
     expect(counts[0] + counts[1]).toBe(451);
-    expect(await totalOf()).toBe(0);
+    expect(await countItems()).toBe(0);
     const after = await db.event.count({ where: { workspaceId: team.id, type: 'library_item.deleted' } });
     expect(after - before).toBe(451);
   });
 
-  test('deletes the rows while the store is down, and the files once it is back', async () => {
+  test('deletes the rows while the store is unavailable, and the files when it is available again', async () => {
     await addItems(2);
     const files = await countFiles();
     app.clock.advance(8 * DAY_MS);
     storeIsDown = true;
     expect(await sweepRetention(app.services)).toBe(2);
-    expect(await totalOf()).toBe(0);
+    expect(await countItems()).toBe(0);
     expect(await countFiles()).toBe(files);
     storeIsDown = false;
     await removeDiscardedObjects(app.services);
@@ -164,9 +164,9 @@ describe('the sweep', () => {
     expect(await app.services.db.discardedObject.count()).toBe(0);
   });
 
-  test('keeps everything once the policy is lifted', async () => {
+  test('deletes nothing after the policy was disabled', async () => {
     await addItems(1);
-    await app.http.patch(policy(), team.owner.token, { media_retention_days: null });
+    await app.http.patch(policyPath(), team.owner.token, { media_retention_days: null });
     app.clock.advance(400 * DAY_MS);
     expect(await sweepRetention(app.services)).toBe(0);
   });
