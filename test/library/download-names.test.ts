@@ -15,12 +15,15 @@ test.each([
   ['page.html', 'page.html.pdf'],
   ['Offer.PDF', 'Offer.pdf'],
   ['offer.pdf', 'offer.pdf'],
-])('what is called %s comes out as %s: nobody runs a download by its name', async (name, saved) => {
-  const { token } = team.member;
-  const { body } = await upload(app, team.path, token, undefined, { fields: { name } });
-  expect(body.item.name).toBe(name);
-  const download = await app.http.get(`${team.path}/library/${body.item.id}/download`, token);
-  const file = await fetch(download.body.url);
-  await file.arrayBuffer();
-  expect(file.headers.get('content-disposition')).toBe(`attachment; filename="${saved}"`);
-});
+])(
+  'the file of an item named %s is downloaded as %s, so that it has the extension of its type',
+  async (name, saved) => {
+    const { token } = team.member;
+    const { body } = await upload(app, team.path, token, undefined, { fields: { name } });
+    expect(body.item.name).toBe(name);
+    const download = await app.http.get(`${team.path}/library/${body.item.id}/download`, token);
+    const file = await fetch(download.body.url);
+    await file.arrayBuffer();
+    expect(file.headers.get('content-disposition')).toBe(`attachment; filename="${saved}"`);
+  },
+);

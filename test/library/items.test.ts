@@ -1,4 +1,4 @@
-/** Items of the library: reading, changing, labels on them, deleting, and the URLs that serve their files. */
+/** Library items: reading, updating, labels, deletion and download URLs. */
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StorageUnavailableError } from '../../src/storage/object-store.ts';
@@ -34,8 +34,8 @@ function patch(path: string, json?: unknown) {
   return app.http.patch(path, team.member.token, json);
 }
 
-describe('changing an item', () => {
-  test('changes only what is sent, and updated_at', async () => {
+describe('updating an item', () => {
+  test('changes only the fields that are sent, and updated_at', async () => {
     const own = await startTestApp({ frozenAt: new Date('2026-01-01T00:00:00Z') });
     try {
       const { path, member } = await addTeam(own);
@@ -46,10 +46,10 @@ describe('changing an item', () => {
       const updated_at = body.item.updated_at + 60;
       expect(named.body.item).toEqual({ ...body.item, name: 'Named', updated_at });
       own.clock.advance(MINUTE_MS);
-      const described = await own.http.patch(item, member.token, { description: ' kept as it is \n' });
+      const described = await own.http.patch(item, member.token, { description: ' with white space \n' });
       expect(described.body.item).toEqual({
         ...named.body.item,
-        description: ' kept as it is \n',
+        description: ' with white space \n',
         updated_at: updated_at + 60,
       });
       own.clock.advance(MINUTE_MS);
@@ -86,10 +86,10 @@ describe('changing an item', () => {
     expect(read.body.item[field]).toBe(status === 200 ? value : item[field]);
   });
 
-  test('never writes what is not its to change', async () => {
+  test('never changes fields other than name and description', async () => {
     const { path, item } = await newItem();
     const { body } = await patch(path, {
-      name: 'Kept',
+      name: 'Changed',
       id: 1,
       itemId: 1,
       workspace_id: 1,
@@ -105,14 +105,14 @@ describe('changing an item', () => {
       labels: [],
       created_at: 0,
     });
-    expect(body.item).toEqual({ ...item, name: 'Kept', updated_at: body.item.updated_at });
+    expect(body.item).toEqual({ ...item, name: 'Changed', updated_at: body.item.updated_at });
     const served = await fetch((await app.http.get(`${path}/download`, team.member.token)).body.url);
     expect(served.headers.get('content-type')).toBe('application/pdf');
   });
 });
 
-describe('labels on an item', () => {
-  test('assigned twice are on it once; taking off what is not on it changes nothing', async () => {
+describe('labels of an item', () => {
+  test('can be assigned and removed twice without an effect', async () => {
     const { path } = await newItem();
     const [first, second] = [await newLabel('First'), await newLabel('Second')];
     for (const labelId of [second, first, second])
@@ -125,7 +125,7 @@ describe('labels on an item', () => {
     }
   });
 
-  test('do not change when the item was updated', async () => {
+  test('do not change updated_at', async () => {
     const { path, item } = await newItem();
     const labelId = await newLabel('No update');
     app.clock.advance(MINUTE_MS);
@@ -133,7 +133,7 @@ describe('labels on an item', () => {
     expect((await app.http.get(path, team.member.token)).body.item.updated_at).toBe(item.updated_at);
   });
 
-  test('show their name and color of now', async () => {
+  test('have their current name and color', async () => {
     const { path } = await newItem();
     const labelId = await newLabel('Old name');
     await app.http.post(`${path}/labels`, team.member.token, { labelId });
@@ -147,7 +147,7 @@ describe('deleting an item', () => {
   const filesNow = async (): Promise<number> =>
     (await readdir(app.filesDir, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).length;
 
-  test('removes its row, its labels and its file before it answers, and emits library_item.deleted', async () => {
+  test('deletes its row, its labels and its file before it answers, and emits library_item.deleted', async () => {
     const { path, item } = await newItem();
     await app.http.post(`${path}/labels`, team.member.token, { labelId: await newLabel('Goes') });
     const [before, events] = [await filesNow(), await eventsOf(app, team.id, 'library_item.deleted')];
@@ -171,7 +171,7 @@ describe('deleting an item', () => {
     ]);
   });
 
-  test('20 times at once happens once, with one event', async () => {
+  test('20 times at once succeeds once, with one event', async () => {
     const { path, item } = await newItem();
     const answers = await concurrently(20, () => app.http.delete(path, team.member.token));
     expect(countStatuses(answers)).toEqual({ 200: 1, 404: 19 });
@@ -179,19 +179,19 @@ describe('deleting an item', () => {
     expect(events.filter(({ data }) => (data as { item_id: number }).item_id === item.id)).toHaveLength(1);
   });
 
-  test('succeeds while the store is down: the file is remembered, and goes later', async () => {
-    let isDown = false;
+  test('succeeds while the store is unavailable, and the file is to be deleted later', async () => {
+    let isUnavailable = false;
     const own = await startTestApp({
       wrapStore: (store) => ({
         ...store,
         remove: (key, options) =>
-          isDown ? Promise.reject(new StorageUnavailableError('down', null)) : store.remove(key, options),
+          isUnavailable ? Promise.reject(new StorageUnavailableError('down', null)) : store.remove(key, options),
       }),
     });
     try {
       const { path, member } = await addTeam(own);
       const { body } = await upload(own, path, member.token);
-      isDown = true;
+      isUnavailable = true;
       const item = `${path}/library/${body.item.id}`;
       expect((await own.http.delete(item, member.token)).status).toBe(200);
       expect((await own.http.get(item, member.token)).status).toBe(404);
@@ -202,11 +202,11 @@ describe('deleting an item', () => {
   });
 });
 
-describe('the download', () => {
+describe('the download URL', () => {
   const urlOf = async (path: string): Promise<URL> =>
     new URL((await app.http.get(`${path}/download`, team.member.token)).body.url);
 
-  test('serves the bytes as an attachment with a fixed type, to whoever has the URL', async () => {
+  test('serves the bytes as an attachment with a fixed type, without authentication', async () => {
     const { path } = await newItem();
     await patch(path, { name: 'Vertrag "2026" ä.pdf' });
     const url = await urlOf(path);
@@ -225,7 +225,7 @@ describe('the download', () => {
     expect([part.status, await part.text()]).toEqual([206, '%PDF']);
   });
 
-  test('works for 15 minutes: at 14:59, not at 15:01', async () => {
+  test('works for 15 minutes: after 14:59, not after 15:01', async () => {
     const { path } = await newItem();
     const { body } = await app.http.get(`${path}/download`, team.member.token);
     app.clock.advance(15 * MINUTE_MS - 1_500);
@@ -236,7 +236,7 @@ describe('the download', () => {
     expect((await fetch(await urlOf(path))).status).toBe(200);
   });
 
-  test('refuses a URL that is changed in any part: 403', async () => {
+  test('fails with 403 if any part of it is changed', async () => {
     const { path } = await newItem();
     const url = await urlOf(path);
     const other = await urlOf((await newItem()).path);
@@ -262,7 +262,7 @@ describe('the download', () => {
     expect((await app.http.call('DELETE', url.pathname + url.search)).status).toBe(405);
   });
 
-  test('leads to PUBLIC_URL where it is set, else to where the caller reached us', async () => {
+  test('starts with PUBLIC_URL if it is set', async () => {
     const own = await startTestApp({ settings: { publicUrl: 'https://files.example' } });
     try {
       const { path, member } = await addTeam(own);
@@ -274,7 +274,7 @@ describe('the download', () => {
     }
   });
 
-  test('writes nothing, and never shows the key of the file in any other answer', async () => {
+  test('is created without a write, and other answers never contain the file key', async () => {
     const { path } = await newItem();
     const before = await dumpTables(app);
     const key = (await urlOf(path)).pathname.split('/').at(-1) ?? '';

@@ -1,4 +1,4 @@
-/** The list of the library: search, label, order, pages and total, against what plain code makes of the same items. */
+/** Listing the library: search, label, order, pages and total, compared with a computation in plain code. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Answer } from '../support/http.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -10,7 +10,7 @@ let labelId: number;
 
 type Item = { id: number; name: string; size: number; created_at: number };
 
-/** Names that tell the orders apart: cases, scripts, wildcards, and pairs that are equal but for their case. */
+/** Names with different cases, scripts and wildcards, and a pair that differs only in case. */
 const NAMES = [
   'banana.pdf',
   'Apple.pdf',
@@ -36,7 +36,7 @@ beforeAll(async () => {
   const { body } = await app.http.post(`${team.path}/labels`, team.owner.token, { name: 'Even' });
   labelId = body.label.id;
   for (const [index, name] of NAMES.entries()) {
-    // Sizes and times come in pairs, so that ties are there to be broken.
+    // Two items each have the same size and time, so that there are ties.
     const bytes = Buffer.concat([Buffer.from('%PDF-1.4\n'), Buffer.alloc(100 - (index >> 1), ' ')]);
     const { body } = await upload(app, team.path, team.member.token, Uint8Array.from(bytes), { fields: { name } });
     items.push(body.item);
@@ -44,7 +44,7 @@ beforeAll(async () => {
       await app.http.post(`${team.path}/library/${body.item.id}/labels`, team.member.token, { labelId });
     if (index % 2 === 1) app.clock.advance(60_000);
   }
-  // Another workspace, which must never show.
+  // An item of another workspace, which must not be listed.
   const other = await addTeam(app, 'Other');
   await upload(app, other.path, other.member.token, undefined, { fields: { name: 'apple.pdf' } });
 });
@@ -83,7 +83,7 @@ describe('the order', () => {
     ['size', 'asc'],
     ['size', 'desc'],
   ] as const)(
-    'sort=%s, order=%s: ties go by id in the same direction, with a filter and without',
+    'sort=%s, order=%s: ties are broken by id in the same direction, with and without a filter',
     async (sort, order) => {
       const expected = sorted(sort, order);
       expect(idsOf(await list({ sort, order }))).toEqual(expected);
@@ -93,13 +93,13 @@ describe('the order', () => {
     },
   );
 
-  test('is by date, newest first, where nothing is asked for', async () => {
+  test('is by date, newest first, by default', async () => {
     expect(idsOf(await list({}))).toEqual(sorted('date', 'desc'));
     expect(idsOf(await list({ sort: 'name' }))).toEqual(sorted('name', 'desc'));
     expect(idsOf(await list({ order: 'asc' }))).toEqual(sorted('date', 'asc'));
   });
 
-  test('the pairs are equal, so that the ties above are real', () => {
+  test('is tested with real ties', () => {
     expect(new Set(items.map(({ size }) => size)).size).toBe(items.length / 2);
     expect(new Set(items.map(({ created_at }) => created_at)).size).toBe(items.length / 2);
     expect(new Set(items.map(({ name }) => name.toLowerCase())).size).toBe(items.length - 1);
@@ -130,24 +130,24 @@ describe('the search', () => {
     ['^a', []],
     ['nowhere', []],
     ['y 100', ['cherry 100%.pdf']],
-  ])('%j finds what holds it, literally and in any case', async (search, names) => {
+  ])('for %j finds names that contain it, literally and case-insensitively', async (search, names) => {
     const { body } = await list({ search });
     expect(body.items.map(({ name }: Item) => name).sort()).toEqual([...names].sort());
     expect(body.total).toBe(names.length);
   });
 
-  test('for nothing is no search', async () => {
+  test('for an empty text returns all items', async () => {
     expect((await list({ search: '' })).body.total).toBe(NAMES.length);
   });
 
-  test('looks at the name only', async () => {
+  test('does not consider the description', async () => {
     const [first] = items;
     const path = `${team.path}/library/${first?.id}`;
     await app.http.patch(path, team.member.token, { description: 'findme' });
     expect((await list({ search: 'findme' })).body.total).toBe(0);
   });
 
-  test('with a NUL or invalid Unicode is refused: 400', async () => {
+  test('for a text with NUL or invalid Unicode fails with 400', async () => {
     expect((await list({ search: 'a\u0000' })).status).toBe(400);
     for (const search of ['a\u0000', '\ud800']) {
       const input = encodeURIComponent(JSON.stringify({ id: team.id, search }));
@@ -155,14 +155,14 @@ describe('the search', () => {
     }
   });
 
-  test('of 200 characters is the longest', async () => {
+  test('is limited to 200 characters', async () => {
     expect((await list({ search: 'x'.repeat(200) })).status).toBe(200);
     expect((await list({ search: 'x'.repeat(201) })).status).toBe(400);
   });
 });
 
 describe('pages', () => {
-  test('of any size, put together, are the whole list, and each tells the total', async () => {
+  test('of any size add up to the whole list, and each has the total', async () => {
     const expected = sorted('name', 'asc');
     for (const limit of [1, 3, 5, NAMES.length, 100]) {
       const ids: number[] = [];
@@ -175,7 +175,7 @@ describe('pages', () => {
     }
   });
 
-  test('behind the last item are empty, and tell the total all the same', async () => {
+  test('after the last item are empty and have the total', async () => {
     for (const query of [{}, { search: 'apple' }, { label: labelId }]) {
       const { total } = (await list(query)).body;
       expect(total).toBeGreaterThan(0);
@@ -195,19 +195,19 @@ describe('pages', () => {
     ['sort', 'toString', 'sort must be one of date, name, size'],
     ['order', 'up', 'order must be one of asc, desc'],
     ['label', 'Even', 'label must be a positive 32-bit integer'],
-  ])('%s=%s is refused with the range: 400', async (name, value, message) => {
+  ])('with %s=%s fail with 400 and the allowed range', async (name, value, message) => {
     const { status, body } = await list({ [name]: value });
     expect([status, body.message, body.issues]).toEqual([400, message, [{ path: name, message }]]);
   });
 });
 
-describe('the label', () => {
-  test('and the search narrow the list together', async () => {
+describe('the label filter', () => {
+  test('can be combined with a search', async () => {
     const { body } = await list({ label: labelId, search: 'apple' });
     expect(body).toMatchObject({ total: 1, items: [{ name: 'apple.pdf', labels: [{ id: labelId }] }] });
   });
 
-  test('that is unknown, or of another workspace, is on no item', async () => {
+  test('matches nothing for an unknown label or a label of another workspace', async () => {
     const other = await addTeam(app, 'Third');
     const { body: foreign } = await app.http.post(`${other.path}/labels`, other.owner.token, { name: 'Foreign' });
     for (const label of [2_147_483_647, foreign.label.id])
@@ -215,7 +215,7 @@ describe('the label', () => {
   });
 });
 
-test('50 items make a page where no limit is given, 100 at most, and total counts them all through every change', async () => {
+test('a page has 50 items by default and at most 100, and total counts all items after every change', async () => {
   const { path, member, owner } = await addTeam(app, 'Many');
   const { body: first } = await upload(app, path, member.token);
   const { id, workspaceId, ...row } = await app.services.db.libraryItem.findFirstOrThrow({

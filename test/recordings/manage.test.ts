@@ -1,6 +1,6 @@
 /** Renaming, deleting, and saving to the library. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createFaultyStore, storeIsDown } from '../library/upload/faults.ts';
+import { createFaultyStore, failUnavailable } from '../library/upload/faults.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { eventsOf } from '../support/events.ts';
 import type { Answer } from '../support/http.ts';
@@ -105,7 +105,7 @@ describe('delete', () => {
   });
 
   test('while the store is down it answers all the same, and the file goes later', async () => {
-    faults.remove = storeIsDown;
+    faults.remove = failUnavailable;
     expect((await remove()).status).toBe(200);
     expect(await app.services.db.discardedObject.count()).toBe(1);
     await app.services.db.discardedObject.deleteMany();
@@ -179,7 +179,7 @@ describe('save to the library', () => {
   });
 
   test('a store that is down: 500, and nothing is left', async () => {
-    faults.copy = storeIsDown;
+    faults.copy = failUnavailable;
     const answer = await save();
     expectError(answer, 500, 'Upload failed: storage service unavailable');
     expect(answer.body.code).toBe('STORAGE_UNAVAILABLE');

@@ -6,18 +6,18 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { HOUR_MS } from '../../src/core/time.ts';
 import { failStaleRecordings } from '../../src/features/recordings/fail-stale-recordings.ts';
 import { findRecorder, findUploader, uploadRecording } from '../../src/features/recordings/upload.ts';
-import { createFaultyStore, storeIsDown } from '../library/upload/faults.ts';
+import { createFaultyStore, failUnavailable } from '../library/upload/faults.ts';
 import { objectsOf, stagedIn } from '../library/upload/traces.ts';
 import { startUploadServer } from '../library/upload/upload-server.ts';
 import {
   type Answer,
   fieldPart,
   filePart,
-  listen,
   multipart,
   openUpload,
   parseAnswer,
   partHead,
+  readUntilClosed,
   send,
   writeAll,
 } from '../library/upload/wire.ts';
@@ -414,7 +414,7 @@ describe('several at once, and meanwhile', () => {
 
 describe('what goes wrong leaves nothing, and may be tried again', () => {
   test('the store is down', async () => {
-    faults.put = storeIsDown;
+    faults.put = failUnavailable;
     const answer = await post();
     expectError(answer, 500, 'Upload failed: storage service unavailable');
     expect(answer.body.code).toBe('STORAGE_UNAVAILABLE');
@@ -476,7 +476,7 @@ describe('what goes wrong leaves nothing, and may be tried again', () => {
     const server = await startUploadServer(app, { periodMs: 60, minBytes: 1_000, drainMs: 50 });
     const url = `${server.url}/api/recordings/${recording.id}/file`;
     const socket = await openUpload(url, recording.token, 'Content-Length: 1000000');
-    const said = listen(socket);
+    const said = readUntilClosed(socket);
     await writeAll(socket, Buffer.concat([partHead({ type: 'video/mp4' }), mp4(20_000)]));
     while (await writeAll(socket, Buffer.from('x'))) await delay(10);
     await server.close();

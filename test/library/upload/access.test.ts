@@ -13,25 +13,31 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Sends the head of an upload, and nothing more until the answer is there. */
-async function* silent(answered: Promise<unknown>) {
+/** Sends the head of an upload, and nothing more until the answer has arrived. */
+async function* sendHeadOnly(answered: Promise<unknown>) {
   yield partHead({});
   await answered;
 }
 
-type Stranger = [label: string, path: () => string, token: () => string | undefined, status: number, error: string];
+type RejectedCaller = [
+  label: string,
+  path: () => string,
+  token: () => string | undefined,
+  status: number,
+  error: string,
+];
 
-describe('who may not upload hears so while the body is still to come, and nothing is stored', () => {
-  const strangers: Stranger[] = [
-    ['nobody', () => team.path, () => undefined, 401, 'Unauthorized'],
-    ['a false token', () => team.path, () => `lns_${'x'.repeat(43)}`, 401, 'Unauthorized'],
-    ['nobody, in no workspace', () => '/api/workspaces/999999', () => undefined, 401, 'Unauthorized'],
-    ['nobody, with a malformed id', () => '/api/workspaces/x', () => undefined, 401, 'Unauthorized'],
+describe('a caller who may not upload is rejected before the body arrives, and nothing is stored', () => {
+  const rejectedCallers: RejectedCaller[] = [
+    ['no credential', () => team.path, () => undefined, 401, 'Unauthorized'],
+    ['an invalid token', () => team.path, () => `lns_${'x'.repeat(43)}`, 401, 'Unauthorized'],
+    ['no credential, unknown workspace', () => '/api/workspaces/999999', () => undefined, 401, 'Unauthorized'],
+    ['no credential, malformed id', () => '/api/workspaces/x', () => undefined, 401, 'Unauthorized'],
     ['an outsider', () => team.path, () => team.outsider.token, 403, 'Forbidden'],
-    ['a member, in no workspace', () => '/api/workspaces/999999', () => team.member.token, 404, 'Workspace not found'],
+    ['a user, unknown workspace', () => '/api/workspaces/999999', () => team.member.token, 404, 'Workspace not found'],
     ...['0', '-1', '1.5', '1e3', '01', 'x', '2147483648', '9'.repeat(400), '%00', '١'].map(
-      (id): Stranger => [
-        `a member, with the id ${id.slice(0, 20)}`,
+      (id): RejectedCaller => [
+        `a member, id ${id.slice(0, 20)}`,
         () => `/api/workspaces/${id === '%00' ? id : encodeURI(id)}`,
         () => team.member.token,
         400,
@@ -39,11 +45,11 @@ describe('who may not upload hears so while the body is still to come, and nothi
       ],
     ),
   ];
-  for (const [label, path, token, status, error] of strangers) {
+  for (const [label, path, token, status, error] of rejectedCallers) {
     test(`${label}: ${status}`, async () => {
       const { promise, resolve } = Promise.withResolvers<void>();
       const url = `${app.url}${path()}/library`;
-      const answer = await send(url, silent(promise), { token: token(), length: 50_000_000 });
+      const answer = await send(url, sendHeadOnly(promise), { token: token(), length: 50_000_000 });
       expect([answer.status, answer.body.error]).toEqual([status, error]);
       if (status === 400) expect(answer.body.issues).toEqual([{ path: 'id', message: error }]);
       expect(answer.headers.connection).toBe('close');
@@ -53,7 +59,7 @@ describe('who may not upload hears so while the body is still to come, and nothi
   }
 
   for (const connection of ['close', 'keep-alive'] as const) {
-    test(`a body without end is answered, and the connection is cut (connection: ${connection})`, async () => {
+    test(`an endless body is answered, and the connection is closed (connection: ${connection})`, async () => {
       const url = `${app.url}${team.path}/library`;
       expect((await sendEndless(url, undefined, connection)).status).toBe(401);
       expect((await sendEndless(url, team.outsider.token, connection)).status).toBe(403);
@@ -61,7 +67,7 @@ describe('who may not upload hears so while the body is still to come, and nothi
     });
   }
 
-  test('a whole body of an outsider stores nothing', async () => {
+  test('a complete body of an outsider is not stored', async () => {
     const answer = await send(`${app.url}${team.path}/library`, [multipart(filePart())], {
       token: team.outsider.token,
     });
@@ -69,7 +75,7 @@ describe('who may not upload hears so while the body is still to come, and nothi
     await expectNoTrace(app, team.id);
   });
 
-  test('the body does not matter before the right to send it', async () => {
+  test('access is checked before the content type', async () => {
     const json = { contentType: 'application/json' };
     const url = `${app.url}${team.path}/library`;
     const body = [Buffer.from('{')];
@@ -79,14 +85,14 @@ describe('who may not upload hears so while the body is still to come, and nothi
   });
 });
 
-describe('the right to upload must last until the item is there', () => {
-  /** Sends half of an upload, waits until it is being stored, does `meanwhile`, and sends the rest. */
-  const interrupted = async (target: Team, meanwhile: () => Promise<unknown>, after: Buffer[] = []) => {
+describe('access is checked again when the item is added', () => {
+  /** Sends half of an upload, waits until it is being stored, runs `change`, and sends the rest. */
+  const uploadDuring = async (target: Team, change: () => Promise<unknown>, after: Buffer[] = []) => {
     const body = async function* () {
       yield partHead({});
       yield* pdfBytes(3_000_000);
       await until(async () => (await stagedIn(app)).length > 0);
-      await meanwhile();
+      await change();
       yield* pdfBytes(3_000_000);
       yield Buffer.from('\r\n');
       yield* after;
@@ -95,32 +101,32 @@ describe('the right to upload must last until the item is there', () => {
     return send(`${app.url}${target.path}/library`, body(), { token: target.member.token });
   };
 
-  test('a member who is removed meanwhile: 403, and no file', async () => {
+  test('a member who is removed during the upload gets 403, and no file is stored', async () => {
     const target = await addTeam(app);
-    const answer = await interrupted(target, () =>
+    const answer = await uploadDuring(target, () =>
       app.http.delete(`${target.path}/members/${target.member.id}`, target.owner.token),
     );
     expect([answer.status, answer.body.error]).toEqual([403, 'Forbidden']);
     await expectNoTrace(app, target.id);
   });
 
-  test('a workspace that is deleted meanwhile: 404, and no file', async () => {
+  test('a workspace that is deleted during the upload gives 404, and no file is stored', async () => {
     const target = await addTeam(app);
-    const answer = await interrupted(target, () => app.http.delete(target.path, target.owner.token), [
+    const answer = await uploadDuring(target, () => app.http.delete(target.path, target.owner.token), [
       fieldPart('name', 'late'),
     ]);
     expect([answer.status, answer.body.error]).toEqual([404, 'Workspace not found']);
     await expectNoTrace(app, target.id);
   });
 
-  test('an account that is deleted meanwhile: 403, and no file', async () => {
+  test('a user who deletes the account during the upload gets 403, and no file is stored', async () => {
     const target = await addTeam(app);
-    const answer = await interrupted(target, () => app.http.delete('/api/auth/me', target.member.token));
+    const answer = await uploadDuring(target, () => app.http.delete('/api/auth/me', target.member.token));
     expect([answer.status, answer.body.error]).toEqual([403, 'Forbidden']);
     await expectNoTrace(app, target.id);
   });
 
-  test('a workspace that is deleted while uploads into it commit ends with neither rows nor files', async () => {
+  test('a workspace that is deleted while uploads commit leaves neither rows nor files', async () => {
     const target = await addTeam(app);
     const url = `${app.url}${target.path}/library`;
     const uploads = Array.from({ length: 12 }, () =>

@@ -4,7 +4,7 @@ import { until } from '../../storage/sources.ts';
 import { eventsOf } from '../../support/events.ts';
 import { startTestApp, type TestApp } from '../../support/test-app.ts';
 import { addTeam, type Team, upload } from '../../support/world.ts';
-import { createFaultyStore, storeIsDown } from './faults.ts';
+import { createFaultyStore, failUnavailable } from './faults.ts';
 import { itemsOf, objectsOf, tracesOf } from './traces.ts';
 
 const { faults, wrapStore, real } = createFaultyStore();
@@ -28,7 +28,7 @@ function discarded() {
 }
 
 describe('deleting an item', () => {
-  test('its file, its row and its place in the count go, and one event says so', async () => {
+  test('deletes its file and its row, reduces the count and emits one event', async () => {
     const team = await addTeam(app);
     const path = await addItem(team);
     const answer = await app.http.delete(path, team.member.token);
@@ -38,7 +38,7 @@ describe('deleting an item', () => {
     expect(await discarded()).toBe(0);
   });
 
-  test('its download URL ends with it', async () => {
+  test('makes its download URL stop working', async () => {
     const team = await addTeam(app);
     const path = await addItem(team);
     const { url } = (await app.http.get(`${path}/download`, team.member.token)).body;
@@ -47,10 +47,10 @@ describe('deleting an item', () => {
     expect((await fetch(url)).status).toBe(404);
   });
 
-  test('while the store is down it answers all the same, and the file goes later', async () => {
+  test('succeeds while the store is unavailable, and the file is deleted later', async () => {
     const team = await addTeam(app);
     const path = await addItem(team);
-    faults.remove = storeIsDown;
+    faults.remove = failUnavailable;
     const answer = await app.http.delete(path, team.member.token);
     expect([answer.status, answer.body]).toEqual([200, { ok: true }]);
     expect(await tracesOf(app, team.id)).toMatchObject({ rows: 0, counted: 0, objects: 1 });
@@ -61,23 +61,23 @@ describe('deleting an item', () => {
     expect([await objectsOf(app, team.id), await discarded()]).toEqual([[], 0]);
   });
 
-  test('while the store hangs, the request gives up on it and the key is kept', async () => {
+  test('passes an abort signal to the store, and keeps the key of a file that could not be deleted', async () => {
     const team = await addTeam(app);
     const path = await addItem(team);
-    let given: AbortSignal | undefined;
+    let receivedSignal: AbortSignal | undefined;
     faults.remove = (_key, { signal } = {}) => {
-      given = signal;
-      return storeIsDown();
+      receivedSignal = signal;
+      return failUnavailable();
     };
     expect((await app.http.delete(path, team.member.token)).status).toBe(200);
-    expect(given).toBeInstanceOf(AbortSignal);
+    expect(receivedSignal).toBeInstanceOf(AbortSignal);
     expect(await discarded()).toBe(1);
     delete faults.remove;
     await removeDiscardedObjects(app.services);
     expect(await discarded()).toBe(0);
   });
 
-  test('twenty at once: one succeeds, the others find nothing, and there is one event', async () => {
+  test('succeeds for one of twenty concurrent requests, with one event, and gives 404 to the others', async () => {
     const team = await addTeam(app);
     const path = await addItem(team);
     const answers = await Promise.all(Array.from({ length: 20 }, () => app.http.delete(path, team.member.token)));
@@ -87,7 +87,7 @@ describe('deleting an item', () => {
     expect(await tracesOf(app, team.id)).toMatchObject({ rows: 0, counted: 0, objects: 0 });
   });
 
-  test('uploads and deletes at once keep the count right', async () => {
+  test('keeps the count right during concurrent uploads', async () => {
     const team = await addTeam(app);
     const paths = await Promise.all(Array.from({ length: 6 }, () => addItem(team)));
     await Promise.all([
@@ -98,7 +98,7 @@ describe('deleting an item', () => {
   });
 });
 
-test('deleting a workspace removes all its files, and no others', async () => {
+test('deleting a workspace deletes all its files, and no others', async () => {
   const team = await addTeam(app);
   const other = await addTeam(app);
   for (let count = 0; count < 45; count += 1) await addItem(team);
@@ -109,11 +109,11 @@ test('deleting a workspace removes all its files, and no others', async () => {
   expect([(await itemsOf(app, other.id)).length, (await objectsOf(app, other.id)).length]).toEqual([1, 1]);
 });
 
-test('a file that cannot be removed does not keep the others', async () => {
+test('a file that cannot be deleted does not prevent the deletion of others', async () => {
   const team = await addTeam(app);
   for (let count = 0; count < 25; count += 1) await addItem(team);
   const [stuck] = (await itemsOf(app, team.id)).map(({ fileKey }) => fileKey).sort();
-  faults.remove = (key, options) => (key === stuck ? storeIsDown() : real().remove(key, options));
+  faults.remove = (key, options) => (key === stuck ? failUnavailable() : real().remove(key, options));
   await app.http.delete(team.path, team.owner.token);
   await until(async () => (await discarded()) === 1);
   expect(await objectsOf(app, team.id)).toHaveLength(1);

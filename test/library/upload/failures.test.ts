@@ -9,13 +9,13 @@ import { sweepStorage } from '../../../src/storage/sweep.ts';
 import { makePdf } from '../../support/media.ts';
 import { startTestApp, type TestApp } from '../../support/test-app.ts';
 import { addTeam, type Team } from '../../support/world.ts';
-import { createFaultyStore, storeIsDown } from './faults.ts';
+import { createFaultyStore, failUnavailable } from './faults.ts';
 import { expectItems, expectNoTrace, objectsOf, tracesOf } from './traces.ts';
 import { fieldPart, filePart, largeBody, multipart, send } from './wire.ts';
 
 const { faults, wrapStore, real } = createFaultyStore();
 
-/** How a transaction goes wrong; null: it does not. */
+/** Makes transactions fail, if it is set. */
 let transactionFault: ((run: () => Promise<unknown>) => Promise<unknown>) | null = null;
 
 function wrapDatabase(db: Database): Database {
@@ -41,7 +41,7 @@ afterEach(() => {
 });
 afterAll(() => app.close());
 
-function SMALL() {
+function smallBody() {
   return [multipart(filePart({ bytes: makePdf() }))];
 }
 const UNAVAILABLE = 'Upload failed: storage service unavailable';
@@ -50,7 +50,7 @@ function post(team: Team, body: Iterable<Buffer>) {
   return send(`${app.url}${team.path}/library`, body, { token: team.member.token });
 }
 
-describe('the store fails', () => {
+describe('if the store fails', () => {
   const expectUnavailable = async (team: Team, body: Iterable<Buffer>): Promise<void> => {
     const answer = await post(team, body);
     expect(answer.status).toBe(500);
@@ -66,26 +66,26 @@ describe('the store fails', () => {
   };
 
   for (const [label, body] of [
-    ['a small file', SMALL],
+    ['a small file', smallBody],
     ['a large file', () => largeBody(20_000_000)],
   ] as const) {
-    test(`at once, with ${label}: 500, and nothing is left`, async () => {
+    test(`at once, ${label} gives 500 and leaves nothing behind`, async () => {
       const team = await addTeam(app);
-      faults.put = storeIsDown;
+      faults.put = failUnavailable;
       await expectUnavailable(team, body());
     });
 
-    test(`after it took ${label} in: 500, and nothing is left`, async () => {
+    test(`after reading ${label}, the upload gives 500 and leaves nothing behind`, async () => {
       const team = await addTeam(app);
       faults.put = async (_key, source) => {
         for await (const _ of source);
-        await storeIsDown();
+        await failUnavailable();
       };
       await expectUnavailable(team, body());
     });
   }
 
-  test('half-way: 500, and nothing is left', async () => {
+  test('half-way, the upload gives 500 and leaves nothing behind', async () => {
     const team = await addTeam(app);
     faults.put = (key, source, options) => {
       const half = async function* () {
@@ -101,21 +101,21 @@ describe('the store fails', () => {
     await expectUnavailable(team, largeBody(20_000_000));
   });
 
-  test('the folder of the disk store is not there: 500, and all is well once it is back', async () => {
+  test('because the folder of the disk store is missing, uploads give 500 until it is back', async () => {
     const team = await addTeam(app);
     const staging = join(app.filesDir, 'staging');
     await rename(staging, `${staging}-away`);
     await writeFile(staging, 'in the way');
-    const answer = await post(team, SMALL());
+    const answer = await post(team, smallBody());
     expect([answer.status, answer.body.error]).toEqual([500, UNAVAILABLE]);
     expect(JSON.stringify(answer.body)).not.toContain(app.filesDir);
     await rename(`${staging}`, `${staging}-file`);
     await rename(`${staging}-away`, staging);
     await expectNoTrace(app, team.id);
-    expect((await post(team, SMALL())).status).toBe(200);
+    expect((await post(team, smallBody())).status).toBe(200);
   });
 
-  test('in a way that nobody foresaw: 500 without details, and nothing is left', async () => {
+  test('with an unexpected error, the upload gives 500 without details and leaves nothing behind', async () => {
     const team = await addTeam(app);
     faults.put = () => Promise.reject(new TypeError('secret detail'));
     const answer = await post(team, largeBody(3_000_000));
@@ -125,8 +125,8 @@ describe('the store fails', () => {
   });
 });
 
-describe('the database fails after the file was stored', () => {
-  const raising = async (table: string, kind: string, work: () => Promise<void>): Promise<void> => {
+describe('if the database fails after the file was stored', () => {
+  const withFailingInsert = async (table: string, kind: string, work: () => Promise<void>): Promise<void> => {
     const { db } = app.services;
     await db.$executeRawUnsafe(
       `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'secret detail'; end $$`,
@@ -139,14 +139,14 @@ describe('the database fails after the file was stored', () => {
   };
 
   for (const [label, table, kind] of [
-    ['writing the row', 'library_items', 'at once'],
-    ['writing the event', 'events', 'at once'],
+    ['writing the row', 'library_items', 'immediate'],
+    ['writing the event', 'events', 'immediate'],
     ['committing', 'library_items', 'deferred'],
   ] as const) {
-    test(`${label}: 500 without details, and neither row nor event nor file is left`, async () => {
+    test(`when ${label}, the upload gives 500 without details and leaves nothing behind`, async () => {
       const team = await addTeam(app);
-      await raising(table, kind, async () => {
-        const { status, body } = await post(team, SMALL());
+      await withFailingInsert(table, kind, async () => {
+        const { status, body } = await post(team, smallBody());
         expect([status, body.error]).toEqual([500, 'Internal server error']);
         expect(JSON.stringify(body)).not.toContain('secret detail');
       });
@@ -154,7 +154,7 @@ describe('the database fails after the file was stored', () => {
     });
   }
 
-  test('a commit whose outcome never arrived keeps row and file together', async () => {
+  test('so that the outcome of a commit is unknown, row and file both stay', async () => {
     const team = await addTeam(app);
     let isFirst = true;
     transactionFault = async (run) => {
@@ -163,15 +163,15 @@ describe('the database fails after the file was stored', () => {
       isFirst = false;
       throw new Error('Connection terminated unexpectedly');
     };
-    const { status } = await post(team, SMALL());
+    const { status } = await post(team, smallBody());
     expect(status).toBe(500);
     await expectItems(app, team.id, 1);
   });
 
-  test('a database that is gone leaves the file to the sweep, which removes it a day later', async () => {
+  test('completely, the sweep deletes the file a day later', async () => {
     const team = await addTeam(app);
     transactionFault = () => Promise.reject(new Error('connect ECONNREFUSED'));
-    expect((await post(team, SMALL())).status).toBe(500);
+    expect((await post(team, smallBody())).status).toBe(500);
     expect(await tracesOf(app, team.id)).toMatchObject({ rows: 0, objects: 1 });
     transactionFault = null;
     await sweepStorage(app.services);
@@ -182,13 +182,13 @@ describe('the database fails after the file was stored', () => {
   });
 });
 
-describe('what was refused after it was stored, while the store cannot remove', () => {
-  const refusedByName = () => [multipart(filePart({ bytes: makePdf() }), fieldPart('name', 'n'.repeat(300)))];
+describe('a file that is rejected after it was stored, while the store cannot delete', () => {
+  const bodyWithLongName = () => [multipart(filePart({ bytes: makePdf() }), fieldPart('name', 'n'.repeat(300)))];
 
-  test('is answered as it would be anyway, and left to the sweep', async () => {
+  test('gives the same answer, and the sweep deletes the file', async () => {
     const team = await addTeam(app);
-    faults.remove = storeIsDown;
-    const { status, body } = await post(team, refusedByName());
+    faults.remove = failUnavailable;
+    const { status, body } = await post(team, bodyWithLongName());
     expect([status, body.error]).toEqual([400, 'name must have at most 255 characters']);
     expect(await objectsOf(app, team.id)).toHaveLength(1);
     delete faults.remove;
@@ -197,14 +197,14 @@ describe('what was refused after it was stored, while the store cannot remove', 
     await expectNoTrace(app, team.id);
   });
 
-  test('a store that hangs is waited for only so long', async () => {
+  test('passes an abort signal to the store', async () => {
     const team = await addTeam(app);
     const { promise, resolve } = Promise.withResolvers<AbortSignal | undefined>();
     faults.remove = (_key, { signal } = {}) => {
       resolve(signal);
-      return Promise.reject(new StorageUnavailableError('Gave up', undefined));
+      return Promise.reject(new StorageUnavailableError('Timed out', undefined));
     };
-    await post(team, refusedByName());
+    await post(team, bodyWithLongName());
     expect(await promise).toBeInstanceOf(AbortSignal);
   });
 });

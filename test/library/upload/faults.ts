@@ -1,14 +1,14 @@
-/** A store whose methods a test may replace while the application runs. */
+/** An object store whose methods a test can replace while the application runs. */
 import type { ObjectStore } from '../../../src/storage/object-store.ts';
 import { StorageUnavailableError } from '../../../src/storage/object-store.ts';
 
 type Faults = Partial<ObjectStore>;
 
 export type FaultyStore = {
-  /** What stands here is called in place of the store's own method. */
+  /** Replacements for the methods of the store. */
   faults: Faults;
   wrapStore(store: ObjectStore): ObjectStore;
-  /** The store behind the faults. */
+  /** The real store. */
   real(): ObjectStore;
 };
 
@@ -22,14 +22,15 @@ export function createFaultyStore(): FaultyStore {
       return new Proxy(store, { get: (target, name) => Reflect.get(faults, name) ?? Reflect.get(target, name) });
     },
     real() {
-      if (!real) throw new Error('No store was wrapped yet');
+      if (!real) throw new Error('wrapStore was not called');
       return real;
     },
   };
 }
 
-export function storeIsDown(): Promise<never> {
+/** A replacement for any method: fails as if the store were unavailable. */
+export function failUnavailable(): Promise<never> {
   return Promise.reject(
-    new StorageUnavailableError('The store is down', new Error('connect ECONNREFUSED 10.0.0.7:9000')),
+    new StorageUnavailableError('The store is unavailable', new Error('connect ECONNREFUSED 10.0.0.7:9000')),
   );
 }

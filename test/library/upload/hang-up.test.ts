@@ -33,11 +33,11 @@ const ways: [string, (socket: Socket) => void][] = [
   ['stops sending', (socket) => socket.end()],
 ];
 
-describe('a client that goes away before its last byte leaves nothing', () => {
+describe('a client that disconnects before its last byte leaves nothing behind', () => {
   const body = multipart(filePart({ bytes: Buffer.concat([...pdfBytes(10_000_000)]) }));
   for (const [way, leave] of ways) {
     for (const percent of [1, 50, 99.9]) {
-      test(`it ${way} after ${percent} %`, async () => {
+      test(`if it ${way} after ${percent} %`, async () => {
         const team = await addTeam(app);
         const { promise: settled, resolve } = Promise.withResolvers<unknown>();
         faults.put = (...args) => {
@@ -57,7 +57,7 @@ describe('a client that goes away before its last byte leaves nothing', () => {
     }
   }
 
-  test('between the file and the last boundary, when the file is stored already', async () => {
+  test('if it disconnects before the last boundary, when the file is already stored', async () => {
     const team = await addTeam(app);
     const whole = multipart(filePart(), fieldPart('name', 'never arrives'));
     const { promise: stored, resolve } = Promise.withResolvers<void>();
@@ -73,58 +73,58 @@ describe('a client that goes away before its last byte leaves nothing', () => {
     await expectNoTrace(app, team.id);
   });
 
-  test('a store that waits for itself hears of it', async () => {
+  test('and aborts a store that is still working', async () => {
     const team = await addTeam(app);
     const { promise: reason, resolve } = Promise.withResolvers<unknown>();
-    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    const { promise: started, resolve: start } = Promise.withResolvers<void>();
     faults.put = (_key, _source, { signal }) =>
       new Promise((_, reject) => {
         signal?.addEventListener('abort', () => {
           resolve(signal.reason);
           reject(signal.reason);
         });
-        begin();
+        start();
       });
     const { socket } = await open(team, 1_000_000);
     await writeAll(socket, filePart({ bytes: Buffer.concat([...pdfBytes(10_000)]) }));
-    await begun;
+    await started;
     socket.destroy();
     expect(await reason).toMatchObject({ code: 'BAD_REQUEST', message: 'The request was cut off' });
     await expectNoTrace(app, team.id);
   });
 });
 
-describe('a client that goes away right after its last byte has uploaded', () => {
+describe('a client that disconnects right after its last byte has uploaded', () => {
   for (const [way, leave] of ways.filter(([name]) => name !== 'resets')) {
     for (const size of [10, 100_000, 3_000_000]) {
-      test(`it ${way}, after ${size} bytes of file`, async () => {
+      test(`if it ${way} after a file of ${size} bytes`, async () => {
         const team = await addTeam(app);
-        const body = multipart(filePart({ bytes: Buffer.concat([...pdfBytes(size)]) }), fieldPart('name', 'Kept'));
+        const body = multipart(filePart({ bytes: Buffer.concat([...pdfBytes(size)]) }), fieldPart('name', 'Complete'));
         const { socket } = await open(team, body.length);
         await writeAll(socket, body);
         leave(socket);
         await until(async () => (await itemsOf(app, team.id)).length > 0);
         await expectItems(app, team.id, 1);
-        expect((await itemsOf(app, team.id))[0]).toMatchObject({ name: 'Kept', size: BigInt(size) });
+        expect((await itemsOf(app, team.id))[0]).toMatchObject({ name: 'Complete', size: BigInt(size) });
         socket.destroy();
       });
     }
   }
 
-  // What arrived last then lies in buffers of ours when the connection ends.
+  // The last bytes are then in the server's buffers when the connection ends.
   for (const size of [100_000, 1_000_000, 3_000_000]) {
-    test(`also while a slow store has still to take ${size} bytes`, async () => {
+    test(`even if a slow store has not read all of ${size} bytes yet`, async () => {
       const team = await addTeam(app);
-      const { promise: gone, resolve } = Promise.withResolvers<void>();
-      let isGone = false;
-      let takenAfter = 0;
+      const { promise: closed, resolve } = Promise.withResolvers<void>();
+      let isClosed = false;
+      let readAfterEnd = 0;
       faults.put = (key, source, options) => {
         const slowly = async function* () {
           for await (const chunk of source) {
-            if (isGone) takenAfter += chunk.length;
+            if (isClosed) readAfterEnd += chunk.length;
             yield chunk;
-            // As slow as it must be for the end of the connection to come first.
-            await Promise.race([gone, delay(5)]);
+            // Slow enough that the connection ends first.
+            await Promise.race([closed, delay(5)]);
           }
         };
         return real().put(key, Readable.from(slowly()), options);
@@ -132,13 +132,13 @@ describe('a client that goes away right after its last byte has uploaded', () =>
       const body = multipart(filePart({ bytes: Buffer.concat([...pdfBytes(size)]) }));
       const { socket, serverSide } = await open(team, body.length);
       serverSide.once('close', () => {
-        isGone = true;
+        isClosed = true;
         resolve();
       });
       await writeAll(socket, body);
       socket.destroy();
       await until(async () => (await itemsOf(app, team.id)).length > 0);
-      expect(takenAfter).toBeGreaterThan(0);
+      expect(readAfterEnd).toBeGreaterThan(0);
       await expectItems(app, team.id, 1);
       expect((await itemsOf(app, team.id))[0]?.size).toBe(BigInt(size));
     });

@@ -33,7 +33,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** The server as `npm start` runs it. */
+/** Starts the server like `npm start`. */
 async function start(): Promise<Running> {
   const env = { PATH: process.env.PATH, PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'fatal' };
   const child = spawn(process.execPath, [SERVER], { env, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -49,7 +49,7 @@ async function start(): Promise<Running> {
     last = { http: createHttp(url), end };
     return last;
   }
-  throw new Error('The server ended before it listened');
+  throw new Error('The server exited before it was listening');
 }
 
 async function register(http: Http): Promise<{ token: string; library: string }> {
@@ -65,24 +65,29 @@ function sha256Of(bytes: Uint8Array): string {
 
 type Acknowledged = Map<number, string>;
 
-/** Uploads file after file until the server is gone, and notes what it acknowledged. */
-async function uploadUntilKilled(http: Http, path: string, token: string, note: (id: number, sha256: string) => void) {
+/** Uploads one file after another until the server is killed, and records what it acknowledged. */
+async function uploadUntilKilled(
+  http: Http,
+  path: string,
+  token: string,
+  record: (id: number, sha256: string) => void,
+) {
   for (let count = 0; ; count += 1) {
     const bytes = Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes([1_000, 300_000, 3_000_000][count % 3] ?? 0)]);
     const body = new FormData();
     body.append('file', new Blob([Uint8Array.from(bytes)], { type: 'application/pdf' }), 'a.pdf');
     const answer = await http.call('POST', path, { token, body }).catch((error: unknown) => {
-      // What fetch throws when a connection is refused or cut.
+      // Fetch throws a TypeError if a connection is refused or closed.
       if (error instanceof TypeError) return null;
       throw error;
     });
     if (answer === null) return;
     expect(answer.status).toBe(200);
-    note(answer.body.item.id, sha256Of(bytes));
+    record(answer.body.item.id, sha256Of(bytes));
   }
 }
 
-test('killed during uploads, again and again, the service loses nothing that it acknowledged and leaves no orphan', async () => {
+test('a server that is killed repeatedly during uploads loses no acknowledged file and leaves no orphan', async () => {
   const acknowledged: Acknowledged = new Map();
   let account: Awaited<ReturnType<typeof register>> | undefined;
   for (let round = 1; round <= ROUNDS; round += 1) {

@@ -31,7 +31,7 @@ describe('fields', () => {
     ['around the file', [name, FILE, description]],
   ];
   for (const [label, parts] of orders) {
-    test(`name and description may stand ${label}`, async () => {
+    test(`name and description may come ${label}`, async () => {
       const team = await addTeam(app);
       const { status, body } = await post(team, [multipart(...parts)]);
       expect([status, body.item?.name, body.item?.description]).toEqual([200, 'Plan 2027', 'Two\r\nlines']);
@@ -39,7 +39,7 @@ describe('fields', () => {
     });
   }
 
-  test('a blank name means the original filename, and a missing description is empty', async () => {
+  test('a blank name becomes the original filename, and a missing description is empty', async () => {
     const team = await addTeam(app);
     for (const parts of [[FILE], [FILE, fieldPart('name', '')], [fieldPart('name', ' \t '), FILE]]) {
       const { status, body } = await post(team, [multipart(...parts)]);
@@ -58,7 +58,7 @@ describe('fields', () => {
     await expectItems(app, team.id, 1);
   });
 
-  const refused: [string, Buffer, string, string][] = [
+  const rejected: [string, Buffer, string, string][] = [
     ['a name that is too long', fieldPart('name', 'n'.repeat(256)), 'name', 'name must have at most 255 characters'],
     [
       'a description that is too long',
@@ -75,12 +75,12 @@ describe('fields', () => {
     ['a huge name', fieldPart('name', 'n'.repeat(10_000_000)), 'name', 'name is too long'],
     ['a huge unknown field', fieldPart('x', 'n'.repeat(10_000_000)), 'x', 'x is too long'],
   ];
-  for (const [label, part, path, message] of refused) {
+  for (const [label, part, path, message] of rejected) {
     for (const [place, parts] of [
       ['before', [part, FILE]],
       ['after', [FILE, part]],
     ] as const) {
-      test(`${label} ${place} the file is refused by its name, and the file goes`, async () => {
+      test(`${label} ${place} the file is rejected with its field, and the file is deleted`, async () => {
         const team = await addTeam(app);
         const { status, body } = await post(team, [multipart(...parts)]);
         expect([status, body.error, body.issues]).toEqual([400, message, [{ path, message }]]);
@@ -89,7 +89,7 @@ describe('fields', () => {
     }
   }
 
-  test('ten thousand fields are refused', async () => {
+  test('ten thousand fields are rejected', async () => {
     const team = await addTeam(app);
     const fields = Array.from({ length: 10_000 }, (_, index) => fieldPart(`f${index}`, 'x'));
     for (const parts of [
@@ -102,14 +102,14 @@ describe('fields', () => {
     await expectNoTrace(app, team.id);
   });
 
-  test('a field name of 1 MB is refused', async () => {
+  test('a field name of 1 MB is rejected', async () => {
     const team = await addTeam(app);
     const { status, body } = await post(team, [multipart(fieldPart('n'.repeat(1_000_000), 'x'), FILE)]);
     expect([status, body.error]).toEqual([400, 'Malformed multipart body']);
     await expectNoTrace(app, team.id);
   });
 
-  test('a huge field without a name is refused too', async () => {
+  test('a huge field without a name is rejected', async () => {
     const team = await addTeam(app);
     const nameless = filePart({ disposition: 'form-data', type: null, bytes: 'x'.repeat(100_000) });
     const { status } = await post(team, [multipart(nameless, FILE)]);
@@ -131,33 +131,33 @@ describe('the file part', () => {
     ['multipart of another kind', [multipart(FILE)], { contentType: `multipart/mixed; boundary=${BOUNDARY}` }],
     ['no boundary', [multipart(FILE)], { contentType: 'multipart/form-data' }],
     ['an empty boundary', [multipart(FILE)], { contentType: 'multipart/form-data; boundary=' }],
-    ['a content type that is none', [multipart(FILE)], { contentType: ';;;' }],
+    ['an invalid content type', [multipart(FILE)], { contentType: ';;;' }],
     ['no content type', [multipart(FILE)], { contentType: null }],
     ['no body, chunked', [], {}],
     ['no body and no content type', [], { contentType: null, length: 0 }],
     ['no body of length 0', [], { contentType: 'application/json', length: 0 }],
   ];
   for (const [label, body, options] of withoutFile) {
-    test(`${label}: File is required, or malformed where it claims to be multipart`, async () => {
+    test(`${label} gives 400`, async () => {
       const team = await addTeam(app);
       const answer = await post(team, body, options);
-      const isCutShort = label === 'no body, chunked';
+      const isIncomplete = label === 'no body, chunked';
       expect([answer.status, answer.body.error]).toEqual([
         400,
-        isCutShort ? 'Malformed multipart body' : 'File is required',
+        isIncomplete ? 'Malformed multipart body' : 'File is required',
       ]);
       await expectNoTrace(app, team.id);
     });
   }
 
-  test('two files are refused, and the first goes', async () => {
+  test('two files are rejected, and the first is deleted', async () => {
     const team = await addTeam(app);
     const { status, body } = await post(team, [multipart(FILE, filePart({ bytes: PDF, filename: 'b.pdf' }))]);
     expect([status, body.error]).toEqual([400, 'Only one file can be uploaded at a time']);
     await expectNoTrace(app, team.id);
   });
 
-  test('files of other names are read over, but not without end', async () => {
+  test('a few files with other names are ignored, many are rejected', async () => {
     const team = await addTeam(app);
     const other = filePart({ name: 'thumbnail', filename: 't.png', type: 'image/png', bytes: Buffer.alloc(600_000) });
     const few = await post(team, [multipart(other, FILE, other)]);
@@ -177,7 +177,7 @@ describe('the boundary', () => {
     ['with every kind of character', "0aZ'()+_,-./:=?"],
   ];
   for (const [label, boundary] of boundaries) {
-    test(`${label} separates`, async () => {
+    test(`${label} is accepted`, async () => {
       const team = await addTeam(app);
       const body = Buffer.from(multipart(FILE).toString('latin1').replaceAll(BOUNDARY, boundary), 'latin1');
       const contentType = `multipart/form-data; boundary="${boundary}"`;
@@ -186,16 +186,16 @@ describe('the boundary', () => {
     });
   }
 
-  test('what only looks like the boundary belongs to the file, wherever the chunks are cut', async () => {
+  test('is not confused with similar text in the file, however the body is divided into chunks', async () => {
     const team = await addTeam(app);
-    const likeness = [
+    const similar = [
       `--${BOUNDARY}`,
       `\r\n-${BOUNDARY}`,
       `\r\n--${BOUNDARY.slice(0, -1)}`,
       `\n--${BOUNDARY}--`,
       '\r\n\r\n',
     ];
-    const bytes = Buffer.concat([PDF, Buffer.from(likeness.join('')), Buffer.from('\r\n')]);
+    const bytes = Buffer.concat([PDF, Buffer.from(similar.join('')), Buffer.from('\r\n')]);
     const body = multipart(filePart({ bytes }));
     for (const chunks of [[body], byteByByte(body)]) {
       const answer = await post(team, chunks);
@@ -205,7 +205,7 @@ describe('the boundary', () => {
     expect(new Set(hashes).size).toBe(1);
   });
 
-  test('a preamble and an epilogue are no part of it', async () => {
+  test('may have a preamble before it and an epilogue after it', async () => {
     const team = await addTeam(app);
     const body = [Buffer.from('preamble\r\n'), multipart(FILE), Buffer.from('epilogue'.repeat(100_000))];
     const answer = await post(team, body);
@@ -213,7 +213,7 @@ describe('the boundary', () => {
   });
 });
 
-describe('a body that ends too early, though the request is whole', () => {
+describe('a body that ends too early in a complete request', () => {
   const whole = multipart(filePart({ bytes: Buffer.concat([PDF, Buffer.alloc(2_000_000)]) }), fieldPart('name', 'x'));
   const endOfFile = whole.indexOf(`\r\n--${BOUNDARY}`, 100);
   const cuts: [string, number][] = [
@@ -232,7 +232,7 @@ describe('a body that ends too early, though the request is whole', () => {
       ['chunked', {}],
       ['with its length', { length: at }],
     ] as const) {
-      test(`cut ${label}, ${way}: 400 and nothing left`, async () => {
+      test(`${label}, ${way}, gives 400 and leaves nothing behind`, async () => {
         const team = await addTeam(app);
         const { status, body } = await post(team, [whole.subarray(0, at)], options);
         expect([status, body.error]).toEqual([400, 'Malformed multipart body']);
@@ -242,7 +242,7 @@ describe('a body that ends too early, though the request is whole', () => {
   }
 });
 
-describe('a filename is a label and nothing else', () => {
+describe('a filename only affects the name of the item', () => {
   const names: [string, string, string][] = [
     ['a path', '../../etc/x.pdf', 'x.pdf'],
     ['a Windows path', 'C:\\fakepath\\..\\x.pdf', 'x.pdf'],
@@ -262,7 +262,7 @@ describe('a filename is a label and nothing else', () => {
     ['a formula', '=cmd|x.pdf', '=cmd|x.pdf'],
   ];
   for (const [label, filename, name] of names) {
-    test(`${label} is kept as the name of the item`, async () => {
+    test(`${label}`, async () => {
       const team = await addTeam(app);
       const { status, body } = await post(team, [multipart(filePart({ bytes: PDF, filename }))]);
       expect([status, body.item?.name]).toEqual([200, name]);
@@ -274,19 +274,19 @@ describe('a filename is a label and nothing else', () => {
 
   const dispositions: [string, string, string][] = [
     ['filename* in UTF-8', `form-data; name="file"; filename*=UTF-8''na%C3%AFve.pdf`, 'naïve.pdf'],
-    ['both', `form-data; name="file"; filename="x.pdf"; filename*=UTF-8''%E2%82%AC.pdf`, '€.pdf'],
+    ['filename and filename*', `form-data; name="file"; filename="x.pdf"; filename*=UTF-8''%E2%82%AC.pdf`, '€.pdf'],
     ['a NUL in filename*', `form-data; name="file"; filename*=UTF-8''a%00b.pdf`, 'a b.pdf'],
     ['CRLF in filename*', `form-data; name="file"; filename*=UTF-8''a%0d%0aX-Evil%3A%201.pdf`, 'a X-Evil: 1.pdf'],
   ];
   for (const [label, disposition, name] of dispositions) {
-    test(`${label} is read, without its control characters`, async () => {
+    test(`${label}`, async () => {
       const team = await addTeam(app);
       const { status, body } = await post(team, [multipart(filePart({ bytes: PDF, disposition }))]);
       expect([status, body.item?.name]).toEqual([200, name]);
     });
   }
 
-  test('a filename* in an unknown charset makes no readable part', async () => {
+  test('a filename* in an unknown charset makes the part unreadable', async () => {
     const team = await addTeam(app);
     const disposition = `form-data; name="file"; filename="x.pdf"; filename*=nope''%ff.pdf`;
     const { status, body } = await post(team, [multipart(filePart({ bytes: PDF, disposition }))]);
@@ -294,7 +294,7 @@ describe('a filename is a label and nothing else', () => {
     await expectNoTrace(app, team.id);
   });
 
-  test('line breaks in the head of a part cannot make a head of ours', async () => {
+  test('line breaks in the filename cannot add a header to the download', async () => {
     const team = await addTeam(app);
     const { body } = await post(team, [
       multipart(
@@ -308,7 +308,7 @@ describe('a filename is a label and nothing else', () => {
     expect(download.headers.get('content-disposition')).toMatch(/^attachment; filename="[^"\r\n]*"/);
   });
 
-  test('a charset that does not exist, in a field, is no failure of ours', async () => {
+  test('an unknown charset of a field is ignored', async () => {
     const team = await addTeam(app);
     const field = filePart({ name: 'name', filename: null, type: 'text/plain; charset=nope', bytes: 'Plan' });
     const { status } = await post(team, [multipart(field, FILE)]);
@@ -316,7 +316,7 @@ describe('a filename is a label and nothing else', () => {
   });
 });
 
-test('the multipart type is known in any case, with other parameters', async () => {
+test('the multipart content type is case-insensitive and may have other parameters', async () => {
   const team = await addTeam(app);
   for (const contentType of [
     MULTIPART.replace('multipart/form-data', 'Multipart/Form-Data'),

@@ -13,12 +13,12 @@ import {
   END,
   filePart,
   largeBody,
-  listen,
   multipart,
   openUpload,
   parseAnswer,
   partHead,
   pdfBytes,
+  readUntilClosed,
   send,
   writeAll,
 } from './wire.ts';
@@ -39,8 +39,8 @@ afterEach(() => {
 });
 afterAll(() => app.close());
 
-describe('a slow store slows the client down', () => {
-  test('never are more than 2 MiB read from the connection that the store has not taken', async () => {
+describe('a slow store', () => {
+  test('never has more than 2 MiB of the connection read ahead', async () => {
     const accepted = once(app.server, 'connection') as Promise<[Socket]>;
     let max = 0;
     faults.put = async (_key, source) => {
@@ -58,7 +58,7 @@ describe('a slow store slows the client down', () => {
     expect(max).toBeLessThanOrEqual(2 * MIB);
   });
 
-  test('a store that takes nothing stops the client, until it does', async () => {
+  test('that reads nothing stops the client until it reads again', async () => {
     const { promise: opened, resolve: open } = Promise.withResolvers<void>();
     faults.put = async (key, source, options) => {
       await opened;
@@ -69,13 +69,13 @@ describe('a slow store slows the client down', () => {
     const length = body.reduce((sum, bytes) => sum + bytes.length, 0);
     const socket = await openUpload(`${app.url}${team.path}/library`, team.member.token, `Content-Length: ${length}`);
     for (const bytes of body) socket.write(bytes);
-    // The kernel's buffers fill, then nothing goes out for a while: what is left waits at the client.
+    // Once the kernel's buffers are full, the rest stays in the client's buffer.
     let before = -1;
     await until(async () => {
-      const isStill = socket.writableLength === before;
+      const isUnchanged = socket.writableLength === before;
       before = socket.writableLength;
       await delay(100);
-      return isStill;
+      return isUnchanged;
     });
     expect(socket.writableLength).toBeGreaterThan(20 * MIB);
     open();
@@ -88,40 +88,40 @@ describe('a slow store slows the client down', () => {
 describe('a client that sends too slowly', () => {
   const timeouts = { periodMs: 60, minBytes: 1_000 };
 
-  /** Sends `start` and then a byte every few milliseconds, until the connection is gone. */
-  const drip = async (start: Buffer) => {
+  /** Sends `start` and then a byte every few milliseconds until the connection is closed. */
+  const sendSlowly = async (start: Buffer) => {
     const server = await startUploadServer(app, { ...timeouts, drainMs: 50 });
     const socket = await openUpload(`${server.url}${team.path}/library`, team.member.token, 'Content-Length: 1000000');
-    const said = listen(socket);
+    const response = readUntilClosed(socket);
     await writeAll(socket, start);
     while (await writeAll(socket, Buffer.from('x'))) await delay(10);
     await server.close();
-    return parseAnswer(await said);
+    return parseAnswer(await response);
   };
 
   for (const [where, start] of [
     ['before any byte', Buffer.alloc(0)],
-    ["in a part's head", Buffer.from('--test-boundary-7d1a9f\r\nContent-Disposition: form-da')],
+    ['in the headers of a part', Buffer.from('--test-boundary-7d1a9f\r\nContent-Disposition: form-da')],
     ['in the first bytes of the file', partHead({})],
     ['in the file', Buffer.concat([partHead({}), ...pdfBytes(20_000)])],
     ['in a field after the file', Buffer.concat([filePart(), partHead({ name: 'name', filename: null, type: null })])],
   ] as const) {
-    test(`${where} gets 408, is cut off and leaves nothing`, async () => {
-      const { status, body } = await drip(start);
+    test(`${where} gets 408, is disconnected and leaves nothing behind`, async () => {
+      const { status, body } = await sendSlowly(start);
       expect([status, body.error, body.code]).toEqual([408, 'The request body is too slow', 'REQUEST_TIMEOUT']);
       await expectNoTrace(app, team.id);
     });
   }
 
-  test('or not at all gets 408 too', async () => {
+  test('or sends nothing gets 408', async () => {
     const server = await startUploadServer(app, { ...timeouts, drainMs: 50 });
     const socket = await openUpload(`${server.url}${team.path}/library`, team.member.token, 'Content-Length: 1000000');
-    expect(parseAnswer(await listen(socket)).status).toBe(408);
+    expect(parseAnswer(await readUntilClosed(socket)).status).toBe(408);
     await server.close();
     await expectNoTrace(app, team.id);
   });
 
-  test('but fast enough is served to the end, however many periods it takes', async () => {
+  test('but above the minimum rate succeeds', async () => {
     const server = await startUploadServer(app, { periodMs: 250, minBytes: 1_000 });
     const bytes = Buffer.concat([...pdfBytes(60_000)]);
     const slowly = async function* () {
@@ -137,7 +137,7 @@ describe('a client that sends too slowly', () => {
     await server.close();
   });
 
-  test('is not blamed for a store that is slow', async () => {
+  test('because the store is slow succeeds', async () => {
     faults.put = (key, source, options) => {
       const slowly = async function* () {
         yield* [];
@@ -152,7 +152,7 @@ describe('a client that sends too slowly', () => {
     await server.close();
   });
 
-  test('or for too long altogether gets 408', async () => {
+  test('in total gets 408', async () => {
     const server = await startUploadServer(app, { periodMs: 20, minBytes: 1, totalMs: 200, drainMs: 50 });
     const endless = async function* () {
       yield partHead({});

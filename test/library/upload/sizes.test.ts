@@ -33,7 +33,7 @@ describe('the size of a file', () => {
     ['one byte less than 100 MiB', LIMIT - 1],
     ['exactly 100 MiB', LIMIT],
   ] as const) {
-    test(`${label} passes, and what is stored is what was sent`, async () => {
+    test(`${label} is accepted, and the stored file equals the sent file`, async () => {
       const team = await addTeam(app);
       const answer = await send(urlOf(team), largeBody(size), { token: team.member.token });
       expect([answer.status, answer.body.item?.size]).toEqual([200, size]);
@@ -50,7 +50,7 @@ describe('the size of a file', () => {
     ['chunked', {}],
     ['with a Content-Length', { length: lengthOf(LIMIT + 1) }],
   ] as const) {
-    test(`one byte more than 100 MiB is refused and leaves nothing (${label})`, async () => {
+    test(`one byte more than 100 MiB is rejected and leaves nothing behind (${label})`, async () => {
       const team = await addTeam(app);
       const answer = await send(urlOf(team), largeBody(LIMIT + 1), { token: team.member.token, ...options });
       expect([answer.status, answer.body.error]).toEqual([400, 'File is larger than 100 MB']);
@@ -60,7 +60,7 @@ describe('the size of a file', () => {
   }
 
   for (const connection of ['close', 'keep-alive'] as const) {
-    test(`an endless file is answered, and the connection is cut (connection: ${connection})`, async () => {
+    test(`an endless file is rejected, and the connection is closed (connection: ${connection})`, async () => {
       const team = await addTeam(app);
       const { status, body } = await sendEndless(urlOf(team), team.member.token, connection);
       expect([status, body.error]).toEqual([400, 'File is larger than 100 MB']);
@@ -68,15 +68,15 @@ describe('the size of a file', () => {
     });
   }
 
-  test('a file that is announced as too large is refused before it is sent', async () => {
+  test('a Content-Length that is too large is rejected before the file arrives', async () => {
     const team = await addTeam(app);
-    const onlyTheHead = [partHead({})];
-    const answer = await send(urlOf(team), onlyTheHead, { token: team.member.token, length: lengthOf(1_000_000_000) });
+    const headOnly = [partHead({})];
+    const answer = await send(urlOf(team), headOnly, { token: team.member.token, length: lengthOf(1_000_000_000) });
     expect([answer.status, answer.body.error]).toEqual([400, 'File is larger than 100 MB']);
     await expectNoTrace(app, team.id);
   });
 
-  test('a body that is too large by what is not the file is refused', async () => {
+  test('a body that is too large because of other parts is rejected', async () => {
     const team = await addTeam(app);
     const body = function* () {
       yield partHead({ name: 'other' });
@@ -87,7 +87,7 @@ describe('the size of a file', () => {
     await expectNoTrace(app, team.id);
   });
 
-  test('an empty file is refused; an empty file input counts as no file', async () => {
+  test('an empty file is rejected, and an empty file input counts as no file', async () => {
     const team = await addTeam(app);
     const { token } = team.member;
     const empty = await send(urlOf(team), [multipart(filePart({ bytes: '' }))], { token });
@@ -98,7 +98,7 @@ describe('the size of a file', () => {
     await expectNoTrace(app, team.id);
   });
 
-  test('a file shorter than any signature passes by its declared type', async () => {
+  test('a file that is shorter than any signature is accepted by its declared type', async () => {
     const team = await addTeam(app);
     for (const bytes of ['%', '%PD', '\0']) {
       const answer = await send(urlOf(team), [multipart(filePart({ bytes }))], { token: team.member.token });
@@ -108,8 +108,8 @@ describe('the size of a file', () => {
   });
 });
 
-describe('what is kept of a file', () => {
-  test('the row, its event and the count are written once, and agree', async () => {
+describe('an uploaded file', () => {
+  test('adds a row, an event and one to the count, which agree', async () => {
     const team = await addTeam(app);
     const bytes = makePdf({ pages: 3 });
     const { body } = await send(urlOf(team), [multipart(filePart({ bytes, filename: 'Plan.pdf' }))], {
@@ -134,7 +134,7 @@ describe('what is kept of a file', () => {
   });
 
   for (const moov of ['front', 'back'] as const) {
-    test(`the duration of a video is read with moov at the ${moov}, across chunks`, async () => {
+    test(`gets its duration from a moov at the ${moov}, across chunks`, async () => {
       const team = await addTeam(app);
       const bytes = makeMp4({ durationSeconds: 61.6, moov, mdatBytes: 3_000_000 });
       const body = multipart(filePart({ bytes, filename: 'v.mp4', type: 'video/mp4' }));
@@ -147,7 +147,7 @@ describe('what is kept of a file', () => {
     });
   }
 
-  test('a video that does not tell its duration is kept without one', async () => {
+  test('has no duration if the video does not contain it', async () => {
     const team = await addTeam(app);
     const bytes = makeMp4({ durationSeconds: 5, moov: 'back' }).subarray(0, 60);
     const part = filePart({ bytes, filename: 'v.mp4', type: 'video/mp4' });

@@ -1,4 +1,4 @@
-/** What an upload leaves behind, wherever that may be. */
+/** Everything that an upload writes: rows, events, stored objects and temporary files. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -10,7 +10,7 @@ async function filesIn(folder: string): Promise<string[]> {
   return found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** Paths of stored objects of a workspace, or of all. */
+/** Lists the paths of the stored objects of one workspace, or of all. */
 export function objectsOf(app: TestApp, workspaceId?: number): Promise<string[]> {
   const folder = join(app.filesDir, 'objects');
   return workspaceId === undefined
@@ -18,7 +18,7 @@ export function objectsOf(app: TestApp, workspaceId?: number): Promise<string[]>
     : filesIn(join(folder, 'v1/workspaces', String(workspaceId))).catch(() => []);
 }
 
-/** Paths of files that are being written. */
+/** Lists the paths of files that are being written. */
 export function stagedIn(app: TestApp): Promise<string[]> {
   return filesIn(join(app.filesDir, 'staging'));
 }
@@ -38,13 +38,13 @@ export async function tracesOf(app: TestApp, workspaceId: number) {
   };
 }
 
-/** Nothing is left: no row, no event, no object, nothing staged. */
+/** Expects no row, event, stored object or temporary file. */
 export async function expectNoTrace(app: TestApp, workspaceId: number): Promise<void> {
   const nothing = { rows: 0, counted: 0, uploadedEvents: 0, objects: 0, staged: 0 };
   expect(await tracesOf(app, workspaceId)).toEqual(nothing);
 }
 
-/** Exactly `count` items, each with all that belongs to it. */
+/** Expects exactly `count` items, each with its event and stored object, and no temporary file. */
 export async function expectItems(app: TestApp, workspaceId: number, count: number): Promise<void> {
   const all = { rows: count, counted: count, uploadedEvents: count, objects: count, staged: 0 };
   expect(await tracesOf(app, workspaceId)).toEqual(all);

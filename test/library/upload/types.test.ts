@@ -20,21 +20,25 @@ function post(team: Team, part: FilePart) {
   return send(`${app.url}${team.path}/library`, [multipart(filePart(part))], { token: team.member.token });
 }
 
-describe('the declared type decides, whatever the filename says', () => {
+describe('the declared type decides, not the filename', () => {
   const accepted: [string, FilePart, string][] = [
     ['a PDF', { bytes: PDF }, 'application/pdf'],
     ['a video', { bytes: MP4, filename: 'v.mp4', type: 'video/mp4' }, 'video/mp4'],
     ['a PDF with another extension', { bytes: PDF, filename: 'report.txt' }, 'application/pdf'],
     ['a PDF without extension', { bytes: PDF, filename: 'report' }, 'application/pdf'],
-    ['a PDF whose name says video', { bytes: PDF, filename: 'a.mp4', type: 'application/pdf' }, 'application/pdf'],
-    ['a type in capitals', { bytes: PDF, type: 'Application/PDF' }, 'application/pdf'],
+    [
+      'a PDF with the extension of a video',
+      { bytes: PDF, filename: 'a.mp4', type: 'application/pdf' },
+      'application/pdf',
+    ],
+    ['a type in mixed case', { bytes: PDF, type: 'Application/PDF' }, 'application/pdf'],
     ['a type with parameters', { bytes: PDF, type: 'application/pdf; charset=binary' }, 'application/pdf'],
     ['a generic type, by the extension', { bytes: PDF, type: 'application/octet-stream' }, 'application/pdf'],
     ['text/plain, by the extension', { bytes: MP4, filename: 'v.mp4', type: 'text/plain' }, 'video/mp4'],
     ['no type, by the extension', { bytes: MP4, filename: 'V.MP4', type: null }, 'video/mp4'],
-    ['a type that cannot be read, by the extension', { bytes: PDF, type: ';;' }, 'application/pdf'],
-    ['bytes that nothing recognises', { bytes: Buffer.alloc(5000, 7) }, 'application/pdf'],
-    ['a PDF that begins later', { bytes: Buffer.concat([Buffer.alloc(900, 10), PDF]) }, 'application/pdf'],
+    ['a malformed type, by the extension', { bytes: PDF, type: ';;' }, 'application/pdf'],
+    ['content of unknown type', { bytes: Buffer.alloc(5000, 7) }, 'application/pdf'],
+    ['a PDF after leading white space', { bytes: Buffer.concat([Buffer.alloc(900, 10), PDF]) }, 'application/pdf'],
     [
       'a video whose ftyp is not first',
       { bytes: MP4.subarray(MP4.readUInt32BE(0)), filename: 'v.mp4', type: 'video/mp4' },
@@ -42,7 +46,7 @@ describe('the declared type decides, whatever the filename says', () => {
     ],
   ];
   for (const [label, part, type] of accepted) {
-    test(`${label} is taken as ${type}`, async () => {
+    test(`${label} is accepted as ${type}`, async () => {
       const team = await addTeam(app);
       const answer = await post(team, part);
       expect([answer.status, answer.body.item?.mime_type]).toEqual([200, type]);
@@ -51,14 +55,14 @@ describe('the declared type decides, whatever the filename says', () => {
   }
 });
 
-describe('what is neither kind, or says so by its bytes, is refused with the exact text and leaves nothing', () => {
+describe('a file of another type or with the content of another type is rejected and leaves nothing behind', () => {
   const html = '<!DOCTYPE html><script>alert(1)</script>';
   const svg = '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>';
-  const refused: [string, FilePart][] = [
+  const rejected: [string, FilePart][] = [
     ['an image type', { bytes: PDF, type: 'image/png' }],
     ['an alias of the PDF type', { bytes: PDF, type: 'application/x-pdf' }],
     ['a QuickTime type', { bytes: MP4, filename: 'v.mp4', type: 'video/quicktime' }],
-    ['HTML by its type', { bytes: html, filename: 'a.html', type: 'text/html' }],
+    ['HTML', { bytes: html, filename: 'a.html', type: 'text/html' }],
     ['a generic type with another extension', { bytes: PDF, filename: 'a.exe', type: 'application/octet-stream' }],
     ['no type and no extension', { bytes: PDF, filename: 'report', type: null }],
     ['no type and no filename', { bytes: PDF, filename: null, type: 'application/octet-stream' }],
@@ -75,7 +79,7 @@ describe('what is neither kind, or says so by its bytes, is refused with the exa
     ['a PNG', { bytes: Buffer.from(`\x89PNG\r\n\x1a\n\0\0\0\rIHDR${'\0'.repeat(40)}`, 'latin1') }],
     ['a script', { bytes: '#!/bin/sh\nrm -rf /\n' }],
   ];
-  for (const [label, part] of refused) {
+  for (const [label, part] of rejected) {
     test(label, async () => {
       const team = await addTeam(app);
       const { status, body } = await post(team, part);
@@ -85,7 +89,7 @@ describe('what is neither kind, or says so by its bytes, is refused with the exa
     });
   }
 
-  test('the bytes are known however they are cut into chunks', async () => {
+  test('the content is recognized however it is divided into chunks', async () => {
     const team = await addTeam(app);
     const bytes = [...multipart(filePart({ bytes: html }))].map((byte) => Buffer.from([byte]));
     const { status, body } = await send(`${app.url}${team.path}/library`, bytes, { token: team.member.token });
@@ -93,7 +97,7 @@ describe('what is neither kind, or says so by its bytes, is refused with the exa
     await expectNoTrace(app, team.id);
   });
 
-  test('a refused file does not keep its connection from the next request, however much of it was unread', async () => {
+  test('a connection can be reused after a rejected file, however much of it was unread', async () => {
     const team = await addTeam(app);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (const size of [100, 100_000, 700_000, 3_000_000]) {

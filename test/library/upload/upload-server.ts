@@ -1,4 +1,4 @@
-/** The raw operations alone, with the services of a test application and timeouts that the test chooses. */
+/** A server with the raw operations alone, with the services of a test application and other timeouts. */
 import type { AddressInfo } from 'node:net';
 import cookie from '@fastify/cookie';
 import Fastify from 'fastify';
@@ -11,14 +11,14 @@ import { rawOperations } from '../../../src/routers/index.ts';
 import type { TestApp } from '../../support/test-app.ts';
 
 export async function startUploadServer(app: TestApp, timeouts: Partial<StreamTimeouts>) {
-  // As in a process of its own.
+  // These count per process.
   const services = { ...app.services, recordingUploads: createUploadLock(), contactImports: createImportLimiter() };
   const fastify = Fastify();
   handleErrors(fastify);
   await fastify.register(cookie);
   await fastify.register(async (scope) => serveRawOperations(scope, services, rawOperations, timeouts));
   await fastify.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = fastify.server.address() as AddressInfo; // It listens on TCP, so this is no pipe name.
+  const { port } = fastify.server.address() as AddressInfo; // A server that listens on TCP has an AddressInfo.
   return {
     url: `http://127.0.0.1:${port}`,
     server: fastify.server,

@@ -1,4 +1,4 @@
-/** Multipart bodies by the byte, and connections that a test may cut wherever it likes. */
+/** Multipart bodies byte by byte, and connections that a test can close at any point. */
 import { once } from 'node:events';
 import http from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -14,15 +14,15 @@ const MIB = 1024 * 1024;
 export type FilePart = {
   bytes?: Buffer | string;
   name?: string;
-  /** null: no filename at all. */
+  /** null omits the filename. */
   filename?: string | null;
-  /** null: no Content-Type. */
+  /** null omits the Content-Type. */
   type?: string | null;
-  /** In place of the whole Content-Disposition. */
+  /** Replaces the whole Content-Disposition. */
   disposition?: string;
 };
 
-/** The start of a part, up to its content. */
+/** The headers of a part. */
 export function partHead({ name = 'file', filename = 'a.pdf', type = 'application/pdf', disposition }: FilePart) {
   const named = `form-data; name="${name}"${filename === null ? '' : `; filename="${filename}"`}`;
   const lines = [`--${BOUNDARY}`, `Content-Disposition: ${disposition ?? named}`];
@@ -40,12 +40,12 @@ export function fieldPart(name: string, value: string): Buffer {
 
 export const END = Buffer.from(`--${BOUNDARY}--\r\n`);
 
-/** A whole body. */
+/** A complete body. */
 export function multipart(...parts: Buffer[]): Buffer {
   return Buffer.concat([...parts, END]);
 }
 
-/** `size` bytes that begin as a PDF, no two blocks alike. */
+/** `size` bytes that start like a PDF, in blocks that differ. */
 export function* pdfBytes(size: number): Generator<Buffer> {
   for (let made = 0; made < size; made += MIB) {
     const block = Buffer.alloc(Math.min(MIB, size - made), 0x20 + ((made / MIB) % 90));
@@ -54,7 +54,7 @@ export function* pdfBytes(size: number): Generator<Buffer> {
   }
 }
 
-/** A body whose file has `size` bytes, in blocks. */
+/** A complete body with a file of `size` bytes, in blocks. */
 export function* largeBody(size: number): Generator<Buffer> {
   yield partHead({});
   yield* pdfBytes(size);
@@ -67,13 +67,13 @@ export type Answer = { status: number; headers: http.IncomingHttpHeaders; body: 
 export type SendOptions = {
   token?: string | undefined;
   contentType?: string | null;
-  /** Sent as the Content-Length; without it the body is chunked. */
+  /** The Content-Length. Without it the body is chunked. */
   length?: number;
   headers?: Record<string, string>;
   agent?: http.Agent | false;
 };
 
-/** Posts a body over a connection of its own, and stops sending when the answer is there. */
+/** Posts a body over a new connection, and stops sending when the answer arrives. */
 export async function send(
   url: string,
   body: Iterable<Buffer> | AsyncIterable<Buffer>,
@@ -99,7 +99,7 @@ export async function send(
   })();
   const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
     request.once('response', resolve);
-    // After the answer an error is only the end of the connection.
+    // An error after the answer only means that the connection was closed, and the promise is already settled.
     request.on('error', reject);
     sending.catch(reject);
   });
@@ -110,7 +110,7 @@ export async function send(
   return answer;
 }
 
-/** Opens a connection and sends the head of an upload; `framing` is its Content-Length or Transfer-Encoding line. */
+/** Opens a connection and sends the headers of an upload. `framing` is a Content-Length or Transfer-Encoding line. */
 export async function openUpload(url: string, token: string | undefined, framing: string): Promise<Socket> {
   const { hostname, port, pathname } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -122,32 +122,32 @@ export async function openUpload(url: string, token: string | undefined, framing
   return socket;
 }
 
-/** Hands bytes to the kernel; false when the connection is gone. */
+/** Writes bytes to the socket. Resolves with false if the connection is closed. */
 export function writeAll(socket: Socket, bytes: Buffer): Promise<boolean> {
   return new Promise((resolve) => socket.write(bytes, (error) => resolve(!error)));
 }
 
-/** All that the server says until the connection is gone. */
-export function listen(socket: Socket): Promise<string> {
-  let said = '';
+/** Reads everything that the server sends until the connection is closed. */
+export function readUntilClosed(socket: Socket): Promise<string> {
+  let received = '';
   socket.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
+    received += text;
   });
-  return new Promise((resolve) => socket.once('close', () => resolve(said)));
+  return new Promise((resolve) => socket.once('close', () => resolve(received)));
 }
 
-/** One answer, from its text. */
+/** Parses the text of one answer. */
 export function parseAnswer(text: string): { status: number; body: HttpAnswer['body'] } {
   const [head = '', body = ''] = text.split('\r\n\r\n');
   return { status: Number(head.split(' ')[1]), body: JSON.parse(body) };
 }
 
-/** Sends a file without end, deaf to any answer, until the server cuts the connection; then tells what it said. */
+/** Sends an endless file without reading, until the server closes the connection. Resolves with the answer. */
 export async function sendEndless(url: string, token: string | undefined, connection: 'close' | 'keep-alive') {
   const socket = await openUpload(url, token, `Transfer-Encoding: chunked\r\nConnection: ${connection}`);
-  const said = listen(socket);
+  const response = readUntilClosed(socket);
   const frame = (bytes: Buffer): Buffer =>
     Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
   for (const bytes of largeBody(Number.POSITIVE_INFINITY)) if (!(await writeAll(socket, frame(bytes)))) break;
-  return parseAnswer(await said);
+  return parseAnswer(await response);
 }
