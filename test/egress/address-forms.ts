@@ -1,14 +1,14 @@
-/** Addresses as numbers, the ranges that they fall into, and the many ways of writing them. */
+/** Addresses as numbers, ranges of addresses, and the notations of an address. */
 export type Range = { first: bigint; last: bigint; bits: 32 | 128; name: string };
 
-function groupsOf(text: string): bigint[] {
+function parseGroups(text: string): bigint[] {
   return text === '' ? [] : text.split(':').map((group) => BigInt(`0x${group}`));
 }
 
 function readIpv6(text: string): bigint {
   const [head = '', tail] = text.split('::');
-  const left = groupsOf(head);
-  const right = tail === undefined ? [] : groupsOf(tail);
+  const left = parseGroups(head);
+  const right = tail === undefined ? [] : parseGroups(tail);
   const zeros = Array.from({ length: 8 - left.length - right.length }, () => 0n);
   return [...left, ...zeros, ...right].reduce((value, group) => value * 0x10000n + group, 0n);
 }
@@ -17,8 +17,8 @@ function readIpv4(text: string): bigint {
   return text.split('.').reduce((value, octet) => value * 256n + BigInt(octet), 0n);
 }
 
-/** `10.0.0.0/8` or `fc00::/7`. */
-export function range(name: string): Range {
+/** Parses a range such as `10.0.0.0/8` or `fc00::/7`. */
+export function parseRange(name: string): Range {
   const [network = '', prefix] = name.split('/');
   const bits = network.includes(':') ? 128 : 32;
   const first = bits === 128 ? readIpv6(network) : readIpv4(network);
@@ -29,28 +29,28 @@ export function isWithin(value: bigint, { first, last }: Range): boolean {
   return value >= first && value <= last;
 }
 
-export function dotted(value: bigint): string {
+export function toDottedDecimal(value: bigint): string {
   return [24n, 16n, 8n, 0n].map((shift) => ((value >> shift) & 255n).toString()).join('.');
 }
 
-function groups(value: bigint): string[] {
+function toGroups(value: bigint): string[] {
   return Array.from({ length: 8 }, (_, index) => ((value >> BigInt(112 - 16 * index)) & 0xffffn).toString(16));
 }
 
-/** Eight groups of four digits. */
-export function fullIpv6(value: bigint): string {
-  return groups(value)
+/** Returns eight groups of four digits. */
+export function toFullIpv6(value: bigint): string {
+  return toGroups(value)
     .map((group) => group.padStart(4, '0'))
     .join(':');
 }
 
-/** What a URL may hold for an IPv4 address: https://url.spec.whatwg.org/#concept-ipv4-parser. */
+/** Returns the notations of an IPv4 address in a URL (https://url.spec.whatwg.org/#concept-ipv4-parser). */
 export function ipv4Forms(value: bigint): string[] {
   const octets = [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 255n);
   const [a = 0n, b = 0n] = octets;
   return [
-    dotted(value),
-    `${dotted(value)}.`,
+    toDottedDecimal(value),
+    `${toDottedDecimal(value)}.`,
     value.toString(),
     `0x${value.toString(16)}`,
     `0X${value.toString(16).toUpperCase()}`,
@@ -60,23 +60,23 @@ export function ipv4Forms(value: bigint): string[] {
     octets.map((octet) => `0000${octet.toString(8)}`).join('.'),
     `${a}.${value & 0xffffffn}`,
     `${a}.${b}.${value & 0xffffn}`,
-    // Full-width digits and an ideographic full stop, which Unicode's rules for domain names make plain.
-    dotted(value).replace(/\d/g, (digit) => String.fromCharCode(digit.charCodeAt(0) + 0xfee0)),
-    dotted(value).replaceAll('.', '\u3002'),
-    dotted(value).replaceAll('.', '%2E'),
+    // Full-width digits, and an ideographic full stop: domain names are normalised to ASCII.
+    toDottedDecimal(value).replace(/\d/g, (digit) => String.fromCharCode(digit.charCodeAt(0) + 0xfee0)),
+    toDottedDecimal(value).replaceAll('.', '\u3002'),
+    toDottedDecimal(value).replaceAll('.', '%2E'),
   ];
 }
 
-/** What a URL may hold for an IPv6 address. */
+/** Returns the notations of an IPv6 address in a URL. */
 export function ipv6Forms(value: bigint): string[] {
-  const full = fullIpv6(value);
-  const short = groups(value).join(':');
+  const full = toFullIpv6(value);
+  const short = toGroups(value).join(':');
   const compressed = new URL(`http://[${full}]`).hostname.slice(1, -1);
-  const withIpv4 = `${groups(value).slice(0, 6).join(':')}:${dotted(value & 0xffffffffn)}`;
+  const withIpv4 = `${toGroups(value).slice(0, 6).join(':')}:${toDottedDecimal(value & 0xffffffffn)}`;
   return [full, full.toUpperCase(), short, compressed, compressed.toUpperCase(), withIpv4].map((form) => `[${form}]`);
 }
 
-/** IPv6 addresses that carry an IPv4 address: mapped, compatible, NAT64 twice, and 6to4. */
+/** Returns the IPv6 addresses that embed an IPv4 address: mapped, compatible, NAT64 (two prefixes) and 6to4. */
 export function embeddings(value: bigint): bigint[] {
   return [
     readIpv6('::ffff:0:0') + value,

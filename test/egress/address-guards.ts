@@ -1,4 +1,4 @@
-/** Guards for tests, with names that resolve as a test has it. */
+/** Address guards for tests, with host names that resolve as a test needs it. */
 import {
   type AddressGuard,
   type AddressPolicy,
@@ -6,13 +6,19 @@ import {
   type ResolveHost,
 } from '../../src/egress/address-guard.ts';
 
-export const notAsked: ResolveHost = (hostname) => Promise.reject(new Error(`Asked for ${hostname}`));
-export function guardOf(policy: AddressPolicy, resolveHost: ResolveHost = notAsked): AddressGuard {
+/** A resolver that fails. */
+export const failToResolve: ResolveHost = (hostname) => Promise.reject(new Error(`Unexpected lookup of ${hostname}`));
+
+export function createGuard(policy: AddressPolicy, resolveHost: ResolveHost = failToResolve): AddressGuard {
   return createAddressGuard({ policy, resolveHost });
 }
-export function answers(...addresses: string[]): ResolveHost {
-  const found = addresses.map((address) => ({ address, family: address.includes(':') ? (6 as const) : (4 as const) }));
-  return () => Promise.resolve(found);
+/** A resolver that resolves every name to these addresses. */
+export function resolveTo(...addresses: string[]): ResolveHost {
+  const resolved = addresses.map((address) => ({
+    address,
+    family: address.includes(':') ? (6 as const) : (4 as const),
+  }));
+  return () => Promise.resolve(resolved);
 }
 
-export const PUBLIC_SENTENCE = 'url must point to a public address';
+export const NOT_PUBLIC = 'url must point to a public address';

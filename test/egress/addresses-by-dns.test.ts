@@ -19,7 +19,8 @@ function addressBytes(address: string): Buffer {
 }
 
 /**
- * A DNS message (RFC 1035, section 4.1) that answers the one question of `query`; no records: the name does not exist.
+ * A DNS message (RFC 1035, section 4.1) that responds to the one question of `query`. Without addresses the name does
+ * not exist.
  */
 function respond(query: Buffer, type: number, addresses: readonly string[] | undefined): Buffer {
   const question = query.subarray(12, query.indexOf(0, 12) + 5);
@@ -39,21 +40,21 @@ function respond(query: Buffer, type: number, addresses: readonly string[] | und
   return Buffer.concat([header, question, ...records]);
 }
 
-/** A DNS server that knows one set of records, and stays silent for the types in `silentFor`. */
+/** Starts a DNS server with these records, which does not respond to queries of the types in `silentFor`. */
 async function startDns(records: Records, silentFor: readonly number[] = []) {
   const server = createSocket('udp4');
   servers.push(server);
-  const asked: number[] = [];
+  const queried: number[] = [];
   server.on('message', (query, from) => {
     const type = query.readUInt16BE(query.indexOf(0, 12) + 1);
-    asked.push(type);
+    queried.push(type);
     if (silentFor.includes(type)) return;
     const addresses = type === A ? records[A] : records[AAAA];
     server.send(respond(query, type, addresses), from.port, from.address);
   });
   server.bind(0, '127.0.0.1');
   await once(server, 'listening');
-  return { asked, server: `127.0.0.1:${server.address().port}` };
+  return { queried, server: `127.0.0.1:${server.address().port}` };
 }
 
 const IPV6 = '2606:4700:0000:0000:0000:0000:0000:1111';
@@ -69,8 +70,8 @@ test('finds the addresses of both families, IPv4 first', async () => {
 
 test('finds a name that has IPv6 only', async () => {
   const { server } = await startDns({ [A]: [], [AAAA]: [IPV6] });
-  const found = await createDnsResolver({ servers: [server] })('receiver.example');
-  expect(found).toEqual([{ address: '2606:4700::1111', family: 6 }]);
+  const addresses = await createDnsResolver({ servers: [server] })('receiver.example');
+  expect(addresses).toEqual([{ address: '2606:4700::1111', family: 6 }]);
 });
 
 test('finds nothing for a name that does not exist', async () => {
@@ -78,32 +79,32 @@ test('finds nothing for a name that does not exist', async () => {
   expect(await createDnsResolver({ servers: [server] })('receiver.example')).toEqual([]);
 });
 
-test('uses what came in time from a server that stays silent on one family', async () => {
+test('uses the addresses of one family if the server does not respond for the other in time', async () => {
   const { server } = await startDns({ [A]: ['1.1.1.1'] }, [AAAA]);
-  const began = performance.now();
-  const found = await createDnsResolver({ servers: [server], timeoutMs: 300 })('receiver.example');
-  expect(found).toEqual([{ address: '1.1.1.1', family: 4 }]);
-  expect(performance.now() - began).toBeLessThan(600);
+  const startedAt = performance.now();
+  const addresses = await createDnsResolver({ servers: [server], timeoutMs: 300 })('receiver.example');
+  expect(addresses).toEqual([{ address: '1.1.1.1', family: 4 }]);
+  expect(performance.now() - startedAt).toBeLessThan(600);
 });
 
-test('gives up on a silent server in time', async () => {
+test('returns no addresses if the server does not respond in time', async () => {
   const { server } = await startDns({}, [A, AAAA]);
-  const began = performance.now();
+  const startedAt = performance.now();
   expect(await createDnsResolver({ servers: [server], timeoutMs: 300 })('receiver.example')).toEqual([]);
-  expect(performance.now() - began).toBeLessThan(600);
+  expect(performance.now() - startedAt).toBeLessThan(600);
 });
 
-test('asks once for look-ups of one name at the same time, and again later', async () => {
-  const { server, asked } = await startDns({ [A]: ['1.1.1.1'], [AAAA]: [] });
+test('shares one request among simultaneous lookups of a name, and asks again later', async () => {
+  const { server, queried } = await startDns({ [A]: ['1.1.1.1'], [AAAA]: [] });
   const resolveHost = createDnsResolver({ servers: [server] });
   await Promise.all(Array.from({ length: 50 }, () => resolveHost('receiver.example')));
-  expect(asked.toSorted()).toEqual([A, AAAA]);
+  expect(queried.toSorted()).toEqual([A, AAAA]);
   await resolveHost('receiver.example');
-  expect(asked).toHaveLength(4);
+  expect(queried).toHaveLength(4);
 });
 
-test('asks no server for the names of this machine', async () => {
-  const { server, asked } = await startDns({ [A]: ['1.1.1.1'], [AAAA]: [] });
+test('does not ask the server for names of this machine', async () => {
+  const { server, queried } = await startDns({ [A]: ['1.1.1.1'], [AAAA]: [] });
   const resolveHost = createDnsResolver({ servers: [server] });
   const loopback = [
     { address: '127.0.0.1', family: 4 },
@@ -111,5 +112,5 @@ test('asks no server for the names of this machine', async () => {
   ];
   expect(await resolveHost('localhost')).toEqual(loopback);
   expect(await resolveHost('app.localhost')).toEqual(loopback);
-  expect(asked).toEqual([]);
+  expect(queried).toEqual([]);
 });

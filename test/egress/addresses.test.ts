@@ -1,20 +1,29 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AddressRefused, isAllowedAddress } from '../../src/egress/address-guard.ts';
-import { dotted, embeddings, fullIpv6, ipv4Forms, ipv6Forms, isWithin, type Range, range } from './address-forms.ts';
-import { guardOf, PUBLIC_SENTENCE } from './address-guards.ts';
+import {
+  embeddings,
+  ipv4Forms,
+  ipv6Forms,
+  isWithin,
+  parseRange,
+  type Range,
+  toDottedDecimal,
+  toFullIpv6,
+} from './address-forms.ts';
+import { createGuard, NOT_PUBLIC } from './address-guards.ts';
 
-/** RFC 6890 and its successors, as senders of webhooks keep them. */
+/** RFC 6890 and its successors: the ranges that other senders of webhooks refuse. */
 const forbiddenIpv4 = [
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24'],
   ...['192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'],
   ...['224.0.0.0/4', '240.0.0.0/4'],
-].map(range);
+].map(parseRange);
 const forbiddenIpv6 = [
   ...['::/128', '::1/128', 'fc00::/7', 'fe80::/10', 'ff00::/8', '2001:db8::/32', '3fff::/20', '100::/64', '2002::/16'],
   ...['64:ff9b::/96', '64:ff9b:1::/48', '5f00::/16', '::ffff:0:0/96', '2001::/23'],
-].map(range);
-const globalUnicast = range('2000::/3');
+].map(parseRange);
+const globalUnicast = parseRange('2000::/3');
 
 function isForbidden(value: bigint, bits: 32 | 128): boolean {
   return bits === 32
@@ -23,26 +32,26 @@ function isForbidden(value: bigint, bits: 32 | 128): boolean {
 }
 
 function addressText(value: bigint, bits: 32 | 128): string {
-  return bits === 32 ? dotted(value) : fullIpv6(value);
+  return bits === 32 ? toDottedDecimal(value) : toFullIpv6(value);
 }
 
-const publicGuard = guardOf('public');
+const publicGuard = createGuard('public');
 
 function members({ first, last }: Range): fc.Arbitrary<bigint> {
   return fc.oneof(fc.constantFrom(first, last), fc.bigInt({ min: first, max: last }));
 }
 
-/** At save and at connect: by no way of writing it can the address be used. */
+/** Expects that a URL with this host is refused, and so is a connection to it. */
 async function expectRefused(host: string): Promise<void> {
   const url = `http://${host}:8080/hook?x=1`;
-  expect(await publicGuard.refusalOf(url), host).toBe(PUBLIC_SENTENCE);
+  expect(await publicGuard.refusalOf(url), host).toBe(NOT_PUBLIC);
   await expect(publicGuard.resolve(new URL(url).hostname), host).rejects.toThrow(AddressRefused);
 }
 
 describe('the public policy', () => {
-  test.each(forbiddenIpv4)('refuses $name in every form', async (one) => {
+  test.each(forbiddenIpv4)('refuses $name in every notation', async (one) => {
     const check = async (value: bigint): Promise<void> => {
-      expect(isAllowedAddress(dotted(value), 'public')).toBe(false);
+      expect(isAllowedAddress(toDottedDecimal(value), 'public')).toBe(false);
       for (const form of ipv4Forms(value)) await expectRefused(form);
       for (const embedded of embeddings(value)) {
         for (const form of ipv6Forms(embedded)) await expectRefused(form);
@@ -53,9 +62,9 @@ describe('the public policy', () => {
     await fc.assert(fc.asyncProperty(members(one), check), { numRuns: 10 });
   });
 
-  test.each(forbiddenIpv6)('refuses $name in every form', async (one) => {
+  test.each(forbiddenIpv6)('refuses $name in every notation', async (one) => {
     const check = async (value: bigint): Promise<void> => {
-      expect(isAllowedAddress(fullIpv6(value), 'public')).toBe(false);
+      expect(isAllowedAddress(toFullIpv6(value), 'public')).toBe(false);
       for (const form of ipv6Forms(value)) await expectRefused(form);
     };
     await check(one.first);
@@ -63,7 +72,7 @@ describe('the public policy', () => {
     await fc.assert(fc.asyncProperty(members(one), check), { numRuns: 25 });
   });
 
-  test('allows the neighbours of forbidden ranges, where no other range holds them', () => {
+  test('allows the neighbours of forbidden ranges, unless they are in another one', () => {
     const neighbours = [...forbiddenIpv4, ...forbiddenIpv6]
       .flatMap(({ first, last, bits }) => [first - 1n, last + 1n].map((value) => ({ value, bits })))
       .filter(({ value, bits }) => value >= 0n && value < 1n << BigInt(bits) && !isForbidden(value, bits));
@@ -73,15 +82,15 @@ describe('the public policy', () => {
     }
   });
 
-  test.each([32, 128] as const)('judges any address of %i bits as the ranges do', (bits) => {
+  test.each([32, 128] as const)('refuses exactly the addresses of %i bits in these ranges', (bits) => {
     const anywhere = fc.bigInt({ min: 0n, max: (1n << BigInt(bits)) - 1n });
     const global = fc.bigInt({ min: globalUnicast.first, max: globalUnicast.last });
     const edges = (bits === 32 ? forbiddenIpv4 : forbiddenIpv6)
       .flatMap(({ first, last }) => [first - 1n, first, last, last + 1n])
       .filter((value) => value >= 0n && value < 1n << BigInt(bits));
-    const drawn = fc.oneof(anywhere, fc.constantFrom(...edges), ...(bits === 128 ? [global] : []));
+    const values = fc.oneof(anywhere, fc.constantFrom(...edges), ...(bits === 128 ? [global] : []));
     fc.assert(
-      fc.property(drawn, (value) => {
+      fc.property(values, (value) => {
         expect(isAllowedAddress(addressText(value, bits), 'public')).toBe(!isForbidden(value, bits));
       }),
       { numRuns: 2_000 },
@@ -139,7 +148,7 @@ describe('the public policy', () => {
     ' ',
     '1.1.1.1 ',
     '[2606:4700::1111]',
-  ])('takes "%s" for no address', (text) => {
+  ])('does not accept "%s" as an address', (text) => {
     expect(isAllowedAddress(text, 'public')).toBe(false);
     expect(isAllowedAddress(text, 'loopback')).toBe(false);
   });
@@ -194,11 +203,11 @@ describe('the other policies', () => {
     '',
   ])('any refuses %s', (address) => expect(isAllowedAddress(address, 'any')).toBe(false));
 
-  test('each says what it allows', async () => {
-    expect(await guardOf('loopback').refusalOf('http://10.0.0.1/')).toBe(
+  test('name what they allow in their refusals', async () => {
+    expect(await createGuard('loopback').refusalOf('http://10.0.0.1/')).toBe(
       'url must point to a public address or to this machine',
     );
-    expect(await guardOf('any').refusalOf('http://224.0.0.1/')).toBe(
+    expect(await createGuard('any').refusalOf('http://224.0.0.1/')).toBe(
       'url must not point to a multicast or broadcast address',
     );
   });

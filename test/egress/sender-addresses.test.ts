@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { createAddressGuard, type ResolveHost } from '../../src/egress/address-guard.ts';
 import { createSender } from '../../src/webhook-delivery/http-sender.ts';
 import { startRawReceiver, startReceiver } from '../support/receiver.ts';
-import { attempt, closedLater, expectNoAnswer, until } from '../webhook-delivery/sending.ts';
+import { attempt, closedLater, expectNoResponse, until } from '../webhook-delivery/sending.ts';
 
-describe('addresses', () => {
+describe('the sender', () => {
   const REFUSED = 'Address not allowed: url must point to a public address';
   const publicAddress = { address: '93.184.216.34', family: 4 } as const;
   const ownAddress = { address: '127.0.0.1', family: 4 } as const;
@@ -12,25 +12,25 @@ describe('addresses', () => {
   test.each([
     ...['127.0.0.1', '127.1', '0x7f000001', '2130706433', '017700000001', 'localhost', '[::1]', '0', '0.0.0.0', '[::]'],
     ...['[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::127.0.0.1]', '[64:ff9b::7f00:1]', '[2002:7f00:1::]', '127.0.0.1.'],
-  ])('%s is not dialled', async (host) => {
+  ])('does not connect to %s', async (host) => {
     const receiver = await closedLater(startReceiver());
     const resolveHost: ResolveHost = async () => [ownAddress];
     const outcome = await attempt(`http://${host}:${receiver.port}/`, { policy: 'public', resolveHost });
-    expectNoAnswer(outcome, REFUSED);
+    expectNoResponse(outcome, REFUSED);
     expect(receiver.connections).toEqual([]);
   });
 
-  test('a name that changes between the check and the connection is not dialled', async () => {
+  test('does not connect to a name that resolves to another address after it was checked', async () => {
     const receiver = await closedLater(startReceiver());
-    const answers = [[publicAddress], [ownAddress]];
-    const resolveHost: ResolveHost = async () => answers.shift() ?? [publicAddress];
+    const lookups = [[publicAddress], [ownAddress]];
+    const resolveHost: ResolveHost = async () => lookups.shift() ?? [publicAddress];
     const url = `http://rebinding.example:${receiver.port}/`;
     expect(await createAddressGuard({ policy: 'public', resolveHost }).refusalOf(url)).toBeNull();
-    expectNoAnswer(await attempt(url, { policy: 'public', resolveHost }), REFUSED);
+    expectNoResponse(await attempt(url, { policy: 'public', resolveHost }), REFUSED);
     expect(receiver.connections).toEqual([]);
   });
 
-  test('a name is looked up once a connection, so that what was checked is what is dialled', async () => {
+  test('resolves a name once for each connection, so that it connects to the address that was checked', async () => {
     const receiver = await closedLater(startReceiver());
     let lookups = 0;
     const resolveHost: ResolveHost = async () => {
@@ -42,53 +42,53 @@ describe('addresses', () => {
     expect(lookups).toBe(1);
   });
 
-  test('a name with a public and a private address is not dialled', async () => {
+  test('does not connect to a name with a public and a private address', async () => {
     const receiver = await closedLater(startReceiver());
-    for (const found of [
+    for (const addresses of [
       [ownAddress, publicAddress],
       [publicAddress, ownAddress],
     ]) {
       const outcome = await attempt(`http://both.example:${receiver.port}/`, {
         policy: 'public',
-        resolveHost: async () => found,
+        resolveHost: async () => addresses,
       });
-      expectNoAnswer(outcome, REFUSED);
+      expectNoResponse(outcome, REFUSED);
     }
     expect(receiver.connections).toEqual([]);
   });
 
-  test('the second address is tried where the first refuses', async () => {
+  test('tries the second address if the first refuses the connection', async () => {
     const receiver = await closedLater(startReceiver());
     const resolveHost: ResolveHost = async () => [{ address: '::1', family: 6 }, ownAddress];
     expect(await attempt(`http://both.test:${receiver.port}/`, { resolveHost })).toMatchObject({ status: 200 });
   });
 
-  test('a connection that led elsewhere after all is closed before a byte is sent', async () => {
+  test('closes a connection to a wrong address before it sends a byte', async () => {
     const receiver = await closedLater(startRawReceiver(() => {}));
     const received: Buffer[] = [];
-    // What no resolver may do: say one address to the check and let another be dialled.
+    // A faulty guard: it allows the name, and lets the sender connect to another address.
     const guard = createAddressGuard({ policy: 'public', resolveHost: async () => [publicAddress] });
     const sender = createSender({
       guard: {
         ...guard,
-        resolve: async (hostname) => (hostname === 'liar.example' ? [ownAddress] : guard.resolve(hostname)),
+        resolve: async (hostname) => (hostname === 'faulty.example' ? [ownAddress] : guard.resolve(hostname)),
       },
     });
-    const sent = sender.send({ url: `http://liar.example:${receiver.port}/`, headers: {}, body: '{}' });
+    const sent = sender.send({ url: `http://faulty.example:${receiver.port}/`, headers: {}, body: '{}' });
     await until(() => receiver.connections.length > 0);
     receiver.connections[0]?.on('data', (chunk: Buffer) => received.push(chunk));
-    expectNoAnswer(await sent, REFUSED);
+    expectNoResponse(await sent, REFUSED);
     await until(() => receiver.connections.every((socket) => socket.destroyed || socket.readableEnded));
     expect(received).toEqual([]);
     await sender.close();
   });
 
-  test.each([22, 25, 0, 1023])('port %i is not dialled under any policy', async (port) => {
+  test.each([22, 25, 0, 1023])('does not connect to port %i under any policy', async (port) => {
     const outcome = await attempt(`http://127.0.0.1:${port}/`, { policy: 'any' });
-    expectNoAnswer(outcome, 'Address not allowed: url must use port 80, 443 or one from 1024 to 65535');
+    expectNoResponse(outcome, 'Address not allowed: url must use port 80, 443 or one from 1024 to 65535');
   });
 
-  test.each(['ftp://127.0.0.1/', 'file:///etc/passwd', 'nonsense', ''])('"%s" is no URL to send to', async (url) => {
+  test.each(['ftp://127.0.0.1/', 'file:///etc/passwd', 'nonsense', ''])('does not send to "%s"', async (url) => {
     const outcome = await attempt(url, { policy: 'any' });
     expect(outcome).toMatchObject({ status: 0, text: expect.stringMatching(/^Address not allowed: url /) });
   });

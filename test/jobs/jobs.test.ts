@@ -1,4 +1,4 @@
-/** The queue: what runs when a server starts, and that ending waits for it. */
+/** Jobs: what runs when a process starts, and that stopping waits for it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startJobs } from '../../src/jobs/jobs.ts';
@@ -13,7 +13,7 @@ afterAll(() => database.drop());
 
 const never = '0 0 1 1 *';
 
-test('a job for the start runs then, others wait for their time, and ending waits for what runs', async () => {
+test('jobs run at the start if they are to, others wait for their time, and stop waits for a running job', async () => {
   const seen: string[] = [];
   const jobs = await startJobs({
     connectionString: database.url,
@@ -24,7 +24,7 @@ test('a job for the start runs then, others wait for their time, and ending wait
         cron: never,
         atStart: true,
         run: async () => {
-          seen.push('begun');
+          seen.push('started');
           await sleep(50);
           seen.push('done');
         },
@@ -32,12 +32,12 @@ test('a job for the start runs then, others wait for their time, and ending wait
       { name: 'test.later', cron: never, run: async () => seen.push('later') },
     ],
   });
-  expect(seen).toEqual(['begun']);
+  expect(seen).toEqual(['started']);
   await jobs.stop();
-  expect(seen).toEqual(['begun', 'done']);
+  expect(seen).toEqual(['started', 'done']);
 });
 
-test('a job that fails is logged by name, and the service starts all the same', async () => {
+test('a job that fails at the start is logged with its name, and the service starts all the same', async () => {
   const lines: { details: object; message: string }[] = [];
   const log = { ...quietLog, error: (details: object, message: string) => lines.push({ details, message }) };
   const jobs = await startJobs({

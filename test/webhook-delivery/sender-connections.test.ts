@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { startRawReceiver, startReceiver } from '../support/receiver.ts';
-import { attempt, closedLater, IDLE_MS, senderFor, sleep, TIMEOUT_MS, until } from './sending.ts';
+import { attempt, closedLater, IDLE_MS, openSender, sleep, TIMEOUT_MS, until } from './sending.ts';
 
 const headers = { 'content-type': 'application/json' };
 const HTTP_200 = 'HTTP/1.1 200 OK\r\n';
 
-describe('what does not end', () => {
-  test('a body that drips keeps its status and what has come', async () => {
+describe('a response body', () => {
+  test('that arrives too slowly has its status and the bytes until the deadline', async () => {
     const receiver = await closedLater(
       startReceiver((_request, response) => {
         response.writeHead(200);
-        const dripping = setInterval(() => response.write('x'), 40);
-        response.on('close', () => clearInterval(dripping));
+        const interval = setInterval(() => response.write('x'), 40);
+        response.on('close', () => clearInterval(interval));
       }),
     );
     const { status, text, durationMs } = await attempt(receiver.url, { timeoutMs: TIMEOUT_MS });
@@ -21,7 +21,7 @@ describe('what does not end', () => {
     await until(() => receiver.connections.every((socket) => socket.destroyed));
   });
 
-  test('an endless body is broken off at once', async () => {
+  test('that does not end is aborted after 10 kB', async () => {
     const receiver = await closedLater(
       startReceiver((_request, response) => {
         const pour = (): void => {
@@ -37,11 +37,11 @@ describe('what does not end', () => {
     expect(durationMs).toBeLessThan(1_000);
     const [socket] = receiver.connections;
     await until(() => socket?.destroyed === true);
-    // What the sockets' buffers of both sides hold.
+    // No more than the buffers of both sockets hold.
     expect(socket?.bytesWritten).toBeLessThan(10_000_000);
   });
 
-  test('a body that breaks off keeps its status and what has come', async () => {
+  test('whose connection breaks has its status and the bytes until then', async () => {
     const receiver = await closedLater(
       startRawReceiver((socket) => {
         socket.once('data', () => {
@@ -53,7 +53,7 @@ describe('what does not end', () => {
     expect(await attempt(receiver.url)).toMatchObject({ status: 200, text: 'partial ' });
   });
 
-  test('a body that ends with its connection is whole', async () => {
+  test('that ends with its connection is complete', async () => {
     const receiver = await closedLater(
       startRawReceiver((socket) => void socket.once('data', () => socket.end('HTTP/1.0 200 OK\r\n\r\nold'))),
     );
@@ -62,9 +62,9 @@ describe('what does not end', () => {
 });
 
 describe('connections', () => {
-  test('are kept: attempts one after the other use one', async () => {
+  test('are reused: successive requests use one', async () => {
     const receiver = await closedLater(startReceiver());
-    const sender = senderFor();
+    const sender = openSender();
     for (let round = 0; round < 5; round++) {
       await sender.send({ url: receiver.url, headers, body: '{}' });
       await sleep(IDLE_MS);
@@ -73,13 +73,13 @@ describe('connections', () => {
     expect(receiver.connections).toHaveLength(1);
   });
 
-  test('are not shared at one time: a receiver that hangs on one attempt holds up no other', async () => {
+  test('are not shared by requests in flight: one that hangs delays no other', async () => {
     const receiver = await closedLater(
       startReceiver((_request, response, index) => {
         if (index > 0) response.end();
       }),
     );
-    const sender = senderFor({ timeoutMs: TIMEOUT_MS });
+    const sender = openSender({ timeoutMs: TIMEOUT_MS });
     const send = () => sender.send({ url: receiver.url, headers, body: '{}' });
     const hanging = send();
     await receiver.waitFor(1);
@@ -88,7 +88,7 @@ describe('connections', () => {
     expect(await hanging).toMatchObject({ status: 0 });
   });
 
-  test('are given up when idle, before the quickest of servers would', async () => {
+  test('are closed when idle, sooner than any server closes them', async () => {
     const receiver = await closedLater(
       startRawReceiver((socket) => void socket.on('data', () => socket.write(`${HTTP_200}content-length: 0\r\n\r\n`))),
     );
@@ -98,13 +98,13 @@ describe('connections', () => {
     await until(() => receiver.connections[0]?.destroyed === true, 1_400);
   });
 
-  test('that the receiver closed after an answer are not used again', async () => {
+  test('that the receiver has closed after a response are not reused', async () => {
     const receiver = await closedLater(
       startReceiver((_request, response) => {
         response.end(() => response.socket?.end());
       }),
     );
-    const sender = senderFor();
+    const sender = openSender();
     for (let round = 0; round < 3; round++) {
       expect(await sender.send({ url: receiver.url, headers, body: '{}' })).toMatchObject({ status: 200 });
       await sleep(20);
@@ -112,14 +112,14 @@ describe('connections', () => {
     expect(receiver.connections).toHaveLength(3);
   });
 
-  test('that break under an attempt end it: it is not sent a second time in silence', async () => {
+  test('that break end their request, which is not silently sent again', async () => {
     const receiver = await closedLater(
       startReceiver((_request, response, index) => {
         if (index === 0) response.end();
         else response.socket?.destroy();
       }),
     );
-    const sender = senderFor();
+    const sender = openSender();
     await sender.send({ url: receiver.url, headers, body: '{}' });
     await sleep(IDLE_MS);
     expect(await sender.send({ url: receiver.url, headers, body: '{}' })).toMatchObject({
@@ -130,15 +130,15 @@ describe('connections', () => {
     expect(receiver.connections).toHaveLength(1);
   });
 
-  test('end with the sender, after the attempts under way', async () => {
+  test('are closed with the sender, after the requests in flight', async () => {
     const receiver = await closedLater(
       startReceiver((_request, response) => void setTimeout(() => response.end(), 80)),
     );
-    const sender = senderFor();
-    const underWay = sender.send({ url: receiver.url, headers, body: '{}' });
+    const sender = openSender();
+    const inFlight = sender.send({ url: receiver.url, headers, body: '{}' });
     await receiver.waitFor(1);
     await sender.close();
-    expect(await underWay).toMatchObject({ status: 200 });
+    expect(await inFlight).toMatchObject({ status: 200 });
     await until(() => receiver.connections.every((socket) => socket.destroyed));
     await expect(sender.send({ url: receiver.url, headers, body: '{}' })).rejects.toThrow();
   });

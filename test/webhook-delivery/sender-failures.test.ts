@@ -3,68 +3,68 @@ import { describe, expect, test } from 'vitest';
 import { AddressRefused, type ResolveHost } from '../../src/egress/address-guard.ts';
 import { failureReason } from '../../src/egress/failure-reason.ts';
 import { closedUrl, startRawReceiver, startReceiver } from '../support/receiver.ts';
-import { attempt, CLOSED, closedLater, expectNoAnswer, sleep, TIMEOUT_MS, until } from './sending.ts';
+import { attempt, CLOSED, closedLater, expectNoResponse, sleep, TIMEOUT_MS, until } from './sending.ts';
 
-const NO_ANSWER = 'No response within 0.25 s';
+const NO_RESPONSE = 'No response within 0.25 s';
 
-describe('no answer', () => {
+describe('there is no response', () => {
   test('from a receiver that hangs before the headers', async () => {
     const receiver = await closedLater(startReceiver(() => {}));
     const outcome = await attempt(receiver.url, { timeoutMs: TIMEOUT_MS });
-    expectNoAnswer(outcome, NO_ANSWER);
+    expectNoResponse(outcome, NO_RESPONSE);
     expect(outcome.durationMs).toBeLessThan(TIMEOUT_MS + 200);
     await until(() => receiver.connections.every((socket) => socket.destroyed));
   });
 
-  test('from one that hangs in the TLS handshake', async () => {
+  test('from a receiver that hangs in the TLS handshake', async () => {
     const receiver = await closedLater(startRawReceiver(() => {}));
     const outcome = await attempt(receiver.url.replace('http:', 'https:'), { timeoutMs: TIMEOUT_MS });
-    expectNoAnswer(outcome, NO_ANSWER);
+    expectNoResponse(outcome, NO_RESPONSE);
     expect(outcome.durationMs).toBeLessThan(TIMEOUT_MS + 200);
   });
 
-  test('from one that drips its headers', async () => {
+  test('from a receiver that sends its headers too slowly', async () => {
     const receiver = await closedLater(
       startRawReceiver((socket) => {
         socket.write('HTTP/1.1 200 OK\r\nx-slow: ');
-        const dripping = setInterval(() => socket.write('x'), 20);
-        socket.on('close', () => clearInterval(dripping));
+        const interval = setInterval(() => socket.write('x'), 20);
+        socket.on('close', () => clearInterval(interval));
       }),
     );
-    expectNoAnswer(await attempt(receiver.url, { timeoutMs: TIMEOUT_MS }), NO_ANSWER);
+    expectNoResponse(await attempt(receiver.url, { timeoutMs: TIMEOUT_MS }), NO_RESPONSE);
   });
 
-  test('from one that says for ever that an answer will come', async () => {
+  test('from a receiver that sends interim responses without end', async () => {
     const receiver = await closedLater(
       startRawReceiver((socket) => {
-        const hinting = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'), 5);
-        socket.on('close', () => clearInterval(hinting));
+        const interval = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'), 5);
+        socket.on('close', () => clearInterval(interval));
       }),
     );
-    expectNoAnswer(await attempt(receiver.url, { timeoutMs: TIMEOUT_MS }), NO_ANSWER);
+    expectNoResponse(await attempt(receiver.url, { timeoutMs: TIMEOUT_MS }), NO_RESPONSE);
   });
 
-  test('while the name is looked up: and nothing is sent when the connection comes late', async () => {
+  test('if the name is resolved too late, and nothing is sent then', async () => {
     const receiver = await closedLater(startReceiver());
     const resolveHost: ResolveHost = async () => {
       await sleep(TIMEOUT_MS - 30);
       return [{ address: '127.0.0.1', family: 4 }];
     };
     const outcome = await attempt(`http://slow.test:${receiver.port}/`, { timeoutMs: TIMEOUT_MS - 100, resolveHost });
-    expectNoAnswer(outcome, 'No response within 0.15 s');
+    expectNoResponse(outcome, 'No response within 0.15 s');
     await sleep(200);
     expect(receiver.requests).toEqual([]);
   });
 
-  test.each(['000', '099'])('that is HTTP, but for a status of %s', async (status) => {
+  test.each(['000', '099'])('with the invalid status %s', async (status) => {
     const receiver = await closedLater(
       startRawReceiver((socket) => void socket.once('data', () => socket.end(`HTTP/1.1 ${status} No\r\n\r\n`))),
     );
-    expectNoAnswer(await attempt(receiver.url), 'The response was not valid HTTP');
+    expectNoResponse(await attempt(receiver.url), 'The response was not valid HTTP');
   });
 
-  test('where nothing listens', async () => {
-    expectNoAnswer(await attempt(await closedUrl()), 'The connection was refused');
+  test('from a port where nothing listens', async () => {
+    expectNoResponse(await attempt(await closedUrl()), 'The connection was refused');
   });
 
   test.each<[string, (socket: Socket) => void]>([
@@ -79,19 +79,19 @@ describe('no answer', () => {
     ],
   ])('from a receiver that %s', async (_name, onConnection) => {
     const receiver = await closedLater(startRawReceiver(onConnection));
-    expectNoAnswer(await attempt(receiver.url, { timeoutMs: 1_000 }), CLOSED);
+    expectNoResponse(await attempt(receiver.url, { timeoutMs: 1_000 }), CLOSED);
     expect(receiver.connections).toHaveLength(1);
   });
 
   test.each(['SSH-2.0-OpenSSH_9.9\r\n', '220 mail ESMTP\r\n', '-ERR unknown command\r\n', '\0\u0001\u0002'])(
-    'that is HTTP: %j',
+    'that is HTTP, but this: %j',
     async (greeting) => {
       const receiver = await closedLater(startRawReceiver((socket) => void socket.end(greeting)));
-      expectNoAnswer(await attempt(receiver.url), 'The response was not valid HTTP');
+      expectNoResponse(await attempt(receiver.url), 'The response was not valid HTTP');
     },
   );
 
-  test('with headers without end', async () => {
+  test('with headers that do not end', async () => {
     const receiver = await closedLater(
       startRawReceiver((socket) => {
         const pour = (): void => {
@@ -102,17 +102,17 @@ describe('no answer', () => {
         pour();
       }),
     );
-    expectNoAnswer(await attempt(receiver.url), 'The response headers are too large');
+    expectNoResponse(await attempt(receiver.url), 'The response headers are too large');
     await until(() => receiver.connections.every((socket) => socket.destroyed));
     expect(receiver.connections[0]?.bytesWritten).toBeLessThan(10_000_000);
   });
 
-  test('for a name without an address', async () => {
-    expectNoAnswer(await attempt('http://nowhere.invalid/'), 'The host name does not resolve');
+  test('for a host name without an address', async () => {
+    expectNoResponse(await attempt('http://nowhere.invalid/'), 'The host name does not resolve');
   });
 });
 
-describe('reasons', () => {
+describe('the reason', () => {
   const withCode = (code: string): Error => Object.assign(new Error('connect 10.0.0.1:5432'), { code });
 
   test.each([
@@ -127,18 +127,21 @@ describe('reasons', () => {
     expect(failureReason(withCode(code))).toBe(reason);
   });
 
-  test('are taken from the first of several addresses', () => {
+  test('is that of the first of several addresses', () => {
     const failures = ['ECONNREFUSED', 'ENETUNREACH'].map(withCode);
     expect(failureReason(Object.assign(new AggregateError(failures), { code: 'ECONNREFUSED' }))).toBe(
       'The connection was refused',
     );
   });
 
-  test('of refusals are their messages', () => {
+  test('of a refused address is the message of the refusal', () => {
     expect(failureReason(new AddressRefused('Address not allowed: x'))).toBe('Address not allowed: x');
   });
 
-  test.each(['UND_ERR_INVALID_ARG', 'UND_ERR_DESTROYED', 'EMFILE', ''])('there is none for "%s"', (code) => {
-    expect(failureReason(withCode(code))).toBeNull();
-  });
+  test.each(['UND_ERR_INVALID_ARG', 'UND_ERR_DESTROYED', 'EMFILE', ''])(
+    'does not exist for an error of our own: "%s"',
+    (code) => {
+      expect(failureReason(withCode(code))).toBeNull();
+    },
+  );
 });

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
 import { startRawReceiver, startReceiver } from '../support/receiver.ts';
-import { attempt, CLOSED, closedLater, expectNoAnswer, IDLE_MS, senderFor, sleep } from './sending.ts';
+import { attempt, CLOSED, closedLater, expectNoResponse, IDLE_MS, openSender, sleep } from './sending.ts';
 
 function fixture(name: string): string {
   return readFileSync(new URL(`./fixtures/${name}`, import.meta.url), 'utf8');
@@ -14,11 +14,11 @@ describe('TLS', () => {
   const authorities = getCACertificates('default');
   afterEach(() => setDefaultCACertificates(authorities));
 
-  test('refuses a self-signed certificate, even where the environment would not', async () => {
+  test('refuses a self-signed certificate, even if NODE_TLS_REJECT_UNAUTHORIZED is 0', async () => {
     const receiver = await closedLater(startReceiver(undefined, { tls }));
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
     try {
-      expectNoAnswer(await attempt(receiver.url), 'TLS: the certificate is self-signed');
+      expectNoResponse(await attempt(receiver.url), 'TLS: the certificate is self-signed');
     } finally {
       delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
     }
@@ -29,16 +29,16 @@ describe('TLS', () => {
     setDefaultCACertificates([tls.cert]);
     const receiver = await closedLater(startReceiver(undefined, { tls }));
     const outcome = await attempt(`https://other.test:${receiver.port}/`);
-    expectNoAnswer(outcome, 'TLS: the certificate is for another host');
+    expectNoResponse(outcome, 'TLS: the certificate is for another host');
     expect(receiver.requests).toEqual([]);
   });
 
   test.each(['receiver.test', 'receiver.test.', 'RECEIVER.test', '127.0.0.1'])(
-    'sends to %s with a certificate that is trusted, and keeps the connection',
+    'sends to %s with a trusted certificate, and reuses the connection',
     async (host) => {
       setDefaultCACertificates([tls.cert]);
       const receiver = await closedLater(startReceiver(undefined, { tls }));
-      const sender = senderFor();
+      const sender = openSender();
       for (let round = 0; round < 2; round++) {
         const url = `https://${host}:${receiver.port}/`;
         expect(await sender.send({ url, headers: {}, body: '{}' })).toMatchObject({ status: 200 });
@@ -48,7 +48,7 @@ describe('TLS', () => {
     },
   );
 
-  test("names the URL's host to the server", async () => {
+  test('sends the host of the URL as the server name', async () => {
     const names: string[] = [];
     const server = createServer({
       ...tls,
@@ -68,18 +68,18 @@ describe('TLS', () => {
   test.each<[string, (socket: Socket) => void]>([
     ['closes', (socket) => socket.end()],
     ['resets', (socket) => socket.resetAndDestroy()],
-  ])('meets a receiver that %s in the handshake', async (_name, onConnection) => {
+  ])('reports a receiver that %s the connection in the handshake', async (_name, onConnection) => {
     const receiver = await closedLater(
       startRawReceiver((socket) => void socket.once('data', () => onConnection(socket))),
     );
-    expectNoAnswer(await attempt(receiver.url.replace('http:', 'https:')), CLOSED);
+    expectNoResponse(await attempt(receiver.url.replace('http:', 'https:')), CLOSED);
     expect(receiver.connections).toHaveLength(1);
   });
 
-  test('meets a receiver that does not speak it', async () => {
+  test('reports a receiver that does not use TLS', async () => {
     const receiver = await closedLater(
       startRawReceiver((socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
     );
-    expectNoAnswer(await attempt(receiver.url.replace('http:', 'https:')), 'TLS: the handshake failed');
+    expectNoResponse(await attempt(receiver.url.replace('http:', 'https:')), 'TLS: the handshake failed');
   });
 });

@@ -1,16 +1,16 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { respond, startReceiver } from '../support/receiver.ts';
-import { attempt, closedLater, IDLE_MS, senderFor, sleep } from './sending.ts';
+import { attempt, closedLater, IDLE_MS, openSender, sleep } from './sending.ts';
 
 const headers = { 'content-type': 'application/json' };
 
 describe('the request', () => {
-  test('is one POST with the exact bytes and headers', async () => {
+  test('is one POST with these bytes and headers', async () => {
     const receiver = await closedLater(startReceiver());
     const body = JSON.stringify({ text: 'Käse 🧀 </script> \u2028' });
     const url = `${receiver.url}/hooks/ü?a=1&b=ö#part`;
-    await senderFor().send({ url, headers: { ...headers, 'webhook-id': 'msg_1' }, body });
+    await openSender().send({ url, headers: { ...headers, 'webhook-id': 'msg_1' }, body });
     expect(receiver.requests).toHaveLength(1);
     const [request] = receiver.requests;
     expect(request?.method).toBe('POST');
@@ -27,42 +27,42 @@ describe('the request', () => {
     });
   });
 
-  test('carries 1 MB unchanged', async () => {
+  test('can have a body of 1 MB', async () => {
     const receiver = await closedLater(startReceiver());
     const body = JSON.stringify('é'.repeat(500_000));
-    expect(await senderFor().send({ url: receiver.url, headers, body })).toMatchObject({ status: 200 });
+    expect(await openSender().send({ url: receiver.url, headers, body })).toMatchObject({ status: 200 });
     expect(receiver.requests[0]?.body.equals(Buffer.from(body))).toBe(true);
   });
 
-  test('names the host of the URL, not its address', async () => {
+  test('has the host name of the URL in its header, not the address', async () => {
     const receiver = await closedLater(startReceiver());
     await attempt(`http://receiver.test:${receiver.port}/`);
     expect(receiver.requests[0]?.headers.host).toBe(`receiver.test:${receiver.port}`);
   });
 
-  test('says nothing of a user and a password in the URL', async () => {
+  test('does not contain the user and the password of the URL', async () => {
     const receiver = await closedLater(startReceiver());
     await attempt(receiver.url.replace('//', '//user:secret@'));
     expect(receiver.requests[0]?.headers).not.toHaveProperty('authorization');
   });
 
-  test('is not sent with a header that holds a line break: that is a fault of ours', async () => {
+  test('is not sent with a line break in a header, which is an error of our own', async () => {
     const receiver = await closedLater(startReceiver());
-    const sent = senderFor().send({ url: receiver.url, headers: { 'x-webhook-event': 'a\r\nx-evil: 1' }, body: '{}' });
+    const sent = openSender().send({ url: receiver.url, headers: { 'x-webhook-event': 'a\r\nx-evil: 1' }, body: '{}' });
     await expect(sent).rejects.toThrow('invalid x-webhook-event header');
     expect(receiver.requests).toEqual([]);
   });
 });
 
-describe('the answer', () => {
-  test.each([200, 201, 204, 400, 401, 404, 410, 429, 500, 503, 599])('%i is the status', async (status) => {
+describe('the response', () => {
+  test.each([200, 201, 204, 400, 401, 404, 410, 429, 500, 503, 599])('has the status %i', async (status) => {
     const receiver = await closedLater(startReceiver(respond(status, status === 204 ? '' : 'said')));
     const text = status === 204 ? '' : 'said';
     const durationMs = expect.any(Number);
     expect(await attempt(receiver.url)).toEqual({ status, text, retryAfterSeconds: null, durationMs });
   });
 
-  test.each([301, 302, 303, 307, 308])('%i is not followed', async (status) => {
+  test.each([301, 302, 303, 307, 308])('is not followed if it is a redirect: %i', async (status) => {
     const target = await closedLater(startReceiver());
     const receiver = await closedLater(startReceiver(respond(status, 'moved', { location: `${target.url}/` })));
     expect(await attempt(receiver.url)).toMatchObject({ status, text: 'moved' });
@@ -70,7 +70,7 @@ describe('the answer', () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
-  test('a redirect without a target is an answer as any other', async () => {
+  test('may be a redirect without a target', async () => {
     const receiver = await closedLater(startReceiver(respond(302)));
     expect(await attempt(receiver.url)).toMatchObject({ status: 302, text: '' });
   });
@@ -79,9 +79,9 @@ describe('the answer', () => {
     ['seconds', '120', 120],
     ['ten years', '315360000', 315_360_000],
     ['a negative number', '-1', null],
-    ['words', 'soon', null],
-    ['several', ['1', '5'], 5],
-  ])('Retry-After in the form of %s', async (_name, value, seconds) => {
+    ['text', 'soon', null],
+    ['several values', ['1', '5'], 5],
+  ])('has a Retry-After with %s', async (_name, value, seconds) => {
     const receiver = await closedLater(startReceiver(respond(429, '', { 'retry-after': value })));
     expect((await attempt(receiver.url)).retryAfterSeconds).toBe(seconds);
   });
@@ -89,7 +89,7 @@ describe('the answer', () => {
   test.each([
     ['toUTCString', (date: Date) => date.toUTCString()],
     ['asctime', (date: Date) => date.toUTCString().replace(/^(\w+), (\d+) (\w+) (\d+) (\S+) GMT$/, '$1 $3 $2 $5 $4')],
-  ])('Retry-After as a date: %s', async (_name, format) => {
+  ])('has a Retry-After with a date: %s', async (_name, format) => {
     const value = format(new Date(Date.now() + 60_000));
     const receiver = await closedLater(startReceiver(respond(503, '', { 'retry-after': value })));
     const { retryAfterSeconds } = await attempt(receiver.url);
@@ -97,12 +97,12 @@ describe('the answer', () => {
     expect(retryAfterSeconds).toBeLessThanOrEqual(60);
   });
 
-  test('Retry-After means nothing on a success', async () => {
+  test('has no Retry-After if it is a success', async () => {
     const receiver = await closedLater(startReceiver(respond(200, '', { 'retry-after': '120' })));
     expect((await attempt(receiver.url)).retryAfterSeconds).toBeNull();
   });
 
-  test('NUL and what is no UTF-8 become U+FFFD', async () => {
+  test('has U+FFFD for NUL and for bytes that are not UTF-8', async () => {
     const body = Buffer.from([0x61, 0x00, 0x62, 0xff, 0x63, 0xed, 0xa0, 0x80, 0x64, 0xe2, 0x82]);
     const receiver = await closedLater(startReceiver(respond(200, body)));
     const { text } = await attempt(receiver.url);
@@ -110,9 +110,9 @@ describe('the answer', () => {
     expect(text.isWellFormed()).toBe(true);
   });
 
-  test('a body of 10 kB is whole, and its connection is kept', async () => {
+  test('has a body of up to 10 kB completely, and its connection is reused', async () => {
     const receiver = await closedLater(startReceiver(respond(200, 'x'.repeat(10_000))));
-    const sender = senderFor();
+    const sender = openSender();
     for (let round = 0; round < 2; round++) {
       const { text } = await sender.send({ url: receiver.url, headers, body: '{}' });
       expect(text).toBe('x'.repeat(10_000));
@@ -121,7 +121,7 @@ describe('the answer', () => {
     expect(receiver.connections).toHaveLength(1);
   });
 
-  test('a longer body is cut at 10 kB, and a character that the cut splits is left out', async () => {
+  test('has a longer body cut at 10 kB, without the character that the cut splits', async () => {
     const receiver = await closedLater(startReceiver(respond(200, `x${'€'.repeat(5_000)}`)));
     const { text } = await attempt(receiver.url);
     expect(text).toBe(`x${'€'.repeat(3_333)}`);
@@ -129,7 +129,7 @@ describe('the answer', () => {
     expect((await attempt(split.url)).text).toBe(`xx${'€'.repeat(3_332)}`);
   });
 
-  test.each(['gzip', 'br', 'zstd', 'deflate'])('a body in %s encoding is not decoded', async (encoding) => {
+  test.each(['gzip', 'br', 'zstd', 'deflate'])('has a body in %s encoding, which is not decoded', async (encoding) => {
     const bomb = gzipSync(Buffer.alloc(8_000_000));
     const receiver = await closedLater(startReceiver(respond(200, bomb, { 'content-encoding': encoding })));
     expect(await attempt(receiver.url)).toMatchObject({
@@ -142,12 +142,12 @@ describe('the answer', () => {
     ['identity', 'plain'],
     ['', 'plain'],
     ['gzip, <b>gzip</b>', '(a body in an encoding, not decoded)'],
-  ])('the encoding "%s" gives: %s', async (encoding, text) => {
+  ])('with the encoding "%s" has the text: %s', async (encoding, text) => {
     const receiver = await closedLater(startReceiver(respond(200, 'plain', { 'content-encoding': encoding })));
     expect((await attempt(receiver.url)).text).toBe(text);
   });
 
-  test('informational answers before it do not count', async () => {
+  test('is the final one, after interim responses', async () => {
     const receiver = await closedLater(
       startReceiver((_request, response) => {
         response.writeProcessing();
@@ -158,7 +158,7 @@ describe('the answer', () => {
     expect(await attempt(receiver.url)).toMatchObject({ status: 202, text: 'final' });
   });
 
-  test('its time is measured in whole milliseconds', async () => {
+  test('has a duration in whole milliseconds', async () => {
     const receiver = await closedLater(
       startReceiver((_request, response) => void setTimeout(() => response.end(), 60)),
     );

@@ -1,12 +1,12 @@
-/** Senders for tests, with what they may reach. */
+/** Senders for tests, and helpers to test them. */
 import { afterEach, expect } from 'vitest';
 import { type AddressPolicy, createAddressGuard, type ResolveHost } from '../../src/egress/address-guard.ts';
 import { createSender, type Outcome, type Sender } from '../../src/webhook-delivery/http-sender.ts';
 
-/** Short, so that a test of what hangs is quick. */
+/** Short, so that tests of receivers that hang are quick. */
 export const TIMEOUT_MS = 250;
 
-/** undici takes a connection for free some turns of the event loop after an answer. */
+/** undici reuses a connection only some turns of the event loop after the response. */
 export const IDLE_MS = 10;
 
 const closing: (() => Promise<void>)[] = [];
@@ -14,48 +14,48 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-/** Closes it after the test, whatever its outcome. */
+/** Closes a receiver or sender when the test ends, whether it passes or fails. */
 export async function closedLater<T extends { close(): Promise<void> }>(starting: Promise<T> | T): Promise<T> {
   const started = await starting;
   closing.push(() => started.close());
   return started;
 }
 
-/** Knows `*.test`, all of which is this machine. */
+/** Resolves every `*.test` to this machine. */
 export const testNames: ResolveHost = async (hostname) =>
   hostname.endsWith('.test') ? [{ address: '127.0.0.1', family: 4 }] : [];
 
 type Options = { policy?: AddressPolicy; resolveHost?: ResolveHost; timeoutMs?: number };
 
-export function senderFor(options: Options = {}): Sender {
+export function openSender(options: Options = {}): Sender {
   const { policy = 'loopback', resolveHost = testNames, timeoutMs = 5_000 } = options;
   const sender = createSender({ guard: createAddressGuard({ policy, resolveHost }), timeoutMs });
   closing.push(() => sender.close());
   return sender;
 }
 
-/** One attempt by a sender of its own. */
+/** Sends once, with a sender of its own. */
 export function attempt(url: string, options: Options = {}): Promise<Outcome> {
-  return senderFor(options).send({ url, headers: { 'content-type': 'application/json' }, body: '{}' });
+  return openSender(options).send({ url, headers: { 'content-type': 'application/json' }, body: '{}' });
 }
 
 export function sleep(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
-/** Resolves when `holds` does; rejects when it does not in time. */
-export async function until(holds: () => boolean, patienceMs = 2_000): Promise<void> {
-  const deadline = performance.now() + patienceMs;
+/** Resolves as soon as `holds` returns true. Rejects after `timeoutMs`. */
+export async function until(holds: () => boolean, timeoutMs = 30_000): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
   while (!holds()) {
-    if (performance.now() > deadline) throw new Error('It did not come to pass');
+    if (performance.now() > deadline) throw new Error('The condition does not hold');
     await sleep(2);
   }
 }
 
 export const CLOSED = 'The connection was closed before a response arrived';
 
-/** Without a status and with this reason, which names neither an address nor anything of ours. */
-export function expectNoAnswer(outcome: Outcome, reason: string): void {
+/** Expects no status, and this reason, which reveals no address and nothing about this service. */
+export function expectNoResponse(outcome: Outcome, reason: string): void {
   expect(outcome).toEqual({ status: 0, text: reason, retryAfterSeconds: null, durationMs: expect.any(Number) });
   expect(outcome.text).not.toMatch(/127\.0\.0\.1|::1|:\d{4}|node:|undici|at /);
 }

@@ -5,8 +5,8 @@ import { signedHeaders } from '../../src/webhook-delivery/signature.ts';
 
 const current = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
 const previous = `whsec_${Buffer.alloc(24, 2).toString('base64')}`;
-/** Its text is no canonical base64: one key of bytes, another of text. */
-const awkward = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
+/** Not canonical base64: its text and the bytes that it encodes are two different keys. */
+const nonCanonical = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
 const timestamp = '2026-11-20T12:00:00.000Z';
 
 function sign(body: string, secrets: string[], attemptAt = new Date()) {
@@ -21,41 +21,41 @@ const bodies: [name: string, body: string][] = [
   ['plain', envelope({ room_name: 'daily' })],
   ['unicode', envelope({ room_name: 'Käse 🧀 日本語 \u2028 \u0000' })],
   ['markup', envelope({ room_name: '</script><!--' })],
-  ['white space that JSON would drop', `  ${envelope({})}\r\n`],
+  ['white space that parsing would drop', `  ${envelope({})}\r\n`],
   ['1 MB', envelope({ room_name: 'é'.repeat(500_000) })],
 ];
 
 describe.each(bodies)('a body: %s', (_name, body) => {
   const bytes = Buffer.from(body);
 
-  test("verifies by the contract's recipe: hex HMAC-SHA256 of the bytes, keyed with the whole secret", () => {
+  test('has a signature in hex: the HMAC-SHA256 of the bytes with the whole secret as the key', () => {
     const expected = createHmac('sha256', Buffer.from(current)).update(bytes).digest('hex');
     expect(sign(body, [current])['x-webhook-signature']).toBe(expected);
   });
 
-  test('verifies by the library of Standard Webhooks', () => {
+  test('is verified by the library of Standard Webhooks', () => {
     expect(() => new Webhook(current).verify(bytes, sign(body, [current]))).not.toThrow();
     expect(() => new Webhook(previous).verify(bytes, sign(body, [current]))).toThrow();
   });
 
-  test('verifies with both secrets while they overlap', () => {
+  test('is verified with either secret while they overlap', () => {
     const headers = sign(body, [current, previous]);
     for (const secret of [current, previous]) {
       expect(() => new Webhook(secret).verify(bytes, headers)).not.toThrow();
     }
-    const recipe = (secret: string) => createHmac('sha256', secret).update(bytes).digest('hex');
-    expect(headers['x-webhook-signature']).toBe(recipe(current));
-    expect(headers['x-webhook-signature-previous']).toBe(recipe(previous));
+    const sign256 = (secret: string) => createHmac('sha256', secret).update(bytes).digest('hex');
+    expect(headers['x-webhook-signature']).toBe(sign256(current));
+    expect(headers['x-webhook-signature-previous']).toBe(sign256(previous));
   });
 
-  test('does not verify when one byte is another', () => {
+  test('is not verified if one byte differs', () => {
     const changed = Buffer.from(bytes);
     changed[changed.length - 3] = (changed.at(-3) ?? 0) ^ 1;
     expect(() => new Webhook(current).verify(changed, sign(body, [current]))).toThrow();
   });
 });
 
-test('has exactly these headers, of which the previous signature only while secrets overlap', () => {
+test('the headers are exactly these, and two signatures while secrets overlap', () => {
   const attemptAt = new Date('2026-11-21T00:00:00.999Z');
   expect(sign('{}', [current], attemptAt)).toStrictEqual({
     'content-type': 'application/json',
@@ -69,8 +69,8 @@ test('has exactly these headers, of which the previous signature only while secr
   expect(sign('{}', [current, previous])['webhook-signature']).toMatch(/^v1,[^ ]{44} v1,[^ ]{44}$/);
 });
 
-test('signs as the documents of Standard Webhooks do', () => {
-  // The example of its libraries' tests.
+test('the signature equals the example of Standard Webhooks', () => {
+  // From the tests of its libraries.
   const headers = signedHeaders({
     messageId: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
     event: 'test',
@@ -82,14 +82,14 @@ test('signs as the documents of Standard Webhooks do', () => {
   expect(headers['webhook-signature']).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
 });
 
-test('keys the two forms differently: with the text of the secret, and with the bytes that it holds', () => {
-  const { 'x-webhook-signature': hex = '', 'webhook-timestamp': at } = sign('{}', [awkward]);
-  expect(hex).toBe(createHmac('sha256', awkward).update('{}').digest('hex'));
-  const key = Buffer.from(awkward.slice('whsec_'.length), 'base64');
+test('the two forms use different keys: the text of the secret, and the bytes that it encodes', () => {
+  const { 'x-webhook-signature': hex = '', 'webhook-timestamp': at } = sign('{}', [nonCanonical]);
+  expect(hex).toBe(createHmac('sha256', nonCanonical).update('{}').digest('hex'));
+  const key = Buffer.from(nonCanonical.slice('whsec_'.length), 'base64');
   const standard = createHmac('sha256', key).update(`msg_1.${at}.{}`).digest('base64');
-  expect(sign('{}', [awkward])['webhook-signature']).toBe(`v1,${standard}`);
+  expect(sign('{}', [nonCanonical])['webhook-signature']).toBe(`v1,${standard}`);
 });
 
-test('refuses to send what nobody could verify', () => {
-  expect(() => sign('{}', [])).toThrow('no secret');
+test('throws without a secret, since nobody could verify the message', () => {
+  expect(() => sign('{}', [])).toThrow('at least one secret');
 });
