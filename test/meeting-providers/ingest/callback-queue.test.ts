@@ -2,10 +2,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Database } from '../../../src/db/client.ts';
 import { concurrently, countStatuses } from '../../support/concurrently.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startTestApp, type TestApp } from '../../support/test-app.ts';
 import { addTeam, type Team } from '../../support/world.ts';
 import { genericEvent } from '../adapters/callbacks.ts';
-import { addRoom, connect, eventually, type Room, type Source } from './connected-provider.ts';
+import { addRoom, connect, type Room, type Source } from './connected-provider.ts';
 
 let running = 0;
 let max = 0;

@@ -1,6 +1,6 @@
 /** The way in: what is taken, what is refused, and what one callback does however often it comes. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { applyPendingCallbacks } from '../../../src/features/meeting-providers/ingest/apply-callback.ts';
+import { applyCallback, applyPendingCallbacks } from '../../../src/features/meeting-providers/ingest/apply-callback.ts';
 import { pruneCallbacks } from '../../../src/features/meeting-providers/ingest/callback-store.ts';
 import { concurrently, countStatuses } from '../../support/concurrently.ts';
 import { dumpTables } from '../../support/dump.ts';
@@ -187,6 +187,19 @@ describe('often and at once', () => {
     const again = await send();
     app.clock.advance(-1000);
     expect([again.status, again.body]).toEqual([200, { ok: true }]);
+    expect(await dumpTables(app)).toEqual(before);
+  });
+
+  test('a callback that has been applied is not applied again, not even by a retry that took it before', async () => {
+    await source.post(genericEvent('recording.started', { title: 'Weekly' }, { room: room.name }));
+    const where = { workspaceId: team.id };
+    const { workspaceId, connectionId, dedupeKey } = await app.services.db.ingestEvent.findFirstOrThrow({ where });
+    // Applying the callback again would set the title again.
+    await app.services.db.recording.updateMany({ where, data: { title: null } });
+    const before = await dumpTables(app);
+    app.clock.advance(1000);
+    await applyCallback(app.services, { workspaceId, connectionId, dedupeKey });
+    app.clock.advance(-1000);
     expect(await dumpTables(app)).toEqual(before);
   });
 

@@ -56,14 +56,3 @@ export async function addRoom(app: TestApp, team: Team, sessionId?: string): Pro
   if (status !== 201) throw new Error(`Could not create a room: ${JSON.stringify(body)}`);
   return { id: body.room.id, name };
 }
-
-/** Waits until `look` finds something; rejects after 10 s. */
-export async function eventually<Found>(look: () => Promise<Found | null | undefined | false>): Promise<Found> {
-  const deadline = Date.now() + 10_000;
-  for (;;) {
-    const found = await look();
-    if (found) return found;
-    if (Date.now() > deadline) throw new Error('It did not come to that in 10 s');
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}

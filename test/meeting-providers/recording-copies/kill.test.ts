@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { createEncryptionKey } from '../../../src/core/sealing.ts';
 import { openDatabase } from '../../../src/db/client.ts';
+import { eventually } from '../../support/eventually.ts';
 import { createHttp } from '../../support/http.ts';
 import { makeMp4 } from '../../support/media.ts';
 import { startReceiver } from '../../support/receiver.ts';
@@ -11,7 +12,6 @@ import { makeTempDir } from '../../support/temp-dir.ts';
 import { createDatabase } from '../../support/test-app.ts';
 import { PASSWORD } from '../../support/world.ts';
 import { bodyOf, genericEvent, signGeneric } from '../adapters/callbacks.ts';
-import { eventually } from '../ingest/connected-provider.ts';
 
 const MP4 = makeMp4({ durationSeconds: 12, moov: 'front', mdatBytes: 300_000 });
 

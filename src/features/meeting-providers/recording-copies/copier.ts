@@ -1,63 +1,65 @@
-/** The copier of this process: it takes what is due, a few files at a time. */
+/** The copier of this process: it leases the files that are due and copies a few of them at a time. */
 import type { PgBoss } from 'pg-boss';
+import { systemTicker } from '../../../core/ticker.ts';
 import { SECOND_MS } from '../../../core/time.ts';
 import { listenTo, startPollLoop } from '../../../jobs/poll-loop.ts';
 import type { Services } from '../../../services.ts';
 import { COPY_CHANNEL, leaseCopies } from './copy-queue.ts';
-import { type CopyTimes, copyRecording } from './copy-recording.ts';
+import { type CopyContext, copyRecording } from './copy-recording.ts';
 import { createFileFetcher } from './fetch-file.ts';
 
-/** Files that one process copies at a time: enough for four workspaces that take all that one of them may. */
-const MAX_AT_ONCE = 12;
-/** NOTIFY wakes the copier for what is new; this is for what is due again, and for the wake-up that was lost. */
-const LOOK_EVERY_MS = 5 * SECOND_MS;
-
-export type CopierOptions = {
-  boss: PgBoss;
-  services: Services;
-  /** For tests; in milliseconds. */
-  headersMs?: number;
-  idleMs?: number;
-  times?: Partial<CopyTimes>;
-};
+/** How many files one process copies at a time: enough for four workspaces at their limit. */
+const MAX_CONCURRENT = 12;
+/** NOTIFY wakes the copier for new files. Polling finds those that are due again, and those whose wake-up was lost. */
+const POLL_EVERY_MS = 5 * SECOND_MS;
 
 export type Copier = {
-  /** Claims nothing more, breaks off what is under way and gives it back. */
+  /** Leases no more files, ends the running copies and releases their leases. */
   stop(): Promise<void>;
 };
 
-/** Starts copying recordings from providers into the store. Any number of processes may. */
-export async function startCopier({ boss, services, times = {}, ...timeouts }: CopierOptions): Promise<Copier> {
-  const fetcher = createFileFetcher(services.addressGuard, timeouts);
-  const needs = { services, fetcher, times };
+/** Starts to copy recordings from providers into the store. Any number of processes may run a copier. */
+export async function startCopier({ boss, services }: { boss: PgBoss; services: Services }): Promise<Copier> {
+  const fetcher = createFileFetcher(services.addressGuard);
+  const context = { services, fetcher, ticker: systemTicker };
   const stopping = new AbortController();
-  const underWay = new Set<Promise<void>>();
+  const running = new Set<Promise<void>>();
 
-  const begin = (copy: Promise<void>): void => {
-    underWay.add(copy);
+  const track = (copy: Promise<void>): void => {
+    running.add(copy);
     copy.finally(() => {
-      underWay.delete(copy);
-      passes.wake();
+      running.delete(copy);
+      loop.wake();
     });
   };
-  const passes = startPollLoop({
+  const loop = startPollLoop({
     name: 'copier',
     async poll() {
-      const free = MAX_AT_ONCE - underWay.size;
-      if (free === 0) return LOOK_EVERY_MS;
-      for (const claim of await leaseCopies(services, free)) begin(copyRecording(needs, claim, stopping.signal));
-      return LOOK_EVERY_MS;
+      const free = MAX_CONCURRENT - running.size;
+      for (const copy of await startDueCopies(context, free, stopping.signal)) track(copy);
+      return POLL_EVERY_MS;
     },
     log: services.log,
   });
-  const endListening = await listenTo(boss, COPY_CHANNEL, passes.wake, services.log);
+  const stopListening = await listenTo(boss, COPY_CHANNEL, loop.wake, services.log);
   return {
     async stop() {
-      await endListening();
-      await passes.stop();
-      stopping.abort(new Error('The copier stops'));
-      await Promise.all(underWay);
+      await stopListening();
+      await loop.stop();
+      stopping.abort(new Error('The copier is stopping'));
+      await Promise.all(running);
       await fetcher.close();
     },
   };
+}
+
+/** Leases up to `max` files that are due and starts to copy them. Each copy resolves when its result is recorded. */
+export async function startDueCopies(
+  context: CopyContext,
+  max: number,
+  stopping: AbortSignal,
+): Promise<Promise<void>[]> {
+  if (max === 0) return [];
+  const leases = await leaseCopies(context.services, max);
+  return leases.map((lease) => copyRecording(context, lease, stopping));
 }

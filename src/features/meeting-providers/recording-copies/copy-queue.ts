@@ -1,4 +1,4 @@
-/** The files at providers that are to be copied: the list of them, and who is at which. */
+/** The queue of files at providers that are to be copied, and the leases under which processes copy them. */
 
 import { lockWorkspace } from '../../../auth/workspace-lock.ts';
 import type { Sealer } from '../../../core/sealing.ts';
@@ -7,23 +7,23 @@ import { type Database, type Tx, transact } from '../../../db/client.ts';
 import type { Services } from '../../../services.ts';
 import { advanceRecording, type RecordingKey } from '../../recordings/recording-lifecycle.ts';
 
-/** What wakes the copiers. */
+/** The NOTIFY channel that wakes the copiers. */
 export const COPY_CHANNEL = 'lynxroom_copies';
 
-/** How long a link is tried, whatever it says of when it dies. */
-const MAX_TRIED_MS = DAY_MS;
-/** Of one workspace, in all processes together: what its servers do costs the others no more places. */
-const MAX_OF_ONE_WORKSPACE = 3;
-/** What claims wait for each other by: none sees half of what another one takes. */
-const CLAIMING = 'lynxroom_claim_copies';
-/** A worker that was killed is missed for as long. */
+/** How long a file is tried, even if its URL is valid for longer. */
+const MAX_LIFETIME_MS = DAY_MS;
+/** In all processes together, so that the slow servers of one workspace leave slots for the others. */
+const MAX_LEASES_PER_WORKSPACE = 3;
+/** The advisory lock behind which leases are granted, so that concurrent calls count each other's leases. */
+const LEASE_LOCK = 'lynxroom_claim_copies';
+/** After the process is killed, another one takes over when the lease expires. */
 const LEASE_MS = MINUTE_MS;
-const FIRST_PAUSE_MS = 5 * SECOND_MS;
-const MAX_PAUSE_MS = 5 * MINUTE_MS;
+const FIRST_BACKOFF_MS = 5 * SECOND_MS;
+const MAX_BACKOFF_MS = 5 * MINUTE_MS;
 
 export type CopyKey = { workspaceId: number; recordingId: number };
 
-/** A file that this process is to copy. `attempt` (1, 2, ...) names the lease too: whoever claims it next has another. */
+/** A file that this process may copy. `attempt` (1, 2, ...) also identifies the lease: the next lease has another one. */
 export type CopyLease = CopyKey & RecordingKey & { sealedUrl: Uint8Array; deadline: Date; attempt: number };
 
 type LeasedRow = {
@@ -36,12 +36,12 @@ type LeasedRow = {
   attempts: number;
 };
 
-/** Why a copy failed, in words; `isFinal`: trying again cannot help. */
-export type CopyFailure = { why: string; isFinal: boolean };
+/** `reason` is shown with the recording. `isFinal`: another attempt cannot succeed. */
+export type CopyFailure = { reason: string; isFinal: boolean };
 
 /**
- * Puts a file down to be copied, in the transaction that learns of it, and wakes a copier at its commit. Of two links to
- * one file the one that lives longer is kept; none is tried for more than a day.
+ * Queues a file and wakes a copier at the commit. Of two URLs of one recording, the queue holds the one that expires
+ * later, or the first if they expire at the same time. Its deadline is at most a day from now.
  */
 export async function addCopy(
   { tx, now, sealer }: { tx: Tx; now: Date; sealer: Sealer },
@@ -49,7 +49,7 @@ export async function addCopy(
   { url, expiresAt }: { url: string; expiresAt: Date | null },
 ): Promise<void> {
   const sealedUrl = sealer.seal(url, { workspaceId, purpose: 'recording link' });
-  const latest = now.getTime() + MAX_TRIED_MS;
+  const latest = now.getTime() + MAX_LIFETIME_MS;
   const deadline = new Date(Math.min(expiresAt?.getTime() ?? latest, latest));
   await tx.$executeRaw`
     insert into recording_copies (workspace_id, recording_id, sealed_url, deadline, next_attempt_at)
@@ -60,38 +60,38 @@ export async function addCopy(
   await tx.$executeRaw`select pg_notify(${COPY_CHANNEL}, '')`;
 }
 
-/** The link of a claim. Throws where it was sealed under another key. */
+/** Returns the URL of the file. Throws if it was sealed with another key. */
 export function openUrl(sealer: Sealer, { workspaceId, sealedUrl }: CopyLease): string {
   return sealer.open(sealedUrl, { workspaceId, purpose: 'recording link' });
 }
 
-export async function dropCopy(tx: Tx, { workspaceId, recordingId }: CopyKey): Promise<void> {
+export async function removeCopy(tx: Tx, { workspaceId, recordingId }: CopyKey): Promise<void> {
   await tx.recordingCopy.deleteMany({ where: { workspaceId, recordingId } });
 }
 
 /**
- * Takes up to `most` files that are due and that nobody is at, for a minute: first those whose links die first, and of a
- * workspace no more than that three are under way. Any number of processes may.
+ * Leases up to `max` due files for a minute each. Those with the earliest deadline come first, and at most three files of
+ * one workspace are leased at a time, in all processes together.
  */
 export async function leaseCopies({ db, clock }: Pick<Services, 'db' | 'clock'>, max: number): Promise<CopyLease[]> {
   const rows = await transact(db, async (tx) => {
-    await tx.$executeRaw`select pg_advisory_xact_lock(hashtext(${CLAIMING}))`;
+    await tx.$executeRaw`select pg_advisory_xact_lock(hashtext(${LEASE_LOCK}))`;
     const now = clock.now();
     return tx.$queryRaw<LeasedRow[]>`
-      with under_way as
+      with leased as
         (select workspace_id, count(*) as files from recording_copies where leased_until > ${now} group by workspace_id),
       due as
         (select workspace_id, recording_id,
-           row_number() over (partition by workspace_id order by deadline, recording_id) as place
+           row_number() over (partition by workspace_id order by deadline, recording_id) as position
          from recording_copies where next_attempt_at <= ${now} and (leased_until is null or leased_until <= ${now})),
-      taken as
+      selected as
         (select workspace_id, recording_id
-         from recording_copies c join due using (workspace_id, recording_id) left join under_way using (workspace_id)
-         where due.place + coalesce(under_way.files, 0) <= ${MAX_OF_ONE_WORKSPACE}
+         from recording_copies c join due using (workspace_id, recording_id) left join leased using (workspace_id)
+         where due.position + coalesce(leased.files, 0) <= ${MAX_LEASES_PER_WORKSPACE}
          order by c.deadline limit ${max} for update of c skip locked)
       update recording_copies c set leased_until = ${new Date(now.getTime() + LEASE_MS)}, attempts = c.attempts + 1
       from recordings r
-      where (c.workspace_id, c.recording_id) in (select workspace_id, recording_id from taken)
+      where (c.workspace_id, c.recording_id) in (select workspace_id, recording_id from selected)
         and r.workspace_id = c.workspace_id and r.id = c.recording_id
       returning c.workspace_id, c.recording_id, r.room_id, r.archive_id, c.sealed_url, c.deadline, c.attempts`;
   });
@@ -106,7 +106,7 @@ export async function leaseCopies({ db, clock }: Pick<Services, 'db' | 'clock'>,
   }));
 }
 
-/** Holds on to a claim for another minute; false: somebody else has it by now, or there is nothing to copy any more. */
+/** Extends a lease to a minute from now. Returns false if another process has it, or the copy has been removed. */
 export async function renewLease(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   { workspaceId, recordingId, attempt }: CopyLease,
@@ -119,7 +119,7 @@ export async function renewLease(
   return count === 1;
 }
 
-/** Gives a claim back, so that another process need not wait for its lease to end. */
+/** Ends a lease, so that another process can copy the file at once. */
 export async function releaseLease(db: Database, { workspaceId, recordingId, attempt }: CopyLease): Promise<void> {
   await db.recordingCopy.updateMany({
     where: { workspaceId, recordingId, attempts: attempt },
@@ -129,40 +129,39 @@ export async function releaseLease(db: Database, { workspaceId, recordingId, att
 }
 
 /**
- * Has a failed copy tried again after a pause that doubles from 5 s to 5 minutes, a last time when its link dies. After
- * that, or where trying again cannot help, the recording has failed. A claim that somebody else has by now is theirs.
+ * Schedules the next attempt, after a backoff that doubles from 5 s to 5 minutes, and a last one at the deadline. From the
+ * deadline on, or if the failure is final, the recording fails. Does nothing if another process has the lease.
  */
 export function recordFailure(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
-  claim: CopyLease,
-  { why, isFinal }: CopyFailure,
+  lease: CopyLease,
+  { reason, isFinal }: CopyFailure,
 ): Promise<void> {
   return transact(db, async (tx) => {
-    const { workspaceId, recordingId, attempt, deadline, roomId, archiveId } = claim;
+    const { workspaceId, recordingId, attempt, deadline, roomId, archiveId } = lease;
     await lockWorkspace(tx, workspaceId, 'Recording');
     const now = clock.now();
-    const isOver = isFinal || now >= deadline;
-    const nextAttemptAt = new Date(Math.min(now.getTime() + pauseAfter(attempt), deadline.getTime()));
+    const nextAttemptAt = new Date(Math.min(now.getTime() + backoffMs(attempt), deadline.getTime()));
     const { count } = await tx.recordingCopy.updateMany({
-      // The deadline too: of a link that came meanwhile nothing is known yet.
+      // A URL that arrived meanwhile has another deadline. It has not been tried, so it keeps its schedule.
       where: { workspaceId, recordingId, attempts: attempt, deadline },
-      data: { nextAttemptAt, leasedUntil: null, lastError: why },
+      data: { nextAttemptAt, leasedUntil: null, lastError: reason },
     });
     if (count === 0) {
       await tx.recordingCopy.updateMany({
         where: { workspaceId, recordingId, attempts: attempt },
-        data: { leasedUntil: null, lastError: why },
+        data: { leasedUntil: null, lastError: reason },
       });
       return;
     }
-    if (!isOver) return;
+    if (!isFinal && now < deadline) return;
     const failureReason = isFinal
-      ? `The file could not be copied: ${why}`
-      : `The file could not be copied in time: ${why}`;
+      ? `The file could not be copied: ${reason}`
+      : `The file could not be copied in time: ${reason}`;
     await advanceRecording(tx, now, { workspaceId, roomId, archiveId }, { status: 'failed', failureReason });
   });
 }
 
-function pauseAfter(attempt: number): number {
-  return Math.min(FIRST_PAUSE_MS * 2 ** Math.min(attempt - 1, 20), MAX_PAUSE_MS);
+function backoffMs(attempt: number): number {
+  return Math.min(FIRST_BACKOFF_MS * 2 ** Math.min(attempt - 1, 20), MAX_BACKOFF_MS);
 }

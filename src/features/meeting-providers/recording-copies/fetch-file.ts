@@ -1,4 +1,4 @@
-/** One file from a server that may do anything: bounded in time, dialling only what may be dialled. */
+/** Fetches one file from an untrusted server, within time limits and only from addresses that the guard allows. */
 import type { Readable } from 'node:stream';
 import { Agent } from 'undici';
 import { SECOND_MS } from '../../../core/time.ts';
@@ -8,13 +8,12 @@ import { createGuardedConnector } from '../../../egress/guarded-connector.ts';
 
 const CONNECT_MS = 10 * SECOND_MS;
 const HEADERS_MS = 15 * SECOND_MS;
-/** How long nothing may come of a file. */
 const IDLE_MS = 30 * SECOND_MS;
 const MAX_HEADER_BYTES = 16 * 1024;
 
 const HEADERS = { 'user-agent': 'Lynxroom-Recordings/1.0', 'accept-encoding': 'identity' };
 
-/** The file is not to be had. The message says why without naming the address; `isFinal`: it never will be. */
+/** The file cannot be fetched. The message says why, without the URL. `isFinal`: another attempt cannot succeed. */
 export class FileUnavailable extends Error {
   readonly isFinal: boolean;
 
@@ -27,24 +26,28 @@ export class FileUnavailable extends Error {
 
 export type FileFetcher = {
   /**
-   * The bytes of a file that a server answers GET with, by 200 and not by way of a redirect. Throws FileUnavailable, and so
-   * may the stream end.
+   * Fetches a file with GET and returns its bytes. Accepts only status 200, and follows no redirects. Throws
+   * FileUnavailable, also while the bytes are read.
    */
   fetch(url: string, options: { maxBytes: number; signal: AbortSignal }): Promise<AsyncIterable<Buffer>>;
-  /** Breaks off what is under way. */
+  /** Aborts the running fetches. */
   close(): Promise<void>;
 };
 
-const TIMEOUTS: Readonly<Record<string, string>> = {
-  UND_ERR_HEADERS_TIMEOUT: 'No answer in time',
-  UND_ERR_BODY_TIMEOUT: 'The file stopped coming',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'The file broke off',
+/** In milliseconds: until the response headers, and for a pause while the file is being sent. */
+export type FileTimeouts = { headersMs?: number; idleMs?: number };
+
+/** The errors of undici that have a message of their own here. */
+const REASONS: Readonly<Record<string, string>> = {
+  UND_ERR_HEADERS_TIMEOUT: 'The server did not answer in time',
+  UND_ERR_BODY_TIMEOUT: 'The server stopped sending the file',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'The file ended early',
 };
 
-/** A fetcher that reaches what the guard lets it. Time-outs can be shortened, in milliseconds. */
+/** Creates a fetcher that connects only to addresses that the guard allows. */
 export function createFileFetcher(
   guard: AddressGuard,
-  { headersMs = HEADERS_MS, idleMs = IDLE_MS }: { headersMs?: number; idleMs?: number } = {},
+  { headersMs = HEADERS_MS, idleMs = IDLE_MS }: FileTimeouts = {},
 ): FileFetcher {
   const agent = new Agent({
     connect: createGuardedConnector(guard, CONNECT_MS),
@@ -54,35 +57,49 @@ export function createFileFetcher(
     headersTimeout: headersMs,
     bodyTimeout: idleMs,
   });
-
   return {
-    async fetch(address, { maxBytes, signal }) {
-      const url = URL.parse(address);
-      const refusal = url ? refusalOfForm(url) : 'url is not a URL';
-      if (url === null || refusal !== null)
-        throw new FileUnavailable(`Address not allowed: ${refusal}`, { isFinal: true });
-      try {
-        const path = url.pathname + url.search;
-        const answer = await agent.request({ origin: url.origin, path, method: 'GET', headers: HEADERS, signal });
-        const { statusCode, headers, body } = answer;
-        const refuse = async (why: string, isFinal = false): Promise<never> => {
-          // An error of what is thrown away has nobody to hear it.
-          body.on('error', () => {}).destroy();
-          throw new FileUnavailable(why, { isFinal });
-        };
-        if (statusCode !== 200) return await refuse(`The server answered ${statusCode}`);
-        if (Number(headers['content-length'] ?? 0) > maxBytes) return await refuse('The file is too large', true);
-        return passOn(body);
-      } catch (error) {
-        throw toUnavailable(error);
-      }
-    },
-
+    fetch: (url, options) => fetchFile(agent, url, options),
     close: () => agent.destroy(),
   };
 }
 
-async function* passOn(body: Readable): AsyncGenerator<Buffer> {
+async function fetchFile(
+  agent: Agent,
+  address: string,
+  { maxBytes, signal }: { maxBytes: number; signal: AbortSignal },
+): Promise<AsyncIterable<Buffer>> {
+  const { origin, pathname, search } = parseUrl(address);
+  try {
+    const request = { origin, path: pathname + search, method: 'GET', headers: HEADERS, signal } as const;
+    const { statusCode, headers, body } = await agent.request(request);
+    const rejection = findRejection(statusCode, headers['content-length'], maxBytes);
+    if (rejection === null) return readBody(body);
+    // Without a listener, an error of the discarded body would end the process.
+    body.on('error', () => {}).destroy();
+    throw rejection;
+  } catch (error) {
+    throw toUnavailable(error);
+  }
+}
+
+function parseUrl(address: string): URL {
+  const url = URL.parse(address);
+  const refusal = url ? refusalOfForm(url) : 'url is not a URL';
+  if (url === null || refusal !== null) throw new FileUnavailable(`Address not allowed: ${refusal}`, { isFinal: true });
+  return url;
+}
+
+function findRejection(
+  statusCode: number,
+  contentLength: string | string[] | undefined,
+  maxBytes: number,
+): FileUnavailable | null {
+  if (statusCode !== 200) return new FileUnavailable(`The server answered ${statusCode}`);
+  if (Number(contentLength ?? 0) > maxBytes) return new FileUnavailable('The file is too large', { isFinal: true });
+  return null;
+}
+
+async function* readBody(body: Readable): AsyncGenerator<Buffer> {
   try {
     yield* body;
   } catch (error) {
@@ -90,10 +107,12 @@ async function* passOn(body: Readable): AsyncGenerator<Buffer> {
   }
 }
 
-/** What undici failed with, in words; anything that no server can cause stays as it is. */
+/** Turns an error of the connection into FileUnavailable. An error that no server can cause stays as it is. */
 function toUnavailable(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof FileUnavailable) return error;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  const why = TIMEOUTS[code] ?? failureReason(error);
-  return why === null ? error : new FileUnavailable(why, { isFinal: error instanceof AddressRefused, cause: error });
+  const reason = REASONS[code] ?? failureReason(error);
+  return reason === null
+    ? error
+    : new FileUnavailable(reason, { isFinal: error instanceof AddressRefused, cause: error });
 }

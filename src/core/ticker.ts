@@ -1,0 +1,15 @@
+/** Elapsed time and repeated calls, so that tests can control both. */
+export type Ticker = {
+  /** Milliseconds on a clock that only moves forward. */
+  now(): number;
+  /** Calls `tick` every `ms` milliseconds. Returns a function that stops it. */
+  every(ms: number, tick: () => void): () => void;
+};
+
+export const systemTicker: Ticker = {
+  now: () => performance.now(),
+  every(ms, tick) {
+    const timer = setInterval(tick, ms);
+    return () => clearInterval(timer);
+  },
+};

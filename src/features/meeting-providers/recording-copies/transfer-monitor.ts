@@ -1,0 +1,72 @@
+/** Watches the transfer of one file: renews its lease, and ends a transfer that is too slow or has lost its lease. */
+import type { Log } from '../../../core/log.ts';
+import type { Ticker } from '../../../core/ticker.ts';
+import { MINUTE_MS, SECOND_MS } from '../../../core/time.ts';
+import { FileUnavailable } from './fetch-file.ts';
+
+/** A third of the lease, so that one failed renewal does no harm. */
+const CHECK_EVERY_MS = 20 * SECOND_MS;
+/** For connecting, and for a server that first has to fetch the file from an archive. */
+const GRACE_MS = 30 * SECOND_MS;
+/** The minimum average after the grace period. A slower server would delay other copies. */
+const MIN_BYTES_PER_SECOND = 64 * 1024;
+const MIN_TRANSFER_MS = 30 * MINUTE_MS;
+/** 10 Mbit/s: a connection of this speed can transfer the largest file in time. */
+const BYTES_PER_SECOND_OF_SLOW_LINK = 1_250_000;
+
+/** Another process has the lease, or the copier is stopping. The attempt ends without a result. */
+export class LeaseLost extends Error {}
+
+export type TransferMonitor = {
+  /** Aborted when the transfer must end. Its reason is a FileUnavailable or LeaseLost. */
+  signal: AbortSignal;
+  /** Passes the chunks on and counts their bytes. */
+  count(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer>;
+  /** Ends the renewals, and the transfer if it is still running. */
+  stop(): void;
+};
+
+/**
+ * The longest time that a transfer may take, in milliseconds: 30 minutes, or the time for `maxBytes` at 10 Mbit/s if that
+ * is longer.
+ */
+export function maxTransferMs(maxBytes: number): number {
+  return Math.max(MIN_TRANSFER_MS, (maxBytes / BYTES_PER_SECOND_OF_SLOW_LINK) * SECOND_MS);
+}
+
+/** Starts to watch a transfer. `renewLease` resolves with false if the lease has been lost. */
+export function monitorTransfer(
+  { ticker, log, maxBytes }: { ticker: Ticker; log: Log; maxBytes: number },
+  renewLease: () => Promise<boolean>,
+): TransferMonitor {
+  const end = new AbortController();
+  const startedAt = ticker.now();
+  const maxMs = maxTransferMs(maxBytes);
+  let bytes = 0;
+
+  const check = (): void => {
+    const elapsedMs = ticker.now() - startedAt;
+    const minBytes = ((elapsedMs - GRACE_MS) / SECOND_MS) * MIN_BYTES_PER_SECOND;
+    if (elapsedMs > maxMs) end.abort(new FileUnavailable('The file took too long'));
+    if (bytes < minBytes) end.abort(new FileUnavailable('The file was sent too slowly'));
+    renewLease().then(
+      (isHeld) => isHeld || end.abort(new LeaseLost('Another process has the lease')),
+      (error: unknown) => log.warn({ err: error }, 'Failed to renew the lease of a copy'),
+    );
+  };
+  const stopChecks = ticker.every(CHECK_EVERY_MS, check);
+
+  return {
+    signal: end.signal,
+    async *count(chunks) {
+      for await (const chunk of chunks) {
+        bytes += chunk.length;
+        yield chunk;
+      }
+    },
+    stop() {
+      stopChecks();
+      end.abort(new LeaseLost('The attempt has ended'));
+    },
+  };
+}

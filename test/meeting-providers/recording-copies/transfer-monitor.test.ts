@@ -1,0 +1,82 @@
+/** The monitor of a transfer, with a clock of its own. */
+import { expect, test } from 'vitest';
+import {
+  LeaseLost,
+  maxTransferMs,
+  monitorTransfer,
+} from '../../../src/features/meeting-providers/recording-copies/transfer-monitor.ts';
+import { createManualTicker } from '../../support/manual-ticker.ts';
+import { quietLog } from '../../support/quiet-log.ts';
+
+const MIB = 1024 ** 2;
+const MINUTE_MS = 60_000;
+
+function watch(renewLease: () => Promise<boolean> = async () => true, maxBytes = 100 * MIB) {
+  const ticker = createManualTicker();
+  const monitor = monitorTransfer({ ticker, log: quietLog, maxBytes }, renewLease);
+  return { ticker, monitor };
+}
+
+/** Lets a transfer receive this many bytes. */
+async function receive(monitor: ReturnType<typeof monitorTransfer>, bytes: number): Promise<void> {
+  async function* chunks() {
+    yield Buffer.alloc(bytes);
+  }
+  for await (const chunk of monitor.count(chunks())) expect(chunk).toHaveLength(bytes);
+}
+
+test('the lease is renewed every 20 seconds until the transfer ends', () => {
+  let renewals = 0;
+  const { ticker, monitor } = watch(async () => {
+    renewals += 1;
+    return true;
+  });
+  ticker.advance(19_999);
+  expect(renewals).toBe(0);
+  ticker.advance(1);
+  expect(renewals).toBe(1);
+  monitor.stop();
+  ticker.advance(MINUTE_MS);
+  expect(renewals).toBe(1);
+  expect(monitor.signal.reason).toBeInstanceOf(LeaseLost);
+});
+
+test('a lease that another process has ends the transfer', async () => {
+  const { ticker, monitor } = watch(async () => false);
+  ticker.advance(20_000);
+  await Promise.resolve();
+  expect(monitor.signal.reason).toBeInstanceOf(LeaseLost);
+});
+
+test('a renewal that fails does not end the transfer', async () => {
+  const { ticker, monitor } = watch(() => Promise.reject(new Error('The database is down')));
+  ticker.advance(20_000);
+  await Promise.resolve();
+  expect(monitor.signal.aborted).toBe(false);
+});
+
+test('a file has a grace period of 30 seconds, and then needs 64 KiB a second on average', async () => {
+  const { ticker, monitor } = watch();
+  ticker.advance(20_000);
+  expect(monitor.signal.aborted).toBe(false);
+  // Enough until the check after 60 seconds, and not until the one after 80.
+  await receive(monitor, 30 * 64 * 1024);
+  ticker.advance(40_000);
+  expect(monitor.signal.aborted).toBe(false);
+  ticker.advance(20_000);
+  expect(monitor.signal.reason).toMatchObject({ message: 'The file was sent too slowly', isFinal: false });
+});
+
+test('a file must arrive within 30 minutes, however fast it is', async () => {
+  const { ticker, monitor } = watch();
+  await receive(monitor, 1000 * MIB);
+  ticker.advance(30 * MINUTE_MS);
+  expect(monitor.signal.aborted).toBe(false);
+  ticker.advance(20_000);
+  expect(monitor.signal.reason).toMatchObject({ message: 'The file took too long', isFinal: false });
+});
+
+test('the largest file has the time that it takes at 10 Mbit/s, and never less than 30 minutes', () => {
+  const minutes = (bytes: number): number => Math.round(maxTransferMs(bytes) / MINUTE_MS);
+  expect([1_000_000, 2 * 1024 ** 3, 10_000_000_000].map(minutes)).toEqual([30, 30, 133]);
+});
