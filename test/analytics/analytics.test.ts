@@ -1,4 +1,4 @@
-/** What GET analytics answers: every number equals a plain count, on the right UTC day, for members only. */
+/** Reading analytics: every number equals a count of the rows, on the right UTC day, and only members may read. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DAY_MS } from '../../src/core/time.ts';
 import { openDatabase, transact } from '../../src/db/client.ts';
@@ -7,10 +7,10 @@ import { findOrCreateContact } from '../../src/features/contacts/find-or-create-
 import { recordContactEvent } from '../../src/features/contacts/record-contact-event.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
+import { countRows } from './count-rows.ts';
 import { addPage, addRecording, addRoom, addSubjects, makeHistory } from './history.ts';
-import { countPlainly } from './plain-counts.ts';
 
-/** Twelve days into a year: the last thirty cross its boundary. */
+/** Early in a year, so that the last 30 days include its first day. */
 const NOW = new Date('2027-01-12T00:00:00.000Z');
 
 let app: TestApp;
@@ -23,11 +23,11 @@ function pathOf({ path }: Team): string {
   return `${path}/analytics`;
 }
 
-/** The answer, held against a plain count and against the other transport. */
+/** Reads the analytics over REST, and compares them with a count of the rows and with tRPC. */
 async function read(team: Team) {
   const { status, body } = await app.http.get(pathOf(team), team.member.token);
   expect(status).toBe(200);
-  expect(body).toEqual(await countPlainly(app.services.db, team.id, app.clock.now()));
+  expect(body).toEqual(await countRows(app.services.db, team.id, app.clock.now()));
   expect(await team.owner.client.analytics.read.query({ workspaceId: team.id })).toEqual(body);
   return body;
 }
@@ -62,18 +62,18 @@ const empty = {
   topRooms: [],
 };
 
-test('a workspace where nothing happened has six empty fields, in the order of the contract', async () => {
+test('an empty workspace has six empty fields in the order of the contract', async () => {
   const body = await read(await addTeam(app));
   expect(body).toEqual(empty);
   expect(Object.keys(body)).toEqual(Object.keys(empty));
 });
 
-test('every number equals a plain count over a random history, on every day that the clock is moved to', async () => {
+test('every number equals a count of the rows of a random history, on any day', async () => {
   const [team, other] = [await addTeam(app), await addTeam(app)];
   const subjects = await addSubjects(app, team);
   for (const [index, roomId] of subjects.rooms.entries()) await addRecording(app, team, roomId, index * 4_000_000_000);
   await makeHistory(app, team, subjects, { seed: 1, transactions: 250, now: NOW });
-  // Another workspace counts for itself, even where it names rooms of this one.
+  // Events of another workspace do not count here, even if they name rooms of this one.
   await makeHistory(app, other, subjects, { seed: 2, transactions: 20, now: NOW });
   const first = await read(team);
   expect(first.kpis.recordingDuration).toBe(66 * 4_000_000_000);
@@ -83,22 +83,22 @@ test('every number equals a plain count over a random history, on every day that
   expect(first.topRooms).toHaveLength(5);
   expect((await read(other)).topRooms).toEqual([]);
 
-  // A millisecond before and at midnights from 31 days back to 61 days ahead.
+  // At midnight and a millisecond before, from 31 days ago to 61 days from now.
   const moveTo = (time: number): void => app.clock.advance(time - app.clock.now().getTime());
   for (let day = -31; day <= 61; day += 4) {
     for (const offset of [day * DAY_MS - 1, day * DAY_MS]) {
       moveTo(NOW.getTime() + offset);
-      // Not through a transport: at these times the sessions would have ended.
+      // Not through a transport, because the sessions would have expired.
       expect(await readAnalytics(app.services, { workspaceId: team.id })).toEqual(
-        await countPlainly(app.services.db, team.id, app.clock.now()),
+        await countRows(app.services.db, team.id, app.clock.now()),
       );
     }
   }
   moveTo(NOW.getTime());
 });
 
-describe('days', () => {
-  test('are UTC days: today and the 29 before, by the clock', async () => {
+describe('the timelines', () => {
+  test('cover today and the 29 days before, in UTC', async () => {
     const team = await addTeam(app);
     for (const at of [
       '2026-12-13T23:59:59.999Z',
@@ -124,12 +124,12 @@ describe('days', () => {
     app.clock.advance(-DAY_MS);
   });
 
-  test('are the same in whatever time zone the database is', async () => {
+  test('do not depend on the time zone of the database', async () => {
     const elsewhere = await startTestApp({ frozenAt: NOW });
     const team = await addTeam(elsewhere);
     await elsewhere.services.db.$executeRawUnsafe(`do $$ begin
       execute format('alter database %I set timezone to ''Pacific/Auckland''', current_database()); end $$`);
-    // Only new connections are in Auckland, where half of the UTC day is tomorrow.
+    // The setting applies to new connections. In Auckland, half of the UTC day is already the next day.
     const db = openDatabase({ connectionString: elsewhere.databaseUrl, poolSize: 1, onError: () => {} });
     const clock = { now: () => new Date('2027-01-12T23:30:00Z') };
     for (const at of ['2027-01-12T00:30:00Z', '2027-01-12T23:59:59.999Z', '2027-01-13T00:00:00Z'])
@@ -151,7 +151,7 @@ describe('days', () => {
     await elsewhere.close();
   });
 
-  test('count only with bookings or joins; other events show in the breakdown', async () => {
+  test('contain only days with bookings or joins; other events are only in the breakdown', async () => {
     const team = await addTeam(app);
     await record(team, 'page_view', NOW);
     await record(team, 'room_leave', NOW);
@@ -167,8 +167,8 @@ describe('days', () => {
   });
 });
 
-describe('lists', () => {
-  test('go by count, then by type or id', async () => {
+describe('the top lists', () => {
+  test('are ordered by count, then by type or id', async () => {
     const team = await addTeam(app);
     const { rooms, pages } = await addSubjects(app, team);
     for (const roomId of [...rooms].reverse()) await record(team, 'room_join', NOW, { roomId });
@@ -190,7 +190,7 @@ describe('lists', () => {
     expect(body.topRooms[1]).toMatchObject({ display_name: null, count: 1 });
   });
 
-  test('a room counts by joins alone, a page by bookings alone', async () => {
+  test('count only joins for rooms and only bookings for pages', async () => {
     const team = await addTeam(app);
     const both = { roomId: await addRoom(app, team), bookingPageId: await addPage(app, team) };
     await record(team, 'room_leave', NOW, both);
@@ -200,8 +200,8 @@ describe('lists', () => {
   });
 });
 
-describe('what was deleted', () => {
-  test('rooms, recordings, contacts and pages count no more; contact events stay', async () => {
+describe('after a deletion', () => {
+  test('deleted rooms, recordings, contacts and pages do not count, but contact events do', async () => {
     const team = await addTeam(app);
     const { db } = app.services;
     const rooms = [await addRoom(app, team), await addRoom(app, team)] as const;
@@ -210,7 +210,7 @@ describe('what was deleted', () => {
       await addRecording(app, team, roomId, 60);
       await record(team, 'room_join', NOW, { roomId });
     }
-    const gone = await addRecording(app, team, rooms[1], 5);
+    const deleted = await addRecording(app, team, rooms[1], 5);
     for (const bookingPageId of pages) await record(team, 'booking', NOW, { bookingPageId });
     await addContact(team, 'one@example.com');
     await addContact(team, 'two@example.com', '2027-01-03T10:00:00Z');
@@ -223,12 +223,12 @@ describe('what was deleted', () => {
     });
 
     const where = { workspaceId: team.id };
-    await db.recording.deleteMany({ where: { ...where, id: gone } });
+    await db.recording.deleteMany({ where: { ...where, id: deleted } });
     expect((await read(team)).kpis).toMatchObject({ recordings: 2, recordingDuration: 120 });
     await db.room.deleteMany({ where: { ...where, id: rooms[0] } });
     await db.bookingPage.deleteMany({ where: { ...where, id: pages[0] } });
     await db.contact.deleteMany({ where: { ...where, email: 'two@example.com' } });
-    // Those who were in a call when its room was deleted.
+    // A join that is recorded after its room was deleted.
     await record(team, 'room_join', NOW, { roomId: rooms[0] });
     expect(await read(team)).toMatchObject({
       kpis: { rooms: 1, recordings: 1, recordingDuration: 60, contacts: 1, bookings: 2 },
@@ -253,7 +253,7 @@ describe('what was deleted', () => {
     });
   });
 
-  test('a deleted workspace takes its events, contacts and sums along', async () => {
+  test('a deleted workspace has no events, contacts and sums', async () => {
     const team = await addTeam(app);
     const { db } = app.services;
     await makeHistory(app, team, await addSubjects(app, team), { seed: 3, transactions: 20, now: NOW });
@@ -269,7 +269,7 @@ describe('what was deleted', () => {
     expect((await app.http.get(pathOf(team), team.owner.token)).status).toBe(404);
   });
 
-  test('what is counted cannot be changed behind the sums', async () => {
+  test('rows that are counted cannot be changed', async () => {
     const team = await addTeam(app);
     const { db } = app.services;
     await record(team, 'booking', NOW);
@@ -284,15 +284,15 @@ describe('what was deleted', () => {
   });
 });
 
-describe('who may read', () => {
-  test('any member, by session or by key', async () => {
+describe('access', () => {
+  test('is granted to any member, by session or API key', async () => {
     const team = await addTeam(app);
     const { body } = await app.http.post(`${team.path}/api-keys`, team.owner.token, { name: 'Reader' });
     const tokens = [team.owner.token, team.admin.token, team.member.token, body.apiKey.full_key];
     for (const token of tokens) expect((await app.http.get(pathOf(team), token)).status).toBe(200);
   });
 
-  test('nobody else: 401, 404, 403 "Forbidden", 400, through both transports', async () => {
+  test('is denied to anyone else, through both transports', async () => {
     const team = await addTeam(app);
     const ask = async (id: unknown, token?: string) => {
       const rest = await app.http.get(`/api/workspaces/${id}/analytics`, token);
@@ -308,12 +308,12 @@ describe('who may read', () => {
     expect(await ask(team.id, team.outsider.token)).toEqual([403, 'Forbidden']);
     for (const id of ['abc', 0, -1, 1.5, 2_147_483_648])
       expect(await ask(id, team.member.token)).toEqual([400, 'workspaceId must be a positive 32-bit integer']);
-    // Another workspace in the query changes nothing.
+    // A workspace in the query has no effect.
     const path = `${pathOf(team)}?workspaceId=${team.id}&id=${team.id}`;
     expect((await app.http.get(path, team.outsider.token)).status).toBe(403);
   });
 
-  test('a key of another workspace is refused', async () => {
+  test('is denied to an API key of another workspace', async () => {
     const [team, other] = [await addTeam(app), await addTeam(app)];
     const { body } = await app.http.post(`${other.path}/api-keys`, other.owner.token, { name: 'Other' });
     expect(await app.http.get(pathOf(team), body.apiKey.full_key)).toMatchObject({

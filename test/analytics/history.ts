@@ -1,5 +1,4 @@
-/** Rooms, pages, contacts and events of a workspace, made at random from a seed. */
-
+/** Random rooms, pages, contacts and events of a workspace, from a seed. */
 import { DAY_MS } from '../../src/core/time.ts';
 import { type Tx, transact } from '../../src/db/client.ts';
 import { findOrCreateContact } from '../../src/features/contacts/find-or-create-contact.ts';
@@ -10,7 +9,7 @@ import type { Team } from '../support/world.ts';
 
 export type Random = { below(limit: number): number; of<Thing>(things: readonly Thing[]): Thing };
 
-/** Park and Miller's minimal standard generator: the same numbers for a seed, everywhere. */
+/** Park and Miller's minimal standard generator, which gives the same numbers everywhere. */
 export function createRandom(seed: number): Random {
   let state = seed;
   const below = (limit: number): number => {
@@ -74,7 +73,7 @@ export async function addPage(app: TestApp, team: Team, title = 'Call'): Promise
 
 export type Subjects = { rooms: readonly number[]; pages: readonly number[] };
 
-/** Twelve rooms and nine pages: more than a top list names. */
+/** Adds twelve rooms and nine pages, more than a top list contains. */
 export async function addSubjects(app: TestApp, team: Team): Promise<Subjects> {
   const rooms: number[] = [];
   const pages: number[] = [];
@@ -84,14 +83,14 @@ export async function addSubjects(app: TestApp, team: Team): Promise<Subjects> {
   return { rooms, pages };
 }
 
-/** One event of a random type, at times without a contact, a room or a page. */
+/** Records an event of a random type, sometimes without a contact, a room or a page. */
 export async function recordAnyEvent(tx: Tx, team: Team, { rooms, pages }: Subjects, random: Random, at: Date) {
   const type = random.of(['room_join', 'room_join', 'booking', 'room_leave', 'page_view']);
   await recordContactEvent(tx, {
     workspaceId: team.id,
     type,
     contactId: random.below(2) === 0 ? null : 1 + random.below(50),
-    // Also where the type does not count it.
+    // Also for types that do not count for rooms.
     roomId: random.below(5) === 0 ? null : random.of(rooms),
     bookingPageId: random.below(5) === 0 ? null : random.of(pages),
     at,
@@ -107,13 +106,13 @@ export function upsertAnyContact(tx: Tx, team: Team, random: Random, at: Date, p
   });
 }
 
-/** A time within 30 days of `now` to either side; half of them within a millisecond of midnight UTC. */
+/** A random time at most 30 days from `now`. Half of these times are within a millisecond of midnight UTC. */
 export function anyTimeAround(now: Date, random: Random): Date {
   const midnight = Math.floor(now.getTime() / DAY_MS) * DAY_MS + (random.below(61) - 30) * DAY_MS;
   return new Date(midnight + (random.below(2) === 0 ? random.below(3) - 1 : random.below(DAY_MS)));
 }
 
-/** `transactions` transactions of one to three events and a contact. */
+/** Runs transactions that each write one to three events and a contact. */
 export async function makeHistory(
   app: TestApp,
   team: Team,
@@ -124,7 +123,7 @@ export async function makeHistory(
   for (let index = 0; index < transactions; index += 1)
     await transact(app.services.db, async (tx) => {
       await upsertAnyContact(tx, team, random, anyTimeAround(now, random));
-      for (let many = random.below(3); many >= 0; many -= 1)
+      for (let more = random.below(3); more >= 0; more -= 1)
         await recordAnyEvent(tx, team, subjects, random, anyTimeAround(now, random));
     });
 }

@@ -4,7 +4,7 @@ import { type Activity, simulateMonth } from '../../scripts/demo/simulate-month.
 import { DAY_MS } from '../../src/core/time.ts';
 import { startTestApp } from '../support/test-app.ts';
 import { addPerson } from '../support/world.ts';
-import { countPlainly } from './plain-counts.ts';
+import { countRows } from './count-rows.ts';
 
 const FROM = new Date('2026-03-02T00:00:00Z');
 const DAYS = 35;
@@ -79,7 +79,7 @@ test('the analytics of five simulated weeks equal the simulated activity', { tim
     setTime(new Date(last.getTime() + DAY_MS - 1));
     const analytics = await client.analytics.read.query({ workspaceId: workspace.id });
     expect(analytics).toEqual(countActivity(activity, last));
-    expect(analytics).toEqual(await countPlainly(app.services.db, workspace.id, app.clock.now()));
+    expect(analytics).toEqual(await countRows(app.services.db, workspace.id, app.clock.now()));
     // The comparison is only worth something if a lot has happened.
     expect(activity.joins.length).toBeGreaterThan(100);
     expect(activity.recordings.length).toBeGreaterThan(10);

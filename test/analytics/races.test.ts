@@ -1,4 +1,4 @@
-/** The sums of analytics while many write: nothing lost, nothing counted twice, nobody stuck. */
+/** The sums of analytics under concurrent writes: nothing is lost or counted twice, and there are no deadlocks. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DAY_MS } from '../../src/core/time.ts';
 import { transact } from '../../src/db/client.ts';
@@ -8,8 +8,8 @@ import { recordContactEvent } from '../../src/features/contacts/record-contact-e
 import { concurrently } from '../support/concurrently.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
+import { countRows } from './count-rows.ts';
 import { addSubjects, createRandom, type Random, recordAnyEvent, type Subjects, upsertAnyContact } from './history.ts';
-import { countPlainly } from './plain-counts.ts';
 
 const WRITERS = 8;
 const TRANSACTIONS = 100;
@@ -22,65 +22,65 @@ afterAll(() => app.close());
 
 class RolledBack extends Error {}
 
-/** Today or yesterday: few days, so that writers meet. */
+/** Today or yesterday. With few days, writers compete for the same rows. */
 function anyDay(random: Random): Date {
   return new Date(app.clock.now().getTime() - random.below(2) * DAY_MS);
 }
 
-/** Some events and contacts in random order, given up at the end now and then. Returns how often it was tried. */
+/** Writes events and contacts in random order, and sometimes rolls back. Returns the number of attempts. */
 async function writeOnce(team: Team, subjects: Subjects, random: Random): Promise<number> {
-  let tries = 0;
-  const isGivenUp = random.below(5) === 0;
+  let attempts = 0;
+  const isRolledBack = random.below(5) === 0;
   const work = transact(app.services.db, async (tx) => {
-    tries += 1;
+    attempts += 1;
     for (let steps = 1 + random.below(4); steps > 0; steps -= 1) {
       if (random.below(3) === 0) await upsertAnyContact(tx, team, random, anyDay(random), 20);
       else await recordAnyEvent(tx, team, subjects, random, anyDay(random));
     }
-    if (isGivenUp) throw new RolledBack();
+    if (isRolledBack) throw new RolledBack();
   });
-  if (isGivenUp) await expect(work).rejects.toThrow(RolledBack);
+  if (isRolledBack) await expect(work).rejects.toThrow(RolledBack);
   else await work;
-  return tries;
+  return attempts;
 }
 
-/** Reads sums and rows in one snapshot, over and over until `done`; returns how often. */
+/** Repeatedly compares sums and rows in one snapshot until `done`. Returns the number of comparisons. */
 async function compareUntil(team: Team, done: Promise<unknown>): Promise<number> {
   let isDone = false;
   const end = done.finally(() => {
     isDone = true;
   });
-  let looks = 0;
-  for (; !isDone; looks += 1)
+  let comparisons = 0;
+  for (; !isDone; comparisons += 1)
     await app.services.db.$transaction(
       async (db) => {
         const sums = await readAnalytics({ db, clock: app.clock }, { workspaceId: team.id });
-        expect(sums).toEqual(await countPlainly(db, team.id, app.clock.now()));
+        expect(sums).toEqual(await countRows(db, team.id, app.clock.now()));
       },
       { isolationLevel: 'RepeatableRead' },
     );
   await end;
-  return looks;
+  return comparisons;
 }
 
-test('sums equal counts at every moment, and writers in any order never wait in a circle', async () => {
+test('sums equal counts at every moment, and writers in any order never deadlock', async () => {
   const team = await addTeam(app);
   const subjects = await addSubjects(app, team);
   const writing = concurrently(WRITERS, async (writer) => {
     const random = createRandom(100 + writer);
-    const tries: number[] = [];
-    for (let count = 0; count < TRANSACTIONS; count += 1) tries.push(await writeOnce(team, subjects, random));
-    return tries;
+    const attempts: number[] = [];
+    for (let count = 0; count < TRANSACTIONS; count += 1) attempts.push(await writeOnce(team, subjects, random));
+    return attempts;
   });
   expect(await compareUntil(team, writing)).toBeGreaterThan(5);
-  // A second try would mean that PostgreSQL had to break a deadlock.
+  // A second attempt would mean that there was a deadlock.
   expect(new Set((await writing).flat())).toEqual(new Set([1]));
   const sums = await readAnalytics({ db: app.services.db, clock: app.clock }, { workspaceId: team.id });
-  expect(sums).toEqual(await countPlainly(app.services.db, team.id, app.clock.now()));
+  expect(sums).toEqual(await countRows(app.services.db, team.id, app.clock.now()));
   expect(sums.kpis.bookings).toBeGreaterThan(100);
 }, 120_000);
 
-test('sums equal counts while rooms, pages and contacts are deleted under the writers', async () => {
+test('sums equal counts while rooms, pages and contacts are deleted', async () => {
   const team = await addTeam(app);
   const subjects = await addSubjects(app, team);
   const { db } = app.services;
@@ -98,11 +98,11 @@ test('sums equal counts while rooms, pages and contacts are deleted under the wr
   })();
   expect(await compareUntil(team, Promise.all([writing, deleting]))).toBeGreaterThan(1);
   const sums = await readAnalytics({ db, clock: app.clock }, { workspaceId: team.id });
-  expect(sums).toEqual(await countPlainly(db, team.id, app.clock.now()));
+  expect(sums).toEqual(await countRows(db, team.id, app.clock.now()));
   expect(sums.kpis.rooms).toBe(3);
 }, 120_000);
 
-test('of 40 calls with one email address, in whatever case, one makes the contact', async () => {
+test('40 concurrent calls with one email address, in different cases, create one contact', async () => {
   const team = await addTeam(app);
   const ids = await concurrently(40, (index) =>
     findOrCreateContact(app.services.db, {
@@ -117,7 +117,7 @@ test('of 40 calls with one email address, in whatever case, one makes the contac
   expect(contacts).toMatchObject([{ id: ids[0], email: 'kim@example.com' }]);
 });
 
-test('a contact keeps its day and its name, whoever comes with its address; without an address there is none', async () => {
+test('an existing contact keeps its day and its name, and no contact is created without an address', async () => {
   const team = await addTeam(app);
   const { db } = app.services;
   const add = (name: string, email: string | null, at: string) =>
@@ -133,7 +133,7 @@ test('a contact keeps its day and its name, whoever comes with its address; with
   expect(contacts).toMatchObject([{ id, name: 'Kim', createdAt: new Date('2026-05-01T00:00:00Z') }]);
 });
 
-test('events of a workspace that is deleted meanwhile go with it, or are refused', async () => {
+test('events of a workspace that is being deleted are deleted with it, or rejected', async () => {
   const team = await addTeam(app);
   const subjects = await addSubjects(app, team);
   const outcomes = await Promise.all([

@@ -17,7 +17,7 @@ async function* chunksOf(...chunks: (string | Buffer)[]): AsyncGenerator<Buffer>
   for (const chunk of chunks) yield Buffer.from(chunk);
 }
 
-function read(...chunks: (string | Buffer)[]): Promise<ParsedRow[]> {
+function parse(...chunks: (string | Buffer)[]): Promise<ParsedRow[]> {
   return collect(parseContactsCsv(chunksOf(...chunks)));
 }
 
@@ -25,40 +25,40 @@ function ada(line: number) {
   return { line, name: 'Ada', email: 'ada@example.com' };
 }
 
-async function asText(csv: AsyncIterable<string | Buffer>): Promise<string> {
+async function toText(csv: AsyncIterable<string | Buffer>): Promise<string> {
   return (await collect(csv)).map(String).join('');
 }
 
-describe('reading', () => {
+describe('parsing', () => {
   test.each<[what: string, file: string]>([
-    ['commas', 'name,email\nAda,ada@example.com\n'],
-    ['semicolons', 'name;email\r\nAda;ada@example.com\r\n'],
-    ['semicolons in the header decide, whatever the rows have', 'name;x;email\nAda;1,2,3,4;ada@example.com'],
-    ['separators within quotes of the header do not count', '"a;b;c",name,email\n,Ada,ada@example.com'],
-    ['a byte order mark', '\ufeffname,email\nAda,ada@example.com'],
-    ['a byte order mark before quotes', '\ufeff"email";"name"\nada@example.com;Ada'],
-    ['upper case, other names and other columns', 'No,E-MAIL , Full Name,Phone\n7,ada@example.com,Ada,+1'],
-    ['the first of two columns', 'email,name,E-mail,Full name\nada@example.com,Ada,b@example.com,Bea'],
-    ['old Macintosh line ends', 'name,email\rAda,ada@example.com\r'],
-    ['spaces and upper case', 'name,email\n  Ada\t, ADA@Example.com '],
-    ['fields too many', 'name,email\nAda,ada@example.com,x,y'],
-    ['bytes in other columns that are no text', 'name,email,x\nAda,ada@example.com,"\u0000\n'.replace('"', '')],
-  ])('%s', async (_, file) => {
-    expect(await read(file)).toEqual([ada(2)]);
+    ['is separated by commas', 'name,email\nAda,ada@example.com\n'],
+    ['is separated by semicolons', 'name;email\r\nAda;ada@example.com\r\n'],
+    ['has more semicolons than commas in the header', 'name;x;email\nAda;1,2,3,4;ada@example.com'],
+    ['has separators within quotes in the header', '"a;b;c",name,email\n,Ada,ada@example.com'],
+    ['has a byte order mark', '\ufeffname,email\nAda,ada@example.com'],
+    ['has a byte order mark before quotes', '\ufeff"email";"name"\nada@example.com;Ada'],
+    ['has other spellings of the columns, and other columns', 'No,E-MAIL , Full Name,Phone\n7,ada@example.com,Ada,+1'],
+    ['has a column twice (the first one counts)', 'email,name,E-mail,Full name\nada@example.com,Ada,b@example.com,Bea'],
+    ['has line ends of CR alone', 'name,email\rAda,ada@example.com\r'],
+    ['has surrounding spaces and upper case', 'name,email\n  Ada\t, ADA@Example.com '],
+    ['has more fields than columns', 'name,email\nAda,ada@example.com,x,y'],
+    ['has binary data in other columns', 'name,email,x\nAda,ada@example.com,"\u0000\n'.replace('"', '')],
+  ])('accepts a file that %s', async (_, file) => {
+    expect(await parse(file)).toEqual([ada(2)]);
   });
 
-  test('no name, or no column of names: the part before the @, in as much as a name may have', async () => {
-    expect(await read('name,email\n" ",Ada.L@example.com')).toEqual([
+  test('uses the part of the address before the @, cut to 100 characters, if there is no name', async () => {
+    expect(await parse('name,email\n" ",Ada.L@example.com')).toEqual([
       { line: 2, name: 'ada.l', email: 'ada.l@example.com' },
     ]);
     const long = `${'x'.repeat(120)}@example.com`;
-    expect(await read(`email\n${long}\n`)).toEqual([{ line: 2, name: 'x'.repeat(100), email: long }]);
+    expect(await parse(`email\n${long}\n`)).toEqual([{ line: 2, name: 'x'.repeat(100), email: long }]);
   });
 
-  test('lines are counted as an editor does: blank ones, line ends within quotes and mixed ones too', async () => {
+  test('counts lines like an editor, with blank lines, line ends within quotes and mixed line ends', async () => {
     const file =
       '\r\nname,email,note\n\nAda,ada@example.com,"a\r\nb\n\rc"\r\n,,\nAda,ada@example.com\rAda,ada@example.com';
-    expect(await read(file)).toEqual([ada(4), ada(9), ada(10)]);
+    expect(await parse(file)).toEqual([ada(4), ada(9), ada(10)]);
   });
 
   test.each<[problem: string, row: string | Buffer]>([
@@ -75,20 +75,20 @@ describe('reading', () => {
     ['email must be UTF-8', Buffer.from('Bea,b\xe9a@example.com', 'latin1')],
     ['email must be a valid email address', 'Bea,bea@example.com\u0000'],
     ['email must be a valid email address', 'Bea, "bea@example.com"'],
-  ])('%s: a problem of its line alone', async (problem, row) => {
-    const contacts = await read('name,email\n', row, '\n', 'Ada,ada@example.com\n');
+  ])('reports "%s" for one line and continues', async (problem, row) => {
+    const contacts = await parse('name,email\n', row, '\n', 'Ada,ada@example.com\n');
     expect(contacts[0]).toEqual({ line: 2, problem });
     expect(contacts.slice(1)).toEqual([ada(String(row).includes('\n') ? 4 : 3)]);
   });
 
-  test('100 characters are 100 however many bytes they have', async () => {
+  test('limits names to 100 characters, not bytes', async () => {
     const name = '🎬'.repeat(100);
-    expect(await read(`name,email\n${name},ada@example.com`)).toEqual([{ ...ada(2), name }]);
+    expect(await parse(`name,email\n${name},ada@example.com`)).toEqual([{ ...ada(2), name }]);
   });
 
-  test('quotes within a field stay', async () => {
-    expect(await read('name,email\nAda "A" L,ada@example.com')).toEqual([{ ...ada(2), name: 'Ada "A" L' }]);
-    expect(await read('name,email\n"Ada ""A"", L",ada@example.com')).toEqual([{ ...ada(2), name: 'Ada "A", L' }]);
+  test('keeps quotes within a field', async () => {
+    expect(await parse('name,email\nAda "A" L,ada@example.com')).toEqual([{ ...ada(2), name: 'Ada "A" L' }]);
+    expect(await parse('name,email\n"Ada ""A"", L",ada@example.com')).toEqual([{ ...ada(2), name: 'Ada "A", L' }]);
   });
 
   test.each<[message: string, chunks: (string | Buffer)[]]>([
@@ -104,25 +104,25 @@ describe('reading', () => {
     ['Line 2: a record must have at most 1 MiB and 1000 columns', ['name,email\n', `"${'\n'.repeat(MEBIBYTE + 2)}`]],
     ['Line 2: a record must have at most 1 MiB and 1000 columns', ['name,email\n', ','.repeat(1000)]],
     ['Line 1: a record must have at most 1 MiB and 1000 columns', Array<string>(17).fill('x'.repeat(MEBIBYTE / 16))],
-  ])('%s', async (message, chunks) => {
-    const reading = read(...chunks);
+  ])('throws "%s"', async (message, chunks) => {
+    const reading = parse(...chunks);
     await expect(reading).rejects.toBeInstanceOf(AppError);
     await expect(reading).rejects.toMatchObject({ code: 'BAD_REQUEST', message, issues: [{ path: '', message }] });
   });
 
-  test('a chunk may be cut anywhere', async () => {
+  test('does not depend on the division into chunks', async () => {
     const file = Buffer.from(
       '\ufeffE-mail;Full name;x\r\nada@example.com;"Ädä; ""Ö""";\r\n\r\nada@example.com;🎬;"\r\n"\r\n',
     );
-    const whole = await read(file);
+    const whole = await parse(file);
     expect(whole).toHaveLength(2);
-    expect(await read(...Array.from(file, (byte) => Buffer.of(byte)))).toEqual(whole);
+    expect(await parse(...Array.from(file, (byte) => Buffer.of(byte)))).toEqual(whole);
     for (let cut = 0; cut <= file.length; cut += 1) {
-      expect(await read(file.subarray(0, cut), Buffer.alloc(0), file.subarray(cut))).toEqual(whole);
+      expect(await parse(file.subarray(0, cut), Buffer.alloc(0), file.subarray(cut))).toEqual(whole);
     }
   });
 
-  test('what the source throws comes through, before and after the header', async () => {
+  test('throws an error of the source as it is, before and after the header', async () => {
     const failure = new Error('The connection is gone');
     const failing = async function* (...chunks: string[]) {
       yield* chunksOf(...chunks);
@@ -132,17 +132,17 @@ describe('reading', () => {
     await expect(collect(parseContactsCsv(failing('name,email\nAda,ada@example.com\n')))).rejects.toBe(failure);
   });
 
-  test('an endless file is read as far as it is asked for, and let go of', async () => {
-    let [given, isReleased] = [0, false];
+  test('reads an endless file only as far as needed, and closes it', async () => {
+    let [chunks, isClosed] = [0, false];
     const endless = async function* () {
       try {
         yield Buffer.from('name,email\n');
         for (;;) {
-          given += 1;
+          chunks += 1;
           yield Buffer.from('Ada,ada@example.com\n'.repeat(50));
         }
       } finally {
-        isReleased = true;
+        isClosed = true;
       }
     };
     let line = 1;
@@ -151,44 +151,44 @@ describe('reading', () => {
       expect(contact).toEqual(ada(line));
       if (line > 1000) break;
     }
-    await expect.poll(() => isReleased).toBe(true);
-    expect(given).toBeLessThan(200);
+    await expect.poll(() => isClosed).toBe(true);
+    expect(chunks).toBeLessThan(200);
   });
 
-  test('a header without an end is not read to it', async () => {
-    let given = 0;
+  test('stops reading a header that does not end', async () => {
+    let chunks = 0;
     const endless = async function* () {
       for (;;) {
-        given += 1;
+        chunks += 1;
         yield Buffer.alloc(MEBIBYTE / 16, 'x');
       }
     };
     await expect(collect(parseContactsCsv(endless()))).rejects.toMatchObject({ code: 'BAD_REQUEST' });
-    expect(given).toBe(17);
+    expect(chunks).toBe(17);
   });
 
   test.each([
     ['empty', '\n'],
     ['blank', ' ,\n'],
-    ['bad', 'x\n'],
-  ])('the event loop turns while a flood of %s rows is read', async (_, row) => {
+    ['invalid', 'x\n'],
+  ])('yields to the event loop while it parses many %s rows', async (_, row) => {
     let [turns, isOver] = [0, false];
     const turn = (): void => {
       turns += 1;
       if (!isOver) setImmediate(turn);
     };
     setImmediate(turn);
-    const rows = await read('name,email\n', row.repeat(MEBIBYTE / 4 / row.length));
+    const rows = await parse('name,email\n', row.repeat(MEBIBYTE / 4 / row.length));
     isOver = true;
     expect(rows).toHaveLength(row === 'x\n' ? MEBIBYTE / 8 : 0);
-    // One for each 16 KiB.
+    // One turn for each 16 KiB.
     expect(turns).toBeGreaterThanOrEqual(16);
   });
 
-  test('a row without an address costs no error, and a count of lines is right behind empty ones', async () => {
+  test('creates no error for a row without an address, and counts lines correctly after empty lines', async () => {
     const captured = vi.spyOn(Error, 'captureStackTrace');
     try {
-      const rows = await read('email\n', '\n\r\n\rx\n'.repeat(500), `${'\n'.repeat(9)}"`).catch(
+      const rows = await parse('email\n', '\n\r\n\rx\n'.repeat(500), `${'\n'.repeat(9)}"`).catch(
         (error) => error.message,
       );
       expect(rows).toBe('Line 2011: unclosed quote');
@@ -196,15 +196,15 @@ describe('reading', () => {
     } finally {
       captured.mockRestore();
     }
-    expect(await read('\n\nemail\n', '\n\r\n\rx\n'.repeat(3))).toEqual(
+    expect(await parse('\n\nemail\n', '\n\r\n\rx\n'.repeat(3))).toEqual(
       [7, 11, 15].map((line) => ({ line, problem: 'email must be a valid email address' })),
     );
   });
 
-  test('rows of uneven length make the parser build no errors, each with a stack', async () => {
+  test('creates no errors for rows of different lengths', async () => {
     const captured = vi.spyOn(Error, 'captureStackTrace');
     try {
-      expect(await read('email,name\n', 'a@example.com\n'.repeat(500))).toHaveLength(500);
+      expect(await parse('email,name\n', 'a@example.com\n'.repeat(500))).toHaveLength(500);
       expect(captured.mock.calls.length).toBeLessThan(10);
     } finally {
       captured.mockRestore();
@@ -212,15 +212,15 @@ describe('reading', () => {
   });
 
   test.each([
-    ['before the header ends', ['x'.repeat(2 * MEBIBYTE)]],
-    ['after it', ['name,email\n', '"'.padEnd(2 * MEBIBYTE, 'x')]],
-  ])('a file that turns out unreadable is let go of %s', async (_, chunks) => {
+    ['in the header', ['x'.repeat(2 * MEBIBYTE)]],
+    ['after the header', ['name,email\n', '"'.padEnd(2 * MEBIBYTE, 'x')]],
+  ])('closes an invalid file when it fails %s', async (_, chunks) => {
     const source = Readable.from(chunksOf(...chunks, ...chunks));
     await expect(collect(parseContactsCsv(source))).rejects.toMatchObject({ code: 'BAD_REQUEST' });
     await expect.poll(() => source.destroyed).toBe(true);
   });
 
-  test('whatever the bytes, a contact or a problem for a line, or a refusal of the file', async () => {
+  test('yields a contact or a problem per line, or rejects the file, for any bytes', async () => {
     const pieces = [
       'Ada,ada@example.com\n',
       'name',
@@ -251,7 +251,7 @@ describe('reading', () => {
       fc.asyncProperty(anyChunks, async ([header, chunks]) => {
         try {
           let line = 1;
-          for (const contact of await read(header, ...chunks)) {
+          for (const contact of await parse(header, ...chunks)) {
             expect(contact.line).toBeGreaterThan(line);
             line = contact.line;
             if ('problem' in contact) continue;
@@ -280,9 +280,9 @@ describe('writing', () => {
   async function* rowsOf(...rows: ContactCsvRow[]): AsyncGenerator<ContactCsvRow> {
     yield* rows;
   }
-  const write = (...rows: ContactCsvRow[]): Promise<string> => asText(writeContactsCsv(rowsOf(...rows)));
+  const write = (...rows: ContactCsvRow[]): Promise<string> => toText(writeContactsCsv(rowsOf(...rows)));
 
-  test('a header, also alone, and rows that end with CRLF', async () => {
+  test('writes a header, also without rows, and ends every row with CRLF', async () => {
     expect(await write()).toBe('id,name,email,created_at\r\n');
     expect(await write(row({}), row({ id: 2 }))).toBe(
       'id,name,email,created_at\r\n1,Ada,ada@example.com,1767225600\r\n2,Ada,ada@example.com,1767225600\r\n',
@@ -304,47 +304,47 @@ describe('writing', () => {
     ["'=1", "''=1"],
     ["'Ada'", "'Ada'"],
     ['1-1', '1-1'],
-  ])('the name %j is written as %j', async (name, cell) => {
+  ])('writes the name %j as %j', async (name, cell) => {
     expect(await write(row({ name }))).toBe(`id,name,email,created_at\r\n1,${cell},ada@example.com,1767225600\r\n`);
   });
 
-  test('an address that begins like a formula is defused too', async () => {
+  test('escapes an email address that starts like a formula', async () => {
     expect(await write(row({ email: '-ada@example.com' }))).toContain(",'-ada@example.com,");
   });
 
-  test('what the source throws comes through', async () => {
+  test('throws an error of the source as it is', async () => {
     const failure = new Error('The database is gone');
     const failing = async function* () {
       yield row({});
       throw failure;
     };
-    await expect(asText(writeContactsCsv(failing()))).rejects.toBe(failure);
+    await expect(toText(writeContactsCsv(failing()))).rejects.toBe(failure);
   });
 
-  test('nothing is taken before it is asked for, little more than that, and the source is let go of', async () => {
-    let [given, isReleased] = [0, false];
+  test('reads nothing from the source before it is needed, little more than needed, and closes it', async () => {
+    let [rows, isClosed] = [0, false];
     const endless = async function* () {
       try {
         for (;;) {
-          given += 1;
-          yield row({ id: given });
+          rows += 1;
+          yield row({ id: rows });
         }
       } finally {
-        isReleased = true;
+        isClosed = true;
       }
     };
     const csv = writeContactsCsv(endless());
-    expect(given).toBe(0);
+    expect(rows).toBe(0);
     await csv.next();
     await csv.next();
     await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(given).toBeGreaterThan(0);
-    expect(given).toBeLessThan(10_000);
+    expect(rows).toBeGreaterThan(0);
+    expect(rows).toBeLessThan(10_000);
     await csv.return();
-    await expect.poll(() => isReleased).toBe(true);
+    await expect.poll(() => isClosed).toBe(true);
   });
 
-  test('reading gives the same contacts again', async () => {
+  test('writes a file that parses to the same contacts', async () => {
     const anyCharacter = fc.oneof(
       { weight: 2, arbitrary: fc.constantFrom(...`'"=+-@,;\ufeff ＝aé🎬`) },
       { weight: 1, arbitrary: fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }) },

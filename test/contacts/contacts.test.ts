@@ -1,4 +1,4 @@
-/** The contacts of a workspace: who may, what is answered, what stays. */
+/** Contacts: reading, writing, listing and concurrency. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { transact } from '../../src/db/client.ts';
 import { recordContactEvent } from '../../src/features/contacts/record-contact-event.ts';
@@ -14,11 +14,11 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-async function freshTeam(): Promise<void> {
+async function createTeam(): Promise<void> {
   team = await addTeam(app);
   path = `${team.path}/contacts`;
 }
-beforeAll(freshTeam);
+beforeAll(createTeam);
 
 async function create(name: string, email: string): Promise<number> {
   const { status, body } = await app.http.post(path, team.admin.token, { name, email });
@@ -26,8 +26,8 @@ async function create(name: string, email: string): Promise<number> {
   return body.contact.id;
 }
 
-describe('one contact', () => {
-  test('is created trimmed and lower-cased, changed by what is sent, and deleted', async () => {
+describe('a contact', () => {
+  test('is created with normalized fields, updated by the fields that are sent, and deleted', async () => {
     const created = await app.http.post(path, team.admin.token, { name: ' Vera ', email: ' Vera@Example.com ' });
     const { id } = created.body.contact;
     const vera = { id, workspace_id: team.id, name: 'Vera', email: 'vera@example.com', created_at: 1781524800 };
@@ -43,11 +43,11 @@ describe('one contact', () => {
       expect([status, body]).toEqual([200, { contact: changed }]);
     }
     expect((await app.http.delete(`${path}/${id}`, team.admin.token)).body).toEqual({ ok: true });
-    const gone = await app.http.get(`${path}/${id}`, team.member.token);
-    expect([gone.status, gone.body.message]).toEqual([404, 'Contact not found']);
+    const deleted = await app.http.get(`${path}/${id}`, team.member.token);
+    expect([deleted.status, deleted.body.message]).toEqual([404, 'Contact not found']);
   });
 
-  test('shows what they did, newest first, at most 100 events, also in what was deleted', async () => {
+  test('is returned with its latest 100 events, newest first, also of deleted rooms and pages', async () => {
     const contactId = await create('Busy', 'busy@example.com');
     const room = await app.http.post('/api/dashboard/rooms', team.owner.token, { name: 'busy', workspace_id: team.id });
     const page = await app.http.post(`${team.path}/booking-pages`, team.owner.token, {
@@ -81,7 +81,7 @@ describe('one contact', () => {
     ]);
   });
 
-  test('an address belongs to one contact of a workspace, and to one of another', async () => {
+  test('has an email address that is unique in the workspace', async () => {
     const id = await create('One', 'one@example.com');
     await create('Two', 'two@example.com');
     const taken = 'A contact with this email already exists';
@@ -106,8 +106,8 @@ describe('the list', () => {
     return [body.total, body.contacts.map(({ name }: { name: string }) => name)];
   };
 
-  test('is newest first, ties by id, a page at a time', async () => {
-    await freshTeam();
+  test('is ordered newest first, ties by id, and returned a page at a time', async () => {
+    await createTeam();
     for (const name of ['a', 'b', 'c']) await create(name, `${name}@example.com`);
     app.clock.advance(1_000);
     for (const name of ['d', 'e']) await create(name, `${name}@example.com`);
@@ -119,8 +119,8 @@ describe('the list', () => {
     expect(await names('limit=1')).toEqual([4, ['d']]);
   });
 
-  test('finds parts of names and addresses in any case; wildcards stand for themselves', async () => {
-    await freshTeam();
+  test('is searched by parts of names and addresses, case-insensitively and without wildcards', async () => {
+    await createTeam();
     await create('100% Percy', 'percy@example.com');
     await create('Under_Score', 'under@example.org');
     await create('Back\\Slash', 'back@example.org');
@@ -134,9 +134,9 @@ describe('the list', () => {
   });
 });
 
-describe('when many act at once', () => {
-  test('of 30 contacts with one address exactly one is created, and counted once', async () => {
-    await freshTeam();
+describe('concurrent requests', () => {
+  test('create exactly one of 30 contacts with one address, and count it once', async () => {
+    await createTeam();
     const answers = await concurrently(30, (index) =>
       app.http.post(path, team.admin.token, { name: `Number ${index}`, email: 'wanted@example.com' }),
     );
@@ -144,7 +144,7 @@ describe('when many act at once', () => {
     expect((await app.http.get(path, team.member.token)).body.total).toBe(1);
   });
 
-  test('of 10 contacts that take one address exactly one gets it', async () => {
+  test('give an address to exactly one of 10 contacts', async () => {
     const ids = await concurrently(10, (index) => create(`C${index}`, `c${index}@example.com`));
     const answers = await Promise.all(
       ids.map((id) => app.http.patch(`${path}/${id}`, team.admin.token, { email: 'prize@example.com' })),
@@ -152,7 +152,7 @@ describe('when many act at once', () => {
     expect(countStatuses(answers)).toEqual({ 200: 1, 409: 9 });
   });
 
-  test('who is demoted meanwhile either was still allowed or is refused', async () => {
+  test('of an admin who is being demoted succeed or fail with 403', async () => {
     const answers = concurrently(10, (index) =>
       app.http.post(path, team.admin.token, { name: 'X', email: `x${index}@example.com` }),
     );

@@ -1,4 +1,4 @@
-/** Clients of the import and the export that are slow, or go away. */
+/** Slow and disconnecting clients of the import and the export. */
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
@@ -19,7 +19,7 @@ let batches = 0;
 beforeAll(async () => {
   app = await startTestApp({
     wrapDatabase: (db) =>
-      // An extended client is one to all who only query; its type leaves out what we do not use.
+      // For queries an extended client is a client. Its type only lacks methods that are not used here.
       db.$extends({
         query: {
           contact: {
@@ -39,7 +39,7 @@ async function total(): Promise<number> {
   return (await app.http.get(`${team.path}/contacts?limit=1`, team.member.token)).body.total;
 }
 
-/** Serves the raw operations alone. `answered` counts the handlers that have ended, even where the client has gone. */
+/** Serves the raw operations alone. `answered` counts ended handlers, even if the client has disconnected. */
 async function startServer(timeouts = defaultTimeouts) {
   const fastify = Fastify();
   handleErrors(fastify);
@@ -50,7 +50,7 @@ async function startServer(timeouts = defaultTimeouts) {
   });
   await fastify.register(async (scope) => serveRawOperations(scope, app.services, rawOperations, timeouts));
   await fastify.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = fastify.server.address() as AddressInfo; // It listens on TCP, so this is no pipe name.
+  const { port } = fastify.server.address() as AddressInfo; // A server that listens on TCP has an AddressInfo.
   const close = async (): Promise<void> => {
     fastify.server.closeAllConnections();
     await fastify.close();
@@ -58,7 +58,7 @@ async function startServer(timeouts = defaultTimeouts) {
   return { port, answered: () => answered, close };
 }
 
-test('an import that drips in gets 408, and is cut off', async () => {
+test('an import that arrives too slowly gets 408', async () => {
   const { port, close } = await startServer({ ...defaultTimeouts, periodMs: 60, minBytes: 1_000, drainMs: 50 });
   const sent = request({
     port,
@@ -68,9 +68,9 @@ test('an import that drips in gets 408, and is cut off', async () => {
   });
   sent.on('error', () => {});
   sent.write('name,email\nVera,vera@example.com\n');
-  const dripping = setInterval(() => sent.write('x'), 10);
+  const slowWrites = setInterval(() => sent.write('x'), 10);
   const [answer] = await once(sent, 'response');
-  clearInterval(dripping);
+  clearInterval(slowWrites);
   expect(answer.statusCode).toBe(408);
   sent.destroy();
   await close();
@@ -91,24 +91,24 @@ async function openImport(port: number, length: number) {
   return socket;
 }
 
-test('an import that was cut off keeps whole batches at most; one whose last byte arrived is kept', async () => {
-  const csv = `email\n${Array.from({ length: 700 }, (_, index) => `cut${index}@example.com\n`).join('')}`;
+test('an interrupted import writes only complete batches; a complete one is written after a disconnect', async () => {
+  const csv = `email\n${Array.from({ length: 700 }, (_, index) => `p${index}@example.com\n`).join('')}`;
   const { port, answered, close } = await startServer();
-  const cut = await openImport(port, csv.length + 10);
-  cut.write(csv);
+  const interrupted = await openImport(port, csv.length + 10);
+  interrupted.write(csv);
   await delay(50);
-  cut.destroy();
-  // Who has answered writes no more.
+  interrupted.destroy();
+  // After its answer an import writes nothing.
   await expect.poll(answered, { timeout: 5_000 }).toBe(1);
   expect([0, 500]).toContain(await total());
-  const whole = await openImport(port, csv.length);
-  whole.end(csv);
+  const complete = await openImport(port, csv.length);
+  complete.end(csv);
   await expect.poll(total, { timeout: 5_000 }).toBe(700);
-  whole.destroy();
+  complete.destroy();
   await close();
 });
 
-test('an export is read from the database only as fast as it is taken', async () => {
+test('an export reads from the database only as fast as the client reads', async () => {
   const wide = 'w'.repeat(100);
   await app.services.db.contact.createMany({
     data: Array.from({ length: 60_000 }, (_, index) => ({
@@ -131,14 +131,14 @@ test('an export is read from the database only as fast as it is taken', async ()
   await expect
     .poll(
       () => {
-        const stands = batches === before;
+        const isUnchanged = batches === before;
         before = batches;
-        return stands;
+        return isUnchanged;
       },
       { interval: 500, timeout: 10_000 },
     )
     .toBe(true);
-  // All of it would take 122.
+  // The whole export would take 122 batches.
   expect(batches).toBeLessThan(100);
   socket.destroy();
   await delay(300);

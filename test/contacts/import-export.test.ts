@@ -1,5 +1,4 @@
-/** Contacts out of and into a workspace as CSV, over HTTP. */
-
+/** Importing and exporting contacts as CSV, over HTTP. */
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -18,10 +17,10 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-async function freshTeam(): Promise<void> {
+async function createTeam(): Promise<void> {
   team = await addTeam(app);
 }
-beforeAll(freshTeam);
+beforeAll(createTeam);
 
 function send(
   body: NonNullable<RequestInit['body']>,
@@ -48,8 +47,8 @@ async function total(): Promise<number> {
 }
 
 describe('the import', () => {
-  test('creates who is new, renames who is there, and names what it skips', async () => {
-    await freshTeam();
+  test('creates new contacts, renames existing ones and lists the rows that it skips', async () => {
+    await createTeam();
     await app.http.post(`${team.path}/contacts`, team.owner.token, { name: 'Old', email: 'old@example.com' });
     const csv = 'Full name;E-mail;Phone\r\nNew;NEW@example.com;1\r\nRenamed;old@example.com;2\r\nBad;nobody;3\r\n';
     expect(await importCsv(`\ufeff${csv}Newer;new@example.com;4\r\n`)).toEqual({
@@ -65,17 +64,17 @@ describe('the import', () => {
     expect(await total()).toBe(2);
   });
 
-  test('takes files over several batches, keeps their order, and is the same the second time', async () => {
-    await freshTeam();
+  test('imports several batches in the order of the file, and changes nothing the second time', async () => {
+    await createTeam();
     const lines = Array.from({ length: 1_250 }, (_, index) => `Person ${index},p${index}@example.com`);
     const csv = `name,email\n${lines.join('\n')}\n${'x,nobody\n'.repeat(120)}`;
     const first = (await importCsv(csv)) as { created: number; skipped: unknown[]; skipped_count: number };
     expect(first).toMatchObject({ created: 1_250, updated: 0, skipped_count: 120 });
     expect(first.skipped).toHaveLength(100);
-    const known = await contacts();
-    expect(known.map(([name]) => name)).toEqual(lines.map((line) => line.split(',')[0]));
+    const imported = await contacts();
+    expect(imported.map(([name]) => name)).toEqual(lines.map((line) => line.split(',')[0]));
     expect(await importCsv(csv)).toMatchObject({ created: 0, updated: 1_250, skipped_count: 120 });
-    expect(await contacts()).toEqual(known);
+    expect(await contacts()).toEqual(imported);
     expect(await total()).toBe(1_250);
     const { kpis } = (await app.http.get(`${team.path}/analytics`, team.member.token)).body;
     expect(kpis.contacts).toBe(1_250);
@@ -85,16 +84,16 @@ describe('the import', () => {
     ['', 'CSV must have a column named email'],
     ['name,phone\nVera,5\n', 'CSV must have a column named email'],
     [Buffer.from('na\xffme,email\n', 'latin1'), 'CSV must be UTF-8'],
-  ])('%j: 400 for the whole body, and nothing is left behind', async (csv, message) => {
-    await freshTeam();
+  ])('rejects %j with 400 for the whole body, and writes nothing', async (csv, message) => {
+    await createTeam();
     const answer = await send(typeof csv === 'string' ? csv : new Uint8Array(csv), team.owner.token);
     expect([answer.status, answer.body.message]).toEqual([400, message]);
     expect(answer.body.issues).toEqual([{ path: '', message }]);
     expect(await contacts()).toEqual([]);
   });
 
-  test('what stood before an unreadable place may be there, and the whole file can be sent again', async () => {
-    await freshTeam();
+  test('may write the rows before an error, and accepts the whole file again', async () => {
+    await createTeam();
     const good = `name,email\n${Array.from({ length: 600 }, (_, index) => `P,p${index}@example.com\n`).join('')}`;
     const answer = await send(`${good}"never closed`, team.owner.token);
     expect([answer.status, answer.body.message]).toEqual([400, 'Line 602: unclosed quote']);
@@ -103,33 +102,33 @@ describe('the import', () => {
     expect(await total()).toBe(600);
   });
 
-  test('1,000 rows that are no contact are skipped; with one more the file is refused, and what stood before stays', async () => {
-    await freshTeam();
+  test('skips 1,000 invalid rows, and rejects a file with one more, but keeps the batches before', async () => {
+    await createTeam();
     const good = Array.from({ length: 600 }, (_, index) => `p${index}@example.com\n`).join('');
     expect(await importCsv(`email\n${good}${'x\n'.repeat(1_000)}`)).toMatchObject({
       created: 600,
       skipped_count: 1_000,
     });
-    await freshTeam();
+    await createTeam();
     const answer = await send(`email\n${good}${'x\n'.repeat(1_001)}`, team.owner.token);
     const message = 'The file has more than 1,000 invalid rows';
     expect([answer.status, answer.body.message, answer.body.issues]).toEqual([400, message, [{ path: '', message }]]);
     expect(await total()).toBe(500);
   });
 
-  test('100,000 rows are taken, beside blank ones; one more is refused', async () => {
-    await freshTeam();
+  test('accepts 100,000 rows besides blank ones, and rejects one more', async () => {
+    await createTeam();
     const rows = `email\n${'\n,\n'.repeat(1_000)}${'p@example.com\n'.repeat(100_000)}`;
     expect(await importCsv(rows)).toMatchObject({ created: 1, updated: 99_999, skipped_count: 0 });
     const answer = await send(`${rows}p@example.com\n`, team.owner.token);
     expect([answer.status, answer.body.message]).toEqual([400, 'The file has more than 100,000 rows']);
   }, 60_000);
 
-  test('others are answered while a flood of rows is read', async () => {
-    await freshTeam();
+  test('does not block other requests while it parses many rows', async () => {
+    await createTeam();
     for (const row of ['\n', ' \n', 'x\n']) {
       let isOver = false;
-      const flood = send(`email\n${row.repeat((5 * 1024 * 1024) / row.length)}`, team.owner.token).finally(() => {
+      const importing = send(`email\n${row.repeat((5 * 1024 * 1024) / row.length)}`, team.owner.token).finally(() => {
         isOver = true;
       });
       let answered = 0;
@@ -137,13 +136,13 @@ describe('the import', () => {
         expect((await app.http.get('/health')).status).toBe(200);
         answered += 1;
       }
-      expect((await flood).status).toBe(row === 'x\n' ? 400 : 200);
-      // The one with bad rows ends at once.
+      expect((await importing).status).toBe(row === 'x\n' ? 400 : 200);
+      // The import with invalid rows fails immediately.
       if (row !== 'x\n') expect(answered).toBeGreaterThan(10);
     }
   }, 60_000);
 
-  test('rows that came in one piece are worked off in several turns', async () => {
+  test('processes rows that arrive at once in several turns of the event loop', async () => {
     const actor: Actor = { userId: team.owner.id, name: 'Olivia Owner', workspaceId: team.id, role: 'owner' };
     let [turns, isOver] = [0, false];
     const turn = (): void => {
@@ -156,18 +155,18 @@ describe('the import', () => {
     expect(turns).toBeGreaterThanOrEqual(10);
   });
 
-  test('one runs at a time in a workspace, and two in all; the others are told when to come again', async () => {
-    await freshTeam();
+  test('runs once per workspace and twice per process; other imports fail with Retry-After', async () => {
+    await createTeam();
     const teams = [team, await addTeam(app), await addTeam(app)] as const;
     const sendTo = (at: Team, body: NonNullable<RequestInit['body']>) =>
       send(body, at.owner.token, 'text/csv', at.path);
-    const refusalOf = async (at: Team): Promise<unknown[]> => {
+    const tryImport = async (at: Team): Promise<unknown[]> => {
       const { status, body, headers } = await sendTo(at, 'email\n');
       return [status, body.message, headers.get('retry-after')];
     };
     const busy = [409, 'An import is running in this workspace', '10'];
-    /** An import that stays open, unless it is refused; `end` sends the last row. */
-    const begin = (at: Team) => {
+    /** Starts an import that stays open, unless it is rejected. `end` sends the last row. */
+    const start = (at: Team) => {
       let end = (): void => {};
       const body = new ReadableStream({
         start(controller) {
@@ -180,21 +179,21 @@ describe('the import', () => {
       });
       return { answer: sendTo(at, body), end: () => end() };
     };
-    /** An import that runs. Begun again where the one that looks whether it runs was there before it. */
+    /** Starts an import and waits until it runs. Starts it again if `tryImport` happened to run before it. */
     const open = async (at: Team) => {
       for (;;) {
-        const begun = begin(at);
-        const isRefused = begun.answer.then(() => true);
+        const started = start(at);
+        const isRejected = started.answer.then(() => true);
         do {
-          if (isDeepStrictEqual(await refusalOf(at), busy)) return begun;
-        } while (!(await Promise.race([isRefused, sleep(20, false)])));
+          if (isDeepStrictEqual(await tryImport(at), busy)) return started;
+        } while (!(await Promise.race([isRejected, sleep(20, false)])));
       }
     };
     const first = await open(teams[0]);
     expect((await sendTo(teams[2], 'email\n')).status).toBe(200);
     const second = await open(teams[1]);
-    expect(await refusalOf(teams[2])).toEqual([503, 'Other imports are running: try again in a moment', '10']);
-    expect(await refusalOf(teams[0])).toEqual(busy);
+    expect(await tryImport(teams[2])).toEqual([503, 'Other imports are running: try again in a moment', '10']);
+    expect(await tryImport(teams[0])).toEqual(busy);
     first.end();
     expect((await first.answer).body.created).toBe(1);
     expect((await sendTo(teams[0], 'name\n')).status).toBe(400);
@@ -204,7 +203,7 @@ describe('the import', () => {
     expect((await second.answer).body.created).toBe(1);
   });
 
-  test('bodies of other types: 415; over 10 MiB, announced or not: 413', async () => {
+  test('rejects other content types with 415, and more than 10 MiB with 413', async () => {
     const json = await send('{}', team.owner.token, 'application/json');
     expect([json.status, json.body.message]).toEqual([415, 'Content type must be text/csv']);
     const row = Buffer.from(`${' '.repeat(98)},\n`);
@@ -222,7 +221,7 @@ describe('the import', () => {
     expect([streamed.status, streamed.body.message]).toEqual([413, 'File is larger than 10 MiB']);
   });
 
-  test('401, 404 for the workspace, 403 and 400 for the id, before the body is looked at', async () => {
+  test('checks access before it reads the body', async () => {
     for (const [token, at, status, message] of [
       [undefined, team.path, 401, 'Unauthorized'],
       [team.owner.token, '/api/workspaces/2147483647', 404, 'Workspace not found'],
@@ -237,15 +236,15 @@ describe('the import', () => {
     }
   });
 
-  test('who is removed between two batches has what was written, and no more', async () => {
-    await freshTeam();
+  test('stops when the caller is removed from the workspace, and keeps the batches before', async () => {
+    await createTeam();
     const rows = (from: number) =>
       new TextEncoder().encode(Array.from({ length: 500 }, (_, index) => `P,p${from + index}@example.com\n`).join(''));
     const stream = new ReadableStream({
       async start(controller) {
         controller.enqueue(new TextEncoder().encode('name,email\n'));
         controller.enqueue(rows(0));
-        // The parser holds some rows back until more comes.
+        // The parser yields some rows only when more data arrives.
         controller.enqueue(rows(500).subarray(0, 1_000));
         await expect.poll(async () => (await contacts()).length).toBe(500);
         await app.http.delete(`${team.path}/members/${team.admin.id}`, team.owner.token);
@@ -259,27 +258,30 @@ describe('the import', () => {
     expect(await total()).toBe(500);
   });
 
-  test('imports of one file at once, by several processes, and contacts created beside them, make one contact an address', async () => {
-    await freshTeam();
+  test('creates one contact per address in concurrent imports by several processes', async () => {
+    await createTeam();
     const actor: Actor = { userId: team.admin.id, name: 'Adam Admin', workspaceId: team.id, role: 'admin' };
     const emails = Array.from({ length: 700 }, (_, index) => `p${index}@example.com`);
     const csv = (order: readonly string[]): string => `email\n${order.join('\n')}\n`;
     const imports = concurrently(4, (index) =>
       importContacts(app.services, actor, Readable.from([Buffer.from(csv(index % 2 ? emails : emails.toReversed()))])),
     );
-    const beside = concurrently(20, (index) =>
-      app.http.post(`${team.path}/contacts`, team.owner.token, { name: 'Beside', email: `p${index * 30}@example.com` }),
+    const creations = concurrently(20, (index) =>
+      app.http.post(`${team.path}/contacts`, team.owner.token, {
+        name: 'Created',
+        email: `p${index * 30}@example.com`,
+      }),
     );
     const created = (await imports).reduce((sum, answer) => sum + answer.created, 0);
-    const ok = (await beside).filter(({ status }) => status === 200).length;
+    const ok = (await creations).filter(({ status }) => status === 200).length;
     expect(created + ok).toBe(700);
     expect(await total()).toBe(700);
   });
 });
 
 describe('the export', () => {
-  test('gives an attachment with every contact, over several batches, which the import reads again', async () => {
-    await freshTeam();
+  test('returns an attachment with all contacts, in several batches, that can be imported', async () => {
+    await createTeam();
     const odd = [
       ['=HYPERLINK("x")', 'formula@example.com'],
       ["'quoted", 'quoted@example.com'],
@@ -297,13 +299,13 @@ describe('the export', () => {
     expect(rows[0]).toBe('id,name,email,created_at');
     expect(rows[1]).toMatch(/^\d+,"'=HYPERLINK\(""x""\)",formula@example\.com,1781524800$/);
     const source = await contacts();
-    await freshTeam();
+    await createTeam();
     expect(await importCsv(body)).toMatchObject({ created: 1_003, skipped_count: 0 });
     expect(await contacts()).toEqual(source);
   });
 
-  test('gives the header alone where there is nobody', async () => {
-    await freshTeam();
+  test('returns only the header if there are no contacts', async () => {
+    await createTeam();
     const { body } = await app.http.get(`${team.path}/contacts.csv`, team.owner.token);
     expect(body).toBe('id,name,email,created_at\r\n');
   });

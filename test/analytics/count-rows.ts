@@ -1,4 +1,4 @@
-/** The analytics of a workspace counted row by row, from the tables that the sums are sums of. */
+/** Computes the analytics of a workspace by counting rows, without the sums. */
 import { DAY_MS } from '../../src/core/time.ts';
 import type { Tx } from '../../src/db/client.ts';
 import type { Analytics } from '../../src/features/analytics/schemas.ts';
@@ -23,8 +23,8 @@ function topFive<Thing extends { id: number }>(things: readonly Thing[], counts:
     .slice(0, 5);
 }
 
-/** What `readAnalytics` must answer at `now`. */
-export async function countPlainly(db: Tx, workspaceId: number, now: Date): Promise<Analytics> {
+/** Returns what `readAnalytics` must return at `now`. */
+export async function countRows(db: Tx, workspaceId: number, now: Date): Promise<Analytics> {
   const where = { workspaceId };
   const events = await db.contactEvent.findMany({ where });
   const contacts = await db.contact.findMany({ where });
