@@ -1,7 +1,8 @@
 /** Concurrent registration and sign-in. */
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
+import { waitForLockWait } from '../support/lock-waits.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addPerson, PASSWORD } from '../support/world.ts';
 
@@ -34,15 +35,6 @@ test('20 concurrent registrations create 20 Personal workspaces with different s
   expect(new Set(personal.map(({ slug }) => slug)).size).toBe(20);
 });
 
-/** Waits until this many connections are waiting for a lock. */
-function untilWaiting(count: number): Promise<void> {
-  return vi.waitFor(async () => {
-    const [row] = await app.services.db.$queryRaw<{ n: number }[]>`
-      select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    expect(row?.n).toBe(count);
-  });
-}
-
 test.each(['login first', 'change first'])(
   'no session of the old password survives its change, not even one that starts at the same time: %s',
   async (order) => {
@@ -58,9 +50,9 @@ test.each(['login first', 'change first'])(
       await holder.query('select from users where id = $1 for update', [id]);
       const [first, second] = order === 'login first' ? [login, change] : [change, login];
       const one = first();
-      await untilWaiting(1);
+      await waitForLockWait(app, 1);
       const other = second();
-      await untilWaiting(2);
+      await waitForLockWait(app, 2);
       await holder.query('commit');
       const [signedIn, changed] =
         order === 'login first' ? await Promise.all([one, other]) : await Promise.all([other, one]);

@@ -1,9 +1,14 @@
 /** Concurrent changes of labels. */
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
+import type { Answer } from '../support/http.ts';
+import { waitForLockWait } from '../support/lock-waits.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team, upload } from '../support/world.ts';
+
+/** The SQLSTATE of a lock that was not granted within `lock_timeout`. */
+const LOCK_NOT_AVAILABLE = '55P03';
 
 let app: TestApp;
 let team: Team;
@@ -84,25 +89,38 @@ test('deleting an item while its labels change leaves no assignment, and no call
 
 test('an assignment that PostgreSQL cancels because of a deadlock is retried', async () => {
   const labelId = await newLabel('Deadlocked');
-  const item = await newItem();
-  const itemId = Number(item.split('/').at(-1));
-  // Locks the label and then the item, as deleting their workspace does. The assignment locks them in reverse order.
   const deleter = new pg.Client({ connectionString: app.databaseUrl });
   await deleter.connect();
   try {
-    await deleter.query('begin');
-    await deleter.query('select from labels where id = $1 for update', [labelId]);
-    const assigning = app.http.post(`${item}/labels`, team.member.token, { labelId });
-    const waiting = `select count(*)::int as n from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`;
-    await vi.waitFor(async () =>
-      expect((await app.services.db.$queryRawUnsafe<{ n: number }[]>(waiting))[0]?.n).toBe(1),
-    );
-    await deleter.query('select from library_items where id = $1 for update', [itemId]);
-    await deleter.query('commit');
-    const { status, body } = await assigning;
-    expect([status, body.labels]).toMatchObject([200, [{ id: labelId }]]);
+    // PostgreSQL cancels whichever side looks for a deadlock while there is one, and each looks once per wait. The
+    // assignment looks after a second. Here the deleter never does, and gives up if the assignment looked too early.
+    await deleter.query(`set deadlock_timeout = '1min'; set lock_timeout = '4s'`);
+    let answer: Answer | null = null;
+    while (answer === null) answer = await assignInDeadlock(deleter, labelId);
+    expect([answer.status, answer.body.labels]).toMatchObject([200, [{ id: labelId }]]);
   } finally {
     await deleter.end();
   }
 });
+
+/** Assigns the label to a new item in a deadlock with `deleter`. Returns null if `deleter` gave up instead. */
+async function assignInDeadlock(deleter: pg.Client, labelId: number): Promise<Answer | null> {
+  const item = await newItem();
+  const itemId = Number(item.split('/').at(-1));
+  // Locks the label and then the item, as deleting their workspace does. The assignment locks them in reverse order.
+  await deleter.query('begin');
+  await deleter.query('select from labels where id = $1 for update', [labelId]);
+  const assigning = app.http.post(`${item}/labels`, team.member.token, { labelId });
+  await waitForLockWait(app);
+  try {
+    // The assignment has locked the item. Only its cancellation lets this succeed.
+    await deleter.query('select from library_items where id = $1 for update', [itemId]);
+    await deleter.query('commit');
+    return await assigning;
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError && error.code === LOCK_NOT_AVAILABLE)) throw error;
+    await deleter.query('rollback');
+    await assigning;
+    return null;
+  }
+}

@@ -1,17 +1,18 @@
 /** Transactions of a test that make the application wait for a lock. */
 import pg from 'pg';
 import { expect } from 'vitest';
+import { onlyRow } from '../../src/db/only-row.ts';
 import type { TestApp } from './test-app.ts';
 
-/** Resolves once a connection to the application's database waits for a lock; fails after 5 s. */
-export async function waitForLockWait(app: TestApp): Promise<void> {
+/** Resolves once at least `count` connections to the application's database wait for a lock. Fails after 10 s. */
+export async function waitForLockWait(app: TestApp, count = 1): Promise<void> {
   const countWaiting = async (): Promise<number> => {
-    const [row] = await app.services.db.$queryRaw<{ count: number }[]>`
+    const rows = await app.services.db.$queryRaw<{ count: number }[]>`
       select count(*)::int as count from pg_stat_activity
       where datname = current_database() and wait_event_type = 'Lock'`;
-    return row?.count ?? 0;
+    return onlyRow(rows).count;
   };
-  await expect.poll(countWaiting, { timeout: 5_000 }).toBeGreaterThan(0);
+  await expect.poll(countWaiting, { timeout: 10_000 }).toBeGreaterThanOrEqual(count);
 }
 
 /**

@@ -164,7 +164,7 @@ describe('a deleted workspace', () => {
     );
     expect(await dumpTables(app)).toEqual(expected);
     // The files are removed after the answer.
-    await vi.waitFor(async () => expect(await filesIn(team.id)).toEqual([]));
+    await vi.waitFor(async () => expect(await filesIn(team.id)).toEqual([]), { timeout: 10_000 });
     expect(await filesIn(other.id)).toHaveLength(1);
   });
 
