@@ -1,4 +1,4 @@
-/** For Prisma's own CLI, which this project does not install: `npx prisma migrate deploy` where it can be downloaded. */
+/** Configures Prisma's CLI, which this project does not install, for `npx prisma migrate deploy`. */
 export default {
   schema: 'prisma/schema.prisma',
   migrations: { path: 'prisma/migrations' },

@@ -1,4 +1,4 @@
-/** Writes the OpenAPI document to the file that is named, or to standard output. */
+/** Prints the OpenAPI document, or writes it to a file: `npm run openapi [-- <file>]`. */
 import { writeFileSync } from 'node:fs';
 import { createOpenApiDocument } from '../src/openapi/document.ts';
 import { appRouter, rawOperations } from '../src/routers/index.ts';
