@@ -1,4 +1,4 @@
-/** The catalogue of events: complete, true to what is sent, and the same in the OpenAPI document. */
+/** The catalogue of events: complete, as the bodies that are sent, and the same in the OpenAPI document. */
 
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -34,7 +34,7 @@ function isValid(name: string, body: unknown): boolean {
   return ajv.validate(schema, body);
 }
 
-test('has the nine events and the test, each with a meaning', () => {
+test('lists the nine events and the test event, each with a description', () => {
   expect(events.map(({ name }) => name)).toEqual([...Object.keys(eventShapes), 'webhook.test']);
   expect(events).toHaveLength(10);
   for (const event of events) {
@@ -44,7 +44,7 @@ test('has the nine events and the test, each with a meaning', () => {
   }
 });
 
-test('every example has its schema and no other; a body may grow, and may lack nothing', () => {
+test('every example matches its own schema only; a body may have more fields, and not fewer', () => {
   for (const { name, example } of events) {
     expect(isValid(name, example), `${name}: ${ajv.errorsText()}`).toBe(true);
     for (const other of events.filter((event) => event.name !== name)) expect(isValid(other.name, example)).toBe(false);
@@ -57,7 +57,7 @@ test('every example has its schema and no other; a body may grow, and may lack n
   }
 });
 
-test('what operations cause has its schema once it is a body', async () => {
+test('the events that operations cause match their schemas', async () => {
   const { owner, member, path, id } = team;
   const { body } = await upload(app, path, member.token);
   await app.http.delete(`${path}/library/${body.item.id}`, member.token);
@@ -72,8 +72,8 @@ test('what operations cause has its schema once it is a body', async () => {
   }
 });
 
-test('the OpenAPI document has an entry for each, with the same schema and every header', () => {
-  // Plain JSON, read as what it should be.
+test('the OpenAPI document has an entry for each event, with the same schema and every header', () => {
+  // The cast gives plain JSON the type that it should have.
   const { webhooks = {} } = document as unknown as {
     webhooks?: Record<string, { post: { parameters: { name: string }[]; requestBody: { content: object } } }>;
   };
@@ -93,7 +93,7 @@ test('the OpenAPI document has an entry for each, with the same schema and every
   }
 });
 
-test('the OpenAPI document names the events wherever an answer has one', () => {
+test('the OpenAPI document lists the events wherever a response has one', () => {
   const { components } = document as unknown as {
     components: { schemas: Record<string, { properties: Record<string, unknown> }> };
   };
@@ -107,7 +107,7 @@ test('the OpenAPI document names the events wherever an answer has one', () => {
     expect(components.schemas[schema]?.properties[field], schema).toEqual({ type: 'string', enum: named });
 });
 
-test('the client has a type for each body, told by its event', () => {
+test('the client has a type for each body, which its event determines', () => {
   expectTypeOf<WebhookBody['event']>().toEqualTypeOf<Outputs['webhooks']['message']['message']['event']>();
   type Left = Extract<WebhookBody, { event: 'room.left' }>['data'];
   expectTypeOf<Left['left_at']>().toEqualTypeOf<number>();

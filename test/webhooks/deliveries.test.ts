@@ -1,4 +1,4 @@
-/** The deliveries of a webhook: which come, in which order and with which fields. */
+/** Listing deliveries: which ones, in which order, with which fields. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { transports } from '../contract/transports.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -12,21 +12,21 @@ let team: Team;
 let path: string;
 let webhookId: number;
 
-async function newHook(): Promise<number> {
+async function addWebhook(): Promise<number> {
   const input = { name: 'Chat', url: 'https://example.com/', events: ['room.created'] };
   const { body } = await app.http.post(`${team.path}/webhooks`, team.owner.token, input);
   return body.webhook.id;
 }
 
-/** Attempts of one webhook, two in each second and three for each message. */
+/** Adds attempts at a webhook: two in each second, three for each message. */
 async function addDeliveries(to: number, count: number): Promise<void> {
   const { db } = app.services;
   const at = new Date(START);
-  const idOf = (message: number): string => `msg_${to}_${message}`;
+  const toId = (message: number): string => `msg_${to}_${message}`;
   await db.webhookMessage.createMany({
     data: Array.from({ length: Math.ceil(count / 3) }, (_, message) => ({
       workspaceId: team.id,
-      id: idOf(message),
+      id: toId(message),
       webhookId: to,
       event: 'room.created',
       payload: JSON.stringify({ event: 'room.created', data: { room_name: `room-${message} "🐈"` } }),
@@ -39,10 +39,10 @@ async function addDeliveries(to: number, count: number): Promise<void> {
     data: Array.from({ length: count }, (_, index) => ({
       workspaceId: team.id,
       webhookId: to,
-      messageId: idOf(Math.floor(index / 3)),
+      messageId: toId(Math.floor(index / 3)),
       attempt: (index % 3) + 1,
       responseStatus: index % 3 === 2 ? 200 : index % 3 === 1 ? 503 : 0,
-      responseBody: index % 3 === 2 ? 'ok' : 'no answer within 10 s',
+      responseBody: index % 3 === 2 ? 'ok' : 'No response within 10 s',
       success: index % 3 === 2,
       durationMs: index,
       createdAt: new Date(START + Math.floor(index / 2) * 1000),
@@ -53,10 +53,10 @@ async function addDeliveries(to: number, count: number): Promise<void> {
 beforeAll(async () => {
   app = await startTestApp();
   team = await addTeam(app);
-  webhookId = await newHook();
+  webhookId = await addWebhook();
   path = `${team.path}/webhooks/${webhookId}/deliveries`;
   await addDeliveries(webhookId, COUNT);
-  await addDeliveries(await newHook(), 3);
+  await addDeliveries(await addWebhook(), 3);
 });
 afterAll(() => app.close());
 
@@ -66,7 +66,7 @@ async function read(query = '', token = team.admin.token) {
   return body.deliveries as Record<string, unknown>[];
 }
 
-test('come newest first, those of one instant by id, 50 at a time, and of this webhook only', async () => {
+test('are those of this webhook, newest first, by id within a millisecond, 50 at a time', async () => {
   const newest = await read();
   expect(newest.length).toBe(50);
   const all = [...newest, ...(await read('?offset=50')), ...(await read('?offset=100'))];
@@ -77,7 +77,7 @@ test('come newest first, those of one instant by id, 50 at a time, and of this w
   for (const delivery of all) expect(delivery.webhook_id).toBe(webhookId);
 });
 
-test('have exactly their fields', async () => {
+test('have exactly these fields', async () => {
   const [last] = await read('?limit=1');
   expect(last).toEqual({
     id: expect.any(Number),
@@ -96,12 +96,12 @@ test('have exactly their fields', async () => {
   expect(failed).toMatchObject({
     attempt: 1,
     response_status: 0,
-    response_body: 'no answer within 10 s',
+    response_body: 'No response within 10 s',
     success: 0,
   });
 });
 
-test('limit and offset cut as they say', async () => {
+test('limit and offset select a part of the list', async () => {
   const all = await read('?limit=100');
   expect(all.length).toBe(100);
   expect(await read('?limit=2&offset=3')).toEqual(all.slice(3, 5));
@@ -125,21 +125,21 @@ describe.each(transports)('through %s', (_, transport) => {
     });
   });
 
-  test('both numbers are taken', async () => {
+  test('limit and offset can be combined', async () => {
     const input = { id: team.id, webhookId, limit: 2, offset: 3 };
     const { status, body } = await transport(app, { name: 'webhooks.deliveries', token: team.owner.token, input });
     expect([status, body]).toEqual([200, { deliveries: await read('?limit=2&offset=3') }]);
   });
 });
 
-test('a webhook without any has none', async () => {
-  const id = await newHook();
+test('a webhook without deliveries has an empty list', async () => {
+  const id = await addWebhook();
   const { status, body } = await app.http.get(`${team.path}/webhooks/${id}/deliveries`, team.owner.token);
   expect([status, body]).toEqual([200, { deliveries: [] }]);
 });
 
-test('go with their webhook, and no others do', async () => {
-  const id = await newHook();
+test('are deleted with their webhook, and no others are', async () => {
+  const id = await addWebhook();
   await addDeliveries(id, 5);
   expect((await app.http.delete(`${team.path}/webhooks/${id}`, team.owner.token)).status).toBe(200);
   expect(await app.services.db.webhookDelivery.count({ where: { webhookId: id } })).toBe(0);

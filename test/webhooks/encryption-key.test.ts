@@ -1,4 +1,4 @@
-/** Where the key of what is sealed comes from: the environment, else a file in the data folder. */
+/** Where the encryption key comes from: the environment, else a file in the data directory. */
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pino from 'pino';
@@ -28,7 +28,7 @@ afterEach(async () => {
 
 type Started = { service: RunningServer; lines: { level: number; msg: string }[]; text: string };
 
-/** Starts the service on the test's database, gives it to `work` and stops it. */
+/** Starts the service on the test's database, runs `work` and stops the service. */
 async function withService(
   env: Record<string, string>,
   work: (started: Started) => void | Promise<void>,
@@ -49,7 +49,7 @@ function isWarning({ level, msg }: { level: number; msg: string }): boolean {
   return level === 40 && msg.startsWith('ENCRYPTION_KEY is not set');
 }
 
-test('one of the environment is used, and nothing is written or warned of', async () => {
+test('a key in the environment is used: nothing is written, and there is no warning', async () => {
   const env = { ENCRYPTION_KEY: newKey() };
   let sealed = new Uint8Array();
   await withService(env, async ({ service, lines, text }) => {
@@ -64,15 +64,15 @@ test('one of the environment is used, and nothing is written or warned of', asyn
   );
 });
 
-test('without one, it is made once and kept for the owner alone; on a database of one\u2019s own with a warning', async () => {
+test('without ENCRYPTION_KEY a key is created for the owner only, with a warning on an external database', async () => {
   const path = join(dataDir, 'encryption-key');
   let sealed = new Uint8Array();
   await withService({}, async ({ service, lines, text }) => {
     sealed = service.services.sealer.seal('secret', context);
     expect(lines.filter(isWarning)).toMatchObject([{ path }]);
-    const kept = await readFile(path, 'utf8');
-    expect(readEncryptionKey(kept)).not.toBeNull();
-    expect(text).not.toContain(kept);
+    const stored = await readFile(path, 'utf8');
+    expect(readEncryptionKey(stored)).not.toBeNull();
+    expect(text).not.toContain(stored);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
   await withService({}, ({ service, lines }) => {
@@ -81,18 +81,18 @@ test('without one, it is made once and kept for the owner alone; on a database o
   });
 });
 
-test('a file that holds no key, and a folder that cannot be written, end the start and say what to do', async () => {
+test('the start fails with an instruction if the file has no valid key, or cannot be written', async () => {
   await writeFile(join(dataDir, 'encryption-key'), 'half a k');
   await expect(withService({}, () => {})).rejects.toThrow(
     /encryption-key is not an encryption key: restore it, or set ENCRYPTION_KEY$/,
   );
   expect(await readFile(join(dataDir, 'encryption-key'), 'utf8')).toBe('half a k');
-  const inAFile = join(dataDir, 'encryption-key', 'below');
-  const env = { DATA_DIR: inAFile, SIGNING_SECRET: 'a secret for tests only', S3_BUCKET: 'bucket' };
+  const belowFile = join(dataDir, 'encryption-key', 'below');
+  const env = { DATA_DIR: belowFile, SIGNING_SECRET: 'a secret for tests only', S3_BUCKET: 'bucket' };
   await expect(withService(env, () => {})).rejects.toThrow(/cannot be read or stored: set ENCRYPTION_KEY$/);
 });
 
-test('a line end behind the key in the file does no harm', async () => {
+test('a line end after the key in the file is allowed', async () => {
   await writeFile(join(dataDir, 'encryption-key'), `${newKey()}\n`);
   await withService({}, ({ service }) => {
     const { sealer } = service.services;
@@ -102,7 +102,7 @@ test('a line end behind the key in the file does no harm', async () => {
 
 describe('ENCRYPTION_KEY', () => {
   test.each(['secret', 'A'.repeat(44), Buffer.alloc(31).toString('base64'), Buffer.alloc(32).toString('hex')])(
-    '%s is refused, and not repeated',
+    '%s is refused, and not repeated in the error',
     (value) => {
       const read = () => readConfig({ ENCRYPTION_KEY: value });
       expect(read).toThrow(
@@ -117,15 +117,15 @@ describe('ENCRYPTION_KEY', () => {
   });
 });
 
-test('of 20 that keep a secret at once, all get the same, and no draft is left', async () => {
-  let made = 0;
+test('20 calls that create a secret at once return the same one, and leave no temporary file', async () => {
+  let created = 0;
   const create = () => {
-    made += 1;
-    return `secret ${made}`;
+    created += 1;
+    return `secret ${created}`;
   };
-  const kept = await concurrently(20, () => loadOrCreateSecret(join(dataDir, 'new'), 'name', create));
-  expect(made).toBeGreaterThan(1);
-  expect(new Set(kept).size).toBe(1);
+  const secrets = await concurrently(20, () => loadOrCreateSecret(join(dataDir, 'new'), 'name', create));
+  expect(created).toBeGreaterThan(1);
+  expect(new Set(secrets).size).toBe(1);
   expect(await readdir(join(dataDir, 'new'))).toEqual(['name']);
-  expect(await loadOrCreateSecret(join(dataDir, 'new'), 'name', create)).toBe(kept[0]);
+  expect(await loadOrCreateSecret(join(dataDir, 'new'), 'name', create)).toBe(secrets[0]);
 });

@@ -1,4 +1,4 @@
-/** Sealing: what is sealed tells nothing, opens under the same key and context, and under no other. */
+/** Sealing: a sealed text reveals nothing, and opens only with the same key and context. */
 import { describe, expect, test } from 'vitest';
 import { createEncryptionKey, createSealer, readEncryptionKey, type SealContext } from '../../src/core/sealing.ts';
 
@@ -7,7 +7,7 @@ const key = createEncryptionKey();
 const sealer = createSealer(key);
 
 test.each(['', 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD', 'Ключ 🐈', 'x'.repeat(100_000)])(
-  '%.40s opens again',
+  'a sealed text can be opened: %.40s',
   (text) => {
     const sealed = sealer.seal(text, context);
     expect(sealed.length).toBe(12 + Buffer.byteLength(text) + 16);
@@ -16,7 +16,7 @@ test.each(['', 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD', 'Ключ 🐈', 'x'.re
   },
 );
 
-test('the same text is sealed differently each time, and never shows', () => {
+test('the same text is sealed differently each time, and never visible', () => {
   const text = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
   const sealed = Array.from({ length: 1_000 }, () => Buffer.from(sealer.seal(text, context)));
   expect(new Set(sealed.map((bytes) => bytes.toString('hex'))).size).toBe(1_000);
@@ -24,7 +24,7 @@ test('the same text is sealed differently each time, and never shows', () => {
   for (const bytes of sealed) expect(bytes.includes('whsec_')).toBe(false);
 });
 
-describe('does not open', () => {
+describe('a sealed text does not open', () => {
   const sealed = sealer.seal('whsec_secret', context);
 
   test('with any one bit changed', () => {
@@ -42,7 +42,7 @@ describe('does not open', () => {
       );
   });
 
-  test('with bytes behind it', () => {
+  test('with bytes after it', () => {
     expect(() => sealer.open(Uint8Array.from([...sealed, 0]), context)).toThrow('Failed to open');
   });
 
@@ -51,7 +51,7 @@ describe('does not open', () => {
   });
 
   test('for another purpose', () => {
-    // Not a purpose of today: the cast stands for one of tomorrow.
+    // The cast adds a purpose that does not exist.
     const other = { ...context, purpose: 'another' } as unknown as SealContext;
     expect(() => sealer.open(sealed, other)).toThrow('Failed to open');
   });
@@ -60,7 +60,7 @@ describe('does not open', () => {
     expect(() => createSealer(createEncryptionKey()).open(sealed, context)).toThrow('Failed to open');
   });
 
-  test('and the error tells neither text nor key', () => {
+  test('and the error does not reveal it', () => {
     expect.assertions(1);
     try {
       sealer.open(sealed, { ...context, workspaceId: 8 });
@@ -70,7 +70,7 @@ describe('does not open', () => {
   });
 });
 
-test('a key is 32 bytes in base64 as it is usually written, and nothing else', () => {
+test('a key is exactly 32 bytes in standard base64', () => {
   const text = Buffer.from(key).toString('base64');
   expect(readEncryptionKey(text)).toEqual(key);
   for (const wrong of [

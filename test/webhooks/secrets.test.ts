@@ -1,4 +1,4 @@
-/** Rotating the secret of a webhook: the new one is shown once, and the one before signs too for a day. */
+/** Rotating the secret of a webhook: the new one is returned once, and the previous one signs too for 24 hours. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { HOUR_MS } from '../../src/core/time.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-async function newHook(): Promise<{ id: number; path: string; secret: string }> {
+async function addWebhook(): Promise<{ id: number; path: string; secret: string }> {
   const input = { name: 'Chat', url: 'https://example.com/', events: ['room.created'] };
   const { body } = await app.http.post(`${team.path}/webhooks`, team.owner.token, input);
   const { id, secret } = body.webhook;
@@ -25,8 +25,8 @@ function rotate(path: string) {
   return app.http.post(`${path}/rotate-secret`, team.admin.token);
 }
 
-/** The secrets that sign, as the database keeps them. */
-async function secretsOf(id: number) {
+/** Opens the secrets in the database. */
+async function readSecrets(id: number) {
   const row = await app.services.db.webhook.findFirstOrThrow({ where: { id } });
   const open = (sealed: Uint8Array): string =>
     app.services.sealer.open(sealed, { workspaceId: team.id, purpose: 'webhook secret' });
@@ -42,9 +42,9 @@ function inHours(hours: number): Date {
   return new Date(app.clock.now().getTime() + hours * HOUR_MS);
 }
 
-test('answers the webhook with a new secret; the one before signs too for 24 hours', async () => {
-  const { id, path, secret } = await newHook();
-  expect(await secretsOf(id)).toEqual({ current: secret, previous: null, until: null });
+test('returns the webhook with a new secret; the previous one signs too for 24 hours', async () => {
+  const { id, path, secret } = await addWebhook();
+  expect(await readSecrets(id)).toEqual({ current: secret, previous: null, until: null });
   const { status, body } = await rotate(path);
   expect(status).toBe(200);
   expect(body.webhook).toMatchObject({
@@ -55,59 +55,59 @@ test('answers the webhook with a new secret; the one before signs too for 24 hou
   });
   expect(body.webhook.secret).toMatch(/^whsec_[A-Za-z0-9+/]{32}$/);
   expect(body.webhook.secret).not.toBe(secret);
-  expect(await secretsOf(id)).toEqual({ current: body.webhook.secret, previous: secret, until: inHours(24) });
+  expect(await readSecrets(id)).toEqual({ current: body.webhook.secret, previous: secret, until: inHours(24) });
 });
 
-test('again within that time drops the oldest', async () => {
-  const { id, path } = await newHook();
+test('a second rotation within that time ends the oldest secret', async () => {
+  const { id, path } = await addWebhook();
   const first = (await rotate(path)).body.webhook.secret;
   app.clock.advance(HOUR_MS);
   const second = (await rotate(path)).body.webhook.secret;
-  expect(await secretsOf(id)).toEqual({ current: second, previous: first, until: inHours(24) });
+  expect(await readSecrets(id)).toEqual({ current: second, previous: first, until: inHours(24) });
 });
 
-test('lists and changes tell until when, and no longer once it is over', async () => {
-  const { id, path } = await newHook();
+test('lists and updates return the end of the overlap until it has passed', async () => {
+  const { id, path } = await addWebhook();
   await rotate(path);
   const until = inHours(24).getTime() / 1000;
-  const told = async (): Promise<unknown[]> => {
+  const readExpiries = async (): Promise<unknown[]> => {
     const { body } = await app.http.get(`${team.path}/webhooks`, team.admin.token);
     const listed = body.webhooks.find((webhook: { id: number }) => webhook.id === id);
     const changed = await app.http.patch(path, team.admin.token, {});
     return [listed.previous_secret_expires_at, changed.body.webhook.previous_secret_expires_at];
   };
   app.clock.advance(24 * HOUR_MS - 1);
-  expect(await told()).toEqual([until, until]);
+  expect(await readExpiries()).toEqual([until, until]);
   app.clock.advance(1);
-  expect(await told()).toEqual([null, null]);
+  expect(await readExpiries()).toEqual([null, null]);
 });
 
-test('two at once: each gets its own, the one that came last counts, and the other is the one before', async () => {
+test('two rotations at once return two secrets: the later one is current, the other one previous', async () => {
   for (let round = 0; round < 5; round += 1) {
-    const { id, path, secret } = await newHook();
-    const answers = await concurrently(2, () => rotate(path));
-    expect(countStatuses(answers)).toEqual({ 200: 2 });
-    const made = answers.map(({ body }) => body.webhook.secret);
-    const { current, previous } = await secretsOf(id);
-    expect([current, previous].sort()).toEqual(made.sort());
-    expect(made).not.toContain(secret);
+    const { id, path, secret } = await addWebhook();
+    const responses = await concurrently(2, () => rotate(path));
+    expect(countStatuses(responses)).toEqual({ 200: 2 });
+    const secrets = responses.map(({ body }) => body.webhook.secret);
+    const { current, previous } = await readSecrets(id);
+    expect([current, previous].sort()).toEqual(secrets.sort());
+    expect(secrets).not.toContain(secret);
   }
 });
 
-test('works for an inactive webhook, and leaves it so', async () => {
-  const { id, path } = await newHook();
+test('an inactive webhook can be rotated, and stays inactive', async () => {
+  const { id, path } = await addWebhook();
   await app.http.patch(path, team.admin.token, { toggle: true });
   expect((await rotate(path)).body.webhook).toMatchObject({ is_active: 0 });
-  expect((await secretsOf(id)).until).toEqual(inHours(24));
+  expect((await readSecrets(id)).until).toEqual(inHours(24));
 });
 
-test('no secret, old or new, stands in the database or the log', async () => {
-  const { path, secret } = await newHook();
+test('neither secret is in the database or the log', async () => {
+  const { path, secret } = await addWebhook();
   const secrets = [secret, (await rotate(path)).body.webhook.secret];
   const texts = [JSON.stringify(await dumpTables(app)), JSON.stringify(app.logLines)];
-  for (const one of secrets) {
-    const raw = Buffer.from(one.slice(6), 'base64');
-    const forms = [one.slice(6), raw.toString('hex'), Buffer.from(one).toString('hex')];
+  for (const value of secrets) {
+    const raw = Buffer.from(value.slice(6), 'base64');
+    const forms = [value.slice(6), raw.toString('hex'), Buffer.from(value).toString('hex')];
     for (const text of texts) for (const form of forms) expect(text).not.toContain(form);
   }
 });

@@ -1,4 +1,4 @@
-/** Where a webhook may lead when it is saved: what is private is refused, however it is written. */
+/** Which addresses the URL of a webhook may point to: private ones are refused in every notation. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ResolveHost } from '../../src/egress/address-guard.ts';
 import { transports } from '../contract/transports.ts';
@@ -14,10 +14,10 @@ const PRIVATE_NAMES: Record<string, string[]> = {
   'mapped.example.com': ['::ffff:10.0.0.1'],
 };
 
-/** Every name that was asked for. */
-const asked: string[] = [];
+/** Every name that was resolved. */
+const resolved: string[] = [];
 const resolveHost: ResolveHost = async (hostname) => {
-  asked.push(hostname);
+  resolved.push(hostname);
   const addresses = PRIVATE_NAMES[hostname];
   if (addresses === undefined) return resolveTestHost(hostname);
   return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
@@ -47,7 +47,7 @@ const refused: [url: string, message: string][] = [
     'http://0.0.0.0/',
     'http://255.255.255.255/',
     'http://224.0.0.1/',
-    // 10.0.0.1 as one number, in hexadecimal, in octal, with parts left out, in fullwidth digits.
+    // 10.0.0.1 as one number, in hexadecimal, in octal, with omitted parts, in full-width digits.
     'http://167772161/',
     'http://0x0a000001/',
     'http://012.0.0.1/',
@@ -68,19 +68,22 @@ const refused: [url: string, message: string][] = [
 ];
 
 describe.each(transports)('through %s', (_, transport) => {
-  test.each(refused)('%s is refused, at creation and at every change, and nothing is written', async (url, message) => {
-    const before = await dumpTables(app);
-    const { token } = team.admin;
-    const input = { id: team.id, name: 'New', url, events: ['room.created'] };
-    for (const call of [
-      { name: 'webhooks.create', token, input },
-      { name: 'webhooks.update', token, input: { ...input, webhookId, toggle: true } },
-    ]) {
-      const answer = await transport(app, call);
-      expect(answer).toMatchObject({ status: 400, body: { message, issues: [{ path: 'url', message }] } });
-    }
-    expect(await dumpTables(app)).toEqual(before);
-  });
+  test.each(refused)(
+    '%s is refused in a new webhook and in an update, and nothing is written',
+    async (url, message) => {
+      const before = await dumpTables(app);
+      const { token } = team.admin;
+      const input = { id: team.id, name: 'New', url, events: ['room.created'] };
+      for (const call of [
+        { name: 'webhooks.create', token, input },
+        { name: 'webhooks.update', token, input: { ...input, webhookId, toggle: true } },
+      ]) {
+        const response = await transport(app, call);
+        expect(response).toMatchObject({ status: 400, body: { message, issues: [{ path: 'url', message }] } });
+      }
+      expect(await dumpTables(app)).toEqual(before);
+    },
+  );
 
   test.each([
     'http://127.0.0.1:3000/hook',
@@ -91,9 +94,9 @@ describe.each(transports)('through %s', (_, transport) => {
     'https://example.org:8443/hook',
     'http://93.184.216.34/',
     'https://[2606:2800:220:1::1]/',
-    // No address now: perhaps when something is sent.
+    // It has no address now, and may have one later.
     'https://not-yet.example.net/hook',
-  ])('%s is taken', async (url) => {
+  ])('%s is accepted', async (url) => {
     const input = { id: team.id, name: 'New', url, events: ['room.created'] };
     const { token } = team.admin;
     expect(await transport(app, { name: 'webhooks.create', token, input })).toMatchObject({
@@ -108,8 +111,8 @@ describe.each(transports)('through %s', (_, transport) => {
     });
   });
 
-  test('no name is looked up for who may not save it, and none for a change without a url', async () => {
-    asked.length = 0;
+  test('no name is resolved for a caller without permission, and none for an update without a url', async () => {
+    resolved.length = 0;
     const input = { id: team.id, name: 'New', url: 'https://intranet.example.com/', events: ['room.created'] };
     for (const { token } of [team.member, team.outsider])
       for (const name of ['webhooks.create', 'webhooks.update'])
@@ -117,6 +120,6 @@ describe.each(transports)('through %s', (_, transport) => {
     const change = { id: team.id, webhookId, name: 'Other' };
     const { token } = team.admin;
     expect(await transport(app, { name: 'webhooks.update', token, input: change })).toMatchObject({ status: 200 });
-    expect(asked).toEqual([]);
+    expect(resolved).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** What the guide and the OpenAPI document say of webhooks is what the code does: numbers, examples and names. */
+/** The numbers, examples and names in the guide and the OpenAPI document match the code. */
 
 import { readFile } from 'node:fs/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -28,36 +28,36 @@ const texts: [string, string][] = [
   ]),
 ];
 
-/** `5 s`, `30 min`, `2 h`. */
-function inWords(ms: number): string {
+/** Returns a duration as the texts have it: `5 s`, `30 min`, `2 h`. */
+function toText(ms: number): string {
   if (ms % HOUR_MS === 0) return `${ms / HOUR_MS} h`;
   return ms % MINUTE_MS === 0 ? `${ms / MINUTE_MS} min` : `${ms / SECOND_MS} s`;
 }
 
 describe.each(texts)('%s', (_, text) => {
-  test('says the schedule, its jitter and how far Retry-After reaches', () => {
+  test('states the schedule, its jitter and the limit of Retry-After', () => {
     const [first, ...others] = DELAYS_MS;
     expect(first).toBe(0);
-    const words = others.map(inWords);
+    const delays = others.map(toText);
     expect(text).toContain(
-      `again after ${words.slice(0, -1).join(', ')} and ${words.at(-1)}, each with up to ${JITTER * 100} %`,
+      `again after ${delays.slice(0, -1).join(', ')} and ${delays.at(-1)}, each with up to ${JITTER * 100} %`,
     );
     expect(MAX_RETRY_AFTER_MS).toBe(HOUR_MS);
     expect(text).toMatch(/`Retry-After`[^.]* up to an hour/);
   });
 
-  test('says the time-out, and how long two secrets sign', () => {
+  test('states the timeout, and for how long two secrets sign', () => {
     expect(text).toContain(`within ${TIMEOUT_MS / SECOND_MS} seconds`);
     expect(text).toMatch(new RegExp(`[Ff]or ${OVERLAP_MS / HOUR_MS} hours after a rotation`));
   });
 });
 
-test('the guide says where answers are cut, and the days of failure as the code has them', () => {
+test('the guide states where responses are cut, and after how many days of failure a webhook is deactivated', () => {
   expect(onOneLine(guide)).toContain(`cut at ${MAX_RESPONSE_BYTES / 1_000} kB`);
   expect(onOneLine(guide)).toContain(`fails ${MAX_FAILING_MS / DAY_MS} days or more after the first failure`);
 });
 
-test('every body in the guide is one by the catalogue', () => {
+test('every body in the guide matches the catalogue', () => {
   const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true });
   addFormats.default(ajv);
   const blocks = [...guide.matchAll(/^```json\n(.*?)^```$/gms)].map(([, text]) => JSON.parse(text ?? ''));
@@ -70,12 +70,12 @@ test('every body in the guide is one by the catalogue', () => {
   }
 });
 
-test('the guide names what can be done with one webhook', () => {
+test('the guide lists every operation on one webhook', () => {
   const table = guide.slice(guide.indexOf('### Manage a webhook'), guide.indexOf('## Retention'));
   const base = '/api/workspaces/{id}/webhooks/{webhookId}';
-  const ofOne = operations.filter(({ path }) => path.startsWith(base));
-  expect(ofOne.length).toBeGreaterThan(8);
-  for (const { method, path } of ofOne) {
+  const webhookOperations = operations.filter(({ path }) => path.startsWith(base));
+  expect(webhookOperations.length).toBeGreaterThan(8);
+  for (const { method, path } of webhookOperations) {
     const rest = path.slice(base.length).replace(/\{(\w+)\}/g, ':$1');
     expect(table).toMatch(new RegExp(`^\\| \`${method}${rest && ` ${rest}`}[\`?]`, 'm'));
   }

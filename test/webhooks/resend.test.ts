@@ -1,0 +1,215 @@
+/** Test messages, and messages that are resent. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createMessageId } from '../../src/webhook-delivery/message-id.ts';
+import { concurrently, countStatuses } from '../support/concurrently.ts';
+import { JOB_ID, type MessageWorld, START, startMessageWorld } from './fixtures/message-world.ts';
+
+let world: MessageWorld;
+beforeAll(async () => {
+  world = await startMessageWorld();
+});
+afterAll(() => world.close());
+
+describe('a test message', () => {
+  test('is for this webhook only, whatever events it subscribes to, and notifies the relay once', async () => {
+    const webhook = await world.addWebhook();
+    const otherWebhook = await world.addWebhook();
+    const responses: { status: number; body: { message: Record<string, unknown> } }[] = [];
+    const notifications = await world.countNotifications(async () => {
+      responses.push(await world.app.http.post(`${webhook.path}/test`, world.team.admin.token));
+    });
+    expect(notifications).toBe(1);
+    const [response] = responses;
+    expect(response?.status).toBe(200);
+    const message = response?.body.message ?? {};
+    const now = world.app.clock.now();
+    const seconds = Math.floor(now.getTime() / 1000);
+    expect(message).toEqual({
+      id: expect.stringMatching(/^msg_[0-9a-f]{32}$/),
+      webhook_id: webhook.id,
+      event: 'webhook.test',
+      status: 'waiting',
+      payload: JSON.stringify({
+        event: 'webhook.test',
+        timestamp: now.toISOString(),
+        data: { workspace_id: world.team.id, webhook_id: webhook.id, webhook_name: 'Chat', sent_by: 'Adam Admin' },
+      }),
+      attempt_count: 0,
+      created_at: seconds,
+      next_attempt_at: seconds,
+    });
+    const [row, ...more] = await world.findMessages(webhook.id);
+    expect(more).toEqual([]);
+    expect(row).toMatchObject({
+      id: message.id,
+      workspaceId: world.team.id,
+      eventId: null,
+      attempts: 0,
+      ...world.newRound(),
+    });
+    expect(await world.findMessages(otherWebhook.id)).toEqual([]);
+  });
+
+  test('is sent as often as it is requested', async () => {
+    const { id, path } = await world.addWebhook();
+    const responses = await concurrently(10, () => world.app.http.post(`${path}/test`, world.team.owner.token));
+    expect(countStatuses(responses)).toEqual({ 200: 10 });
+    expect(await world.findMessages(id)).toHaveLength(10);
+  });
+});
+
+describe('resending', () => {
+  test.each([
+    ['failed', 1],
+    ['cancelled', 0],
+    ['delivered', 2],
+    ['waiting', 1],
+  ])('a message by its id starts a new round if it is %s after %i attempts', async (status, attempts) => {
+    const { id: webhookId, path } = await world.addWebhook();
+    const { id } = await world.addMessage(webhookId, { status, attempts, jobId: status === 'waiting' ? JOB_ID : null });
+    const before = await world.findMessage(id);
+    const notifications = await world.countNotifications(async () => {
+      const response = await world.app.http.post(`${path}/messages/${id}/resend`, world.team.admin.token);
+      expect(response).toMatchObject({
+        status: 200,
+        body: { message: { id, status: 'waiting', attempt_count: attempts } },
+      });
+    });
+    expect(notifications).toBe(1);
+    expect(await world.findMessage(id)).toEqual({ ...before, ...world.newRound() });
+    expect(await world.findMessages(webhookId)).toHaveLength(1);
+  });
+
+  test('finds only messages of this webhook, and returns 404 for other ids', async () => {
+    const webhook = await world.addWebhook();
+    const sibling = await world.addMessage((await world.addWebhook()).id);
+    const foreign = await world.addMessage((await world.addWebhook(world.other)).id, {}, world.other);
+    const { token } = world.team.owner;
+    for (const { id } of [sibling, foreign]) {
+      const before = await world.findMessage(id);
+      const response = await world.app.http.post(`${webhook.path}/messages/${id}/resend`, token);
+      expect(response).toMatchObject({ status: 404, body: { message: 'Message not found' } });
+      expect(await world.findMessage(id)).toEqual(before);
+    }
+    for (const id of [`msg_${'0'.repeat(32)}`, 'x', '%00', '1'])
+      expect((await world.app.http.post(`${webhook.path}/messages/${id}/resend`, token)).status).toBe(404);
+  });
+
+  test('with a message id in place of a delivery id explains what is expected', async () => {
+    const { id: webhookId, path } = await world.addWebhook();
+    const { id } = await world.addMessage(webhookId);
+    expect(await world.app.http.post(`${path}/deliveries/${id}/resend`, world.team.owner.token)).toMatchObject({
+      status: 400,
+      body: { message: 'deliveryId must be the id of a delivery, an integer between 1 and 9007199254740991' },
+    });
+  });
+
+  test.each([
+    ['failed', null],
+    ['cancelled', null],
+    ['delivered', null],
+    ['waiting', null],
+    ['waiting', JOB_ID],
+  ])('a delivery starts a new round if its message is %s, with the job %j', async (status, jobId) => {
+    const { id: webhookId, path } = await world.addWebhook();
+    const { id, deliveryIds } = await world.addMessage(webhookId, { status, jobId, attempts: 3 });
+    const before = await world.findMessage(id);
+    for (const deliveryId of deliveryIds) {
+      const notifications = await world.countNotifications(async () => {
+        const response = await world.app.http.post(`${path}/deliveries/${deliveryId}/resend`, world.team.admin.token);
+        expect(response).toMatchObject({ status: 200, body: { message: { id, status: 'waiting', attempt_count: 3 } } });
+      });
+      expect(notifications).toBe(1);
+      expect(await world.findMessage(id)).toEqual({ ...before, ...world.newRound() });
+    }
+    expect(await world.app.services.db.webhookDelivery.count({ where: { messageId: id } })).toBe(3);
+    expect(await world.findMessages(webhookId)).toHaveLength(1);
+  });
+
+  test('ten times at once starts one round of one message', async () => {
+    const { id: webhookId, path } = await world.addWebhook();
+    const { id, deliveryId } = await world.addMessage(webhookId, { attempts: 10 });
+    const responses = await concurrently(10, () =>
+      world.app.http.post(`${path}/deliveries/${deliveryId}/resend`, world.team.owner.token),
+    );
+    expect(countStatuses(responses)).toEqual({ 200: 10 });
+    expect(await world.findMessages(webhookId)).toEqual([
+      expect.objectContaining({ id, attempts: 10, ...world.newRound() }),
+    ]);
+  });
+
+  test('finds only deliveries of this webhook', async () => {
+    const webhook = await world.addWebhook();
+    const sibling = await world.addMessage((await world.addWebhook()).id);
+    const foreign = await world.addMessage((await world.addWebhook(world.other)).id, {}, world.other);
+    for (const { id, deliveryId } of [sibling, foreign]) {
+      const before = await world.findMessage(id);
+      const response = await world.app.http.post(
+        `${webhook.path}/deliveries/${deliveryId}/resend`,
+        world.team.owner.token,
+      );
+      expect(response).toMatchObject({ status: 404, body: { message: 'Delivery not found' } });
+      expect(await world.findMessage(id)).toEqual(before);
+    }
+  });
+
+  test('failed messages includes what failed or was cancelled since then, and nothing else', async () => {
+    const { id: webhookId, path } = await world.addWebhook();
+    const since = START / 1000;
+    const at = (seconds: number): Date => new Date(START + seconds * 1000);
+    const resent = [
+      await world.addMessage(webhookId, { status: 'failed', createdAt: at(0), attempts: 2 }),
+      await world.addMessage(webhookId, { status: 'cancelled', createdAt: at(5), attempts: 0 }),
+    ];
+    const left = [
+      await world.addMessage(webhookId, { status: 'failed', createdAt: new Date(START - 1) }),
+      await world.addMessage(webhookId, { status: 'delivered', createdAt: at(1) }),
+      await world.addMessage(webhookId, { status: 'waiting', jobId: JOB_ID, createdAt: at(2) }),
+      await world.addMessage((await world.addWebhook()).id, { createdAt: at(3) }),
+      await world.addMessage((await world.addWebhook(world.other)).id, { createdAt: at(4) }, world.other),
+    ];
+    const before = await Promise.all(left.map(({ id }) => world.findMessage(id)));
+    const notifications = await world.countNotifications(async () => {
+      const response = await world.app.http.post(`${path}/resend`, world.team.admin.token, { since });
+      expect([response.status, response.body]).toEqual([200, { count: 2 }]);
+    });
+    expect(notifications).toBe(1);
+    for (const { id } of resent) expect(await world.findMessage(id)).toMatchObject(world.newRound());
+    expect(await Promise.all(left.map(({ id }) => world.findMessage(id)))).toEqual(before);
+    const again = await world.app.http.post(`${path}/resend`, world.team.admin.token, { since });
+    expect([again.status, again.body]).toEqual([200, { count: 0 }]);
+  });
+
+  test.each([1, 3])(
+    'failed messages resends each once, in batches, also those of one millisecond: %i calls at once',
+    async (callers) => {
+      const { id: webhookId, path } = await world.addWebhook();
+      const at = new Date(START);
+      const message = {
+        workspaceId: world.team.id,
+        webhookId,
+        event: 'room.created',
+        payload: '{}',
+        status: 'cancelled',
+      };
+      await world.app.services.db.webhookMessage.createMany({
+        data: Array.from({ length: 2_500 }, () => ({
+          ...message,
+          id: createMessageId(at),
+          createdAt: at,
+          updatedAt: at,
+        })),
+      });
+      const notifications = await world.countNotifications(async () => {
+        const responses = await concurrently(callers, () =>
+          world.app.http.post(`${path}/resend`, world.team.owner.token, { since: 0 }),
+        );
+        expect(countStatuses(responses)).toEqual({ 200: callers });
+        expect(responses.reduce((sum, { body }) => sum + body.count, 0)).toBe(2_500);
+      });
+      expect(notifications).toBe(3);
+      const where = { webhookId, ...world.newRound() };
+      expect(await world.app.services.db.webhookMessage.count({ where })).toBe(2_500);
+    },
+  );
+});
