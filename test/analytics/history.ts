@@ -3,7 +3,7 @@ import { DAY_MS } from '../../src/core/time.ts';
 import { type Tx, transact } from '../../src/db/client.ts';
 import { findOrCreateContact } from '../../src/features/contacts/find-or-create-contact.ts';
 import { recordContactEvent } from '../../src/features/contacts/record-contact-event.ts';
-import { pageRow } from '../support/booking-page.ts';
+import { bookingPageData } from '../support/booking-page.ts';
 import type { TestApp } from '../support/test-app.ts';
 import type { Team } from '../support/world.ts';
 
@@ -66,7 +66,13 @@ export async function addRecording(app: TestApp, team: Team, roomId: number, dur
 
 export async function addPage(app: TestApp, team: Team, title = 'Call'): Promise<number> {
   const { id } = await app.services.db.bookingPage.create({
-    data: pageRow({ workspaceId: team.id, userId: team.owner.id, title, slug: newName(), createdAt: app.clock.now() }),
+    data: bookingPageData({
+      workspaceId: team.id,
+      userId: team.owner.id,
+      title,
+      slug: newName(),
+      createdAt: app.clock.now(),
+    }),
   });
   return id;
 }

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { start } from '../recordings/recording-fixtures.ts';
-import { pageRow } from '../support/booking-page.ts';
+import { bookingPageData } from '../support/booking-page.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { expectError, fields, isUnixSeconds } from './expectations.ts';
 import { createWorld, type Scene, type World } from './scene.ts';
@@ -313,7 +313,7 @@ describe('analytics', () => {
     for (let index = 0; index < 6; index += 1) {
       const { body } = await app.http.post(ROOMS, scene.owner.token, { workspace_id: workspaceId });
       const page = await app.services.db.bookingPage.create({
-        data: pageRow({
+        data: bookingPageData({
           workspaceId,
           userId: scene.owner.id,
           title: 'Page',

@@ -10,7 +10,7 @@ import { weekdays } from '../../src/features/booking-pages/opening-hours.ts';
 import { findOrCreateContact } from '../../src/features/contacts/find-or-create-contact.ts';
 import { recordContactEvent } from '../../src/features/contacts/record-contact-event.ts';
 import { advance, start, storeFile } from '../recordings/recording-fixtures.ts';
-import { pageRow } from '../support/booking-page.ts';
+import { bookingPageData } from '../support/booking-page.ts';
 import { makePdf } from '../support/media.ts';
 import type { TestApp } from '../support/test-app.ts';
 import { PASSWORD, upload } from '../support/world.ts';
@@ -170,7 +170,10 @@ const dayAndNight = weekdays.map((day) => ({ day, from: '00:00', to: '24:00' }))
 async function addVisit(app: TestApp, workspaceId: number, userId: number, roomId: number, slug: string) {
   const { services, clock } = app;
   const at = clock.now();
-  const page = { ...pageRow({ workspaceId, userId, title: 'Intro call', slug, createdAt: at }), hours: dayAndNight };
+  const page = {
+    ...bookingPageData({ workspaceId, userId, title: 'Intro call', slug, createdAt: at }),
+    hours: dayAndNight,
+  };
   const { id: pageId } = await services.db.bookingPage.create({ data: page });
   const quiet = await services.db.bookingPage.create({ data: { ...page, title: 'Quiet', slug: `quiet-${slug}` } });
   return transact(services.db, async (tx) => {

@@ -1,5 +1,11 @@
-/** A booking page as a row, for tests that need one and not how it is made: open on no day. */
-export function pageRow(page: { workspaceId: number; userId: number; title: string; slug: string; createdAt: Date }) {
+/** The columns of a booking page that is never open, for tests that insert a page directly. */
+export function bookingPageData(page: {
+  workspaceId: number;
+  userId: number;
+  title: string;
+  slug: string;
+  createdAt: Date;
+}) {
   return {
     ...page,
     duration: 30,

@@ -1,6 +1,6 @@
 /**
- * A small valid PDF 1.4: A4 pages, each showing `text` (Latin-1) in Helvetica, with an exact cross-reference table
- * (ISO 32000-1 section 7.5).
+ * Makes a small valid PDF 1.4 with A4 pages that each show `text` (Latin-1) in Helvetica, and an exact cross-reference
+ * table (ISO 32000-1, section 7.5).
  */
 export function makePdf({ pages = 1, text = 'Hello' }: { pages?: number; text?: string } = {}): Buffer {
   const show = `BT /F1 24 Tf 72 760 Td (${text.replaceAll(/[\\()]/g, '\\$&')}) Tj ET`;
@@ -11,13 +11,13 @@ export function makePdf({ pages = 1, text = 'Hello' }: { pages?: number; text?: 
     `<< /Type /Pages /Kids [${pageNumbers.map((page) => `${page} 0 R`).join(' ')}] /Count ${pages} >>`,
     '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>',
     `<< /Length ${Buffer.byteLength(show, 'latin1')} >>\nstream\n${show}\nendstream`,
-    ...pageNumbers.map(
-      () =>
-        '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << /Font << /F1 3 0 R >> >> >>',
-    ),
+    ...pageNumbers.map(() => {
+      const resources = '<< /Font << /F1 3 0 R >> >>';
+      return `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources ${resources} >>`;
+    }),
   ];
 
-  // One character a byte (written as Latin-1), so that lengths are offsets. The comment marks the file as binary.
+  // One character per byte (written as Latin-1), so that lengths are offsets. The comment marks the file as binary.
   let file = '%PDF-1.4\n%\xe2\xe3\xcf\xd3\n';
   const offsets: number[] = [];
   for (const [index, object] of objects.entries()) {
@@ -33,17 +33,17 @@ export function makePdf({ pages = 1, text = 'Hello' }: { pages?: number; text?: 
 
 export type Mp4Options = {
   durationSeconds: number;
-  /** Where the movie box lies: before the media data (streamable) or after it (as cameras and screen recorders write). */
+  /** The position of the movie box: before the media data (streamable) or after it (cameras, screen recorders). */
   moov: 'front' | 'back';
-  /** Of the movie header: 0 has 32-bit times, 1 has 64-bit times. */
+  /** The version of the movie header: 0 has 32-bit times, 1 has 64-bit times. */
   version?: 0 | 1;
-  /** Units a second. */
+  /** Units per second. */
   timescale?: number;
-  /** Length of the media data: zeros, which no player could show. */
+  /** The length of the media data, which is all zeros and cannot be played. */
   mdatBytes?: number;
 };
 
-/** A structurally valid MP4 without tracks: `ftyp`, `moov` with a complete `mvhd`, `mdat` (ISO/IEC 14496-12). */
+/** Makes a structurally valid MP4 without tracks: `ftyp`, `moov` with a complete `mvhd`, `mdat` (ISO/IEC 14496-12). */
 export function makeMp4({ durationSeconds, moov, version = 0, timescale = 1000, mdatBytes = 64 }: Mp4Options): Buffer {
   const ftyp = box('ftyp', Buffer.from('isom\0\0\x02\0isomiso2mp41', 'latin1'));
   const movie = box(
@@ -54,7 +54,7 @@ export function makeMp4({ durationSeconds, moov, version = 0, timescale = 1000, 
   return Buffer.concat(moov === 'front' ? [ftyp, movie, mdat] : [ftyp, mdat, movie]);
 }
 
-/** A complete movie header box (section 8.2.2). `duration` is in units of `timescale` a second. */
+/** Makes a complete movie header box (section 8.2.2). `duration` is in units of 1/`timescale` seconds. */
 export function makeMvhd({
   version,
   timescale,
@@ -75,7 +75,7 @@ export function makeMvhd({
   );
 }
 
-/** A box with a 32-bit size. */
+/** Makes a box with a 32-bit size. */
 export function box(type: string, ...body: Buffer[]): Buffer {
   const content = Buffer.concat(body);
   return Buffer.concat([uint32(8 + content.length), Buffer.from(type, 'latin1'), content]);
@@ -98,7 +98,7 @@ function time(version: 0 | 1, value: bigint): Buffer {
   return version === 1 ? uint64(value) : uint32(Number(value));
 }
 
-/** What follows the duration: rate 1.0, volume 1.0, reserved, unity matrix, pre_defined, next_track_ID 1. */
+/** The fields after the duration: rate 1.0, volume 1.0, reserved, unity matrix, pre_defined, next_track_ID 1. */
 function mvhdTail(): Buffer {
   const tail = Buffer.alloc(80);
   tail.writeUInt32BE(0x0001_0000, 0);

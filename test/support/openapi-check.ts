@@ -1,4 +1,4 @@
-/** Holds every answer against the OpenAPI document: documented status, and exactly the documented fields. */
+/** Validates every answer against the OpenAPI document: a documented status and exactly the documented fields. */
 
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { document as openApiDocument } from './api.ts';
@@ -10,19 +10,20 @@ type Document = {
   components: { responses: Record<string, Response>; schemas: Record<string, object> };
 };
 
+// The types of OpenAPI do not say that every response and schema is there. The document itself is valid.
 const document = openApiDocument as unknown as Document;
 
-/** The document leaves answers open to grow; a test wants to know of every field that it does not list. */
-function close(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(close);
+/** Forbids additional properties. The document allows them, but in tests every field must be documented. */
+function forbidAdditional(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(forbidAdditional);
   if (typeof node !== 'object' || node === null) return node;
-  const closed = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, close(value)]));
+  const closed = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, forbidAdditional(value)]));
   return closed.type === 'object' && closed.properties ? { ...closed, additionalProperties: false } : closed;
 }
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 ajv.addFormat('date', /^\d{4}-\d{2}-\d{2}$/);
-ajv.addSchema({ $id: 'doc', components: { schemas: close(document.components.schemas) } });
+ajv.addSchema({ $id: 'doc', components: { schemas: forbidAdditional(document.components.schemas) } });
 
 const operations: Operation[] = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, { responses }]) => ({
@@ -33,7 +34,7 @@ const operations: Operation[] = Object.entries(document.paths).flatMap(([path, m
   })),
 );
 
-/** Literal paths win over parameters, as in the router. */
+/** Finds the operation of a path. Literal paths take precedence over parameters, as in the router. */
 function findOperation(method: string, pathname: string): Operation | undefined {
   return operations
     .filter((operation) => operation.method === method && operation.pattern.test(pathname))
@@ -42,30 +43,32 @@ function findOperation(method: string, pathname: string): Operation | undefined 
 
 const validators = new Map<string, ValidateFunction>();
 
-function validatorOf(operation: Operation, status: number): ValidateFunction {
+function getValidator(operation: Operation, status: number): ValidateFunction {
   const name = `${operation.method} ${operation.path} ${status}`;
-  const known = validators.get(name);
-  if (known) return known;
-  const listed = operation.responses[status];
-  if (!listed) throw new Error(`The document does not list ${name}`);
-  const response = listed.$ref ? document.components.responses[listed.$ref.split('/').at(-1) ?? ''] : listed;
+  const existing = validators.get(name);
+  if (existing) return existing;
+  const documented = operation.responses[status];
+  if (!documented) throw new Error(`The document does not contain ${name}`);
+  const response = documented.$ref
+    ? document.components.responses[documented.$ref.split('/').at(-1) ?? '']
+    : documented;
   const { content = {} } = response ?? {};
   const schema = (content['application/json'] ?? content['text/csv'])?.schema;
   if (!schema) throw new Error(`The document has no schema for ${name}`);
-  const text = JSON.stringify(close(schema)).replaceAll('"#/components', '"doc#/components');
+  const text = JSON.stringify(forbidAdditional(schema)).replaceAll('"#/components', '"doc#/components');
   const validate = ajv.compile(JSON.parse(text));
   validators.set(name, validate);
   return validate;
 }
 
-/** Which operations and statuses the tests have seen, as `GET /api/workspaces 200`. */
+/** The operations and statuses that the tests have seen, such as `GET /api/workspaces 200`. */
 export const seenAnswers = new Set<string>();
 
-/** Throws when the answer is not as documented. Paths that the document does not list are not its matter. */
+/** Throws if the answer is not as documented. Ignores paths that are not in the document. */
 export function checkAnswer(method: string, pathname: string, answer: { status: number; body: unknown }): void {
   const operation = findOperation(method, pathname);
   if (!operation || answer.status === 405) return;
-  const validate = validatorOf(operation, answer.status);
+  const validate = getValidator(operation, answer.status);
   seenAnswers.add(`${method} ${operation.path} ${answer.status}`);
   if (validate(answer.body)) return;
   const name = `${method} ${operation.path} ${answer.status}`;
