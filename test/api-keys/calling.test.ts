@@ -84,7 +84,7 @@ describe.each(transports)('through %s, a key', (_, transport) => {
     return [status, (body as { message?: string }).message];
   };
 
-  test('is rejected with 403 in other workspaces, also those of its creator, and with 404 in an unknown one', async () => {
+  test('is rejected with 403 in other workspaces, even of its creator, and with 404 in an unknown one', async () => {
     const { key } = await newKey();
     const { workspace } = await team.owner.client.workspaces.create.mutate({ name: 'Second' });
     for (const id of [other.id, workspace.id]) {
@@ -327,15 +327,16 @@ describe('last_used_at', () => {
 
   test('is written once by concurrent first calls, and once by concurrent calls a minute later', async () => {
     const key = await newKey();
-    await app.services.db.$executeRaw`create table if not exists noted_uses (key_id int)`;
+    await app.services.db.$executeRaw`create table if not exists recorded_uses (key_id int)`;
     await app.services.db.$executeRaw`
-      create or replace function note_use() returns trigger language plpgsql as
-      'begin insert into noted_uses values (new.id); return null; end'`;
+      create or replace function record_use() returns trigger language plpgsql as
+      'begin insert into recorded_uses values (new.id); return null; end'`;
     await app.services.db.$executeRaw`
-      create or replace trigger note_use after update of last_used_at on api_keys for each row execute function note_use()`;
+      create or replace trigger record_use after update of last_used_at on api_keys
+      for each row execute function record_use()`;
     const writes = async () => {
       const [row] = await app.services.db.$queryRaw<{ writes: number }[]>`
-        select count(*)::int as writes from noted_uses where key_id = ${key.id}`;
+        select count(*)::int as writes from recorded_uses where key_id = ${key.id}`;
       return row?.writes;
     };
     await concurrently(20, () => labelsWith(key.key));

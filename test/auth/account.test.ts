@@ -167,7 +167,7 @@ describe('changing', () => {
 });
 
 describe('deleting', () => {
-  test('ends every session, frees the email address, and deletes Personal and workspaces without other members', async () => {
+  test('ends every session, frees the email address, and deletes workspaces without other members', async () => {
     const { token, email, client, id } = await addPerson(app);
     await client.workspaces.create.mutate({ name: 'Alone' });
     const second = (await login(email)).body.token;

@@ -84,7 +84,7 @@ test('X-Forwarded-For is not trusted: it does not give a caller a separate limit
   expect(statuses).toEqual([401, 401, 429]);
 });
 
-test('per session: both transports count together, other sessions count separately, and headers tell what remains', async () => {
+test('per session: both transports count together, other sessions separately, and headers tell what remains', async () => {
   app = started = await startTestApp({ limits: { perCredential: 3 } });
   const { token, email } = await addPerson(app);
   const other = (await login(email, PASSWORD)).body.token;

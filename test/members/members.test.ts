@@ -29,14 +29,14 @@ beforeEach(async () => {
     await people.owner.client.members.changeRole.mutate({ id: team.id, userId: people[who].id, role: 'admin' });
 });
 
-async function rolesNow(): Promise<Record<string, string>> {
+async function readRoles(): Promise<Record<string, string>> {
   const members = await app.services.db.member.findMany({ where: { workspaceId: team.id } });
   return Object.fromEntries(
     members.map(({ userId, role }) => [Object.entries(people).find(([, { id }]) => id === userId)?.[0], role]),
   );
 }
 
-const AT_FIRST = { owner: 'owner', admin: 'admin', admin2: 'admin', member: 'member', member2: 'member' };
+const INITIAL_ROLES = { owner: 'owner', admin: 'admin', admin2: 'admin', member: 'member', member2: 'member' };
 
 function changeRole(by: Who, target: Who, role: string) {
   return app.http.patch(`${team.path}/members/${people[target].id}`, people[by].token, { role });
@@ -58,7 +58,7 @@ describe('changing a role', () => {
     const { status, body } = await changeRole(by, target, role);
     expect(status).toBe(200);
     expect(body.member).toMatchObject({ id: people[target].id, name: people[target].name, role });
-    expect(await rolesNow()).toEqual({ ...AT_FIRST, [target]: role });
+    expect(await readRoles()).toEqual({ ...INITIAL_ROLES, [target]: role });
   });
 
   test.each([
@@ -86,7 +86,7 @@ describe('changing a role', () => {
 
   test('to owner transfers the workspace: the old owner becomes an admin, and owner_id changes', async () => {
     expect((await changeRole('owner', 'member', 'owner')).body.member.role).toBe('owner');
-    expect(await rolesNow()).toEqual({ ...AT_FIRST, owner: 'admin', member: 'owner' });
+    expect(await readRoles()).toEqual({ ...INITIAL_ROLES, owner: 'admin', member: 'owner' });
     const { body } = await app.http.get(team.path, people.owner.token);
     expect(body.workspace).toMatchObject({ owner_id: people.member.id, role: 'admin' });
     expect((await app.http.delete(team.path, people.owner.token)).status).toBe(403);
@@ -133,8 +133,8 @@ describe('removing and leaving', () => {
     ['member', 'member', 'left'],
   ] as const)('%s removes %s, who has %s', async (by, target, reason) => {
     expect(await remove(by, target)).toMatchObject({ status: 200, body: { ok: true } });
-    const { [target]: _, ...others } = AT_FIRST;
-    expect(await rolesNow()).toEqual(others);
+    const { [target]: _, ...others } = INITIAL_ROLES;
+    expect(await readRoles()).toEqual(others);
     expect(await eventsOf(app, team.id, 'member.left')).toEqual([
       {
         type: 'member.left',
@@ -173,7 +173,7 @@ describe('removing and leaving', () => {
     await remove('admin', 'admin');
     const { token } = await people.owner.client.workspaces.invite.mutate({ id: team.id });
     await app.http.post(`/api/workspaces/join/${token}`, people.admin.token);
-    expect(await rolesNow()).toEqual({ ...AT_FIRST, admin: 'member' });
+    expect(await readRoles()).toEqual({ ...INITIAL_ROLES, admin: 'member' });
   });
 
   test('what a removed member created stays, with their name', async () => {

@@ -24,11 +24,11 @@ test('no key that is created or activated while its creator is being removed wor
   for (let round = 0; round < 5; round += 1) {
     const { id, owner, admin } = await addTeam(app);
     const { apiKey } = await admin.client.apiKeys.create.mutate({ id, name: 'Old' });
-    const switchOn = { id, keyId: apiKey.id, is_active: 1 as const };
+    const activation = { id, keyId: apiKey.id, is_active: 1 as const };
     await Promise.allSettled([
       ...Array.from({ length: 6 }, () => admin.client.apiKeys.create.mutate({ id, name: 'New' })),
       owner.client.members.remove.mutate({ id, userId: admin.id }),
-      ...Array.from({ length: 6 }, () => admin.client.apiKeys.toggle.mutate(switchOn)),
+      ...Array.from({ length: 6 }, () => admin.client.apiKeys.toggle.mutate(activation)),
     ]);
     const { apiKeys } = await owner.client.apiKeys.list.query({ id });
     expect(apiKeys.length).toBeGreaterThan(0);

@@ -60,14 +60,14 @@ test('of two concurrent transfers to different members one succeeds', async () =
 test('a member who leaves during a transfer to them either is the owner or has left', async () => {
   await concurrently(ROUNDS, async () => {
     const team = await newTeam();
-    const [given, left] = await Promise.all([
+    const [transferred, left] = await Promise.all([
       changeRole(team, team.owner, team.member, 'owner'),
       remove(team, team.member, team.member),
     ]);
     expect([
       [200, 400],
       [404, 200],
-    ]).toContainEqual([given.status, left.status]);
+    ]).toContainEqual([transferred.status, left.status]);
     await expectOneOwner(team);
   });
 });
@@ -95,40 +95,40 @@ test('concurrent transfers, demotions and removals leave exactly one owner', asy
 test('after a transfer during a deletion the workspace has one owner or does not exist', async () => {
   await concurrently(ROUNDS, async () => {
     const team = await newTeam();
-    const [given, deleted] = await Promise.all([
+    const [transferred, deleted] = await Promise.all([
       changeRole(team, team.owner, team.admin, 'owner'),
       app.http.delete(team.path, team.owner.token),
     ]);
-    expectNoFault([given, deleted]);
-    const isLeft = await app.services.db.workspace.count({ where: { id: team.id } });
-    expect([0, 1]).toContain(isLeft);
-    if (isLeft === 1) await expectOneOwner(team);
+    expectNoFault([transferred, deleted]);
+    const remaining = await app.services.db.workspace.count({ where: { id: team.id } });
+    expect([0, 1]).toContain(remaining);
+    if (remaining === 1) await expectOneOwner(team);
     else expect(deleted.status).toBe(200);
   });
 });
 
 test('deleting an account works during transfers to the user, demotions and removals', async () => {
   await concurrently(ROUNDS, async (index) => {
-    const going = await addPerson(app, 'Going');
-    const team = await newTeam({ admin: going });
+    const leaver = await addPerson(app, 'Leaver');
+    const team = await newTeam({ admin: leaver });
     const [deleted, ...others] = await Promise.all([
-      app.http.delete('/api/auth/me', going.token),
-      index % 2 === 0 ? changeRole(team, team.owner, going, 'owner') : changeRole(team, team.owner, going, 'member'),
-      index % 3 === 0 ? remove(team, team.owner, going) : changeRole(team, going, team.member, 'admin'),
+      app.http.delete('/api/auth/me', leaver.token),
+      index % 2 === 0 ? changeRole(team, team.owner, leaver, 'owner') : changeRole(team, team.owner, leaver, 'member'),
+      index % 3 === 0 ? remove(team, team.owner, leaver) : changeRole(team, leaver, team.member, 'admin'),
     ]);
     expectNoFault([deleted, ...others]);
     expect([200, 409]).toContain(deleted.status);
     await expectOneOwner(team);
-    const isThere = await app.services.db.user.count({ where: { id: going.id } });
-    expect(isThere).toBe(deleted.status === 200 ? 0 : 1);
+    const remaining = await app.services.db.user.count({ where: { id: leaver.id } });
+    expect(remaining).toBe(deleted.status === 200 ? 0 : 1);
   });
 });
 
 test('deleting an account works during all other operations of the user', async () => {
   await concurrently(ROUNDS, async () => {
-    const going = await addPerson(app, 'Going');
-    const team = await newTeam({ admin: going });
-    const { token } = going;
+    const leaver = await addPerson(app, 'Leaver');
+    const team = await newTeam({ admin: leaver });
+    const { token } = leaver;
     const { token: invite } = await base.owner.client.workspaces.invite.mutate({ id: team.id });
     const [deleted, ...others] = await Promise.all([
       app.http.delete('/api/auth/me', token),
@@ -141,7 +141,7 @@ test('deleting an account works during all other operations of the user', async 
         current_password: 'correct horse battery staple',
       }),
       app.http.post('/api/auth/login', undefined, {
-        email: going.email,
+        email: leaver.email,
         password: 'correct horse battery staple',
       }),
       app.http.get('/api/auth/me', token),

@@ -88,7 +88,8 @@ describe('disk store and its disk', () => {
       import { createDiskStore } from '${import.meta.resolve('../../src/storage/disk-store.ts')}';
       import { byteSource } from '${import.meta.resolve('./sources.ts')}';
       const [root, size] = process.argv.slice(-2);
-      const store = await createDiskStore({ root, signingSecret: '${signingSecret}', clock: { now: () => new Date() } });
+      const clock = { now: () => new Date() };
+      const store = await createDiskStore({ root, signingSecret: '${signingSecret}', clock });
       const source = byteSource(Number(size));
       const outcome = await store.put('a/b', source, { contentType: 'x/y' }).then(
         () => statSync(root + '/objects/a/b').size === Number(size),
@@ -102,8 +103,8 @@ describe('disk store and its disk', () => {
       return JSON.parse((await promisify(execFile)('sh', args)).stdout);
     };
     expect(await putLimited(20 * MIB)).toEqual(refused);
-    // Shells count the limit in blocks of 512 or 1024 bytes. One of these uploads reaches it in its last write, which is
-    // only partial: an upload that succeeded would be truncated.
+    // Shells count the limit in blocks of 512 or 1024 bytes. One of these uploads reaches it in its last write, which
+    // is only partial: an upload that succeeded would be truncated.
     const outcomes = await Promise.all([putLimited(5001 * 512 + 100), putLimited(5001 * 1024 + 100)]);
     expect(outcomes.at(-1)).toEqual(refused);
     for (const outcome of outcomes) expect([true, refused]).toContainEqual(outcome);

@@ -34,7 +34,8 @@ async function openS3(options: S3StoreOptions, close: () => Promise<void>): Prom
   };
 }
 
-// It does not verify V4 signatures, implements suffix ranges wrongly, lists by directory, and lacks ListMultipartUploads.
+// It does not verify V4 signatures, implements suffix ranges wrongly, lists by directory, and lacks
+// ListMultipartUploads.
 const S3RVER = {
   verifiesSignatures: false,
   servesSuffixRanges: false,

@@ -1,11 +1,11 @@
-/** Many calls at once, for what must hold whichever comes first. */
+/** Concurrent calls. */
 
-/** Calls `work` `times` times without waiting in between; resolves with all results, in the order of the calls. */
+/** Calls `work` `times` times concurrently. Resolves with all results, in the order of the calls. */
 export function concurrently<Result>(times: number, work: (index: number) => Promise<Result>): Promise<Result[]> {
   return Promise.all(Array.from({ length: times }, (_, index) => work(index)));
 }
 
-/** How often each status came. */
+/** Counts the answers by status. */
 export function countStatuses(answers: readonly { status: number }[]): Record<number, number> {
   const counts: Record<number, number> = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;

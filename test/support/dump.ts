@@ -1,28 +1,28 @@
-/** The rows of every table, to see that a refused write left no trace and that two transports leave the same one. */
+/** The rows of all tables. Tests use them to check that a rejected write changed nothing, and to compare transports. */
 import { Prisma } from '../../src/db/client.ts';
 import { onlyRow } from '../../src/db/only-row.ts';
 import type { TestApp } from './test-app.ts';
 
 export type Dump = Record<string, Record<string, unknown>[]>;
 
-/** Emptied in the background after a delete, and so no part of what a request has done. */
-const PASSING = ['discarded_objects', '_prisma_migrations'];
+/** Tables that do not show what a request has done. `discarded_objects` is emptied in the background. */
+const IGNORED_TABLES = ['discarded_objects', '_prisma_migrations'];
 
 function listTables({ services: { db } }: TestApp): Promise<{ name: string }[]> {
   return db.$queryRaw`
     select table_name as name from information_schema.tables
-    where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> all(${PASSING}) order by 1`;
+    where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> all(${IGNORED_TABLES}) order by 1`;
 }
 
 const tablesOf = new WeakMap<TestApp, ReturnType<typeof listTables>>();
 
-/** Every row of every table, by id. */
+/** Returns all rows of all tables, ordered by ID. */
 export async function dumpTables(app: TestApp): Promise<Dump> {
   const { db } = app.services;
   const listed = tablesOf.get(app) ?? listTables(app);
   tablesOf.set(app, listed);
   const tables = await listed;
-  // Names from the catalogue, quoted: no text of a test becomes SQL.
+  // The names come from the catalog of PostgreSQL, so they can be used in raw SQL.
   const columns = tables.map(({ name }) =>
     Prisma.raw(`(select coalesce(json_agg(t order by (to_jsonb(t)->>'workspace_id')::bigint,
       case when to_jsonb(t)->>'id' ~ '^[0-9]+$' then (to_jsonb(t)->>'id')::bigint end, to_jsonb(t)::text),
@@ -45,19 +45,19 @@ const RANDOM_COLUMNS = [
   'ingest_id',
 ];
 
-/** Ids of messages and archives are random where a request made them; those of a scene end in their number. */
+/** Whether a value is a random message or archive ID. The IDs that test scenes set themselves have other formats. */
 function isRandomId(value: unknown): boolean {
   return typeof value === 'string' && /^(?:msg|rec)_[0-9a-f]{32}$/.test(value);
 }
 
-/** The same in a value of JSON, as the data of events is. */
+/** Replaces random IDs in a JSON value, such as the data of an event. */
 function hideRandomIds(value: unknown): unknown {
   if (isRandomId(value)) return 'random';
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, hideRandomIds(field)]));
 }
 
-/** Two words: a name that a room got without asking for one. Scenes give their rooms names of other forms. */
+/** Whether a room name was generated: two words. The names that test scenes set themselves have other formats. */
 function isSuggestedName(value: unknown): boolean {
   return typeof value === 'string' && /^[a-z]+-[a-z]+$/.test(value);
 }
@@ -71,7 +71,7 @@ function withoutRoomName(table: string, row: Record<string, unknown>): Record<st
     : row;
 }
 
-/** The dump without what is random: what two equal worlds must share. */
+/** Replaces random values, so that the dumps of two equal databases are equal. */
 export function withoutRandomness(dump: Dump): Dump {
   return Object.fromEntries(
     Object.entries(dump).map(([table, rows]) => [

@@ -1,14 +1,14 @@
-/** Calls over real HTTP. Every answer is checked against the OpenAPI document before a test sees it. */
+/** Calls over real HTTP. Every answer is validated against the OpenAPI document. */
 import { checkAnswer } from './openapi-check.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body, of whatever shape
+// biome-ignore lint/suspicious/noExplicitAny: bodies have any shape, and tests check what they expect
 export type Answer<Body = any> = { status: number; headers: Headers; body: Body };
 
 export type CallOptions = {
   token?: string | undefined;
   /** Sent as JSON. */
   json?: unknown;
-  /** Sent as it is. */
+  /** Sent unchanged. */
   body?: NonNullable<RequestInit['body']>;
   headers?: Record<string, string>;
   signal?: AbortSignal;

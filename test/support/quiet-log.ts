@@ -1,4 +1,4 @@
 import type { Log } from '../../src/core/log.ts';
 
-/** For code whose log a test does not look at. */
+/** A log that discards everything. */
 export const quietLog: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

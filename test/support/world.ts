@@ -1,4 +1,4 @@
-/** Builders: people and workspaces made through the public operations. */
+/** Creates users and workspaces with the public operations. */
 import { type Client, createClient } from '../../src/client.ts';
 import type { Answer } from './http.ts';
 import { makePdf } from './media.ts';
@@ -10,7 +10,7 @@ export type Person = { id: number; name: string; email: string; token: string; c
 
 let people = 0;
 
-/** A new user, signed in. */
+/** Registers a user, who is then signed in. */
 export async function addPerson(app: TestApp, name = 'Ada'): Promise<Person> {
   people += 1;
   const email = `${name.toLowerCase().replace(/[^a-z]/g, '')}${people}@example.com`;
@@ -30,7 +30,7 @@ export type Team = {
   outsider: Person;
 };
 
-/** A workspace with one person of each role, and one who is not in it. */
+/** Creates a workspace with one user of each role, and a user who is not a member. */
 export async function addTeam(app: TestApp, name = 'Team'): Promise<Team> {
   const [owner, admin, member, outsider] = await Promise.all(
     ['Olive Owner', 'Adam Admin', 'Mia Member', 'Otto Outsider'].map((person) => addPerson(app, person)),
@@ -45,7 +45,7 @@ export async function addTeam(app: TestApp, name = 'Team'): Promise<Team> {
 
 type UploadOptions = { filename?: string; type?: string; fields?: Record<string, string> };
 
-/** Posts a file as multipart/form-data. */
+/** Uploads a file as multipart/form-data. */
 export function upload(
   app: TestApp,
   path: string,
