@@ -4,8 +4,9 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { AppError, type ErrorCode } from '../core/errors.ts';
 import { headersOf, httpStatusOf, toProblem } from '../core/problem.ts';
 import { fromTrpcError, fromUnexpected } from '../trpc/errors.ts';
+import { logFailure } from './log-failure.ts';
 
-/** Fastify's own refusals as errors of the catalogue. Any other is a bug of ours. */
+/** Fastify's own refusals as errors of the catalogue. */
 const fastifyRefusals: Record<string, [ErrorCode, string]> = {
   FST_ERR_BAD_URL: ['BAD_REQUEST', 'Malformed URL'],
   FST_ERR_ASYNC_CONSTRAINT: ['BAD_REQUEST', 'Malformed URL'],
@@ -17,13 +18,22 @@ const fastifyRefusals: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_EMPTY_JSON_BODY: ['BAD_REQUEST', 'Request body must not be empty'],
 };
 
+/** Refusals of Fastify and its plugins that are not listed by code, such as a path of `/docs` that leads outside. */
+const refusalsByStatus: Record<number, [ErrorCode, string]> = {
+  400: ['BAD_REQUEST', 'Bad request'],
+  403: ['NOT_FOUND', 'Not found'],
+  404: ['NOT_FOUND', 'Not found'],
+  413: ['PAYLOAD_TOO_LARGE', 'Request body is too large'],
+  415: ['UNSUPPORTED_MEDIA_TYPE', 'Content type must be application/json'],
+};
+
 /** Sends a failure. An unexpected one is logged in full, under the request id that the response carries. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   // An error of the request stream means that the client has gone. It is no fault of the service.
   const wasCutOff = error !== null && error === request.raw.errored;
   const known = wasCutOff ? new AppError('BAD_REQUEST', 'The request was cut off') : toAppError(error);
   const status = httpStatusOf(known);
-  if (status >= 500) request.log.error({ err: known.cause ?? known }, known.message);
+  logFailure(request.log, known);
   // A malformed URL is refused before the hook that sets this header.
   reply.header('x-request-id', request.id);
   return reply.headers(headersOf(known)).status(status).send(toProblem(known, request.id));
@@ -33,7 +43,8 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
 function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof TRPCError) return fromTrpcError(error);
-  const refusal = fastifyRefusals[(error as Partial<FastifyError> | null)?.code ?? ''];
+  const { code = '', statusCode = 500 } = (error ?? {}) as Partial<FastifyError>;
+  const refusal = fastifyRefusals[code] ?? (code.startsWith('FST_') ? refusalsByStatus[statusCode] : undefined);
   return refusal ? new AppError(...refusal, { cause: error }) : fromUnexpected(error);
 }
 

@@ -4,16 +4,28 @@ import type { Log } from '../core/log.ts';
 import type { Services } from '../services.ts';
 
 const TIMEOUT_MS = 5_000;
+/** The checks use the database and the store, and anyone may ask. */
+const REUSE_MS = 1_000;
 
-/** `/health`: the process is alive. `/ready`: the database and the store respond; 503 if one does not. */
-export function serveHealth(app: FastifyInstance, { db, store, log }: Services): void {
+type Readiness = { database: boolean; storage: boolean };
+
+/**
+ * `/health`: the process is alive. `/ready`: the database and the store respond; 503 if one does not. The result is reused
+ * for a second.
+ */
+export function serveHealth(app: FastifyInstance, services: Services): void {
+  let latest: Promise<Readiness> | null = null;
+  const check = (): Promise<Readiness> => {
+    if (latest !== null) return latest;
+    latest = checkReadiness(services);
+    void latest.then(() => setTimeout(() => (latest = null), REUSE_MS).unref());
+    return latest;
+  };
+
   app.get('/health', async () => ({ status: 'ok' }));
 
   app.get('/ready', async (_request, reply) => {
-    const [database, storage] = await Promise.all([
-      isReadyInTime(log, 'database', db.$queryRaw`select 1`),
-      isReadyInTime(log, 'storage', store.checkReady()),
-    ]);
+    const { database, storage } = await check();
     const isReady = database && storage;
     return reply
       .status(isReady ? 200 : statusOf.SERVICE_UNAVAILABLE)
@@ -21,11 +33,20 @@ export function serveHealth(app: FastifyInstance, { db, store, log }: Services):
   });
 }
 
-async function isReadyInTime(log: Log, part: string, check: Promise<unknown>): Promise<boolean> {
+/** It never rejects. */
+async function checkReadiness({ db, store, log }: Services): Promise<Readiness> {
+  const [database, storage] = await Promise.all([
+    respondsInTime(log, 'database', db.$queryRaw`select 1`),
+    respondsInTime(log, 'storage', store.checkReady()),
+  ]);
+  return { database, storage };
+}
+
+async function respondsInTime(log: Log, part: string, check: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {
     timer = setTimeout(() => {
-      log.warn({ part }, 'Not ready: no answer in time');
+      log.warn({ part }, 'Not ready: no response in time');
       resolve(false);
     }, TIMEOUT_MS);
   });

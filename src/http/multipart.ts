@@ -6,6 +6,8 @@ import { badField, badRequest } from '../core/errors.ts';
 import type { IncomingFile, IncomingUpload } from '../media/receive-file.ts';
 import { guardBody, type OpenBody, pipeBody, type StreamTimeouts } from './streaming-body.ts';
 
+/** Every part counts, also one without a name, which is neither a field nor a file. */
+const MAX_PARTS = 60;
 const MAX_FIELDS = 50;
 const MAX_FIELD_BYTES = 64 * 1024;
 /** File parts with other names than `file` are skipped, up to this number of parts. */
@@ -83,6 +85,7 @@ function readMultipart(request: IncomingMessage): MultipartUpload {
     if (valueTruncated) return stop(badField(label.slice(0, 100), `${label.slice(0, 100)} is too long`));
     texts[label] = value;
   });
+  parser.on('partsLimit', () => stop(badRequest('The body has too many parts')));
   parser.on('fieldsLimit', () => stop(badRequest('The body has too many fields')));
   parser.on('filesLimit', () => stop(badRequest('The body has too many files')));
   parser.on('error', () => stop(badRequest('Malformed multipart body')));
@@ -104,7 +107,7 @@ function createParser(request: IncomingMessage): busboy.Busboy | null {
       highWaterMark: CHUNK_BYTES,
       fileHwm: CHUNK_BYTES,
       // No fileSize: busboy reports a file of exactly that size as too large. `receiveFile` counts the bytes.
-      limits: { fields: MAX_FIELDS, fieldSize: MAX_FIELD_BYTES, files: MAX_FILES },
+      limits: { parts: MAX_PARTS, fields: MAX_FIELDS, fieldSize: MAX_FIELD_BYTES, files: MAX_FILES },
     });
   } catch {
     return null;

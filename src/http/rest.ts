@@ -82,7 +82,8 @@ function joinInput(operation: Operation, request: FastifyRequest): Record<string
   for (const [name, type] of operation.fields) {
     if (Object.hasOwn(params, name)) input[name] = parseText(params[name], type);
     else if (operation.takesBody && isRecord(body) && Object.hasOwn(body, name)) input[name] = body[name];
-    else if (Object.hasOwn(query, name)) input[name] = parseText(query[name], type);
+    // A form sends every field of a query, also the empty ones: they count as absent.
+    else if (Object.hasOwn(query, name) && query[name] !== '') input[name] = parseText(query[name], type);
   }
   return input;
 }

@@ -2,11 +2,13 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 import { type FastifyTRPCPluginOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
 import type { FastifyInstance } from 'fastify';
-import { AppError } from '../core/errors.ts';
-import { headersOf, httpStatusOf } from '../core/problem.ts';
+import { AppError, badRequest } from '../core/errors.ts';
+import { headersOf } from '../core/problem.ts';
 import type { Services } from '../services.ts';
+import { currentRequestId } from '../trpc/context.ts';
 import { fromTrpcError } from '../trpc/errors.ts';
 import { createContext } from './context.ts';
+import { logFailure } from './log-failure.ts';
 
 /** The most calls in a batch, so that one request is not a thousand. */
 const MAX_BATCH = 50;
@@ -25,8 +27,7 @@ export async function serveTrpc(app: FastifyInstance, services: Services, router
       return { headers: Object.assign({}, ...failures.map(headersOf)) };
     },
     onError({ error, req }) {
-      const known = fromTrpcError(error);
-      if (httpStatusOf(known) >= 500) req.log.error({ err: known.cause ?? known }, known.message);
+      logFailure(req.log, fromTrpcError(error));
     },
   };
   app.addHook('onRequest', (request, reply, done) => {
@@ -41,7 +42,16 @@ export async function serveTrpc(app: FastifyInstance, services: Services, router
       return done(new AppError('BAD_REQUEST', 'Streamed batches are not supported: use httpBatchLink'));
     // The adapter answers another content type in a form of its own.
     const isJson = /^application\/json\b/i.test(headers['content-type'] ?? 'application/json');
-    done(isJson ? undefined : new AppError('UNSUPPORTED_MEDIA_TYPE', 'Content type must be application/json'));
+    if (!isJson) return done(new AppError('UNSUPPORTED_MEDIA_TYPE', 'Content type must be application/json'));
+    if (countCalls(request.url) > MAX_BATCH) return done(badRequest(`A batch has at most ${MAX_BATCH} calls`));
+    done();
   });
+  app.addHook('onRequest', (request, _reply, done) => currentRequestId.run(request.id, done));
   await app.register(fastifyTRPCPlugin, { prefix: '/trpc', trpcOptions });
+}
+
+/** The number of calls that a URL such as `/trpc/labels.list,rooms.list?batch=1` names. */
+function countCalls(url: string): number {
+  const [path = ''] = url.split('?', 1);
+  return decodeURIComponent(path).split(',').length;
 }

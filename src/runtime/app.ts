@@ -5,6 +5,7 @@ import cors from '@fastify/cors';
 import helmet from '@fastify/helmet';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { limitBodyTime } from '../http/body-timeouts.ts';
+import { refuseMalformedRequest } from '../http/client-errors.ts';
 import { closeConnectionsWhenDraining } from '../http/drain.ts';
 import { handleErrors, refuseOtherMethods, sendError } from '../http/errors.ts';
 import { serveFiles } from '../http/files.ts';
@@ -56,7 +57,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     genReqId: () => randomUUID(),
     trustProxy: options.trustProxy,
     bodyLimit: MAX_JSON_BYTES,
-    routerOptions: { maxParamLength: MAX_PARAMETER },
+    routerOptions: { maxParamLength: MAX_PARAMETER, ignoreTrailingSlash: true },
+    clientErrorHandler(error, socket) {
+      refuseMalformedRequest(error, socket, options.logger);
+    },
     forceCloseConnections: 'idle',
     frameworkErrors: sendError,
   });

@@ -1,8 +1,12 @@
 /** What an operation knows about a call, whichever transport it came by. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { OpenApiMeta } from 'trpc-to-openapi';
 import type { Identity } from '../auth/identify.ts';
 import type { AppError } from '../core/errors.ts';
 import type { Services } from '../services.ts';
+
+/** The id of the HTTP request in progress. tRPC refuses some calls before they have a context. */
+export const currentRequestId = new AsyncLocalStorage<string>();
 
 /** Transports build it from an HTTP request. Tests may build it from nothing. */
 export type Context = {

@@ -2,7 +2,7 @@
 import type { TRPCError } from '@trpc/server';
 import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
 import { ZodError } from 'zod';
-import { AppError, badField, type ErrorCode } from '../core/errors.ts';
+import { AppError, badField, badRequest, type ErrorCode } from '../core/errors.ts';
 import { httpStatusOf, internalError, toProblem } from '../core/problem.ts';
 import { toBadRequest } from '../core/validation.ts';
 import { isOverload } from '../db/client.ts';
@@ -23,6 +23,8 @@ export function fromTrpcError(error: TRPCError): AppError {
   if (error.code === 'BAD_REQUEST' && error.cause instanceof ZodError) return toBadRequest(error.cause);
   // The adapter's error for a body that is not JSON.
   if (error.code === 'BAD_REQUEST' && error.cause instanceof SyntaxError) return invalidJson(error);
+  // tRPC's own checks of a call. Their messages name what is wrong with it.
+  if (error.code === 'BAD_REQUEST' && error.cause === undefined) return badRequest(error.message);
   const refusal = trpcRefusals[error.code];
   if (refusal) return new AppError(...refusal, { cause: error });
   return fromUnexpected(error.cause ?? error);

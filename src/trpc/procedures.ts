@@ -10,7 +10,7 @@ import { notFound, unauthorized } from '../core/errors.ts';
 import type { Role } from '../core/roles.ts';
 import { id } from '../core/validation.ts';
 import { limitCaller, limitNetwork, requireCaller, requireRole, requireSession } from './access.ts';
-import type { Context, Meta } from './context.ts';
+import { type Context, currentRequestId, type Meta } from './context.ts';
 import { toTrpcShape } from './errors.ts';
 
 const t = initTRPC
@@ -18,7 +18,8 @@ const t = initTRPC
   .meta<Meta>()
   .create({
     isServer: true,
-    errorFormatter: ({ error, path, ctx }) => toTrpcShape(error, path, ctx?.requestId ?? ''),
+    errorFormatter: ({ error, path, ctx }) =>
+      toTrpcShape(error, path, ctx?.requestId ?? currentRequestId.getStore() ?? ''),
   });
 
 export const { router, createCallerFactory } = t;

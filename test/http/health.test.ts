@@ -1,6 +1,6 @@
 /** Probes, and the documents that the service serves of itself. */
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { StorageUnavailableError } from '../../src/storage/object-store.ts';
 import { document } from '../support/api.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -30,9 +30,11 @@ describe('probes', () => {
 
   test('/ready is 503 and says which part is missing, and nothing of why', async () => {
     storeIsDown = true;
+    const unavailable = { status: 'unavailable', database: true, storage: false };
+    await vi.waitFor(async () => expect((await app.http.get('/ready')).body).toEqual(unavailable), { timeout: 10_000 });
     const { status, body } = await app.http.get('/ready');
     storeIsDown = false;
-    expect([status, body]).toEqual([503, { status: 'unavailable', database: true, storage: false }]);
+    expect([status, body]).toEqual([503, unavailable]);
     expect((await app.http.get('/health')).status).toBe(200);
   });
 });

@@ -93,17 +93,10 @@ describe('a query', () => {
   });
 
   test.each(
-    [
-      'limit=1&limit=2',
-      'limit=',
-      'limit=%20',
-      'limit=1e1',
-      'limit=01',
-      'limit=٥',
-      'limit=5.0',
-      'limit=+5',
-      'limit[]=5',
-    ].slice(0, 8),
+    ['limit=1&limit=2', 'limit=%20', 'limit=1e1', 'limit=01', 'limit=٥', 'limit=5.0', 'limit=+5', 'limit[]=5'].slice(
+      0,
+      7,
+    ),
   )('%s is no number: 400', async (query) => {
     expect((await list(query)).body.issues).toMatchObject([{ path: 'limit' }]);
   });

@@ -1,0 +1,127 @@
+/** Refusals below the operations: of Node's parser, Fastify's plugins and tRPC's adapter. */
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addTeam, type Team } from '../support/world.ts';
+
+let app: TestApp;
+let team: Team;
+let storeChecks = 0;
+beforeAll(async () => {
+  app = await startTestApp({
+    wrapStore: (store) => ({
+      ...store,
+      async checkReady() {
+        storeChecks += 1;
+        await store.checkReady();
+      },
+    }),
+  });
+  team = await addTeam(app);
+});
+afterAll(() => app.close());
+
+/** Sends raw bytes, and returns the status and the JSON body of the response. */
+async function sendRaw(bytes: string): Promise<{ status: number; body: Record<string, unknown>; head: string }> {
+  const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
+  socket.end(bytes);
+  let text = '';
+  for await (const chunk of socket.setEncoding('utf8')) text += chunk;
+  const [head = '', body = ''] = text.split('\r\n\r\n');
+  return { status: Number(head.split(' ')[1]), body: JSON.parse(body), head };
+}
+
+describe("what Node's parser refuses has the error body of every other refusal:", () => {
+  test.each([
+    [
+      'headers over the limit',
+      `GET / HTTP/1.1\r\nhost: x\r\nx: ${'a'.repeat(20_000)}\r\n\r\n`,
+      431,
+      'HEADERS_TOO_LARGE',
+    ],
+    ['a request that is not HTTP', 'HELLO\r\n\r\n', 400, 'BAD_REQUEST'],
+    ['a header with a control character', 'GET / HTTP/1.1\r\nhost: x\r\na\u0001b: c\r\n\r\n', 400, 'BAD_REQUEST'],
+    [
+      'two content lengths',
+      'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nx',
+      400,
+      'BAD_REQUEST',
+    ],
+  ])('%s', async (_, bytes, status, code) => {
+    const response = await sendRaw(bytes);
+    expect(response.status).toBe(status);
+    expect(response.body).toEqual({
+      error: expect.any(String),
+      message: response.body.error,
+      code,
+      request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+    expect(response.head).toContain(`x-request-id: ${response.body.request_id}`);
+  });
+});
+
+test.each(['/docs/static/..', '/docs/static/%00/%2e%2e', '/docs/static/../../package.json'])(
+  'a path that leads out of the docs is 404: %s',
+  async (path) => {
+    const { status, body } = await sendRaw(`GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+    expect([status, body.code]).toEqual([404, 'NOT_FOUND']);
+  },
+);
+
+describe('a batch that tRPC refuses', () => {
+  test('of more than 50 calls says so, with a request id', async () => {
+    const { status, body } = await app.http.get(
+      `/trpc/${Array(51).fill('auth.me').join(',')}?batch=1`,
+      team.member.token,
+    );
+    expect(status).toBe(400);
+    expect(body).toMatchObject({
+      message: 'A batch has at most 50 calls',
+      request_id: expect.stringMatching(/^\S{36}$/),
+    });
+  });
+
+  test('of a query and a mutation has a request id', async () => {
+    const { status, body } = await app.http.get('/trpc/auth.me,auth.logout?batch=1', team.member.token);
+    expect([status, body.error.data.request_id]).toEqual([400, expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+    expect(body.error.message).toMatch(/mix procedure types/);
+  });
+});
+
+describe('a path with a trailing slash is the path without', () => {
+  test.each([
+    ['/api/workspaces/', 200],
+    ['/api/dashboard/rooms/', 200],
+    ['/api/no-such-path/', 404],
+  ])('%s', async (path, status) => {
+    expect((await app.http.get(path, team.member.token)).status).toBe(status);
+  });
+
+  test('in a workspace too', async () => {
+    for (const path of ['/labels/', '/library/', '/analytics/'])
+      expect((await app.http.get(`${team.path}${path}`, team.member.token)).status, path).toBe(200);
+  });
+});
+
+test('empty query values count as absent', async () => {
+  const query = 'search=&label=&sort=&order=&limit=&offset=';
+  const { status, body } = await app.http.get(`${team.path}/library?${query}`, team.member.token);
+  expect([status, body]).toEqual([200, { items: [], total: 0 }]);
+});
+
+test('parts without a name count towards the limit of parts', async () => {
+  const part = '--x\r\ncontent-type: text/plain\r\n\r\n\r\n';
+  const { status, body } = await app.http.call('POST', `${team.path}/library`, {
+    token: team.member.token,
+    headers: { 'content-type': 'multipart/form-data; boundary=x' },
+    body: `${part.repeat(100)}--x--\r\n`,
+  });
+  expect([status, body.message]).toEqual([400, 'The body has too many parts']);
+});
+
+test('/ready asks database and store at most once a second, however often it is called', async () => {
+  storeChecks = 0;
+  const statuses = await Promise.all(Array.from({ length: 200 }, async () => (await app.http.get('/ready')).status));
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  expect(storeChecks).toBeLessThanOrEqual(10);
+});
