@@ -78,16 +78,6 @@ export function isForeignKeyViolation(error: unknown): boolean {
   return isPrismaError(error, 'P2003');
 }
 
-/** Whether an error says that no connection became free in time, because the database is overloaded. */
-export function isOverload(error: unknown): boolean {
-  return isPrismaError(error, 'P2024') || isPrismaError(error, 'P2028') || isPoolTimeout(error);
-}
-
-/** For single statements, Prisma passes on the pool's error, which has a message but no code. */
-function isPoolTimeout(error: unknown): boolean {
-  return error instanceof Error && error.message === 'timeout exceeded when trying to connect';
-}
-
 /** Runs one statement, and retries it with backoff if PostgreSQL cancels it to resolve a deadlock. */
 export async function retryDeadlocks<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {

@@ -5,7 +5,7 @@ import { ZodError } from 'zod';
 import { AppError, badField, badRequest, type ErrorCode } from '../core/errors.ts';
 import { httpStatusOf, internalError, toProblem } from '../core/problem.ts';
 import { toBadRequest } from '../core/validation.ts';
-import { isOverload } from '../db/client.ts';
+import { isUnavailable } from '../db/unavailable.ts';
 
 /** tRPC's own refusals as errors of the catalogue. Any other is a bug of ours. */
 const trpcRefusals: Partial<Record<TRPCError['code'], [ErrorCode, string]>> = {
@@ -34,10 +34,10 @@ function invalidJson(cause: unknown): AppError {
   return badField('', 'Request body must be valid JSON', cause);
 }
 
-/** An error that is not in the catalogue: an overloaded database, or a bug of ours. */
+/** An error that is not in the catalogue: a database that is away or overloaded, or a bug of ours. */
 export function fromUnexpected(cause: unknown): AppError {
-  return isOverload(cause)
-    ? new AppError('SERVICE_UNAVAILABLE', 'The service is busy: try again in a moment', { cause })
+  return isUnavailable(cause)
+    ? new AppError('SERVICE_UNAVAILABLE', 'The service is busy: try again in a moment', { retryAfterSeconds: 2, cause })
     : internalError(cause);
 }
 

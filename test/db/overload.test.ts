@@ -1,6 +1,7 @@
 /** An overloaded database is reported as such, and not as our bug. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Database, isOverload, openDatabase, transact } from '../../src/db/client.ts';
+import { type Database, openDatabase, transact } from '../../src/db/client.ts';
+import { isUnavailable } from '../../src/db/unavailable.ts';
 import { fromUnexpected } from '../../src/trpc/errors.ts';
 import { createDatabase } from '../support/test-app.ts';
 
@@ -29,7 +30,7 @@ async function whileHeld(work: () => Promise<unknown>): Promise<unknown> {
       });
     } catch (error) {
       // On a busy machine this transaction itself can get no connection in time.
-      if (!isOverload(error)) throw error;
+      if (!isUnavailable(error)) throw error;
     }
   }
 }
@@ -40,7 +41,7 @@ test.each<[string, () => Promise<unknown>]>([
   ['a transaction', () => db.$transaction((tx) => tx.user.count())],
 ])('%s that gets no connection in time is an overload, which is answered with 503', async (_, work) => {
   const error = await whileHeld(work);
-  expect(isOverload(error)).toBe(true);
+  expect(isUnavailable(error)).toBe(true);
   expect(fromUnexpected(error)).toMatchObject({
     code: 'SERVICE_UNAVAILABLE',
     message: 'The service is busy: try again in a moment',
@@ -49,5 +50,5 @@ test.each<[string, () => Promise<unknown>]>([
 
 test('any other failure is not an overload', async () => {
   const error = await db.$queryRaw`select no_such_column`.catch((cause: unknown) => cause);
-  expect(isOverload(error)).toBe(false);
+  expect(isUnavailable(error)).toBe(false);
 });
