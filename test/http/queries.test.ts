@@ -30,7 +30,7 @@ const STATEMENTS: Record<string, number> = {
   'workspaces.revokeInvite': 2,
   'workspaces.join': 8,
   'members.changeRole': 8,
-  'members.remove': 12,
+  'members.remove': 10,
   'labels.list': 2,
   'labels.create': 2,
   'labels.update': 4,
