@@ -156,7 +156,7 @@ export function createClient({ url, token, fetch = globalThis.fetch }: ClientOpt
     links: [httpBatchLink({ url: `${baseUrl}/trpc`, headers: () => authorize(), fetch: fetch as TrpcFetch })],
   });
   const files = createFileOperations(send);
-  // The tRPC client is a proxy that takes any property for a router, so the file operations are looked up first. The
+  // The tRPC client is a proxy that treats any property as a router, so the file operations are looked up first. The
   // type of the proxy is its target's.
   return new Proxy(trpc, {
     get: (target, name, receiver) => Reflect.get(Object.hasOwn(files, name) ? files : target, name, receiver),

@@ -67,8 +67,8 @@ export const bookingsRouter = router({
         summary: 'Cancel a meeting',
         description:
           'Cancels the meeting that has this token, also after the slug of the page has changed. The room is ' +
-          'deleted, unless somebody has been in it. Cancelling twice changes nothing. 409 once the meeting has ' +
-          'started.',
+          'deleted, unless it has been used, which includes waiting. Cancelling twice changes nothing. 409 once the ' +
+          'meeting has started.',
       },
     })
     .input(CancelInput)
@@ -100,8 +100,8 @@ export const bookingsRouter = router({
         tags,
         summary: 'Cancel a meeting as its host or as an admin',
         description:
-          'For the host of the meeting, and for owners and admins of the workspace. The room is deleted, unless ' +
-          'somebody has been in it. Cancelling twice changes nothing. 409 once the meeting has started.',
+          'For the host of the meeting, and for owners and admins of the workspace. The room is deleted, unless it ' +
+          'has been used, which includes waiting. Cancelling twice changes nothing. 409 once the meeting has started.',
       },
     })
     .input(BookingInput)

@@ -35,7 +35,7 @@ type OffsetPeriod = { start: number; end: number; offset: number };
 /** A period in which one interval of one local day is open. `opensAt`, its local start, identifies the interval. */
 type Opening = { start: number; end: number; opensAt: number };
 
-/** The longest range that callers may ask for, 62 days, plus what a change of clocks or of the date line adds. */
+/** The longest range of a request, 62 days, plus what a change of the offset or of the date line adds. */
 const MAX_WINDOW = 64 * DAY_MS;
 
 /** An opening is part of one local day, which a change of the date line can at most double. */

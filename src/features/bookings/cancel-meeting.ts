@@ -21,8 +21,8 @@ type Meeting = {
 
 /**
  * Cancels the meeting that has this token; the slug in the path does not matter. The time becomes available again. The
- * room is deleted, unless somebody has been in it. A meeting that is already cancelled does not change. Throws 404
- * "Booking not found" if no booking has the token, and 409 once the meeting has started.
+ * room is deleted, unless it has been used, which includes waiting. A meeting that is already cancelled does not
+ * change. Throws 404 "Booking not found" if no booking has the token, and 409 once the meeting has started.
  */
 export async function cancelByToken(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
@@ -58,12 +58,12 @@ async function cancel(tx: Tx, workspaceId: number, meeting: Meeting | undefined,
   if (cancelledAt !== null) return;
   if (startsAt <= at) throw conflict('The meeting has already started');
   await tx.booking.updateMany({ where: { workspaceId, id }, data: { cancelledAt: at } });
-  if (roomId !== null) await releaseRoom(tx, workspaceId, roomId);
+  if (roomId !== null) await deleteUnusedRoom(tx, workspaceId, roomId);
   await recordContactEvent(tx, { workspaceId, type: 'booking_cancelled', contactId, roomId: null, bookingPageId, at });
 }
 
-/** Deletes the room if nobody has ever been in it and nothing was recorded. Otherwise clears its scheduled time. */
-async function releaseRoom(tx: Tx, workspaceId: number, roomId: number): Promise<void> {
+/** Deletes the room if nobody has ever joined, waited or recorded in it. Otherwise clears its scheduled time. */
+async function deleteUnusedRoom(tx: Tx, workspaceId: number, roomId: number): Promise<void> {
   // Joining and recording lock the row until they commit. What they wrote is visible only to a later statement than the
   // one that waits for the lock.
   await tx.$queryRaw`select id from rooms where workspace_id = ${workspaceId} and id = ${roomId} for update`;
@@ -78,7 +78,8 @@ async function releaseRoom(tx: Tx, workspaceId: number, roomId: number): Promise
 
 /**
  * Cancels a meeting like `cancelByToken`, for its host and for owners and admins of the workspace. Throws 403 for
- * anyone else, by their role behind the lock, then 404 "Booking not found", and 409 once the meeting has started.
+ * anyone else, then 404 "Booking not found", and 409 once the meeting has started. The role is the one that the actor
+ * has once the workspace is locked.
  */
 export async function cancelByTeam(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
