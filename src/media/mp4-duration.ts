@@ -1,20 +1,20 @@
 /**
- * How long an MP4 plays, read from its bytes while they stream by on their way to the store.
+ * Reads the duration of an MP4 from its bytes while they stream to the store.
  *
- * Section numbers are those of ISO/IEC 14496-12:2015 (ISO base media file format). A file is a sequence of boxes; only
- * the movie box `moov` and, in it, `mvhd` and `mvex/mehd` are looked at. All the rest is passed over unread.
+ * Section numbers refer to ISO/IEC 14496-12:2015 (ISO base media file format). A file is a sequence of boxes. Only the
+ * movie box `moov` and, inside it, `mvhd` and `mvex/mehd` are read. All others are skipped.
  */
 
-/** The next bytes that the walk needs, by their offset in the file. Each read begins at or after the end of the last. */
+/** The next bytes that the walk needs, by their offset in the file. Each read begins at or after the end of the previous. */
 type Read = { from: number; length: number };
 
-/** Yields the reads that it needs, is resumed with the bytes of each, and never sees any other. */
+/** A generator that yields the reads that it needs and is resumed with the bytes of each. */
 type Walk<Result> = Generator<Read, Result, Buffer>;
 
-/** A box by the offsets in the file of its body's first byte and of the first byte after it. */
+/** A box. `body` is the offset in the file of the first byte of its body, `end` that of the first byte after it. */
 type Box = { type: string; body: number; end: number };
 
-/** What the movie says of its length, in units of `timescale` per second. null: not stated, or stated as unknown. */
+/** The durations that the movie states, in units of 1 / `timescale` seconds; null: not stated, or stated as unknown. */
 type Movie = {
   timescale: number;
   duration: number | null;
@@ -29,33 +29,31 @@ const MVHD_BYTES = 32;
 const MEHD_BYTES = 12;
 const MAX_READ_BYTES = MVHD_BYTES;
 
-/** A longer time than this, 68 years, is a damaged or forged number. */
+/** 68 years; a longer duration is damaged or forged. */
 const MAX_SECONDS = 2 ** 31 - 1;
 
-/**
- * Real files have tens of boxes before `moov` ends. Without a limit, 100 MB of empty boxes would cost seconds of
- * computing instead of milliseconds.
- */
+/** Real files have tens of boxes before `moov` ends. Without a limit, 100 MB of empty boxes would take seconds of CPU time. */
 const MAX_READS = 100_000;
 
 export type Mp4DurationReader = {
-  /** Takes the next bytes of the file. Keeps no reference to `chunk`. */
+  /** Reads the next bytes of the file. Does not keep a reference to `chunk`. */
   push(chunk: Buffer): void;
-  /** Whole seconds, rounded; null where the bytes so far do not tell. */
+  /** Rounded to whole seconds; null if the bytes so far do not contain it. */
   duration(): number | null;
 };
 
 /**
- * A reader for one file, to be given all its bytes in order, in chunks of any size.
+ * Creates a reader for one file. Push all bytes of the file in order, in chunks of any size.
  *
- * Guarantees: no bytes make it throw; it holds 32 bytes at most; a chunk costs the boxes that begin in it, not its
- * length; the result does not depend on where the chunks are cut, nor on whether `moov` lies before or after `mdat`.
+ * The reader never throws, and holds at most 32 bytes. The cost of a chunk depends on the boxes that begin in it, not on
+ * its length. The result does not depend on how the file is split into chunks, or on whether `moov` is before or after
+ * `mdat`.
  *
- * The duration is that of `mvhd` (8.2.2). A fragmented movie (one with `mvex`) has only that of `mehd` (8.8.2): its
- * `mvhd` counts nothing, or only the first fragment. So a `mvhd` of 0 is an answer in a plain movie, and nothing in a
- * fragmented one. null also where there is no readable `moov/mvhd`, the timescale is 0, the duration is all ones
- * (8.2.2: cannot be determined) or longer than 2^31-1 seconds.
- * Damage ends the reading; a duration other than 0 that was read before it stands.
+ * The duration is that of `mvhd` (8.2.2). In a fragmented movie (one with `mvex`) it is that of `mehd` (8.8.2), because its
+ * `mvhd` counts nothing or only the first fragment: a `mvhd` of 0 means 0 seconds in a plain movie, and nothing in a
+ * fragmented one. The duration is null if there is no readable `moov/mvhd`, if the timescale is 0, or if the duration is all
+ * ones (8.2.2: cannot be determined) or longer than 2^31-1 seconds. Damage ends the reading, but a duration other than 0
+ * that was read before it remains.
  */
 export function createMp4DurationReader(): Mp4DurationReader {
   const movie: Movie = {
@@ -66,8 +64,8 @@ export function createMp4DurationReader(): Mp4DurationReader {
     isComplete: false,
   };
   const walk = walkFile(movie);
-  const gathered = Buffer.alloc(MAX_READ_BYTES);
-  let held = 0;
+  const buffer = Buffer.alloc(MAX_READ_BYTES);
+  let buffered = 0;
   let received = 0;
   let reads = 0;
   let wanted = advance();
@@ -81,12 +79,12 @@ export function createMp4DurationReader(): Mp4DurationReader {
   return {
     push(chunk) {
       while (wanted !== null) {
-        const start = wanted.from + held - received;
+        const start = wanted.from + buffered - received;
         if (start >= chunk.length) break;
-        held += chunk.copy(gathered, held, start, start + wanted.length - held);
-        if (held < wanted.length) break;
-        held = 0;
-        wanted = advance(gathered.subarray(0, wanted.length));
+        buffered += chunk.copy(buffer, buffered, start, start + wanted.length - buffered);
+        if (buffered < wanted.length) break;
+        buffered = 0;
+        wanted = advance(buffer.subarray(0, wanted.length));
       }
       received += chunk.length;
     },
@@ -105,9 +103,9 @@ function* walkFile(movie: Movie): Walk<void> {
 }
 
 /**
- * The box that begins at `at` (4.2), or null where none can: its header or its claimed size does not fit before
- * `limit`, or the size is less than the header. A size of 0 means "to the end of the file", so it is damage in a box
- * that ends before that.
+ * Reads the header of the box at `at` (4.2). Returns null if there is no valid box: the header or the size does not fit
+ * before `limit`, or the size is less than the header. A size of 0 means "to the end of the file", so inside another box it
+ * is damage.
  */
 function* readHeader(at: number, limit: number): Walk<Box | null> {
   let body = at + BOX_HEADER_BYTES;
@@ -120,7 +118,7 @@ function* readHeader(at: number, limit: number): Walk<Box | null> {
     const largeSize = body;
     body += LARGE_SIZE_BYTES;
     if (body > limit) return null;
-    // Beyond 2^53 the conversion is inexact; no file reaches there, so the offset is only ever "further than the end".
+    // Beyond 2^53 the conversion is inexact, but such an offset is after the end of every file.
     size = Number((yield { from: largeSize, length: LARGE_SIZE_BYTES }).readBigUInt64BE(0));
   }
   const end = at + size;
@@ -143,8 +141,8 @@ function* walkMovie(moov: Box, movie: Movie): Walk<void> {
 }
 
 /**
- * 8.2.2: version (1 byte), flags (3), creation and modification time, timescale (4), duration.
- * The times and the duration have 4 bytes in version 0 and 8 in version 1; other versions are not defined.
+ * 8.2.2: version (1 byte), flags (3), creation and modification time, timescale (4), duration. The times and the duration
+ * have 4 bytes in version 0 and 8 in version 1. Other versions are not defined.
  */
 function* readMovieHeader(box: Box, movie: Movie): Walk<void> {
   const fields = yield* readStart(box, MVHD_BYTES);
@@ -159,7 +157,7 @@ function* readMovieHeader(box: Box, movie: Movie): Walk<void> {
   }
 }
 
-/** The first `length` bytes of the body, or all of a shorter one. */
+/** Reads the first `length` bytes of the body, or the whole of a shorter one. */
 function* readStart(box: Box, length: number): Walk<Buffer> {
   return yield { from: box.body, length: Math.min(length, box.end - box.body) };
 }
@@ -195,8 +193,8 @@ function* readMovieExtendsHeader(box: Box, movie: Movie): Walk<void> {
 function toWholeSeconds(movie: Movie): number | null {
   const units = movie.isFragmented ? movie.fragmentedDuration : movie.duration;
   if (units === null || movie.timescale === 0) return null;
-  // In `mehd` a 0 is what muxers write that do not know the length. In `mvhd` it counts once the whole `moov` has been
-  // seen: until then, a `mvex` that makes it meaningless may still come.
+  // In `mehd`, muxers write 0 for an unknown duration. In `mvhd`, 0 is valid only after the whole of `moov` has been read:
+  // until then, a `mvex` may follow.
   if (units === 0 && (movie.isFragmented || !movie.isComplete)) return null;
   const seconds = Math.round(units / movie.timescale);
   return seconds <= MAX_SECONDS ? seconds : null;

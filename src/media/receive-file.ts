@@ -1,4 +1,4 @@
-/** Receiving a file: stream, verify, store, commit; whatever fails before that leaves nothing. */
+/** Receives a file: checks it and stores it while it streams in, then commits. A failure leaves no object behind. */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { AppError, badField, storageUnavailable } from '../core/errors.ts';
@@ -10,35 +10,37 @@ import { contradicts, HEAD_BYTES, type MediaType, readDeclaredType } from './fil
 import { formatBytes } from './format-bytes.ts';
 import { createMp4DurationReader } from './mp4-duration.ts';
 
-/** A request that failed does not wait longer for the store; the sweep does the rest. */
-const CLEAN_UP_MS = 5_000;
+/** How long a failed request waits for the store to remove the object. After that, the sweep removes it. */
+const REMOVE_TIMEOUT_MS = 5_000;
 
-/** A file as it arrives, with what its sender says of it. */
+/** A file as it arrives, with the name and the media type that the client declares. */
 export type IncomingFile = { stream: Readable; filename: string; declaredType: string | undefined };
 
 /** The parts of an upload, as they arrive. */
 export type IncomingUpload = {
-  /** Resolves at the head of the file part; rejects where the body has none. */
+  /** Resolves when the file part begins; rejects if the body has none. */
   file: Promise<IncomingFile>;
-  /** Resolves at the end of the body; fields may stand before and after the file. */
+  /** Resolves at the end of the body, since fields may precede and follow the file. */
   fields: Promise<Record<string, string>>;
-  /** Aborted, with the reason, when the rest of the body will not come. */
+  /** Aborted if the rest of the body will not arrive. Its reason says why. */
   signal: AbortSignal;
 };
 
-/** Which files are taken, and where they go. */
+/** Which files are accepted, and where they are stored. */
 export type FileRules = {
   folder: 'library' | 'recordings';
-  kinds: readonly MediaType[];
-  /** What is said of a file of another kind. */
+  types: readonly MediaType[];
+  /** The message for a file of another type. */
   unsupported: string;
-  /** Exactly so many bytes pass. */
+  /** A file of exactly this size is accepted. */
   maxBytes: number;
 };
 
 type FileProperties = { size: number; sha256: Uint8Array<ArrayBuffer>; duration: number | null };
 
-/** A file in the store, which no row refers to yet. `size` in bytes, `duration` in whole seconds, null where unknown. */
+/**
+ * A file in the store, to which no row refers yet. `size` in bytes, `duration` in whole seconds; null if it is not known.
+ */
 export type StoredFile = FileProperties & { fileKey: string; type: MediaType };
 
 export function fileTooLarge(maxBytes: number): AppError {
@@ -46,8 +48,8 @@ export function fileTooLarge(maxBytes: number): AppError {
 }
 
 /**
- * Has `commit` write the row that refers to an object that was just stored, behind the lock of the workspace's row.
- * Where it throws, the object is removed.
+ * Calls `commit`, which writes the row that refers to a stored object, with the workspace locked. If it throws, removes the
+ * object and throws the same error.
  */
 export async function commitFile<Result>(
   services: Services,
@@ -63,8 +65,8 @@ export async function commitFile<Result>(
 }
 
 /**
- * Removes a file whose commit failed for `reason`. A connection that breaks at the commit does not tell whether there is
- * a row now; where there is, the file stays. What cannot be done here the sweep does.
+ * Removes the object of a failed commit. After an unexpected error, such as a lost connection, the commit may have
+ * succeeded, and then the object stays. If the removal fails, the sweep removes the object later.
  */
 async function discardFile(
   { db, store, log }: Services,
@@ -73,15 +75,15 @@ async function discardFile(
   reason: unknown,
 ): Promise<void> {
   try {
-    const isRefused = reason instanceof AppError;
-    if (isRefused || !(await isCommitted(db, workspaceId, fileKey)))
-      await store.remove(fileKey, { signal: AbortSignal.timeout(CLEAN_UP_MS) });
+    const isRejected = reason instanceof AppError;
+    if (isRejected || !(await isCommitted(db, workspaceId, fileKey)))
+      await store.remove(fileKey, { signal: AbortSignal.timeout(REMOVE_TIMEOUT_MS) });
   } catch (error) {
-    log.warn({ err: error, key: fileKey }, 'The file of a failed upload is left to the sweep');
+    log.warn({ err: error, key: fileKey }, 'Failed to remove the file of a failed upload; the sweep will remove it');
   }
 }
 
-/** Whether the row is there. Waits for a commit of it that is still under way, which holds the lock that this asks for. */
+/** Whether a row refers to the object. Waits for a commit that is still running, which holds the workspace's lock. */
 function isCommitted(db: Database, workspaceId: number, fileKey: string): Promise<boolean> {
   return transact(db, async (tx) => {
     await tx.$queryRaw`select from workspaces where id = ${workspaceId} for update`;
@@ -91,11 +93,11 @@ function isCommitted(db: Database, workspaceId: number, fileKey: string): Promis
 }
 
 /**
- * Stores a file, and then has `commit` write the row that refers to it; see `commitFile`. At no time is more than a few
- * chunks of the file in memory. An abort of `signal` ends it until the file is stored. What is refused is destroyed.
+ * Stores a file and then calls `commit` as `commitFile` does. Only a few chunks of the file are in memory at a time. Aborting
+ * `signal` ends the call until the file is stored. The stream of a rejected file is destroyed.
  *
- * Throws 400 "File is required", "File is empty", "File is larger than ..." or what the rules say of another kind; 500
- * "Upload failed: storage service unavailable"; and whatever `commit` throws.
+ * Throws 400 "File is required", "File is empty", "File is larger than ..." or the message of the rules; 500 "Upload failed:
+ * storage service unavailable"; and the errors of `commit`.
  */
 export async function receiveFile<Result>(
   services: Services,
@@ -108,32 +110,32 @@ export async function receiveFile<Result>(
   commit: (stored: StoredFile) => Promise<Result>,
 ): Promise<Result> {
   const chunks: AsyncIterableIterator<Buffer> = file.stream[Symbol.asyncIterator]();
-  const { type, head } = await readKind(file, chunks, rules).catch((error: unknown) => {
-    // Nobody reads the rest of it.
+  const { type, head } = await readMediaType(file, chunks, rules).catch((error: unknown) => {
+    // The rest of the file is not read.
     file.stream.destroy();
     throw error;
   });
 
   const inspector = createInspector(type, rules.maxBytes);
   const fileKey = createObjectKey(workspaceId, rules.folder);
-  await storeFile(services.store, fileKey, inspector.pass(head, chunks), { contentType: type, signal });
-  return commitFile(services, { workspaceId, fileKey }, () => commit({ ...inspector.facts(), fileKey, type }));
+  await storeFile(services.store, fileKey, inspector.inspect(head, chunks), { contentType: type, signal });
+  return commitFile(services, { workspaceId, fileKey }, () => commit({ ...inspector.properties(), fileKey, type }));
 }
 
-/** Reads the start of a file, and what it is by that and by what is said of it. Throws 400 for what is not taken. */
-async function readKind(
+/** Reads the first bytes and determines the media type. Throws 400 if the rules do not accept it. */
+async function readMediaType(
   { filename, declaredType }: IncomingFile,
   chunks: AsyncIterator<Buffer>,
-  { kinds, unsupported }: FileRules,
+  { types, unsupported }: FileRules,
 ): Promise<{ type: MediaType; head: Buffer }> {
   const type = readDeclaredType(declaredType, filename);
   const head = await readHead(chunks);
   if (head.length === 0) throw badField('file', filename === '' ? 'File is required' : 'File is empty');
-  if (type === null || !kinds.includes(type) || (await contradicts(type, head))) throw badField('file', unsupported);
+  if (type === null || !types.includes(type) || (await contradicts(type, head))) throw badField('file', unsupported);
   return { type, head };
 }
 
-/** Reads chunks until there are `HEAD_BYTES`, or all. */
+/** Reads at least `HEAD_BYTES`, or the whole of a shorter file. */
 async function readHead(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
   const head: Buffer[] = [];
   let size = 0;
@@ -146,12 +148,12 @@ async function readHead(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
   return Buffer.concat(head);
 }
 
-/** Passes the file on while counting, hashing and looking for the length of a video. */
+/** Creates an inspector, which counts and hashes the bytes that pass through it and reads the duration of a video. */
 function createInspector(type: MediaType, maxBytes: number) {
   const hash = createHash('sha256');
   const mp4 = type === 'video/mp4' ? createMp4DurationReader() : null;
   let size = 0;
-  const inspect = (chunk: Buffer): Buffer => {
+  const inspectChunk = (chunk: Buffer): Buffer => {
     size += chunk.length;
     if (size > maxBytes) throw fileTooLarge(maxBytes);
     hash.update(chunk);
@@ -159,11 +161,15 @@ function createInspector(type: MediaType, maxBytes: number) {
     return chunk;
   };
   return {
-    async *pass(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-      yield inspect(head);
-      for await (const chunk of rest) yield inspect(chunk);
+    async *inspect(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+      yield inspectChunk(head);
+      for await (const chunk of rest) yield inspectChunk(chunk);
     },
-    facts: (): FileProperties => ({ size, sha256: new Uint8Array(hash.digest()), duration: mp4?.duration() ?? null }),
+    properties: (): FileProperties => ({
+      size,
+      sha256: new Uint8Array(hash.digest()),
+      duration: mp4?.duration() ?? null,
+    }),
   };
 }
 

@@ -37,7 +37,8 @@ export const recordingsRouter = router({
         path: '/api/dashboard/recordings',
         tags,
         summary: 'List my recordings',
-        description: 'The recordings of all rooms of the caller, newest first; with a key, of those in its workspace.',
+        description:
+          'The recordings of all rooms of the caller, newest first. With an API key, only rooms in its workspace.',
       },
     })
     .input(ListPageInput.default({}))
@@ -72,7 +73,8 @@ export const recordingsRouter = router({
         tags,
         summary: 'Start a recording',
         description:
-          'In a room of the caller, whatever their role in its workspace. One recording runs in a room at a time: else 409. Its file is uploaded with `upload_token`. Emits `recording.started`.',
+          'In a room of the caller, whatever their role in its workspace. `upload_token` uploads the file. 409 if a ' +
+          'recording is already running in the room. Emits `recording.started`.',
       },
     })
     .input(StartRecordingInput)
@@ -89,7 +91,9 @@ export const recordingsRouter = router({
         tags,
         summary: 'Start a recording from within the room',
         description:
-          'For participants who have joined, by their `token`; 403 "Only participants who have joined can record". 409 while 3 recordings that participants started in the room wait for their files, 429 with `Retry-After` after 10 in an hour. Else as from the dashboard.',
+          'For participants who have joined, with their `token`; others get 403 "Only participants who have joined ' +
+          'can record". 409 if a recording is already running in the room, or if 3 that participants started there ' +
+          'have no file yet. 429 with `Retry-After` after 10 in an hour. Emits `recording.started`.',
       },
     })
     .input(NewRecordingInput)
@@ -105,7 +109,8 @@ export const recordingsRouter = router({
         tags,
         summary: 'Stop a recording',
         description:
-          'In a room of the caller, whatever their role in its workspace. Sets `ended_at`; the file is to come. Stopping twice changes nothing.',
+          'In a room of the caller, whatever their role in its workspace. Sets `ended_at`; the file can be uploaded ' +
+          'afterwards. Stopping a recording again changes nothing.',
       },
     })
     .input(RoomRecordingInput)
@@ -124,7 +129,9 @@ export const recordingsRouter = router({
         tags,
         summary: 'Stop a recording from within the room',
         description:
-          'For participants who have joined, by their `token`. Any recording that runs in the room; of those that do not, only what they started themselves is found, and stopping it again changes nothing.',
+          'For participants who have joined, with their `token`. Stops any recording that is running in the room. ' +
+          '404 for one that is not running, unless the participant started it; stopping that one again changes ' +
+          'nothing.',
       },
     })
     .input(RecordingInput)
@@ -142,7 +149,8 @@ export const recordingsRouter = router({
         tags,
         summary: 'Get a download URL of a recording',
         description:
-          'Of a room of the caller: a URL that serves the file as an attachment for 15 minutes, to whoever has it. A recording that is not available yet answers 404 "Recording not found" too.',
+          'Returns a URL that serves the file as an attachment for 15 minutes to anyone who has it. The recording ' +
+          'must belong to a room of the caller. 404 "Recording not found" also if the recording is not available yet.',
       },
     })
     .input(RecordingInput)
@@ -157,7 +165,7 @@ export const recordingsRouter = router({
         path: '/api/dashboard/recordings/{recordingId}',
         tags,
         summary: 'Rename a recording',
-        description: 'Of a room of the caller. Needs owner or admin in its workspace.',
+        description: 'For a room of the caller. Requires the role owner or admin in its workspace.',
       },
     })
     .input(RenameRecordingInput)
@@ -174,7 +182,9 @@ export const recordingsRouter = router({
         path: '/api/dashboard/recordings/{recordingId}',
         tags,
         summary: 'Delete a recording',
-        description: 'With its file, of a room of the caller. Needs owner or admin in its workspace.',
+        description:
+          'Deletes the recording and its file. For a room of the caller; requires the role owner or admin in its ' +
+          'workspace.',
       },
     })
     .input(RecordingInput)
@@ -190,7 +200,9 @@ export const recordingsRouter = router({
         tags,
         summary: 'Save a recording to the library',
         description:
-          'Copies the file of a recording of a room of the caller, of at most 100 MB, into the library of its workspace, of which they must be a member; the recording stays. 409 until it is available. Emits `library_item.uploaded`.',
+          'Copies the file of a recording into the library of its workspace. The recording must belong to a room of ' +
+          'the caller, and the file may have at most 100 MB. The recording stays. 409 until it is available. Emits ' +
+          '`library_item.uploaded`.',
       },
     })
     .input(SaveToLibraryInput)
@@ -198,7 +210,7 @@ export const recordingsRouter = router({
     .mutation(async ({ ctx, input }) => ({ item: await saveToLibrary(ctx.services, ctx.caller, input) })),
 });
 
-/** The recorder who holds the recording's `upload_token`, or the user of its room. */
+/** The holder of the recording's `upload_token`, or the user of its room. */
 const recordingUploader: RawAccess<Uploader> = {
   credential: 'required',
   async admit({ context, token, params }) {
@@ -218,7 +230,11 @@ export const recordingsUpload = rawOperation({
   tags,
   summary: 'Upload the file of a recording',
   description:
-    'With the `upload_token` that starting the recording returned (`Authorization: Bearer lnr_...`), which gives access to this recording only, or as the user of the room. An MP4 of at most 2 GB (or the limit of the installation), as multipart/form-data. The recording becomes available, and `recording.completed` is emitted. 409 "The recording has its file already" once it has a file, also when the same file is sent again, or when the recording has failed. 409 "The recording\'s file is being uploaded" while another upload of it is under way. After 500 "Upload failed: storage service unavailable" nothing is stored.',
+    'With the `upload_token` that starting the recording returned (`Authorization: Bearer lnr_...`), or as the user ' +
+    'of the room. An MP4 of at most 2 GB (or the limit of the installation), as multipart/form-data. The recording ' +
+    'becomes available. 409 "The recording already has a file", also if the same file is sent again; 409 "The ' +
+    'recording has failed"; 409 "The recording\'s file is being uploaded" during another upload of it. 500 "Upload ' +
+    'failed: storage service unavailable" stores nothing. Emits `recording.completed`.',
   access: recordingUploader,
   request: {
     kind: 'multipart',

@@ -93,7 +93,7 @@ test("a recording is uploaded with its upload token or with the room owner's tok
       : await client.uploadRecording({ recordingId, file });
     expect(uploaded).toMatchObject({ id: recordingId, status: 'available', duration: 5 });
     const again = await reasonOf(stranger.uploadRecording({ recordingId, uploadToken, file }));
-    expect(toApiError(again)).toMatchObject({ status: 409, message: 'The recording has its file already' });
+    expect(toApiError(again)).toMatchObject({ status: 409, message: 'The recording already has a file' });
   }
 });
 

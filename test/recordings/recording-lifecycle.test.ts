@@ -52,7 +52,7 @@ describe('facts', () => {
       });
     const before = await storedKeys(app);
     await expect(store({ beforeCommit: () => Promise.reject(new Error('not mine')) })).rejects.toThrow('not mine');
-    await expect(store({ whole: Promise.reject(new Error('cut')) })).rejects.toThrow('cut');
+    await expect(store({ bodyEnd: Promise.reject(new Error('cut')) })).rejects.toThrow('cut');
     await expect(store({ signal: AbortSignal.abort(new Error('stop')) })).rejects.toThrow('stop');
     expect(await storedKeys(app)).toEqual(before);
     const stream = Readable.from([Buffer.from('%PDF-1.7'), bytes]);
@@ -61,7 +61,7 @@ describe('facts', () => {
     expect([stream.destroyed, await storedKeys(app)]).toEqual([true, before]);
     await store();
     expect(await rowOf()).toMatchObject({ status: 'available', size: BigInt(bytes.length), duration: 5n });
-    await expect(store()).rejects.toMatchObject({ message: 'The recording has its file already' });
+    await expect(store()).rejects.toMatchObject({ message: 'The recording already has a file' });
     expect(await storedKeys(app)).toHaveLength(before.length + 1);
   });
 });
@@ -96,9 +96,9 @@ describe('recordings that nothing is heard of', () => {
     expect(await failStaleRecordings(app.services)).toBe(3);
     expect(await failStaleRecordings(app.services)).toBe(0);
 
-    expect(await outcomeOf(named('running'))).toEqual(['failed', 'It never ended']);
-    expect(await outcomeOf(named('ended'))).toEqual(['failed', 'Its file never came']);
-    expect(await outcomeOf(named('uploaded'))).toEqual(['failed', 'Its file never came']);
+    expect(await outcomeOf(named('running'))).toEqual(['failed', 'The recording was never stopped']);
+    expect(await outcomeOf(named('ended'))).toEqual(['failed', 'The file was never uploaded']);
+    expect(await outcomeOf(named('uploaded'))).toEqual(['failed', 'The file was never uploaded']);
     for (const [name, status] of [
       ['copied', 'uploaded'],
       ['available', 'available'],
@@ -108,7 +108,9 @@ describe('recordings that nothing is heard of', () => {
       expect(await outcomeOf(named(name))).toEqual([status, null]);
     expect(await eventsOf(app, team.id)).toHaveLength(events + 1);
     const { body } = await app.http.get('/api/dashboard/recordings', team.admin.token);
-    expect(body.recordings.map((one: { failure_reason: unknown }) => one.failure_reason)).toContain('It never ended');
+    expect(body.recordings.map((one: { failure_reason: unknown }) => one.failure_reason)).toContain(
+      'The recording was never stopped',
+    );
   });
 
   test('all of many, by two at once, each once; one that is just told of is passed over', async () => {

@@ -110,7 +110,7 @@ describe('start', () => {
     expectError(
       await start(team.admin.token, { archive_id: 'archive-7' }),
       409,
-      'A recording with this archive_id is there already',
+      'A recording with this archive_id already exists',
     );
   });
 
@@ -188,7 +188,7 @@ async function recordInRoom(token: string, hasFile: boolean) {
 }
 
 describe('what participants start is bounded', () => {
-  const WAITING = 'Recordings of this room wait for their files: upload or delete them first';
+  const WAITING = 'Too many recordings of this room have no file yet: upload or delete one first';
   const TOO_MANY = 'Too many recordings in this room: try again later';
   const startedByParticipants = () =>
     app.services.db.recording.count({ where: { ...place(), startedBy: { not: null } } });

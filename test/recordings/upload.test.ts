@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { HOUR_MS } from '../../src/core/time.ts';
+import { HOUR_MS, MINUTE_MS } from '../../src/core/time.ts';
 import { failStaleRecordings } from '../../src/features/recordings/fail-stale-recordings.ts';
 import { findRecorder, findUploader, uploadRecording } from '../../src/features/recordings/upload.ts';
 import { createFaultyStore, failUnavailable } from '../library/upload/faults.ts';
@@ -25,6 +25,8 @@ import { addKey } from '../rooms/keys.ts';
 import { until } from '../storage/sources.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { eventsOf } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
+import { createManualTicker } from '../support/manual-ticker.ts';
 import { makeMp4, makePdf } from '../support/media.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team, upload } from '../support/world.ts';
@@ -131,7 +133,7 @@ describe('an upload', () => {
     expect((await post()).status).toBe(200);
     const before = await rowOf(recording.id);
     for (const token of [recording.token, team.admin.token])
-      expectError(await post(undefined, token), 409, 'The recording has its file already');
+      expectError(await post(undefined, token), 409, 'The recording already has a file');
     expect(await rowOf(recording.id)).toEqual(before);
     expect(await traces()).toEqual(ONE);
     // A token that is kept does not keep the next recording from starting.
@@ -267,7 +269,7 @@ describe('several at once, and meanwhile', () => {
     const counts = countStatuses(answers);
     expect(counts).toEqual({ 200: 1, 409: 9 });
     for (const answer of answers.filter(({ status }) => status === 409))
-      expect([UPLOADING, 'The recording has its file already']).toContain(answer.body.error);
+      expect([UPLOADING, 'The recording already has a file']).toContain(answer.body.error);
     expect(await traces()).toEqual(ONE);
   });
 
@@ -317,7 +319,7 @@ describe('several at once, and meanwhile', () => {
     const answer = await interrupted(async () => {
       expect((await send(url, [multipart(part())], { token: recording.token })).status).toBe(200);
     });
-    expectError(answer, 409, 'The recording has its file already');
+    expectError(answer, 409, 'The recording already has a file');
     expect(await traces()).toEqual(ONE);
     await second.close();
   });
@@ -331,7 +333,7 @@ describe('several at once, and meanwhile', () => {
     const incoming = { file, fields: Promise.resolve({}), signal: AbortSignal.timeout(10_000) };
     await expect(uploadRecording(services, uploader, incoming, app.url)).rejects.toMatchObject({
       code: 'CONFLICT',
-      message: 'The recording has its file already',
+      message: 'The recording already has a file',
     });
   });
 
@@ -389,13 +391,15 @@ describe('several at once, and meanwhile', () => {
   });
 
   test('however long it takes: it is heard of again and again', async () => {
+    const ticker = createManualTicker();
     const slowly = async function* () {
       const bytes = mp4(300_000);
       yield bytes.subarray(0, 100_000);
       for (let hours = 0; hours < 12; hours += 1) {
         app.clock.advance(HOUR_MS);
         const now = app.clock.now();
-        await until(async () => ((await rowOf(recording.id))?.updatedAt ?? 0) >= now);
+        ticker.advance(5 * MINUTE_MS);
+        await eventually(async () => ((await rowOf(recording.id))?.updatedAt ?? 0) >= now);
         expect(await failStaleRecordings({ ...app.services, settings: hourlySettings() })).toBe(0);
       }
       yield bytes.subarray(100_000);
@@ -403,11 +407,12 @@ describe('several at once, and meanwhile', () => {
     const stream = Readable.from(slowly(), { objectMode: false });
     const file = Promise.resolve({ stream, filename: 'a.mp4', declaredType: 'video/mp4' });
     const incoming = { file, fields: Promise.resolve({}), signal: AbortSignal.timeout(60_000) };
-    const { status } = await uploadRecording(app.services, await uploaderOf(), incoming, app.url, 10);
+    const { status } = await uploadRecording(app.services, await uploaderOf(), incoming, app.url, ticker);
     expect(status).toBe('available');
     const { updatedAt } = (await rowOf(recording.id)) ?? {};
     app.clock.advance(HOUR_MS);
-    await delay(50);
+    expect(ticker.running()).toBe(0);
+    ticker.advance(HOUR_MS);
     expect((await rowOf(recording.id))?.updatedAt).toEqual(updatedAt);
   });
 });

@@ -4,6 +4,8 @@ import type { Ticker } from '../../src/core/ticker.ts';
 export type ManualTicker = Ticker & {
   /** Lets this many milliseconds pass, and calls what is due. */
   advance(ms: number): void;
+  /** How many repeated calls have not been stopped. */
+  running(): number;
 };
 
 export function createManualTicker(): ManualTicker {
@@ -11,6 +13,7 @@ export function createManualTicker(): ManualTicker {
   let now = 0;
   return {
     now: () => now,
+    running: () => schedule.size,
     every(everyMs, tick) {
       const entry = { everyMs, dueAt: now + everyMs, tick };
       schedule.add(entry);

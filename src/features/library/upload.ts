@@ -12,7 +12,7 @@ export const MAX_ITEM_BYTES = 104_857_600;
 
 const rules: FileRules = {
   folder: 'library',
-  kinds: mediaTypes,
+  types: mediaTypes,
   unsupported: 'Only PDF and MP4 files are supported',
   maxBytes: MAX_ITEM_BYTES,
 };

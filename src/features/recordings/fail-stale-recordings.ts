@@ -1,17 +1,17 @@
-/** Recordings that nothing was heard of for too long. */
+/** Fails recordings whose file does not arrive. */
 import { HOUR_MS } from '../../core/time.ts';
 import type { Services } from '../../services.ts';
 import { UNFINISHED_STATUSES_SQL } from './unfinished-statuses.ts';
 
-/** So many rows a statement: short enough that whoever waits for one of them hardly notices. */
-const BATCH = 500;
+/** Rows per statement: few enough that a concurrent update of one of them waits only briefly. */
+const BATCH_SIZE = 500;
 
-const NEVER_ENDED = 'It never ended';
-const NO_FILE = 'Its file never came';
+const NEVER_STOPPED = 'The recording was never stopped';
+const NO_FILE = 'The file was never uploaded';
 
 /**
- * Fails the recordings that have no file, of which nothing was heard for `recordingTimeoutHours`, and whose file is not
- * being copied. Returns how many. Safe to run twice at once.
+ * Fails the recordings that have no file, were not updated for `recordingTimeoutHours`, and whose file is not queued to be
+ * copied. Returns how many failed. Concurrent calls are safe.
  */
 export async function failStaleRecordings({
   db,
@@ -22,18 +22,18 @@ export async function failStaleRecordings({
   const now = clock.now();
   const before = new Date(now.getTime() - settings.recordingTimeoutHours * HOUR_MS);
   let failed = 0;
-  for (let count = BATCH; count === BATCH; failed += count) {
-    // It takes no other row than these, and waits for none: who holds one of them is just telling of it.
+  for (let count = BATCH_SIZE; count === BATCH_SIZE; failed += count) {
+    // A locked row is skipped: another transaction is updating it, so it is not stale.
     count = await db.$executeRaw`
       update recordings r set status = 'failed', updated_at = ${now},
-        failure_reason = case when r.status = 'started' and r.ended_at is null then ${NEVER_ENDED} else ${NO_FILE} end
+        failure_reason = case when r.status = 'started' and r.ended_at is null then ${NEVER_STOPPED} else ${NO_FILE} end
       from (
         select c.workspace_id, c.id from recordings c
         where c.status in (${UNFINISHED_STATUSES_SQL}) and c.updated_at < ${before} and not exists (
           select from recording_copies o where o.workspace_id = c.workspace_id and o.recording_id = c.id)
-        order by c.updated_at limit ${BATCH} for update skip locked) stuck
-      where r.workspace_id = stuck.workspace_id and r.id = stuck.id`;
+        order by c.updated_at limit ${BATCH_SIZE} for update skip locked) stale
+      where r.workspace_id = stale.workspace_id and r.id = stale.id`;
   }
-  if (failed > 0) log.info({ failed }, 'Recordings failed that nothing was heard of');
+  if (failed > 0) log.info({ failed }, 'Failed stale recordings');
   return failed;
 }

@@ -1,4 +1,4 @@
-/** Renaming and deleting recordings of one's own rooms. */
+/** Renaming and deleting recordings of the caller's rooms. */
 import type { Caller } from '../../auth/identify.ts';
 import { lockWorkspace, requireCurrentRole } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
@@ -8,7 +8,7 @@ import { removeDiscardedObject } from '../../storage/discarded-objects.ts';
 import { findOwnRecording, type OwnRecording, readRecording } from './read-recordings.ts';
 import type { Recording, RecordingInput, RenameRecordingInput } from './schemas.ts';
 
-/** Gives a recording another title, or none. Throws 404, and 403 for a role too low in its workspace. */
+/** Sets or clears the title of a recording. Throws 404, and 403 without the role admin in its workspace. */
 export function renameRecording(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   caller: Caller,
@@ -25,19 +25,19 @@ export function renameRecording(
   });
 }
 
-/** The caller's recording, behind the lock of its workspace. Throws 404, and 403 for who may not change it now. */
+/** Locks the workspace and returns the caller's recording. Throws 404, and 403 without the role admin now. */
 async function lockRecording(tx: Tx, caller: Caller, input: RecordingInput): Promise<OwnRecording> {
   const { workspaceId } = await findOwnRecording(tx, caller, input);
   await lockWorkspace(tx, workspaceId, 'Recording');
-  // Again: it may have been deleted, or passed on, before the lock was had.
+  // Read again: while the lock was awaited, the recording may have been deleted or its room reassigned.
   const recording = await findOwnRecording(tx, caller, input);
   await requireCurrentRole(tx, { workspaceId, userId: caller.userId }, 'admin');
   return recording;
 }
 
 /**
- * Deletes a recording with its file, which is removed before this resolves; where the store is down it goes later.
- * Throws 404, and 403 for a role too low in its workspace.
+ * Deletes a recording and its file. If the store is down, the file is removed later. Throws 404, and 403 without the role
+ * admin in its workspace.
  */
 export async function deleteRecording(
   services: Services,

@@ -1,4 +1,4 @@
-/** Reading recordings: those of a user's rooms, those of one room, and the file of one. */
+/** Reading the recordings of a user's rooms, and downloading their files. */
 import type { Caller } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
 import type { ListPageInput } from '../../core/list-page.ts';
@@ -29,18 +29,18 @@ type RecordingRow = {
   ended_at: Date | null;
 };
 
-/** The public fields of the recordings in `c`, whose room is in `r`. */
+/** The public fields of the recording `c` in the room `r`. */
 const recordingColumns = Prisma.sql`
   c.id, c.room_id, r.name as room_name, c.archive_id, c.title, c.duration, c.size, c.status, c.failure_reason,
   c.created_at, c.ended_at`;
 
-/** A recording with what never leaves. `size` in bytes, `duration` in seconds. */
+/** A recording with its internal fields. `size` in bytes, `duration` in seconds. */
 export type OwnRecording = {
   id: number;
   workspaceId: number;
   roomId: number;
   archiveId: string;
-  /** Its title, else its room. */
+  /** Its title, or else the name of its room. */
   name: string;
   status: RecordingStatus;
   fileKey: string | null;
@@ -49,17 +49,22 @@ export type OwnRecording = {
   duration: bigint;
 };
 
-/** The recordings of all of the caller's rooms, newest first. `origin` is where this service is reached. */
+/** The recordings of all rooms of the caller, newest first. `origin` is the origin of the URLs. */
 export function listOwnRecordings(
   services: Db,
   caller: Caller,
   page: ListPageInput,
   origin: string,
 ): Promise<Recording[]> {
-  return list(services, isOwn(caller), page, origin);
+  return listRecordings(services, isOwn(caller), page, origin);
 }
 
-async function list({ db }: Db, condition: Prisma.Sql, page: ListPageInput, origin: string): Promise<Recording[]> {
+async function listRecordings(
+  { db }: Db,
+  condition: Prisma.Sql,
+  page: ListPageInput,
+  origin: string,
+): Promise<Recording[]> {
   const rows = await db.$queryRaw<RecordingRow[]>`
     select ${recordingColumns}
     from rooms r join recordings c on c.workspace_id = r.workspace_id and c.room_id = r.id
@@ -92,10 +97,15 @@ export async function listRoomRecordings(
   origin: string,
 ): Promise<Recording[]> {
   const room = await readRoom(services.db, caller, { name });
-  return list(services, Prisma.sql`r.workspace_id = ${room.workspace_id} and r.id = ${room.id}`, page, origin);
+  return listRecordings(
+    services,
+    Prisma.sql`r.workspace_id = ${room.workspace_id} and r.id = ${room.id}`,
+    page,
+    origin,
+  );
 }
 
-/** One recording of a workspace, whoever asks. Throws 404. */
+/** One recording of a workspace. Does not check access. Throws 404. */
 export async function readRecording(
   db: Database | Tx,
   { workspaceId, recordingId }: { workspaceId: number; recordingId: number },
@@ -109,16 +119,16 @@ export async function readRecording(
   return toRecording(row, origin);
 }
 
-/** A recording of one of the caller's rooms. Throws the same 404 for what is none and for one of another user's room. */
+/** A recording of one of the caller's rooms. Throws the same 404 for an unknown one and for one of another user's room. */
 export async function findOwnRecording(
   db: Database | Tx,
   caller: Caller,
   { recordingId }: RecordingInput,
 ): Promise<OwnRecording> {
-  // By way of the memberships: every step is a look into a primary key, which begins with the workspace.
+  // Starts from the caller's memberships, so that each step uses a primary key, which begins with the workspace.
   const [recording] = await db.$queryRaw<(Omit<OwnRecording, 'status'> & { status: string })[]>`
-    select c.id, c.workspace_id as "workspaceId", c.room_id as "roomId", c.archive_id as "archiveId", coalesce(nullif(c.title, ''), r.name) as name, c.status,
-      c.file_key as "fileKey", c.sha256, c.size, c.duration
+    select c.id, c.workspace_id as "workspaceId", c.room_id as "roomId", c.archive_id as "archiveId",
+      coalesce(nullif(c.title, ''), r.name) as name, c.status, c.file_key as "fileKey", c.sha256, c.size, c.duration
     from members m
     join recordings c on c.workspace_id = m.workspace_id and c.id = ${recordingId}
     join rooms r on r.workspace_id = c.workspace_id and r.id = c.room_id
@@ -128,8 +138,8 @@ export async function findOwnRecording(
 }
 
 /**
- * A URL that serves the recording for 15 minutes. `origin` is where this service is reached. Throws the same 404 for
- * what is no recording, one of another user's room, and one that is not available yet.
+ * Returns a URL that serves the recording for 15 minutes. `origin` is its origin. Throws the same 404 for an unknown
+ * recording, for one of another user's room, and for one that is not available.
  */
 export async function createDownload(
   { db, store, clock }: Pick<Services, 'db' | 'store' | 'clock'>,

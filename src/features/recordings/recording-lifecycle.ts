@@ -1,7 +1,7 @@
 /**
- * What is told of a recording, by its recorder or by a meeting provider. It may be told twice, out of order, or two
- * things at once: call each function behind the lock of the workspace's row; it takes the recording's, and moves it only
- * forward. `at` is when it happened; `now`, where that is later, when it is told, which is what something was last heard of it.
+ * The lifecycle of a recording, as its recorder or a meeting provider reports it. Reports may arrive late, twice and out of
+ * order, so a recording only moves forward. Call these functions with the workspace locked. `at` is when something
+ * happened; `now` is when it was reported, which becomes `updated_at`.
  */
 import { badField, notFound } from '../../core/errors.ts';
 import { canTransition, isFinal, toRecordingStatus } from '../../core/recording-status.ts';
@@ -9,13 +9,15 @@ import { toUnixSeconds } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
 import { emit } from '../../events/emit.ts';
 
-/** The name of a recording: its room, and what the recorder calls it there. */
-export type RecordingKey = { workspaceId: number; roomId: number; archiveId: string };
+export type RoomKey = { workspaceId: number; roomId: number };
+
+/** Identifies a recording by the id that its recorder gave it, which is unique in the room. */
+export type RecordingKey = RoomKey & { archiveId: string };
 
 /** A file in the object store, with the SHA-256 of its bytes. */
 type FileReference = { fileKey: string; sha256: Uint8Array<ArrayBuffer> };
 
-/** What is known by the time of a move: `duration` in seconds, `size` in bytes. */
+/** A new status, with what is known by then. `duration` in seconds, `size` in bytes. */
 export type RecordingUpdate = {
   duration?: number;
   size?: number;
@@ -52,17 +54,17 @@ type Row = {
 
 export type NewRecording = RecordingKey & {
   title?: string | null;
-  /** Of the token that uploads the file, where a recorder of ours makes the recording. */
+  /** The hash of the upload token, if our own recorder uploads the file. */
   uploadTokenHash?: Uint8Array<ArrayBuffer>;
-  /** The participant who started it; none: the room's user, or a provider. */
+  /** The participant who started it; undefined if the room's user or a provider did. */
   startedBy?: number;
 };
 
-type KnownRow = { id: number; status: string; endedAt: Date | null; updatedAt: Date };
+type CurrentRow = { id: number; status: string; endedAt: Date | null; updatedAt: Date };
 
 /**
- * Adds a recording that has begun, and emits `recording.started`. Returns its id; null where its name is known already,
- * or another one of a recorder is running in the room.
+ * Adds a recording with status `started` and emits `recording.started`. Returns its id; null if the archive id exists in
+ * the room, or if the recording has an upload token and another one with a token is running in the room.
  */
 export async function addRecording(tx: Tx, at: Date, recording: NewRecording, now = at): Promise<number | null> {
   const { count } = await tx.recording.createMany({
@@ -77,9 +79,7 @@ export async function addRecording(tx: Tx, at: Date, recording: NewRecording, no
 }
 
 function toWhere({ workspaceId, roomId, archiveId }: RecordingKey) {
-  return {
-    workspaceId_roomId_archiveId: { workspaceId, roomId, archiveId },
-  };
+  return { workspaceId_roomId_archiveId: { workspaceId, roomId, archiveId } };
 }
 
 function toEventData(workspaceId: number, row: Row) {
@@ -98,10 +98,10 @@ function toEventData(workspaceId: number, row: Row) {
 }
 
 /**
- * Moves a recording forward, with what is known by then. When it becomes available (for which it needs a file, now or
- * from before) it emits `recording.completed`, and nothing is uploaded or copied any more; nor where it fails. A move
- * that is not legal from where it is, as one told twice or too late, changes nothing. Returns whether it moved.
- * Throws 404 "Recording not found", and 400 for a number that is none.
+ * Moves a recording forward to the status of the update. Emits `recording.completed` when it becomes available, for which
+ * it needs a file now or from before. A recording that is available or failed leaves the copy queue. A transition that is
+ * not allowed, such as a repeated or late one, changes nothing. Returns whether the recording moved. Throws 404 "Recording
+ * not found", and 400 for a `duration` or `size` that is not a number of at least 0.
  */
 export async function advanceRecording(
   tx: Tx,
@@ -111,22 +111,22 @@ export async function advanceRecording(
   now = at,
 ): Promise<boolean> {
   const data = toData(update);
-  const [known] = await tx.$queryRaw<KnownRow[]>`
+  const [current] = await tx.$queryRaw<CurrentRow[]>`
     select id, status, ended_at as "endedAt", updated_at as "updatedAt" from recordings
     where workspace_id = ${workspaceId} and room_id = ${roomId} and archive_id = ${archiveId} for update`;
-  if (!known) throw notFound('Recording');
-  if (!canTransition(toRecordingStatus(known.status), update.status)) return false;
+  if (!current) throw notFound('Recording');
+  if (!canTransition(toRecordingStatus(current.status), update.status)) return false;
   const row = await tx.recording.update({
     where: toWhere({ workspaceId, roomId, archiveId }),
     data: {
       ...data,
-      updatedAt: known.updatedAt > now ? known.updatedAt : now,
-      // There is no file before the capture has ended.
-      ...(update.status !== 'failed' && known.endedAt === null && { endedAt: at }),
+      updatedAt: current.updatedAt > now ? current.updatedAt : now,
+      // A file exists only after the capture has ended.
+      ...(update.status !== 'failed' && current.endedAt === null && { endedAt: at }),
     },
     select: columns,
   });
-  if (isFinal(update.status)) await tx.recordingCopy.deleteMany({ where: { workspaceId, recordingId: known.id } });
+  if (isFinal(update.status)) await tx.recordingCopy.deleteMany({ where: { workspaceId, recordingId: current.id } });
   if (update.status === 'available')
     await emit(tx, at, { type: 'recording.completed', workspaceId, data: toEventData(workspaceId, row) });
   return true;
@@ -143,7 +143,7 @@ function toData({ status, duration, size, title, failureReason, fileKey, sha256 
   };
 }
 
-/** A number of the recorder's, which may be anything, as the database keeps it. */
+/** Rounds a number from the recorder. Throws 400 if it is negative or not a safe integer. */
 function toCount(field: 'duration' | 'size', value: number): bigint {
   const count = Math.round(value);
   if (!Number.isSafeInteger(count) || count < 0) throw badField(field, `${field} must be a number of at least 0`);

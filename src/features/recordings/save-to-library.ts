@@ -1,4 +1,4 @@
-/** Copying the file of a recording into the library of its workspace. */
+/** Copies the file of a recording into the library of its workspace. */
 import type { Caller } from '../../auth/identify.ts';
 import { badField, conflict, storageUnavailable } from '../../core/errors.ts';
 import { formatBytes } from '../../media/format-bytes.ts';
@@ -13,37 +13,43 @@ import { MAX_ITEM_BYTES } from '../library/upload.ts';
 import { findOwnRecording } from './read-recordings.ts';
 import type { RecordingInput, SaveToLibraryInput } from './schemas.ts';
 
-/** The longest duration that an item can have, in seconds. */
+/** The maximum of an item's duration, in seconds. */
 const MAX_SECONDS = 2 ** 31 - 1;
 
 /**
- * Copies a recording of one of the caller's rooms into the library of its workspace, inside the store, and emits
- * `library_item.uploaded`. The name is the recording's title or else its room's name, where none is given. What fails
- * leaves no object.
+ * Copies a recording of one of the caller's rooms into the library of its workspace, and emits `library_item.uploaded`. The
+ * bytes do not leave the store. Without `name`, the item has the title of the recording, or else the name of its room. A
+ * failure leaves no object behind.
  *
- * Throws 404 "Recording not found", also where it is deleted meanwhile, 409 "The recording is not available yet", 400
- * "File is larger than 100 MB", and 500 "Upload failed: storage service unavailable".
+ * Throws 404 "Recording not found", also if it is deleted meanwhile; 409 "The recording is not available yet" or "The
+ * recording has failed"; 400 "File is larger than 100 MB"; and 500 "Upload failed: storage service unavailable".
  */
 export async function saveToLibrary(
   services: Services,
   caller: Caller,
   { recordingId, name, description }: SaveToLibraryInput,
 ): Promise<LibraryItem> {
-  const { workspaceId, name: ownName, fileKey: from, ...facts } = await findFile(services, caller, { recordingId });
+  const { workspaceId, name: ownName, fileKey: from, ...metadata } = await findFile(services, caller, { recordingId });
   const fileKey = createObjectKey(workspaceId, 'library');
   await services.store.copy(from, fileKey).catch(async (error: unknown) => {
     if (!(error instanceof StorageUnavailableError)) throw error;
-    // No store copies what was deleted meanwhile, which is no failure of the store.
+    // A recording that was deleted meanwhile is 404, not a failure of the store.
     await findFile(services, caller, { recordingId });
     throw storageUnavailable('Upload failed: storage service unavailable', error);
   });
   const actor = { userId: caller.userId, name: caller.name, workspaceId };
   return commitFile(services, { workspaceId, fileKey }, () =>
-    addItem(services, actor, { ...facts, name: name || toVideoName(ownName), description, fileKey, type: 'video/mp4' }),
+    addItem(services, actor, {
+      ...metadata,
+      name: name || toVideoName(ownName),
+      description,
+      fileKey,
+      type: 'video/mp4',
+    }),
   );
 }
 
-/** The file of one's own recording, that fits into the library. */
+/** The file of the caller's recording and its metadata. Throws if the library cannot store it. */
 async function findFile(services: Services, caller: Caller, input: RecordingInput) {
   const { workspaceId, name, status, fileKey, sha256, size, duration } = await findOwnRecording(
     services.db,
@@ -53,8 +59,8 @@ async function findFile(services: Services, caller: Caller, input: RecordingInpu
   if (status === 'failed') throw conflict('The recording has failed');
   if (status !== 'available' || fileKey === null) throw conflict('The recording is not available yet');
   if (size > MAX_ITEM_BYTES) throw badField('recordingId', `File is larger than ${formatBytes(MAX_ITEM_BYTES)}`);
-  if (sha256 === null) throw new Error('A recording with a file, and without its hash');
-  // 0 is what a recording has whose duration nobody knows.
+  if (sha256 === null) throw new Error('A recording has a file but no hash');
+  // 0 stands for an unknown duration.
   const seconds = duration > 0 && duration <= MAX_SECONDS ? Number(duration) : null;
   return { workspaceId, name, fileKey, sha256, size: Number(size), duration: seconds };
 }

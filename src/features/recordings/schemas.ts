@@ -5,24 +5,26 @@ import { UploadFields } from '../library/schemas.ts';
 import { RoomInput } from '../rooms/schemas.ts';
 
 export const MAX_TITLE_LENGTH = 200;
-const MAX_ARCHIVE_ID = 200;
+const MAX_ARCHIVE_ID_LENGTH = 200;
 
 export const Recording = z
   .object({
     id,
     room_id: id,
     room_name: z.string(),
-    archive_id: z.string().describe('What the recorder calls it; unique in its room'),
+    archive_id: z.string().describe('ID of the recording at its recorder; unique in the room'),
     title: z.string().nullable(),
-    url: z.string().nullable().describe('The download operation of this recording; null until it is available'),
-    duration: z.int().describe('Seconds; 0 until known'),
-    size: z.int().describe('Bytes; 0 until known'),
+    url: z.string().nullable().describe('URL of the download operation; null until the recording is available'),
+    duration: z.int().describe('Seconds; 0 until it is known'),
+    size: z.int().describe('Bytes; 0 until it is known'),
     status: z.enum(recordingStatuses),
-    failure_reason: z.string().nullable().describe('Why it failed, in words; null unless it has'),
+    failure_reason: z.string().nullable().describe('Why the recording failed; null for any other status'),
     created_at: unixSeconds,
-    ended_at: unixSeconds.nullable().describe('When the capture ended, Unix timestamp in seconds; null until it has'),
+    ended_at: unixSeconds
+      .nullable()
+      .describe('When the recording was stopped, Unix timestamp in seconds; null until then'),
   })
-  .meta({ id: 'Recording', description: 'What was recorded in a room' });
+  .meta({ id: 'Recording', description: 'A recording of a room' });
 export type Recording = z.infer<typeof Recording>;
 
 export const RecordingInput = z.object({ recordingId: id.describe('Recording ID') });
@@ -30,17 +32,17 @@ export type RecordingInput = z.infer<typeof RecordingInput>;
 
 const title = singleLineText(MAX_TITLE_LENGTH)
   .nullable()
-  .describe(`At most ${MAX_TITLE_LENGTH} characters; null or blank: none`);
+  .describe(`At most ${MAX_TITLE_LENGTH} characters; null or blank for none`);
 
-/** What a participant says of a recording that begins. */
+/** The input of a participant who starts a recording. */
 export const NewRecordingInput = z.object({ title: title.optional() });
 export type NewRecordingInput = z.infer<typeof NewRecordingInput>;
 
 export const StartRecordingInput = RoomInput.extend({
   title: title.optional(),
-  archive_id: singleLineText(MAX_ARCHIVE_ID)
+  archive_id: singleLineText(MAX_ARCHIVE_ID_LENGTH)
     .min(1, { error: 'archive_id cannot be empty' })
-    .describe('What a meeting provider calls the recording, where one makes it; generated when omitted')
+    .describe('ID of the recording at the meeting provider that makes it; generated when omitted')
     .optional(),
 });
 export type StartRecordingInput = z.infer<typeof StartRecordingInput>;
@@ -60,6 +62,8 @@ export const RecordingAnswer = z.object({ recording: Recording });
 export const StartedRecording = RecordingAnswer.extend({
   upload_token: z
     .string()
-    .describe('`Authorization: Bearer <upload_token>` uploads the file of this recording, once. It is shown only here'),
+    .describe(
+      'Uploads the file of this recording, as `Authorization: Bearer <upload_token>`. It is returned only here',
+    ),
 });
 export type StartedRecording = z.infer<typeof StartedRecording>;

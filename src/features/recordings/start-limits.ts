@@ -1,38 +1,34 @@
-/** How many recordings the participants of a room may start: in a room without a waiting room, anyone is one. */
+/** Limits how many recordings participants start, since anyone can become a participant of a room without a waiting room. */
 import { conflict, tooManyRequests } from '../../core/errors.ts';
 import { HOUR_MS, SECOND_MS } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
+import type { RoomKey } from './recording-lifecycle.ts';
 import { UNFINISHED_STATUSES_SQL } from './unfinished-statuses.ts';
 
-/** So many recordings of a room that participants started may wait for their files. */
-const MAX_WAITING = 3;
-/** So many recordings of a room may participants start in an hour. */
-const MAX_AN_HOUR = 10;
+/** Per room: recordings that participants started and that have no file yet. */
+const MAX_UNFINISHED = 3;
+/** Per room: recordings that participants started in the last hour. */
+const MAX_PER_HOUR = 10;
 
-type Counts = { waiting: number; recent: number; firstAt: Date | null };
+type Counts = { unfinished: number; recent: number; firstAt: Date | null };
 
 /**
- * Lets a participant start one more recording of a room; call it behind the lock of the workspace's row. What the room's
- * user or a provider started does not count.
- *
- * Throws 409 while too many wait for their files, and 429 after too many in an hour.
+ * Throws if a participant may not start another recording in the room now: 409 if too many have no file yet, 429 if too
+ * many were started in the last hour. Recordings that the room's user or a provider started do not count. Call it with the
+ * workspace locked.
  */
-export async function requireWithinStartLimits(
-  tx: Tx,
-  at: Date,
-  { workspaceId, roomId }: { workspaceId: number; roomId: number },
-): Promise<void> {
+export async function requireWithinStartLimits(tx: Tx, at: Date, { workspaceId, roomId }: RoomKey): Promise<void> {
   const hourAgo = new Date(at.getTime() - HOUR_MS);
   const [counts] = await tx.$queryRaw<Counts[]>`
     select count(*)::int as recent, min(created_at) as "firstAt", (
       select count(*)::int from recordings where workspace_id = ${workspaceId} and room_id = ${roomId}
-        and started_by is not null and status in (${UNFINISHED_STATUSES_SQL})) as waiting
+        and started_by is not null and status in (${UNFINISHED_STATUSES_SQL})) as unfinished
     from recordings where workspace_id = ${workspaceId} and room_id = ${roomId}
       and started_by is not null and created_at > ${hourAgo}`;
-  const { waiting = 0, recent = 0, firstAt = null } = counts ?? {};
-  if (waiting >= MAX_WAITING)
-    throw conflict('Recordings of this room wait for their files: upload or delete them first');
-  if (recent < MAX_AN_HOUR || firstAt === null) return;
+  const { unfinished = 0, recent = 0, firstAt = null } = counts ?? {};
+  if (unfinished >= MAX_UNFINISHED)
+    throw conflict('Too many recordings of this room have no file yet: upload or delete one first');
+  if (recent < MAX_PER_HOUR || firstAt === null) return;
   const waitSeconds = Math.ceil((firstAt.getTime() - hourAgo.getTime()) / SECOND_MS);
   throw tooManyRequests('Too many recordings in this room: try again later', Math.max(1, waitSeconds));
 }

@@ -1,4 +1,4 @@
-/** Starting and stopping a recording, from the dashboard or from within the room. */
+/** Starting and stopping a recording, by the user of the room or by a participant in it. */
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../auth/identify.ts';
 import type { RoomCaller } from '../../auth/participants.ts';
@@ -11,7 +11,7 @@ import type { Services } from '../../services.ts';
 import { lockOwnRoom } from '../rooms/read-rooms.ts';
 import type { RoomInput } from '../rooms/schemas.ts';
 import { readRecording } from './read-recordings.ts';
-import { addRecording } from './recording-lifecycle.ts';
+import { addRecording, type RoomKey } from './recording-lifecycle.ts';
 import type {
   NewRecordingInput,
   Recording,
@@ -24,44 +24,48 @@ import { requireWithinStartLimits } from './start-limits.ts';
 
 type Needs = Pick<Services, 'db' | 'clock'>;
 
-type Place = { workspaceId: number; roomId: number };
-
-type Wanted = { title?: string | null | undefined; archive_id?: string | undefined; startedBy?: number };
+type NewRecording = { title?: string | null | undefined; archive_id?: string | undefined; startedBy?: number };
 
 /**
- * Starts a recording in one of the caller's rooms, whatever their role in its workspace, and emits `recording.started`.
- * The answer is the only place that ever shows the token with which its file is uploaded. `origin` is where this service
- * is reached.
- * Throws 404 "Room not found", and 409 where one is running, or of that archive_id, in the room.
+ * Starts a recording in one of the caller's rooms, whatever their role in its workspace, and emits `recording.started`. The
+ * upload token is returned only here. `origin` is the origin of the recording's URL.
+ *
+ * Throws 404 "Room not found", and 409 if a recording is running in the room or the archive_id exists there.
  */
 export function startRecordingByUser(
   { db, clock }: Needs,
   caller: Caller,
-  { name, ...wanted }: StartRecordingInput,
+  { name, ...recording }: StartRecordingInput,
   origin: string,
 ): Promise<StartedRecording> {
   return transact(db, async (tx) =>
-    startIn(tx, clock.now(), await lockRoomOfUser(tx, caller, { name }), wanted, origin),
+    startRecording(tx, clock.now(), await lockRoomOfUser(tx, caller, { name }), recording, origin),
   );
 }
 
-async function startIn(
+async function startRecording(
   tx: Tx,
   at: Date,
-  place: Place,
-  { title, archive_id: archiveId = createArchiveId(), ...by }: Wanted,
+  room: RoomKey,
+  { title, archive_id: archiveId = createArchiveId(), startedBy }: NewRecording,
   origin: string,
 ): Promise<StartedRecording> {
-  const { workspaceId } = place;
   const token = createToken('lnr_');
-  const uploadTokenHash = hashToken(token);
-  // A blank title is none.
-  const recordingId = await addRecording(tx, at, { ...place, ...by, archiveId, title: title || null, uploadTokenHash });
-  if (recordingId !== null)
-    return { recording: await readRecording(tx, { workspaceId, recordingId }, origin), upload_token: token };
-  const isKnown = (await tx.recording.count({ where: { ...place, archiveId } })) > 0;
+  const recordingId = await addRecording(tx, at, {
+    ...room,
+    archiveId,
+    // Blank becomes null.
+    title: title || null,
+    uploadTokenHash: hashToken(token),
+    ...(startedBy !== undefined && { startedBy }),
+  });
+  if (recordingId !== null) {
+    const recording = await readRecording(tx, { workspaceId: room.workspaceId, recordingId }, origin);
+    return { recording, upload_token: token };
+  }
+  const exists = (await tx.recording.count({ where: { ...room, archiveId } })) > 0;
   throw conflict(
-    isKnown ? 'A recording with this archive_id is there already' : 'A recording is already running in this room',
+    exists ? 'A recording with this archive_id already exists' : 'A recording is already running in this room',
   );
 }
 
@@ -69,15 +73,15 @@ function createArchiveId(): string {
   return `rec_${randomUUID().replaceAll('-', '')}`;
 }
 
-/** The caller's room, behind the lock of its workspace. */
-async function lockRoomOfUser(tx: Tx, caller: Caller, input: RoomInput): Promise<Place> {
+/** Locks the workspace of the caller's room. */
+async function lockRoomOfUser(tx: Tx, caller: Caller, input: RoomInput): Promise<RoomKey> {
   const { workspace_id, id } = await lockOwnRoom(tx, caller, input);
   return { workspaceId: workspace_id, roomId: id };
 }
 
 /**
- * The same by a participant, within the bounds of `requireWithinStartLimits`. Throws 403 "Only participants who have joined
- * can record", 404, 409, and 429 with Retry-After.
+ * Starts a recording as `startRecordingByUser` does, within the limits of `requireWithinStartLimits`. Throws 403 "Only
+ * participants who have joined can record", 404, 409, and 429 with Retry-After.
  */
 export function startRecordingByParticipant(
   { db, clock }: Needs,
@@ -86,15 +90,15 @@ export function startRecordingByParticipant(
   origin: string,
 ): Promise<StartedRecording> {
   return transact(db, async (tx) => {
-    const place = await lockRoomOfParticipant(tx, participant);
+    const room = await lockRoomOfParticipant(tx, participant);
     const now = clock.now();
-    await requireWithinStartLimits(tx, now, place);
-    return startIn(tx, now, place, { title, startedBy: participant.id }, origin);
+    await requireWithinStartLimits(tx, now, room);
+    return startRecording(tx, now, room, { title, startedBy: participant.id }, origin);
   });
 }
 
-/** The same for a participant. Throws 403 for who has not joined, or has left. */
-async function lockRoomOfParticipant(tx: Tx, { workspaceId, roomId, id }: RoomCaller): Promise<Place> {
+/** Locks the workspace of the participant's room. Throws 403 for a participant who has not joined or has left. */
+async function lockRoomOfParticipant(tx: Tx, { workspaceId, roomId, id }: RoomCaller): Promise<RoomKey> {
   await lockWorkspace(tx, workspaceId, 'Participant');
   const participant = await tx.participant.findUnique({
     where: { workspaceId_id: { workspaceId, id } },
@@ -106,8 +110,8 @@ async function lockRoomOfParticipant(tx: Tx, { workspaceId, roomId, id }: RoomCa
 }
 
 /**
- * Stops a recording in one of the caller's rooms, whatever their role in its workspace: its capture has ended, and its
- * file is to come. Of one that was stopped or is over nothing changes. Throws 404 "Room not found" and "Recording not
+ * Stops a recording in one of the caller's rooms, whatever their role in its workspace: sets `ended_at`, and the file can
+ * follow. A recording that has been stopped or is finished does not change. Throws 404 "Room not found" and "Recording not
  * found".
  */
 export function stopRecordingByUser(
@@ -117,25 +121,25 @@ export function stopRecordingByUser(
   origin: string,
 ): Promise<Recording> {
   return transact(db, async (tx) =>
-    stopIn(tx, clock.now(), await lockRoomOfUser(tx, caller, { name }), { recordingId }, origin),
+    stopRecording(tx, clock.now(), await lockRoomOfUser(tx, caller, { name }), { recordingId }, origin),
   );
 }
 
-/** With `startedBy`, one that is not running is found only where they started it. */
-async function stopIn(
+/** With `startedBy`, a recording that is not running is found only if this participant started it. */
+async function stopRecording(
   tx: Tx,
   at: Date,
-  { workspaceId, roomId }: Place,
+  { workspaceId, roomId }: RoomKey,
   { recordingId }: RecordingInput,
   origin: string,
   startedBy?: number,
 ): Promise<Recording> {
-  const place = { workspaceId, roomId, id: recordingId };
+  const where = { workspaceId, roomId, id: recordingId };
   const { count } = await tx.recording.updateMany({
-    where: { ...place, endedAt: null, status: { in: unfinishedStatuses } },
+    where: { ...where, endedAt: null, status: { in: unfinishedStatuses } },
     data: { endedAt: at, updatedAt: at },
   });
-  if (count === 0 && startedBy !== undefined && (await tx.recording.count({ where: { ...place, startedBy } })) === 0)
+  if (count === 0 && startedBy !== undefined && (await tx.recording.count({ where: { ...where, startedBy } })) === 0)
     throw notFound('Recording');
   const recording = await readRecording(tx, { workspaceId, recordingId }, origin);
   if (recording.room_id !== roomId) throw notFound('Recording');
@@ -143,9 +147,9 @@ async function stopIn(
 }
 
 /**
- * The same by a participant: any recording that runs in the room, whoever started it. Throws 403 "Only participants who
- * have joined can record", and 404, also for what is over, unless they started it: what was recorded before they came is
- * none of their business.
+ * Stops any recording that is running in the participant's room, whoever started it. Throws 403 "Only participants who have
+ * joined can record", and 404, also for a recording that is not running, unless the participant started it: earlier
+ * recordings of the room are not visible to participants.
  */
 export function stopRecordingByParticipant(
   { db, clock }: Needs,
@@ -153,7 +157,8 @@ export function stopRecordingByParticipant(
   { recordingId }: RecordingInput,
   origin: string,
 ): Promise<Recording> {
-  return transact(db, async (tx) =>
-    stopIn(tx, clock.now(), await lockRoomOfParticipant(tx, participant), { recordingId }, origin, participant.id),
-  );
+  return transact(db, async (tx) => {
+    const room = await lockRoomOfParticipant(tx, participant);
+    return stopRecording(tx, clock.now(), room, { recordingId }, origin, participant.id);
+  });
 }

@@ -1,4 +1,4 @@
-/** The file of a recording on its way into the store, whoever sends it: our recorder, its room's user, or a provider. */
+/** Stores the file of a recording, whether our recorder, the room's user or a meeting provider sends it. */
 
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { conflict } from '../../core/errors.ts';
@@ -8,55 +8,54 @@ import { type FileRules, type IncomingFile, receiveFile, type StoredFile } from 
 import type { Services } from '../../services.ts';
 import { advanceRecording, type RecordingKey } from './recording-lifecycle.ts';
 
-/** What comes of a file, and with it. */
 export type RecordingTransfer = {
   file: IncomingFile;
-  /** Aborted where the rest of it will not come. */
+  /** Aborted if the rest of the file will not arrive. */
   signal: AbortSignal;
-  /** Resolves when all is there that comes with the file; nothing is committed before. */
-  whole?: Promise<unknown>;
-  /** Called in the transaction, behind the lock of the workspace's row: where it throws, nothing has happened. */
+  /** Resolves when the whole body has arrived. Nothing is committed before. */
+  bodyEnd?: Promise<unknown>;
+  /** Called in the transaction, with the workspace locked. If it throws, nothing is committed. */
   beforeCommit?(tx: Tx): Promise<unknown>;
 };
 
-/** Throws 409 for a recording that takes no file any more. */
+/** Throws 409 unless the recording still needs a file. */
 export function requireUnfinished(status: RecordingStatus): void {
-  if (status === 'available') throw conflict('The recording has its file already');
+  if (status === 'available') throw conflict('The recording already has a file');
   if (status === 'failed') throw conflict('The recording has failed');
 }
 
 /**
- * Stores the file of a recording, which with it becomes available; emits `recording.completed`. Of several at once one
- * wins. What fails leaves no object.
+ * Stores the file of a recording, which becomes available, and emits `recording.completed`. Of concurrent calls one
+ * succeeds. A failure leaves no object behind.
  *
  * Throws 400 "Only MP4 files are supported", "File is larger than ...", "File is empty" or "File is required"; 404
- * "Recording not found" where it was deleted meanwhile; 409 "The recording has its file already" or "The recording has
- * failed"; 500 "Upload failed: storage service unavailable"; and whatever the file's stream fails with.
+ * "Recording not found" if it is deleted meanwhile; 409 "The recording already has a file" or "The recording has failed";
+ * 500 "Upload failed: storage service unavailable"; and the errors of the file's stream.
  */
 export function storeRecordingFile(
   services: Services,
   { workspaceId, roomId, archiveId }: RecordingKey,
-  { file, signal, whole, beforeCommit }: RecordingTransfer,
+  { file, signal, bodyEnd, beforeCommit }: RecordingTransfer,
 ): Promise<void> {
   const rules: FileRules = {
     folder: 'recordings',
-    kinds: ['video/mp4'],
+    types: ['video/mp4'],
     unsupported: 'Only MP4 files are supported',
     maxBytes: services.settings.maxRecordingBytes,
   };
-  // Whoever stores the file may stop before this is waited for.
-  whole?.catch(() => {});
+  // If storing the file fails first, a later rejection of `bodyEnd` is not unhandled.
+  bodyEnd?.catch(() => {});
   return receiveFile(services, { workspaceId, file, rules, signal }, async (stored) => {
-    await whole;
+    await bodyEnd;
     await transact(services.db, async (tx) => {
       await lockWorkspace(tx, workspaceId, 'Recording');
       await beforeCommit?.(tx);
-      await complete(tx, services.clock.now(), { workspaceId, roomId, archiveId }, stored);
+      await completeRecording(tx, services.clock.now(), { workspaceId, roomId, archiveId }, stored);
     });
   });
 }
 
-async function complete(tx: Tx, at: Date, key: RecordingKey, stored: StoredFile): Promise<void> {
+async function completeRecording(tx: Tx, at: Date, key: RecordingKey, stored: StoredFile): Promise<void> {
   const { fileKey, sha256, size, duration } = stored;
   const file = { fileKey, sha256, size, ...(duration !== null && { duration }) };
   if (await advanceRecording(tx, at, key, { status: 'available', ...file })) return;

@@ -1,10 +1,10 @@
-/** One upload of a recording at a time, so that a token cannot make the service receive the same file many times over. */
+/** Allows one upload of a recording at a time, so that a token cannot make the service receive the same file many times. */
 import { conflict } from '../../core/errors.ts';
 import { createKeyedSemaphore, type KeyedSemaphore } from '../../core/semaphore.ts';
 
 /**
- * Runs one upload of a recording, by its id, at a time. Throws 409 while another one runs. It is held in the memory of one
- * process: of uploads to several, the first commit wins.
+ * Creates the locks of this process, by recording id. A call throws 409 while another one of the recording runs. Of uploads
+ * to several processes, the first to commit succeeds.
  */
 export function createUploadLock(): KeyedSemaphore<number> {
   return createKeyedSemaphore<number>(1, {

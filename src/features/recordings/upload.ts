@@ -1,8 +1,9 @@
-/** The upload of a recording's file: from its recorder, or from the user of its room. */
+/** The upload of a recording's file, by its recorder or by the user of its room. */
 import type { Caller } from '../../auth/identify.ts';
 import { hashToken, isToken } from '../../auth/tokens.ts';
 import { notFound } from '../../core/errors.ts';
 import { toRecordingStatus, unfinishedStatuses } from '../../core/recording-status.ts';
+import { systemTicker } from '../../core/ticker.ts';
 import { MINUTE_MS } from '../../core/time.ts';
 import type { Database, Tx } from '../../db/client.ts';
 import type { IncomingUpload } from '../../media/receive-file.ts';
@@ -12,20 +13,20 @@ import type { RecordingKey } from './recording-lifecycle.ts';
 import type { Recording } from './schemas.ts';
 import { requireUnfinished, storeRecordingFile } from './store-recording-file.ts';
 
-/** How often an upload is noted while it lasts; well below the least RECORDING_TIMEOUT_HOURS. */
-const NOTED_EVERY_MS = 5 * MINUTE_MS;
+/** How often a running upload updates its recording; well below the minimum of RECORDING_TIMEOUT_HOURS. */
+const HEARTBEAT_MS = 5 * MINUTE_MS;
 
-/** Who shows the token of a recording, which opens nothing else. */
+/** The holder of a recording's upload token, which grants access to this recording only. */
 export type Recorder = { id: number; workspaceId: number; kind: 'recorder' };
 
 /** Who uploads, and to which recording. */
-export type Uploader = { recordingId: number; key: RecordingKey; by: Caller | Recorder };
+export type Uploader = { recordingId: number; key: RecordingKey; uploadedBy: Caller | Recorder };
 
-type Found = { workspaceId: number; roomId: number; archiveId: string; status: string };
+type FoundRecording = { workspaceId: number; roomId: number; archiveId: string; status: string };
 
 /**
- * The recorder behind a token; null where there is none. A token outlives its upload: who sends the file once more,
- * because the answer got lost, must learn that it is there.
+ * Finds the recorder that holds an upload token; null for an unknown token. A token stays valid after the upload, so that a
+ * recorder that did not receive the response and uploads again gets 409 instead of 401.
  */
 export async function findRecorder(db: Database, token: string): Promise<Recorder | null> {
   if (!isToken('lnr_', token)) return null;
@@ -37,25 +38,35 @@ export async function findRecorder(db: Database, token: string): Promise<Recorde
 }
 
 /**
- * Finds the recording that the file is for. Throws the same 404 for what is no recording and for one that is not theirs,
- * and 409 for one that takes no file any more.
+ * Finds the recording that a file is uploaded to. Throws the same 404 for an unknown recording and for one that the caller
+ * may not upload to, and 409 for one that needs no file.
  */
-export async function findUploader(db: Database, by: Caller | Recorder, recordingId: number): Promise<Uploader> {
-  const { workspaceId, roomId, archiveId, status } = await findRecording(db, by, recordingId);
+export async function findUploader(
+  db: Database,
+  uploadedBy: Caller | Recorder,
+  recordingId: number,
+): Promise<Uploader> {
+  const { workspaceId, roomId, archiveId, status } = await findRecording(db, uploadedBy, recordingId);
   requireUnfinished(toRecordingStatus(status));
-  return { recordingId, key: { workspaceId, roomId, archiveId }, by };
+  return { recordingId, key: { workspaceId, roomId, archiveId }, uploadedBy };
 }
 
-function findRecording(db: Database | Tx, by: Caller | Recorder, recordingId: number): Promise<Found> {
-  return isRecorder(by) ? findRecorded(db, by, recordingId) : findOwnRecording(db, by, { recordingId });
+function findRecording(db: Database | Tx, uploadedBy: Caller | Recorder, recordingId: number): Promise<FoundRecording> {
+  return isRecorder(uploadedBy)
+    ? findRecordingOfRecorder(db, uploadedBy, recordingId)
+    : findOwnRecording(db, uploadedBy, { recordingId });
 }
 
-function isRecorder(by: Caller | Recorder): by is Recorder {
-  return 'kind' in by;
+function isRecorder(uploadedBy: Caller | Recorder): uploadedBy is Recorder {
+  return 'kind' in uploadedBy;
 }
 
-/** The recording of a recorder. Throws 404 for any other one, and where it was deleted. */
-async function findRecorded(db: Database | Tx, { workspaceId, id }: Recorder, recordingId: number): Promise<Found> {
+/** Throws 404 for every other recording, and for one that has been deleted. */
+async function findRecordingOfRecorder(
+  db: Database | Tx,
+  { workspaceId, id }: Recorder,
+  recordingId: number,
+): Promise<FoundRecording> {
   if (id !== recordingId) throw notFound('Recording');
   const found = await db.recording.findUnique({
     where: { workspaceId_id: { workspaceId, id } },
@@ -66,40 +77,37 @@ async function findRecorded(db: Database | Tx, { workspaceId, id }: Recorder, re
 }
 
 /**
- * Receives the upload of a recording's file; see `storeRecordingFile`. Once the body is whole it is committed, whether
- * anyone still waits for the answer or not. However long it takes, the recording does not fail meanwhile for want of its
- * file. `origin` is where this service is reached.
+ * Receives the upload of a recording's file; see `storeRecordingFile` for the errors. A body that has arrived in full is
+ * committed even if the client has disconnected. The recording does not become stale during the upload, however long that
+ * takes. `origin` is the origin of the recording's URL.
  */
 export async function uploadRecording(
   services: Services,
   uploader: Uploader,
   { file, fields, signal }: IncomingUpload,
   origin: string,
-  notedEveryMs = NOTED_EVERY_MS,
+  ticker = systemTicker,
 ): Promise<Recording> {
-  const { key, recordingId, by } = uploader;
-  // Between who may and here another upload may have ended: then not a byte of this one is stored.
-  if (!(await noteUpload(services, uploader))) await findUploader(services.db, by, recordingId);
-  const endNotes = keepNoting(services, uploader, notedEveryMs);
+  const { key, recordingId, uploadedBy } = uploader;
+  // Another upload may have completed since `findUploader`: its 409 comes before any byte of this one is stored.
+  if (!(await touchRecording(services, uploader))) await findUploader(services.db, uploadedBy, recordingId);
+  const stopHeartbeat = ticker.every(HEARTBEAT_MS, () => void sendHeartbeat(services, uploader));
   try {
     await storeRecordingFile(services, key, {
       file: await file,
       signal,
-      whole: fields,
-      // It may have taken hours: may they still?
-      beforeCommit: (tx) => findRecording(tx, by, recordingId),
+      bodyEnd: fields,
+      // The upload may have taken hours, so access is checked again.
+      beforeCommit: (tx) => findRecording(tx, uploadedBy, recordingId),
     });
   } finally {
-    endNotes();
+    stopHeartbeat();
   }
   return readRecording(services.db, { workspaceId: key.workspaceId, recordingId }, origin);
 }
 
-/**
- * Whoever uploads is heard of, so that a slow upload is not taken for a recording whose file never comes. Returns
- * whether the recording still takes a file.
- */
-async function noteUpload({ db, clock }: Services, { key, recordingId }: Uploader): Promise<boolean> {
+/** Sets `updated_at` of a recording without a file to now. Returns false if it needs no file any more. */
+async function touchRecording({ db, clock }: Services, { key, recordingId }: Uploader): Promise<boolean> {
   const { count } = await db.recording.updateMany({
     where: { workspaceId: key.workspaceId, id: recordingId, status: { in: unfinishedStatuses } },
     data: { updatedAt: clock.now() },
@@ -107,12 +115,10 @@ async function noteUpload({ db, clock }: Services, { key, recordingId }: Uploade
   return count > 0;
 }
 
-/** Goes on noting an upload. Returns how to end it. */
-function keepNoting(services: Services, uploader: Uploader, everyMs: number): () => void {
-  const note = (): void =>
-    void noteUpload(services, uploader).catch((error: unknown) => {
-      services.log.warn({ err: error, recordingId: uploader.recordingId }, 'An upload could not be noted');
-    });
-  const timer = setInterval(note, everyMs);
-  return () => clearInterval(timer);
+async function sendHeartbeat(services: Services, uploader: Uploader): Promise<void> {
+  try {
+    await touchRecording(services, uploader);
+  } catch (error) {
+    services.log.warn({ err: error, recordingId: uploader.recordingId }, 'Failed to record the heartbeat of an upload');
+  }
 }

@@ -61,7 +61,7 @@ export const recordingRows: Rows = {
     ],
     conflict: {
       input: ({ roomName }) => ({ name: roomName, archive_id: 'archive' }),
-      message: 'A recording with this archive_id is there already',
+      message: 'A recording with this archive_id already exists',
     },
   },
   'recordings.startInRoom': {
