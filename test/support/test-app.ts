@@ -108,6 +108,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const db = openDatabase({
     connectionString: database.url,
     poolSize: 10,
+    // With the default, a busy machine answers many concurrent requests with 503.
+    poolTimeoutMs: 60_000,
     onError: (error) => logger.error({ err: error }, 'A database connection was lost'),
   });
   const disk = await createDiskStore({ root: filesDir, signingSecret: 'a secret for tests only', clock });
