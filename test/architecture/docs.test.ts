@@ -1,0 +1,86 @@
+/** The guides refer to files, headings and code that exist. */
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const pages = globSync(['*.md', 'docs/**/*.md', 'packages/*/*.md'], { cwd: root }).sort();
+
+const MAX_LINE_LENGTH = 120;
+
+/** A path in backticks, such as `src/server.ts` or `docs/decisions/`. Placeholders (`<feature>`, `*`) do not match. */
+const PATH = /`((?:src|test|docs|prisma|scripts|bench|examples|packages|tools)\/[\w./-]+)`/g;
+const LINK = /\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g;
+/** A block whose first line names its file. */
+const FILE_BLOCK = /^```ts\n\/\/ (\S+)\n(.*?)^```$/gms;
+const IMPORT = /^import (?:type )?\{([^}]+)\} from '(\.[^']+)';$/gm;
+
+function read(path: string): string {
+  return readFileSync(posix.join(root, path), 'utf8');
+}
+
+function withoutCode(text: string): string {
+  return text.replace(/^ *```.*?^ *```$/gms, '');
+}
+
+/** The anchors of a page, made from its headings as GitHub makes them. */
+function anchorsOf(page: string): string[] {
+  return [...withoutCode(read(page)).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+/** The files that a page tells its reader to create. */
+function filesToCreate(text: string): string[] {
+  return [...text.matchAll(FILE_BLOCK)].map(([, path = '']) => path);
+}
+
+function doesExport(path: string, name: string): boolean {
+  return new RegExp(`^export (?:async )?(?:function\\*?|class|const|type|interface) ${name}\\b`, 'm').test(read(path));
+}
+
+test('all guides are read', () => {
+  expect(pages).toEqual(expect.arrayContaining(['CONTRIBUTING.md', 'README.md', 'docs/architecture.md']));
+  expect(filesToCreate(read('CONTRIBUTING.md'))).toHaveLength(2);
+});
+
+describe.each(pages)('%s', (page) => {
+  const text = read(page);
+
+  test('names only files that exist', () => {
+    const named = [...withoutCode(text).matchAll(PATH)].map(([, path = '']) => path);
+    const known = (path: string): boolean => existsSync(posix.join(root, path)) || filesToCreate(text).includes(path);
+    expect(named.filter((path) => !known(path))).toEqual([]);
+  });
+
+  test('links only to pages and headings that exist', () => {
+    const broken = [...withoutCode(text).matchAll(LINK)].filter(([, path = '', anchor]) => {
+      const target = path === '' ? page : posix.join(posix.dirname(page), path);
+      if (!existsSync(posix.join(root, target))) return true;
+      return anchor !== undefined && !anchorsOf(target).includes(anchor);
+    });
+    expect(broken.map(([link]) => link)).toEqual([]);
+  });
+
+  test('imports only what exists, in its examples', () => {
+    const imports = [...text.matchAll(FILE_BLOCK)].flatMap(([, path = '', code = '']) =>
+      [...code.matchAll(IMPORT)].flatMap(([, names = '', specifier = '']) =>
+        names.split(',').map((name) => ({
+          file: posix.join(posix.dirname(path), specifier),
+          name: name.replace(/^\s*type /, '').trim(),
+        })),
+      ),
+    );
+    const missing = imports.filter(({ file, name }) => !existsSync(posix.join(root, file)) || !doesExport(file, name));
+    // The example adds this schema itself.
+    expect(missing.filter(({ name }) => !text.includes(`export const ${name} = `))).toEqual([]);
+  });
+
+  test('has no line that is too long', () => {
+    expect(text.split('\n').filter((line) => line.length > MAX_LINE_LENGTH)).toEqual([]);
+  });
+});
