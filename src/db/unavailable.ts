@@ -11,8 +11,9 @@ const kinds = new Set([
 ]);
 
 /**
- * PostgreSQL's own codes (Appendix A of its documentation): connection exceptions, insufficient resources (disk, memory,
- * connections), operator intervention (shutdown, restart, a cancelled statement), and a lock that was not free in time.
+ * PostgreSQL's own codes (Appendix A of its documentation): connection exceptions, insufficient resources (disk,
+ * memory, connections), operator intervention (shutdown, restart, a cancelled statement), and a lock that was not free
+ * in time.
  */
 const SQL_STATE = /^(?:08|53|57)\w{3}$|^55P03$/;
 
@@ -31,8 +32,8 @@ const pgMessages = [
 type AdapterError = { kind?: unknown; originalCode?: unknown };
 
 /**
- * Whether a statement failed because the database is away, restarting, full, locked or overloaded. The same statement may
- * succeed in a moment.
+ * Whether a statement failed because the database is away, restarting, full, locked or overloaded. The same statement
+ * may succeed in a moment.
  */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof Prisma.PrismaClientKnownRequestError)

@@ -1,4 +1,6 @@
-/** Requests that Node's HTTP parser refuses before Fastify sees them: they get the error body of every other refusal. */
+/**
+ * Requests that Node's HTTP parser refuses before Fastify sees them: they get the error body of every other refusal.
+ */
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';

@@ -10,9 +10,9 @@ const STALL_MS = 30_000;
 const READ_BUFFER_BYTES = 256 * 1024;
 
 /**
- * Serves the disk store's signed URLs: `GET` and `HEAD /files/*`. A file is sent as an attachment with its fixed type and
- * a sandbox policy, so that no browser sniffs its type, runs it or shows it as a page of ours.
- * Throws 403 for a URL that is expired, altered or malformed, 404 when the object is gone, and 416.
+ * Serves the disk store's signed URLs: `GET` and `HEAD /files/*`. A file is sent as an attachment with its fixed type
+ * and a sandbox policy, so that no browser sniffs its type, runs it or shows it as a page of ours. Throws 403 for a URL
+ * that is expired, altered or malformed, 404 when the object is gone, and 416.
  */
 export async function serveFiles(
   app: FastifyInstance,

@@ -10,8 +10,8 @@ const REUSE_MS = 1_000;
 type Readiness = { database: boolean; storage: boolean };
 
 /**
- * `/health`: the process is alive. `/ready`: the database and the store respond; 503 if one does not. The result is reused
- * for a second.
+ * `/health`: the process is alive. `/ready`: the database and the store respond; 503 if one does not. The result is
+ * reused for a second.
  */
 export function serveHealth(app: FastifyInstance, services: Services): void {
   let latest: Promise<Readiness> | null = null;

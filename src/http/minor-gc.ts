@@ -1,8 +1,8 @@
 /**
  * Frees the memory of received chunks early.
  *
- * Node reads a body in chunks of 64 kB outside of V8's heap. V8 frees them when it collects young garbage, which it does
- * when its own young space is full. Uploads fill that space slowly, while the memory outside counts towards full
+ * Node reads a body in chunks of 64 kB outside of V8's heap. V8 frees them when it collects young garbage, which it
+ * does when its own young space is full. Uploads fill that space slowly, while the memory outside counts towards full
  * collections: one for every 25 MB, each 35 ms long with the whole service on the heap. Collecting young garbage often
  * enough takes under a millisecond and makes the full collections unnecessary. An upload then costs half the CPU, is
  * twice as fast, and takes less memory (bench/uploads.ts, bench/upload-memory.ts).

@@ -22,7 +22,10 @@ declare module 'fastify' {
 /** A call that was let in, from the hook that runs before the body is read to the handler. */
 type Admitted = { call: RawCall; caller: unknown };
 
-/** Registers every operation, each in a plugin context of its own, because how a body is read is a setting of the context. */
+/**
+ * Registers every operation, each in a plugin context of its own, because how a body is read is a setting of the
+ * context.
+ */
 export async function serveRawOperations(
   app: FastifyInstance,
   services: Services,

@@ -88,7 +88,10 @@ function joinInput(operation: Operation, request: FastifyRequest): Record<string
   return input;
 }
 
-/** Converts text of a path or query to the type of its field. Text of another form stays text, and validation refuses it. */
+/**
+ * Converts text of a path or query to the type of its field. Text of another form stays text, and validation refuses
+ * it.
+ */
 function parseText(text: unknown, type: ValueType): unknown {
   if (typeof text !== 'string') return text;
   if (type === 'integer' && INTEGER.test(text)) return Number(text);

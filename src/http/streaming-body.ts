@@ -40,8 +40,8 @@ export type OpenBody<Body> = {
 };
 
 /**
- * Prepares a plugin context for bodies that stream: a body of any type is left to the handler, and a response to a client
- * that is still sending reaches it.
+ * Prepares a plugin context for bodies that stream: a body of any type is left to the handler, and a response to a
+ * client that is still sending reaches it.
  */
 export function leaveBodiesUnread(app: FastifyInstance, timeouts: StreamTimeouts): void {
   app.removeAllContentTypeParsers();
@@ -56,8 +56,8 @@ export function leaveBodiesUnread(app: FastifyInstance, timeouts: StreamTimeouts
 }
 
 /**
- * A response to a client that is still sending. All of it is sent at once, but it ends only after the rest of the body is
- * drained. A connection that is closed earlier is reset, and the response may be lost (RFC 9112 section 9.6).
+ * A response to a client that is still sending. All of it is sent at once, but it ends only after the rest of the body
+ * is drained. A connection that is closed earlier is reset, and the response may be lost (RFC 9112 section 9.6).
  */
 async function* respondWhileSending(
   response: string,
@@ -88,8 +88,8 @@ function drainBody(request: IncomingMessage, { drainMs }: StreamTimeouts): Promi
 }
 
 /**
- * Watches a body with a file of at most `maxBytes`. Calls `stop` with the reason when the body is too large, too slow or
- * takes too long. Time in which the server itself did not read does not count as slow. Returns how to end the watch.
+ * Watches a body with a file of at most `maxBytes`. Calls `stop` with the reason when the body is too large, too slow
+ * or takes too long. Time in which the server itself did not read does not count as slow. Returns how to end the watch.
  */
 export function guardBody(
   request: IncomingMessage,

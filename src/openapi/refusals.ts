@@ -47,7 +47,8 @@ const refusals: Record<number, { name: string; description: string; headers?: ob
   403: {
     name: 'Forbidden',
     description:
-      'The caller is not a member of the workspace, their role is too low, the operation does not accept API keys, or a page of another origin sent a write with the session cookie',
+      'The caller is not a member of the workspace, their role is too low, the operation does not ' +
+      'accept API keys, or a page of another origin sent a write with the session cookie',
   },
   404: { name: 'NotFound', description: 'The resource does not exist, or not in this workspace' },
   408: { name: 'RequestTimeout', description: 'The body arrived too slowly' },

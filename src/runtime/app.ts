@@ -1,4 +1,7 @@
-/** Builds the HTTP application: mounts every transport on one Fastify instance. It does not listen and reads no environment. */
+/**
+ * Builds the HTTP application: mounts every transport on one Fastify instance. It does not listen and reads no
+ * environment.
+ */
 import { randomUUID } from 'node:crypto';
 import cookie from '@fastify/cookie';
 import cors from '@fastify/cors';
@@ -52,7 +55,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { services, corsOrigins } = options;
   const app = Fastify({
     loggerInstance: options.logger,
-    // The hook below writes one line for each request. It names the route, because a URL may hold a token or a signature.
+    // The hook below writes one line for each request. It names the route, because a URL may hold a token or a
+    // signature.
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     trustProxy: options.trustProxy,

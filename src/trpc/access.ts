@@ -27,8 +27,8 @@ export function limitCaller(context: Context, key: string): Promise<void> {
 }
 
 /**
- * Returns the caller as a member of the workspace. Throws 404 for an unknown workspace, and 403 with `message` where the
- * caller is not a member or their role is below `min`.
+ * Returns the caller as a member of the workspace. Throws 404 for an unknown workspace, and 403 with `message` where
+ * the caller is not a member or their role is below `min`.
  */
 export function requireRole(caller: Caller, { access }: Identity, min: Role, message?: string): Actor {
   if (access === null) throw notFound('Workspace');

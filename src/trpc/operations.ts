@@ -1,4 +1,6 @@
-/** The procedures of a router as operations: what the REST transport, the OpenAPI document and the tests need of each. */
+/**
+ * The procedures of a router as operations: what the REST transport, the OpenAPI document and the tests need of each.
+ */
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import { z } from 'zod';
 import type { Meta } from './context.ts';

@@ -1,6 +1,6 @@
 /**
- * The procedures that routers build on. Each checks in this order: the caller (401), the workspace (404), the role (403),
- * whether the body could be parsed (400). The router's own input schema comes after that (400).
+ * The procedures that routers build on. Each checks in this order: the caller (401), the workspace (404), the role
+ * (403), whether the body could be parsed (400). The router's own input schema comes after that (400).
  */
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
@@ -45,7 +45,9 @@ export const anyoneOrSignedIn = t.procedure.use(async ({ ctx, next }) => {
   return next({ ctx: { caller } });
 });
 
-/** A participant of the room `roomName`, found by the `token` that joining returned. Throws 404 "Participant not found". */
+/**
+ * A participant of the room `roomName`, found by the `token` that joining returned. Throws 404 "Participant not found".
+ */
 export const inRoom = t.procedure
   .use(({ ctx, next }) => {
     requireReadableBody(ctx);

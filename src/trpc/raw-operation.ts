@@ -1,6 +1,7 @@
 /**
- * Raw operations: those whose request or response is not JSON, so that no procedure can serve them. A router declares one
- * as data. The REST transport, the OpenAPI document, the body timeouts and the tests of access all read that declaration.
+ * Raw operations: those whose request or response is not JSON, so that no procedure can serve them. A router declares
+ * one as data. The REST transport, the OpenAPI document, the body timeouts and the tests of access all read that
+ * declaration.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
@@ -30,8 +31,8 @@ export type RawAccess<Caller> = {
   /** The lowest role in the workspace that the path names, where it names one. */
   minRole?: Role;
   /**
-   * Finds the caller, before the body is read. Throws in the contract's order: 401, 400 for an id in the path, 404 for an
-   * unknown workspace, 403.
+   * Finds the caller, before the body is read. Throws in the contract's order: 401, 400 for an id in the path, 404 for
+   * an unknown workspace, 403.
    */
   admit(call: RawCall): Promise<Caller>;
 };

@@ -1,4 +1,7 @@
-/** Which part of the source may import which. It is the one statement of the layers; `layers.test.ts` holds the code to it. */
+/**
+ * Which part of the source may import which. It is the one statement of the layers; `layers.test.ts` holds the code to
+ * it.
+ */
 import { posix } from 'node:path';
 
 /** A folder of `src` (a layer), one feature (`features/rooms`), or a file that stands alone (`services.ts`). */
@@ -7,7 +10,9 @@ export type Part = string;
 const BASE = ['core', 'db'];
 const LOW = [...BASE, 'auth', 'events', 'storage', 'services.ts'];
 
-/** What each layer may import besides itself. What is not listed is forbidden. `features/*` stands for every feature. */
+/**
+ * What each layer may import besides itself. What is not listed is forbidden. `features/*` stands for every feature.
+ */
 export const layers: Record<Part, readonly Part[]> = {
   core: [],
   db: ['core'],

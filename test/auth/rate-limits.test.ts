@@ -84,22 +84,25 @@ test('X-Forwarded-For is not trusted: it does not give a caller a separate limit
   expect(statuses).toEqual([401, 401, 429]);
 });
 
-test('per session: both transports count together, other sessions separately, and headers tell what remains', async () => {
-  app = started = await startTestApp({ limits: { perCredential: 3 } });
-  const { token, email } = await addPerson(app);
-  const other = (await login(email, PASSWORD)).body.token;
-  const first = await app.http.get('/api/auth/me', token);
-  expect([first.status, first.headers.get('ratelimit-limit'), first.headers.get('ratelimit-remaining')]).toEqual([
-    200,
-    '3',
-    '2',
-  ]);
-  expect((await app.http.get('/trpc/auth.me', token)).status).toBe(200);
-  expect((await app.http.get('/api/workspaces/2147483647', token)).status).toBe(404);
-  expectTooMany(await app.http.get('/api/auth/me', token), 3);
-  expectTooMany(fromTrpc(await app.http.get('/trpc/auth.me', token)), 3);
-  expect((await app.http.get('/api/auth/me', other)).status).toBe(200);
-});
+test(
+  'per session: both transports count together, other sessions separately, and headers tell what ' + 'remains',
+  async () => {
+    app = started = await startTestApp({ limits: { perCredential: 3 } });
+    const { token, email } = await addPerson(app);
+    const other = (await login(email, PASSWORD)).body.token;
+    const first = await app.http.get('/api/auth/me', token);
+    expect([first.status, first.headers.get('ratelimit-limit'), first.headers.get('ratelimit-remaining')]).toEqual([
+      200,
+      '3',
+      '2',
+    ]);
+    expect((await app.http.get('/trpc/auth.me', token)).status).toBe(200);
+    expect((await app.http.get('/api/workspaces/2147483647', token)).status).toBe(404);
+    expectTooMany(await app.http.get('/api/auth/me', token), 3);
+    expectTooMany(fromTrpc(await app.http.get('/trpc/auth.me', token)), 3);
+    expect((await app.http.get('/api/auth/me', other)).status).toBe(200);
+  },
+);
 
 test('per session: every call of a batch counts', async () => {
   app = started = await startTestApp({ limits: { perCredential: 3 } });

@@ -65,23 +65,26 @@ describe('API keys', () => {
     expect(isUnixSeconds(body.apiKeys[0].last_used_at)).toBe(true);
   });
 
-  test('POST /api/workspaces/:id/api-keys: owner or admin; {apiKey} with full_key, which begins with lnx_', async () => {
-    const path = `${await newScene()}/api-keys`;
-    for (const by of [scene.owner, scene.admin]) {
-      const { status, body } = await app.http.post(path, by.token, { name: 'Robot' });
-      expect(status).toBe(200);
-      expect(fields(body)).toEqual(['apiKey']);
-      expect(fields(body.apiKey)).toEqual([...KEY, 'full_key'].sort());
-      expect(body.apiKey).toMatchObject({ name: 'Robot', created_by: by.id, is_active: 1, last_used_at: null });
-      expect(body.apiKey.full_key).toMatch(/^lnx_[0-9A-Za-z]{40}$/);
-      expect(body.apiKey.key_prefix).toBe(body.apiKey.full_key.slice(0, 8));
-    }
-    for (const { token } of [scene.member, scene.outsider])
-      expectError(await app.http.post(path, token, { name: 'Robot' }), 403, 'Forbidden');
-    expectError(await app.http.post(path, scene.key, { name: 'Robot' }), 403, 'Forbidden');
-    for (const name of [undefined, '', ' ', null])
-      expectError(await app.http.post(path, scene.owner.token, { name }), 400, 'Name is required');
-  });
+  test(
+    'POST /api/workspaces/:id/api-keys: owner or admin; {apiKey} with full_key, which begins with ' + 'lnx_',
+    async () => {
+      const path = `${await newScene()}/api-keys`;
+      for (const by of [scene.owner, scene.admin]) {
+        const { status, body } = await app.http.post(path, by.token, { name: 'Robot' });
+        expect(status).toBe(200);
+        expect(fields(body)).toEqual(['apiKey']);
+        expect(fields(body.apiKey)).toEqual([...KEY, 'full_key'].sort());
+        expect(body.apiKey).toMatchObject({ name: 'Robot', created_by: by.id, is_active: 1, last_used_at: null });
+        expect(body.apiKey.full_key).toMatch(/^lnx_[0-9A-Za-z]{40}$/);
+        expect(body.apiKey.key_prefix).toBe(body.apiKey.full_key.slice(0, 8));
+      }
+      for (const { token } of [scene.member, scene.outsider])
+        expectError(await app.http.post(path, token, { name: 'Robot' }), 403, 'Forbidden');
+      expectError(await app.http.post(path, scene.key, { name: 'Robot' }), 403, 'Forbidden');
+      for (const name of [undefined, '', ' ', null])
+        expectError(await app.http.post(path, scene.owner.token, { name }), 400, 'Name is required');
+    },
+  );
 
   test('PATCH /api/workspaces/:id/api-keys/:keyId: owner or admin; 1 to 0 and 0 to 1; {apiKey}', async () => {
     const path = `${await newScene()}/api-keys/${scene.keyId}`;
@@ -183,30 +186,33 @@ describe('webhooks', () => {
     expectError(await app.http.get(path, scene.outsider.token), 403, 'Forbidden');
   });
 
-  test('POST /api/workspaces/:id/webhooks: owner or admin; {webhook} with its secret and its events as JSON', async () => {
-    const path = `${await newScene()}/webhooks`;
-    for (const by of [scene.owner, scene.admin]) {
-      const { status, body } = await app.http.post(path, by.token, VALID);
-      expect(status).toBe(200);
-      expect(fields(body)).toEqual(['webhook']);
-      expect(fields(body.webhook)).toEqual([...WEBHOOK, 'secret'].sort());
-      expect(body.webhook).toMatchObject({
-        name: VALID.name,
-        url: VALID.url,
-        events: '["room.joined","member.left"]',
-        is_active: 1,
-        created_by: by.id,
-        last_delivery_at: null,
-        failure_count: 0,
-        disabled_reason: null,
-      });
-      expect(body.webhook.secret).toMatch(/^whsec_[0-9A-Za-z+/]{32}$/);
-      expect(isUnixSeconds(body.webhook.created_at)).toBe(true);
-      expect(body.webhook.updated_at).toBe(body.webhook.created_at);
-    }
-    for (const { token } of [scene.member, scene.outsider])
-      expectError(await app.http.post(path, token, VALID), 403, 'Forbidden');
-  });
+  test(
+    'POST /api/workspaces/:id/webhooks: owner or admin; {webhook} with its secret and its events as ' + 'JSON',
+    async () => {
+      const path = `${await newScene()}/webhooks`;
+      for (const by of [scene.owner, scene.admin]) {
+        const { status, body } = await app.http.post(path, by.token, VALID);
+        expect(status).toBe(200);
+        expect(fields(body)).toEqual(['webhook']);
+        expect(fields(body.webhook)).toEqual([...WEBHOOK, 'secret'].sort());
+        expect(body.webhook).toMatchObject({
+          name: VALID.name,
+          url: VALID.url,
+          events: '["room.joined","member.left"]',
+          is_active: 1,
+          created_by: by.id,
+          last_delivery_at: null,
+          failure_count: 0,
+          disabled_reason: null,
+        });
+        expect(body.webhook.secret).toMatch(/^whsec_[0-9A-Za-z+/]{32}$/);
+        expect(isUnixSeconds(body.webhook.created_at)).toBe(true);
+        expect(body.webhook.updated_at).toBe(body.webhook.created_at);
+      }
+      for (const { token } of [scene.member, scene.outsider])
+        expectError(await app.http.post(path, token, VALID), 403, 'Forbidden');
+    },
+  );
 
   test('POST webhooks: name, url and events are all required', async () => {
     const path = `${await newScene()}/webhooks`;
@@ -224,28 +230,31 @@ describe('webhooks', () => {
     expect((await app.http.get(path, scene.owner.token)).body.webhooks).toHaveLength(2);
   });
 
-  test('PATCH /api/workspaces/:id/webhooks/:webhookId: toggle, name, url, events, all optional; {webhook}', async () => {
-    const path = `${await newScene()}/webhooks/${scene.webhookId}`;
-    const { token } = scene.admin;
-    for (const [json, changed] of [
-      [{}, { name: 'Chat', is_active: 1 }],
-      [{ toggle: true }, { is_active: 0 }],
-      [{ toggle: false }, { is_active: 0 }],
-      [{ toggle: true }, { is_active: 1 }],
-      [{ name: 'New' }, { name: 'New', url: 'https://example.com/hook', is_active: 1 }],
-      [{ url: VALID.url }, { name: 'New', url: VALID.url }],
-      [{ events: VALID.events }, { url: VALID.url, events: '["room.joined","member.left"]' }],
-    ] as const) {
-      const { status, body } = await app.http.patch(path, token, json);
-      expect(status).toBe(200);
-      expect(fields(body)).toEqual(['webhook']);
-      expect(fields(body.webhook)).toEqual(WEBHOOK);
-      expect(body.webhook).toMatchObject({ id: scene.webhookId, ...changed });
-    }
-    expectError(await app.http.patch(path, scene.member.token, { name: 'No' }), 403, 'Forbidden');
-    const unknown = `/api/workspaces/${scene.workspaceId}/webhooks/${UNKNOWN}`;
-    expectError(await app.http.patch(unknown, token, { toggle: true }), 404, 'Webhook not found');
-  });
+  test(
+    'PATCH /api/workspaces/:id/webhooks/:webhookId: toggle, name, url, events, all optional; ' + '{webhook}',
+    async () => {
+      const path = `${await newScene()}/webhooks/${scene.webhookId}`;
+      const { token } = scene.admin;
+      for (const [json, changed] of [
+        [{}, { name: 'Chat', is_active: 1 }],
+        [{ toggle: true }, { is_active: 0 }],
+        [{ toggle: false }, { is_active: 0 }],
+        [{ toggle: true }, { is_active: 1 }],
+        [{ name: 'New' }, { name: 'New', url: 'https://example.com/hook', is_active: 1 }],
+        [{ url: VALID.url }, { name: 'New', url: VALID.url }],
+        [{ events: VALID.events }, { url: VALID.url, events: '["room.joined","member.left"]' }],
+      ] as const) {
+        const { status, body } = await app.http.patch(path, token, json);
+        expect(status).toBe(200);
+        expect(fields(body)).toEqual(['webhook']);
+        expect(fields(body.webhook)).toEqual(WEBHOOK);
+        expect(body.webhook).toMatchObject({ id: scene.webhookId, ...changed });
+      }
+      expectError(await app.http.patch(path, scene.member.token, { name: 'No' }), 403, 'Forbidden');
+      const unknown = `/api/workspaces/${scene.workspaceId}/webhooks/${UNKNOWN}`;
+      expectError(await app.http.patch(unknown, token, { toggle: true }), 404, 'Webhook not found');
+    },
+  );
 
   test('DELETE /api/workspaces/:id/webhooks/:webhookId: owner only; {ok: true}; 404 Webhook not found', async () => {
     const path = `${await newScene()}/webhooks/${scene.webhookId}`;

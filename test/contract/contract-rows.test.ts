@@ -1,6 +1,7 @@
 /**
- * The tables of the contract for workspaces, members, labels, the library and retention, row by row: method, path, who may, what goes in, exactly which fields come out, and each
- * listed error with its status and text. What both transports share is tested in doors.test.ts.
+ * The tables of the contract for workspaces, members, labels, the library and retention, row by row: method, path, who
+ * may, what goes in, exactly which fields come out, and each listed error with its status and text. What both
+ * transports share is tested in doors.test.ts.
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -415,20 +416,23 @@ describe('retention policy', () => {
       expectError(await app.http.get(path, token), 403, 'Forbidden');
   });
 
-  test('PATCH /api/workspaces/:id/retention: owner only; 7, 30, 60, 90, 180, 365 or null, which disables it', async () => {
-    const workspace = await newScene();
-    const path = `${workspace}/retention`;
-    for (const days of [7, 30, 60, 90, 180, 365, null]) {
-      const answer = await app.http.patch(path, scene.owner.token, { media_retention_days: days });
-      expect(answer).toMatchObject({ status: 200, body: { media_retention_days: days } });
-      expect(fields(answer.body)).toEqual(['media_retention_days']);
-      expect((await app.http.get(path, scene.owner.token)).body).toEqual({ media_retention_days: days });
-      expect((await app.http.get(workspace, scene.owner.token)).body.workspace.media_retention_days).toBe(days);
-    }
-    const week = { media_retention_days: 7 };
-    for (const { token } of [scene.admin, scene.member, scene.outsider])
-      expectError(await app.http.patch(path, token, week), 403, 'Forbidden');
-  });
+  test(
+    'PATCH /api/workspaces/:id/retention: owner only; 7, 30, 60, 90, 180, 365 or null, which ' + 'disables it',
+    async () => {
+      const workspace = await newScene();
+      const path = `${workspace}/retention`;
+      for (const days of [7, 30, 60, 90, 180, 365, null]) {
+        const answer = await app.http.patch(path, scene.owner.token, { media_retention_days: days });
+        expect(answer).toMatchObject({ status: 200, body: { media_retention_days: days } });
+        expect(fields(answer.body)).toEqual(['media_retention_days']);
+        expect((await app.http.get(path, scene.owner.token)).body).toEqual({ media_retention_days: days });
+        expect((await app.http.get(workspace, scene.owner.token)).body.workspace.media_retention_days).toBe(days);
+      }
+      const week = { media_retention_days: 7 };
+      for (const { token } of [scene.admin, scene.member, scene.outsider])
+        expectError(await app.http.patch(path, token, week), 403, 'Forbidden');
+    },
+  );
 
   test('PATCH retention: 400 for any other integer, and for no value', async () => {
     const path = `${await newScene()}/retention`;

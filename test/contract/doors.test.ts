@@ -1,6 +1,6 @@
 /**
- * Each operation through both transports, REST and tRPC, in two equal worlds: the same answer, the same refusal, the same
- * rows left behind; and nothing left behind by what is refused.
+ * Each operation through both transports, REST and tRPC, in two equal worlds: the same answer, the same refusal, the
+ * same rows left behind; and nothing left behind by what is refused.
  */
 
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';

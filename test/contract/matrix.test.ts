@@ -1,6 +1,6 @@
 /**
- * The authorisation matrix: each operation, by each kind of caller, through both transports, with the status that its row's
- * `who` and `keys` demand. What is refused leaves every row of every table as it was.
+ * The authorisation matrix: each operation, by each kind of caller, through both transports, with the status that its
+ * row's `who` and `keys` demand. What is refused leaves every row of every table as it was.
  */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';

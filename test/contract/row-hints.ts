@@ -1,4 +1,6 @@
-/** What a test says when a list of operations differs from the router: the file, the line, and what to add or remove. */
+/**
+ * What a test says when a list of operations differs from the router: the file, the line, and what to add or remove.
+ */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Operation } from '../../src/trpc/operations.ts';
@@ -13,7 +15,10 @@ const ROWS_FOLDER = 'test/contract/rows/';
 /** What the scene calls a path parameter, where its name is another one. */
 const sceneNames: Record<string, string> = { id: 'workspaceId', name: 'roomName', slug: 'roomName' };
 
-/** A hint for each operation of the router that `names` lacks, and for each name that is no operation. Empty when they agree. */
+/**
+ * A hint for each operation of the router that `names` lacks, and for each name that is no operation. Empty when they
+ * agree.
+ */
 export function rowHints(names: readonly string[] = Object.keys(rows)): string {
   const missing = operations.filter(({ name }) => !names.includes(name));
   const unknown = names.filter((name) => !operations.some((operation) => operation.name === name));
@@ -36,7 +41,9 @@ export function pathHints(listed: readonly string[]): string {
   ].join('');
 }
 
-/** The last line of the last row of the same feature: the row `library.duplicate` follows the other rows of `library`. */
+/**
+ * The last line of the last row of the same feature: the row `library.duplicate` follows the other rows of `library`.
+ */
 function placeOfRow(name: string): string {
   const [feature = ''] = name.split('.');
   const files = readdirSync(new URL(ROWS_FOLDER, root)).map((file) => ROWS_FOLDER + file);

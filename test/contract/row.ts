@@ -33,8 +33,8 @@ export type Row = {
   /**
    * Who may at least call it. `anyone`: without a credential; `user`: any signed-in user; `room owner`: who the room of
    * the scene belongs to, which is its owner (to everyone else there is no such room); `room host`: they, and owner and
-   * admin of its workspace (to everyone else there is no such room); a role: who has it at least in the workspace of the
-   * input.
+   * admin of its workspace (to everyone else there is no such room); a role: who has it at least in the workspace of
+   * the input.
    */
   who: 'anyone' | 'user' | 'room owner' | 'room host' | Role;
   /** Whether `anyone` may show a credential all the same, which then must be a valid one. */

@@ -43,8 +43,8 @@ export type Children = {
 
 /**
  * A workspace with one person of each role, two labels and an item that carries the first; a room of the owner with a
- * recording that is available, a guest in it and one who waits, a join and a booking, a key of the owner, a webhook with a message that was delivered and one
- * that was cancelled, and a webhook that is inactive.
+ * recording that is available, a guest in it and one who waits, a join and a booking, a key of the owner, a webhook
+ * with a message that was delivered and one that was cancelled, and a webhook that is inactive.
  */
 export type Scene = {
   app: TestApp;

@@ -40,9 +40,12 @@ test.each([
   await expect(write(join(directory, 'missing/file'), 'text')).rejects.toThrow('ENOENT');
 });
 
-test('ifExists resolves with undefined for a missing file or directory, and rejects for any other failure', async () => {
-  expect(await ifExists(readFile(path))).toBeUndefined();
-  await writeFile(path, '');
-  expect(await ifExists(readFile(join(path, 'below-a-file')))).toBeUndefined();
-  await expect(ifExists(readFile(directory))).rejects.toThrow('EISDIR');
-});
+test(
+  'ifExists resolves with undefined for a missing file or directory, and rejects for any other ' + 'failure',
+  async () => {
+    expect(await ifExists(readFile(path))).toBeUndefined();
+    await writeFile(path, '');
+    expect(await ifExists(readFile(join(path, 'below-a-file')))).toBeUndefined();
+    await expect(ifExists(readFile(directory))).rejects.toThrow('EISDIR');
+  },
+);

@@ -119,15 +119,18 @@ describe('a keyed semaphore', () => {
     expect(await Promise.all(results)).toEqual(['x1', 'x2', 'y1', 'y2', 'x4']);
   });
 
-  test('with a queue of 0 refuses a second call of a key at once, and accepts one after the first has ended', async () => {
-    const semaphore = createKeyedSemaphore<number>(1, { ...full, maxQueued: 0 });
-    const { work, end } = manualWork();
-    const first = semaphore.run(7, work('a'));
-    await expect(semaphore.run(7, work('b'))).rejects.toThrow('full');
-    await end('a');
-    expect(await first).toBe('a');
-    expect(await semaphore.run(7, async () => 'again')).toBe('again');
-  });
+  test(
+    'with a queue of 0 refuses a second call of a key at once, and accepts one after the first has ' + 'ended',
+    async () => {
+      const semaphore = createKeyedSemaphore<number>(1, { ...full, maxQueued: 0 });
+      const { work, end } = manualWork();
+      const first = semaphore.run(7, work('a'));
+      await expect(semaphore.run(7, work('b'))).rejects.toThrow('full');
+      await end('a');
+      expect(await first).toBe('a');
+      expect(await semaphore.run(7, async () => 'again')).toBe('again');
+    },
+  );
 
   test('keeps to its slots while calls of the key end and begin at the same time', async () => {
     const semaphore = createKeyedSemaphore<string>(2);

@@ -1,4 +1,7 @@
-/** A database that is away, restarting, full or locked: every form of the failure is 503, and the statement may be retried. */
+/**
+ * A database that is away, restarting, full or locked: every form of the failure is 503, and the statement may be
+ * retried.
+ */
 import { createServer } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';

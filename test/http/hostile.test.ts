@@ -206,7 +206,8 @@ describe('bytes that are no HTTP', () => {
     ['a negative length', 'POST /api/auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n'],
     [
       'a chunk that is none',
-      'POST /api/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+      'POST /api/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: ' +
+        'chunked\r\n\r\nzz\r\n',
     ],
     ['64 kB of headers', `GET / HTTP/1.1\r\nHost: x\r\n${'X-Much: y\r\n'.repeat(6_000)}\r\n`],
     ['a header of 64 kB', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'y'.repeat(65_536)}\r\n\r\n`],

@@ -1,4 +1,6 @@
-/** Text becomes a number only where HTTP has nothing but text, in paths and queries; never in JSON, on either transport. */
+/**
+ * Text becomes a number only where HTTP has nothing but text, in paths and queries; never in JSON, on either transport.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team, upload } from '../support/world.ts';
