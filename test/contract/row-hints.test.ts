@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { operations } from '../support/api.ts';
-import { pathHints, rowHints } from './row-hints.ts';
+import { pathHints, rowHints, statementHint } from './row-hints.ts';
 
 // The operations, not the rows: while a row is missing, only the comparison of the lists should fail.
 const names = operations.map(({ name }) => name);
@@ -39,4 +39,10 @@ test('a path that is missing: the hint names the line of the path before it', ()
   const hint = pathHints(paths.filter((path) => path !== missing));
   expect(lineNamedBy(hint)).toBe(`  '${before}',`);
   expect(hint).toMatch(new RegExp(`: add after this line\n  '${missing}',\n$`));
+});
+
+test('an operation without a number of statements: the hint names the line of another one of its feature', () => {
+  const hint = statementHint('labels.merge', 5);
+  expect(lineNamedBy(hint)).toMatch(/^ {2}'labels\.\w+': \d+,$/);
+  expect(hint).toMatch(/: add after this line\n {2}'labels\.merge': 5,\n$/);
 });

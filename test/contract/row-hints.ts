@@ -11,6 +11,7 @@ import type { Row } from './row.ts';
 const root = new URL('../../', import.meta.url);
 const PATHS_FILE = 'test/contract/contract-rows.test.ts';
 const ROWS_FOLDER = 'test/contract/rows/';
+const STATEMENTS_FILE = 'test/http/queries.test.ts';
 
 /** What the scene calls a path parameter, where its name is another one. */
 const sceneNames: Record<string, string> = { id: 'workspaceId', name: 'roomName', slug: 'roomName' };
@@ -41,20 +42,33 @@ export function pathHints(listed: readonly string[]): string {
   ].join('');
 }
 
+/** The same for an operation without a number of statements, which a call of it sent. */
+export function statementHint(name: string, count: number): string {
+  const line = findLastOf(name, linesOf(STATEMENTS_FILE));
+  const place =
+    line === -1 ? `${STATEMENTS_FILE}: add to STATEMENTS` : `${STATEMENTS_FILE}:${line + 1}: add after this line`;
+  return `${place}\n  '${name}': ${count},\n`;
+}
+
 /**
  * The last line of the last row of the same feature: the row `library.duplicate` follows the other rows of `library`.
  */
 function placeOfRow(name: string): string {
-  const [feature = ''] = name.split('.');
   const files = readdirSync(new URL(ROWS_FOLDER, root)).map((file) => ROWS_FOLDER + file);
   for (const file of files) {
     const lines = linesOf(file);
-    const start = lines.findLastIndex((text) => text.startsWith(`  '${feature}.`));
+    const start = findLastOf(name, lines);
     if (start === -1) continue;
     const end = lines.findIndex((text, index) => index >= start && /^ {2}.*\},$/.test(text) && !/^ {3}/.test(text));
     return `${file}:${end + 1}`;
   }
-  return `${ROWS_FOLDER}${feature}.ts, a new file that test/contract/operations.ts joins`;
+  return `${ROWS_FOLDER}, a new file that test/contract/operations.ts joins`;
+}
+
+/** The index of the last line that begins an entry of the same feature; -1 if there is none. */
+function findLastOf(name: string, lines: readonly string[]): number {
+  const [feature = ''] = name.split('.');
+  return lines.findLastIndex((text) => text.startsWith(`  '${feature}.`));
 }
 
 function placeOfPath(entry: string | undefined): string {
