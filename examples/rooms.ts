@@ -1,8 +1,9 @@
 /**
  * A room from its first guest to a recording, and a meeting that is booked: a guest waits and is let in, the room is
- * recorded, the file is uploaded and downloaded, the guest leaves; then a stranger books a time, and thinks better of it.
+ * recorded, the file is uploaded and downloaded, the guest leaves; then a stranger books a time, and thinks better of
+ * it.
  *
- *   . .data/demo.env && npm run example:rooms
+ * . .data/demo.env && npm run example:rooms
  */
 import { openAsBlob } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -9,15 +9,15 @@ export type MediaType = (typeof mediaTypes)[number];
 export const HEAD_BYTES = 4100;
 
 /**
- * Declared types that say nothing about the file. busboy reports a part without a valid type as text/plain, which is the
- * default of RFC 7578 section 4.4. Many clients send application/octet-stream for every file.
+ * Declared types that say nothing about the file. busboy reports a part without a valid type as text/plain, which is
+ * the default of RFC 7578 section 4.4. Many clients send application/octet-stream for every file.
  */
 const genericTypes = new Set(['application/octet-stream', 'text/plain']);
 
 /**
  * The media types that `file-type` reports for each type. For a box file it uses the major brand: isom, iso2 to iso9,
- * mp41, mp42, avc1, dash, MSNV, F4V, cmfc and unknown brands are `video/mp4`, and Apple's M4V is `video/x-m4v`. QuickTime,
- * 3GPP, M4A and F4A audio, HEIF and AVIF have types of their own.
+ * mp41, mp42, avc1, dash, MSNV, F4V, cmfc and unknown brands are `video/mp4`, and Apple's M4V is `video/x-m4v`.
+ * QuickTime, 3GPP, M4A and F4A audio, HEIF and AVIF have types of their own.
  */
 const reportedTypes: Record<MediaType, ReadonlySet<string>> = {
   'application/pdf': new Set(['application/pdf']),
@@ -25,18 +25,24 @@ const reportedTypes: Record<MediaType, ReadonlySet<string>> = {
 };
 
 /**
- * An MP4 whose first box is not `ftyp`, which `file-type` reports as QuickTime. According to ISO/IEC 14496-12 section 4.3
- * such a file has the brand mp41, so the bytes do not contradict the type. (`wide` exists in QuickTime only.)
+ * An MP4 whose first box is not `ftyp`, which `file-type` reports as QuickTime. According to ISO/IEC 14496-12 section
+ * 4.3 such a file has the brand mp41, so the bytes do not contradict the type. (`wide` exists in QuickTime only.)
  */
 const boxFileWithoutBrand = /^.{4}(?:moov|mdat|free)/s;
 
+const SPACE = '[\\t\\n\\f\\r ]';
+const MARKUP_TAGS = [
+  `!doctype${SPACE}+(?:html|svg)`,
+  ...['html', 'head', 'script', 'iframe', 'h1', 'div', 'font', 'table', 'a', 'style', 'title', 'b', 'body', 'br', 'p'],
+  ...['!--', 'svg'],
+];
+
 /**
- * The scriptable types of WHATWG MIME Sniffing section 7.1, and SVG, after optional whitespace (section 3). In the standard
- * only a space or `>` ends a tag. Here every character does that ends a tag name for an HTML parser, because `<svg` is often
- * followed by a newline, and no PDF or MP4 begins like this.
+ * The scriptable types of WHATWG MIME Sniffing section 7.1, and SVG, after optional whitespace (section 3). In the
+ * standard only a space or `>` ends a tag. Here every character does that ends a tag name for an HTML parser, because
+ * `<svg` is often followed by a newline, and no PDF or MP4 begins like this.
  */
-const markup =
-  /^[\t\n\f\r ]*<(?:\?xml|(?:!doctype[\t\n\f\r ]+(?:html|svg)|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|!--|svg)[\t\n\f\r />])/i;
+const markup = new RegExp(`^${SPACE}*<(?:\\?xml|(?:${MARKUP_TAGS.join('|')})[\\t\\n\\f\\r />])`, 'i');
 
 /**
  * Other types that `file-type` does not know (scripts), or recognises only by bytes that may lie beyond the head: the
@@ -55,9 +61,9 @@ const foreignSignatures = [
 ];
 
 /**
- * Returns the type that the uploader declares; null if it is not supported. The Content-Type of the part decides, without
- * its parameters. If it is missing or generic, the extension of the filename decides. Aliases such as `application/x-pdf`
- * are not supported.
+ * Returns the type that the uploader declares; null if it is not supported. The Content-Type of the part decides,
+ * without its parameters. If it is missing or generic, the extension of the filename decides. Aliases such as
+ * `application/x-pdf` are not supported.
  */
 export function readDeclaredType(partContentType: string | undefined, filename: string): MediaType | null {
   const type = partContentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
@@ -69,8 +75,8 @@ export function readDeclaredType(partContentType: string | undefined, filename: 
 }
 
 /**
- * Whether the first bytes of a file are recognised as another type than the declared one. `head` is the first `HEAD_BYTES`
- * of the file, or the whole of a shorter file.
+ * Whether the first bytes of a file are recognised as another type than the declared one. `head` is the first
+ * `HEAD_BYTES` of the file, or the whole of a shorter file.
  *
  * Bytes that are not recognised do not contradict the type: a PDF may begin with up to 1 kB of anything. A file that is
  * valid as two types is accepted as the type that it begins with. This is harmless, because files are served only as

@@ -4,7 +4,9 @@ const UNITS = [
   ['kB', 2 ** 10],
 ] as const;
 
-/** Formats a number of bytes with binary units: 104,857,600 is "100 MB". A number that no unit divides stays in bytes. */
+/**
+ * Formats a number of bytes with binary units: 104,857,600 is "100 MB". A number that no unit divides stays in bytes.
+ */
 export function formatBytes(bytes: number): string {
   for (const [unit, size] of UNITS) if (bytes >= size && bytes % size === 0) return `${bytes / size} ${unit}`;
   return `${bytes} bytes`;

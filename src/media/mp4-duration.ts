@@ -5,7 +5,10 @@
  * movie box `moov` and, inside it, `mvhd` and `mvex/mehd` are read. All others are skipped.
  */
 
-/** The next bytes that the walk needs, by their offset in the file. Each read begins at or after the end of the previous. */
+/**
+ * The next bytes that the walk needs, by their offset in the file. Each read begins at or after the end of the
+ * previous.
+ */
 type Read = { from: number; length: number };
 
 /** A generator that yields the reads that it needs and is resumed with the bytes of each. */
@@ -32,7 +35,10 @@ const MAX_READ_BYTES = MVHD_BYTES;
 /** 68 years; a longer duration is damaged or forged. */
 const MAX_SECONDS = 2 ** 31 - 1;
 
-/** Real files have tens of boxes before `moov` ends. Without a limit, 100 MB of empty boxes would take seconds of CPU time. */
+/**
+ * Real files have tens of boxes before `moov` ends. Without a limit, 100 MB of empty boxes would take seconds of CPU
+ * time.
+ */
 const MAX_READS = 100_000;
 
 export type Mp4DurationReader = {
@@ -45,15 +51,15 @@ export type Mp4DurationReader = {
 /**
  * Creates a reader for one file. Push all bytes of the file in order, in chunks of any size.
  *
- * The reader never throws, and holds at most 32 bytes. The cost of a chunk depends on the boxes that begin in it, not on
- * its length. The result does not depend on how the file is split into chunks, or on whether `moov` is before or after
- * `mdat`.
+ * The reader never throws, and holds at most 32 bytes. The cost of a chunk depends on the boxes that begin in it, not
+ * on its length. The result does not depend on how the file is split into chunks, or on whether `moov` is before or
+ * after `mdat`.
  *
- * The duration is that of `mvhd` (8.2.2). In a fragmented movie (one with `mvex`) it is that of `mehd` (8.8.2), because its
- * `mvhd` counts nothing or only the first fragment: a `mvhd` of 0 means 0 seconds in a plain movie, and nothing in a
- * fragmented one. The duration is null if there is no readable `moov/mvhd`, if the timescale is 0, or if the duration is all
- * ones (8.2.2: cannot be determined) or longer than 2^31-1 seconds. Damage ends the reading, but a duration other than 0
- * that was read before it remains.
+ * The duration is that of `mvhd` (8.2.2). In a fragmented movie (one with `mvex`) it is that of `mehd` (8.8.2), because
+ * its `mvhd` counts nothing or only the first fragment: a `mvhd` of 0 means 0 seconds in a plain movie, and nothing in
+ * a fragmented one. The duration is null if there is no readable `moov/mvhd`, if the timescale is 0, or if the duration
+ * is all ones (8.2.2: cannot be determined) or longer than 2^31-1 seconds. Damage ends the reading, but a duration
+ * other than 0 that was read before it remains.
  */
 export function createMp4DurationReader(): Mp4DurationReader {
   const movie: Movie = {
@@ -104,8 +110,8 @@ function* walkFile(movie: Movie): Walk<void> {
 
 /**
  * Reads the header of the box at `at` (4.2). Returns null if there is no valid box: the header or the size does not fit
- * before `limit`, or the size is less than the header. A size of 0 means "to the end of the file", so inside another box it
- * is damage.
+ * before `limit`, or the size is less than the header. A size of 0 means "to the end of the file", so inside another
+ * box it is damage.
  */
 function* readHeader(at: number, limit: number): Walk<Box | null> {
   let body = at + BOX_HEADER_BYTES;
@@ -141,8 +147,8 @@ function* walkMovie(moov: Box, movie: Movie): Walk<void> {
 }
 
 /**
- * 8.2.2: version (1 byte), flags (3), creation and modification time, timescale (4), duration. The times and the duration
- * have 4 bytes in version 0 and 8 in version 1. Other versions are not defined.
+ * 8.2.2: version (1 byte), flags (3), creation and modification time, timescale (4), duration. The times and the
+ * duration have 4 bytes in version 0 and 8 in version 1. Other versions are not defined.
  */
 function* readMovieHeader(box: Box, movie: Movie): Walk<void> {
   const fields = yield* readStart(box, MVHD_BYTES);
@@ -193,8 +199,8 @@ function* readMovieExtendsHeader(box: Box, movie: Movie): Walk<void> {
 function toWholeSeconds(movie: Movie): number | null {
   const units = movie.isFragmented ? movie.fragmentedDuration : movie.duration;
   if (units === null || movie.timescale === 0) return null;
-  // In `mehd`, muxers write 0 for an unknown duration. In `mvhd`, 0 is valid only after the whole of `moov` has been read:
-  // until then, a `mvex` may follow.
+  // In `mehd`, muxers write 0 for an unknown duration. In `mvhd`, 0 is valid only after the whole of `moov` has been
+  // read: until then, a `mvex` may follow.
   if (units === 0 && (movie.isFragmented || !movie.isComplete)) return null;
   const seconds = Math.round(units / movie.timescale);
   return seconds <= MAX_SECONDS ? seconds : null;

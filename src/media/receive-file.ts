@@ -39,7 +39,8 @@ export type FileRules = {
 type FileProperties = { size: number; sha256: Uint8Array<ArrayBuffer>; duration: number | null };
 
 /**
- * A file in the store, to which no row refers yet. `size` in bytes, `duration` in whole seconds; null if it is not known.
+ * A file in the store, to which no row refers yet. `size` in bytes, `duration` in whole seconds; null if it is not
+ * known.
  */
 export type StoredFile = FileProperties & { fileKey: string; type: MediaType };
 
@@ -48,8 +49,8 @@ export function fileTooLarge(maxBytes: number): AppError {
 }
 
 /**
- * Calls `commit`, which writes the row that refers to a stored object, with the workspace locked. If it throws, removes the
- * object and throws the same error.
+ * Calls `commit`, which writes the row that refers to a stored object, with the workspace locked. If it throws, removes
+ * the object and throws the same error.
  */
 export async function commitFile<Result>(
   services: Services,
@@ -93,11 +94,11 @@ function isCommitted(db: Database, workspaceId: number, fileKey: string): Promis
 }
 
 /**
- * Stores a file and then calls `commit` as `commitFile` does. Only a few chunks of the file are in memory at a time. Aborting
- * `signal` ends the call until the file is stored. The stream of a rejected file is destroyed.
+ * Stores a file and then calls `commit` as `commitFile` does. Only a few chunks of the file are in memory at a time.
+ * Aborting `signal` ends the call until the file is stored. The stream of a rejected file is destroyed.
  *
- * Throws 400 "File is required", "File is empty", "File is larger than ..." or the message of the rules; 500 "Upload failed:
- * storage service unavailable"; and the errors of `commit`.
+ * Throws 400 "File is required", "File is empty", "File is larger than ..." or the message of the rules; 500 "Upload
+ * failed: storage service unavailable"; and the errors of `commit`.
  */
 export async function receiveFile<Result>(
   services: Services,

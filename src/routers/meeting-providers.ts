@@ -37,7 +37,7 @@ export const connectionsRouter = router({
         path: '/api/workspaces/{id}/connections',
         tags,
         summary: 'List the connections to meeting providers',
-        description: 'Owner only. All connections of the workspace, oldest first; never their credentials.',
+        description: 'Owner only. All connections of the workspace, oldest first, without their credentials.',
       },
     })
     .output(ConnectionsAnswer)
@@ -51,7 +51,8 @@ export const connectionsRouter = router({
         tags,
         summary: 'Connect a meeting provider',
         description:
-          'Owner only. Have the provider post its callbacks to `ingest_url`. For vonage and livekit `credentials` is required; for generic a `secret` is made, shown here and never again.',
+          'Owner only. The provider posts its callbacks to `ingest_url`. vonage and livekit require `credentials`; ' +
+          'for generic the service creates a `secret`, which is returned only here.',
       },
     })
     .input(CreateConnectionInput)
@@ -68,7 +69,9 @@ export const connectionsRouter = router({
         tags,
         summary: 'Replace the credentials of a connection',
         description:
-          'Owner only. vonage and livekit: `credentials` is required; generic: a new `secret` is shown here and never again. What was signed with the ones before is accepted for 24 hours more; with ones that still were good before, no longer. `ingest_url` stays.',
+          'Owner only. vonage and livekit require `credentials`; for generic the service creates a new `secret`, ' +
+          'which is returned only here. Callbacks that are signed with the previous credentials are accepted for 24 ' +
+          'more hours; older credentials end at once. `ingest_url` stays the same.',
       },
     })
     .input(RotateConnectionInput)
@@ -85,7 +88,7 @@ export const connectionsRouter = router({
         tags,
         summary: 'Delete a connection',
         description:
-          'Owner only. Its `ingest_url` answers 404 from then on. Participants and recordings that came by it stay.',
+          'Owner only. Its `ingest_url` returns 404 afterwards. Participants and recordings that it reported stay.',
       },
     })
     .input(ConnectionInput)
@@ -102,7 +105,8 @@ const meetingProvider = {
   in: 'header',
   name: 'Authorization',
   description:
-    'The JWT with which a meeting provider signs a callback: after `Bearer` for vonage, alone for livekit. It is valid for callbacks only',
+    'The JWT with which a meeting provider signs a callback: with `Bearer` for vonage, without it for livekit. It is ' +
+    'valid for callbacks only',
 } as const;
 
 /** The connection whose `ingest_url` the callback was sent to. Its signature is verified with the body. */
@@ -130,7 +134,10 @@ export const providerCallback = rawOperation({
   tags,
   summary: 'Receive a callback of a meeting provider',
   description:
-    'For meeting providers. A body of any content type and of at most 1 MiB, signed as the provider of the connection signs. The schema is that of `generic`. 200 means that the callback is stored, also when it was sent before, which changes nothing. A signature that is missing, wrong or too old is refused with 401, and counts against the network address. 503 with `Retry-After` (seconds) when too many callbacks of the workspace are waiting; nothing is stored.',
+    'For meeting providers. A body of at most 1 MiB with any content type, signed by the provider of the connection. ' +
+    'The schema is that of `generic`. 200 means that the callback is stored; sending it again changes nothing. 401 ' +
+    'for a signature that is missing, invalid or expired, which counts towards the rate limit of the network ' +
+    'address. 503 with `Retry-After` (seconds) if too many callbacks of the workspace are waiting; nothing is stored.',
   access: connectionOfCallback,
   request: { kind: 'bytes', maxBytes: MAX_CALLBACK_BYTES, schema: GenericEvent },
   response: { kind: 'json', schema: Ok, description: 'The callback is stored' },

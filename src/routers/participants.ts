@@ -11,7 +11,7 @@ import {
   ParticipantsAnswer,
   PresenceAnswer,
 } from '../features/participants/schemas.ts';
-import { admit, refuse } from '../features/participants/waiting-room.ts';
+import { admitParticipant, refuseParticipant } from '../features/participants/waiting-room.ts';
 import { anyoneOrSignedIn, inRoom, router, signedIn } from '../trpc/procedures.ts';
 
 const tags = ['Participants'];
@@ -28,7 +28,9 @@ export const participantsRouter = router({
         protect: false,
         summary: 'Join a room',
         description:
-          'Anyone may, signed in or as a guest with a name; an `Authorization` header that is no valid credential is refused. Where the room has a waiting room, all but its user and the owner and admins of its workspace wait until they are let in: ask `presence` how it stands. Emits `room.joined` on entering.',
+          'For anyone: signed in, or as a guest with a name. An invalid `Authorization` header is rejected. If the ' +
+          'room has a waiting room, everyone but its user and the owner and admins of its workspace waits to be ' +
+          'admitted; `presence` returns the current status. Emits `room.joined` when the participant enters.',
       },
     })
     .input(JoinInput)
@@ -43,9 +45,11 @@ export const participantsRouter = router({
         path: '/api/rooms/{roomName}/presence',
         tags,
         protect: false,
-        summary: 'Say that you are there',
+        summary: 'Send a heartbeat',
         description:
-          'By the token of joining. Send it every minute or so: who is silent for five minutes (the default) counts as gone. Who waits learns here that they were let in, or not.',
+          'With the `token` that joining returned. Send it about once a minute: after five minutes without a ' +
+          'heartbeat (the default) a participant counts as gone. Returns the status, so a waiting participant learns ' +
+          'whether they were admitted or refused.',
       },
     })
     .output(PresenceAnswer)
@@ -61,7 +65,8 @@ export const participantsRouter = router({
         protect: false,
         summary: 'Leave a room',
         description:
-          'By the token of joining; also for who still waits. Emits `room.left` for who had joined. Leaving twice changes nothing.',
+          'With the `token` that joining returned, also while waiting. Emits `room.left` if the participant had ' +
+          'joined. Leaving again changes nothing.',
       },
     })
     .output(Ok)
@@ -76,7 +81,8 @@ export const participantsRouter = router({
         tags,
         summary: 'List the participants of a room',
         description:
-          "For the room's user, and owner and admins of its workspace. Who came last first: those who wait and who joined, or those of one status.",
+          'For the user of the room, and the owner and admins of its workspace. Newest first: participants who wait ' +
+          'or have joined, or those of one status.',
       },
     })
     .input(ListParticipantsInput)
@@ -90,14 +96,15 @@ export const participantsRouter = router({
         method: 'POST',
         path: '/api/dashboard/rooms/{name}/participants/{participantId}/admit',
         tags,
-        summary: 'Let a participant in',
+        summary: 'Admit a participant',
         description:
-          "For the room's user, and owner and admins of its workspace. Emits `room.joined`; who is in already stays so. 409 for who was refused or has left.",
+          'For the user of the room, and the owner and admins of its workspace. Emits `room.joined`. Admitting a ' +
+          'participant again changes nothing. 409 for a participant who was refused or has left.',
       },
     })
     .input(ParticipantInput)
     .output(ParticipantAnswer)
-    .mutation(async ({ ctx, input }) => ({ participant: await admit(ctx.services, ctx.caller, input) })),
+    .mutation(async ({ ctx, input }) => ({ participant: await admitParticipant(ctx.services, ctx.caller, input) })),
 
   refuse: signedIn
     .meta({
@@ -108,10 +115,11 @@ export const participantsRouter = router({
         tags,
         summary: 'Refuse a participant',
         description:
-          "For the room's user, and owner and admins of its workspace. They learn it by `presence`, and may ask to join again. 409 for who has joined or left.",
+          'For the user of the room, and the owner and admins of its workspace. The participant learns it from ' +
+          '`presence` and may join again. 409 for a participant who has joined or left.',
       },
     })
     .input(ParticipantInput)
     .output(ParticipantAnswer)
-    .mutation(async ({ ctx, input }) => ({ participant: await refuse(ctx.services, ctx.caller, input) })),
+    .mutation(async ({ ctx, input }) => ({ participant: await refuseParticipant(ctx.services, ctx.caller, input) })),
 });

@@ -1,7 +1,8 @@
 import { ListPageInput } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
+import { createRoom } from '../features/rooms/create-room.ts';
+import { deleteRoom, updateRoom } from '../features/rooms/manage-rooms.ts';
 import { listOwnRooms, listWorkspaceRooms, readPublicRoom, readRoom } from '../features/rooms/read-rooms.ts';
-import { createRoom, deleteRoom, updateRoom } from '../features/rooms/rooms.ts';
 import {
   CreateRoomInput,
   PublicRoomAnswer,
@@ -25,7 +26,7 @@ export const roomsRouter = router({
         path: '/api/dashboard/rooms',
         tags,
         summary: 'List my rooms',
-        description: 'The rooms of the caller, newest first; with a key, those in its workspace.',
+        description: 'The rooms of the caller, newest first. With an API key, only those in its workspace.',
       },
     })
     .input(ListPageInput.default({}))
@@ -42,7 +43,9 @@ export const roomsRouter = router({
         tags,
         summary: 'Create a room',
         description:
-          'Needs owner or admin in the workspace (everyone is the owner of their Personal). 400 "Invalid room name", 409 when the name is taken, or another room has the session. Emits `room.created`.',
+          'Requires the role owner or admin in the workspace; everyone is the owner of their Personal workspace. 400 ' +
+          '"Invalid room name". 409 if the name is taken, or if another room of the workspace has the session. Emits ' +
+          '`room.created`.',
       },
     })
     .input(CreateRoomInput)
@@ -57,7 +60,7 @@ export const roomsRouter = router({
         path: '/api/dashboard/rooms/{name}',
         tags,
         summary: 'Read a room',
-        description: 'One room of the caller.',
+        description: 'A room of the caller.',
       },
     })
     .input(RoomInput)
@@ -71,9 +74,10 @@ export const roomsRouter = router({
         method: 'PATCH',
         path: '/api/dashboard/rooms/{name}',
         tags,
-        summary: 'Change a room',
+        summary: 'Update a room',
         description:
-          'Needs owner or admin in its workspace. Only sent fields change; the name stays. 409 when another room of the workspace has the session.',
+          'Requires the role owner or admin in its workspace. Only the fields that are sent change; the name cannot ' +
+          'change. 409 if another room of the workspace has the session.',
       },
     })
     .input(UpdateRoomInput)
@@ -89,7 +93,8 @@ export const roomsRouter = router({
         tags,
         summary: 'Delete a room',
         description:
-          'Needs owner or admin in its workspace. All its recordings and their files go with it. Emits `room.left` for everyone who is in it.',
+          'Requires the role owner or admin in its workspace. Deletes its recordings and their files too. Emits ' +
+          '`room.left` for each participant in it.',
       },
     })
     .input(RoomInput)
@@ -103,7 +108,7 @@ export const roomsRouter = router({
         path: '/api/workspaces/{id}/rooms',
         tags,
         summary: 'List the rooms of a workspace',
-        description: 'All rooms of the workspace, whoever owns them, newest first.',
+        description: 'All rooms of the workspace, of all users, newest first.',
       },
     })
     .input(ListPageInput)
@@ -118,9 +123,9 @@ export const roomsRouter = router({
         path: '/api/rooms/{roomName}',
         tags,
         protect: false,
-        summary: 'Read what a room shows to anyone',
+        summary: 'Read the public fields of a room',
         description:
-          'For a page that lets people join: its display name, its color, and whether there is a waiting room.',
+          'For a page on which people join: the display name, the color, and whether there is a waiting room.',
       },
     })
     .input(PublicRoomInput)
@@ -135,7 +140,7 @@ export const roomsRouter = router({
         tags,
         protect: false,
         summary: 'Suggest a room name',
-        description: 'A random name that no room has at the moment. It is not reserved.',
+        description: 'A random name that no room has now. It is not reserved.',
       },
     })
     .output(RoomName)

@@ -90,7 +90,7 @@ function isBuiltIn(specifier: string): boolean {
   return specifier.startsWith('node:');
 }
 
-/** The part that a path such as `src/features/rooms/rooms.ts` belongs to. */
+/** The part that a path such as `src/features/rooms/read-rooms.ts` belongs to. */
 export function partOf(path: string): Part {
   const [, folder = '', next = ''] = path.split('/');
   return folder === 'features' ? `features/${next}` : folder;

@@ -240,7 +240,9 @@ test.each<[string, Buffer]>([
   expect(held).toBeLessThan(1_000_000);
 });
 
-/** Bytes of all buffers that are still referenced. They are freed in the background, hence the wait for a steady value. */
+/**
+ * Bytes of all buffers that are still referenced. They are freed in the background, hence the wait for a steady value.
+ */
 async function bytesInUse(): Promise<number> {
   setFlagsFromString('--expose-gc');
   const collectGarbage: () => void = runInNewContext('gc');

@@ -78,12 +78,12 @@ describe('admitting', () => {
     expectError(
       await decide(app, 'admit', room.name, refused.id, team.owner.token),
       409,
-      'The participant was refused already',
+      'The participant has already been refused',
     );
     expectError(
       await decide(app, 'admit', room.name, gone.id, team.owner.token),
       409,
-      'The participant has left already',
+      'The participant has already left',
     );
     expect(await dumpTables(app)).toEqual(before);
   });
@@ -115,12 +115,12 @@ describe('refusing', () => {
     expectError(
       await decide(app, 'refuse', room.name, inside.id, team.owner.token),
       409,
-      'The participant has joined already',
+      'The participant has already joined',
     );
     expectError(
       await decide(app, 'refuse', room.name, gone.id, team.owner.token),
       409,
-      'The participant has left already',
+      'The participant has already left',
     );
     expect(await dumpTables(app)).toEqual(before);
   });

@@ -1,4 +1,6 @@
-/** Who may do what with a recording: its room's user under /api/dashboard, participants in the room, and nobody else. */
+/**
+ * Who may do what with a recording: its room's user under /api/dashboard, participants in the room, and nobody else.
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { addKey } from '../rooms/keys.ts';
 import type { Answer } from '../support/http.ts';

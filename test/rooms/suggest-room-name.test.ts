@@ -1,7 +1,7 @@
 /** Generated names. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createRoom } from '../../src/features/rooms/create-room.ts';
 import { adjectives, nouns } from '../../src/features/rooms/name-words.ts';
-import { createRoom } from '../../src/features/rooms/rooms.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addPerson, type Person } from '../support/world.ts';
 

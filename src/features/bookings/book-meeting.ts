@@ -8,7 +8,7 @@ import type { Services } from '../../services.ts';
 import { toBookingPageUrl, toOpeningHours } from '../booking-pages/present.ts';
 import { findOrCreateContact } from '../contacts/find-or-create-contact.ts';
 import { recordContactEvent } from '../contacts/record-contact-event.ts';
-import { addRoom } from '../rooms/rooms.ts';
+import { addRoom } from '../rooms/create-room.ts';
 import { isAvailable, type TakenTime } from './available-times.ts';
 import { type BookablePage, bookingHorizon, findBookablePage, listTakenTimes } from './bookable-page.ts';
 import type { BookedMeeting, BookInput } from './schemas.ts';

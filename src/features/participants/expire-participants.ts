@@ -1,4 +1,4 @@
-/** Letting those go who went without a word. */
+/** Expires participants who have left without saying so. */
 
 import { lockWorkspaceIfExists } from '../../auth/workspace-lock.ts';
 import { HOUR_MS, SECOND_MS } from '../../core/time.ts';
@@ -15,54 +15,55 @@ import {
 
 type Needs = Pick<Services, 'db' | 'clock' | 'log' | 'settings'>;
 
-/** Rows a transaction: short enough that others who enter rooms of the workspace hardly notice. */
-const BATCH = 200;
+/** Rows per transaction: few enough that concurrent joins in the workspace wait only briefly. */
+const BATCH_SIZE = 200;
 
-/** Providers tell who comes and goes, and nothing in between: so long after the last news it was lost. */
-const PROVIDER_SILENCE_MS = 24 * HOUR_MS;
+/** Providers report joins and leaves, and nothing in between. After this time the leave is considered lost. */
+const PROVIDER_TIMEOUT_MS = 24 * HOUR_MS;
 
 /**
- * Lets everyone go who waits or joined and has not been heard of for too long: those with a token for the time of the
- * settings, those whom a provider knows for a day. They left with their last sign of life, and `room.left` is emitted
- * once for who had joined, however many servers do this at a time. A workspace that fails is passed over until the next
- * time. Returns how many they were.
+ * Moves waiting and joined participants to `left` if they were not seen for too long: `participantTimeoutSeconds` for
+ * those who send heartbeats, a day for those whom a provider reported. They left at their last heartbeat. Emits
+ * `room.left` once for those who had joined, even if several servers do this at a time. A workspace that fails is
+ * logged and skipped. Returns how many participants expired.
  */
 export async function expireParticipants(services: Needs): Promise<number> {
   const { db, clock, log } = services;
   const workspaces = await db.$queryRaw<{ id: number }[]>`
-    select distinct p.workspace_id as id from participants p where ${isSilent(services, clock.now())} order by 1`;
-  let closed = 0;
+    select distinct p.workspace_id as id from participants p where ${isExpired(services, clock.now())} order by 1`;
+  let expired = 0;
   for (const { id } of workspaces) {
     try {
-      for (let count = BATCH; count === BATCH; closed += count) count = await closeBatch(services, id);
+      for (let count = BATCH_SIZE; count === BATCH_SIZE; expired += count) count = await expireBatch(services, id);
     } catch (error) {
-      log.error({ err: error, workspace: id }, 'The silent participants of a workspace could not be let go');
+      log.error({ err: error, workspaceId: id }, 'Failed to expire the participants of a workspace');
     }
   }
-  if (closed > 0) log.info({ closed }, 'Let silent participants go');
-  return closed;
+  if (expired > 0) log.info({ expired }, 'Expired participants');
+  return expired;
 }
 
-/** The condition that the participant in `p` is present and was silent for too long. */
-function isSilent({ settings }: Needs, now: Date): Prisma.Sql {
-  const heard = new Date(now.getTime() - settings.participantTimeoutSeconds * SECOND_MS);
-  const told = new Date(now.getTime() - PROVIDER_SILENCE_MS);
-  const latest = heard > told ? heard : told;
-  // The first two conditions are what the index can answer.
+/** The condition that the participant `p` has expired. */
+function isExpired({ settings }: Needs, now: Date): Prisma.Sql {
+  const heartbeatLimit = new Date(now.getTime() - settings.participantTimeoutSeconds * SECOND_MS);
+  const providerLimit = new Date(now.getTime() - PROVIDER_TIMEOUT_MS);
+  const latest = heartbeatLimit > providerLimit ? heartbeatLimit : providerLimit;
+  // The index supports only the first two conditions.
   return Prisma.sql`p.status in ('waiting', 'joined') and p.last_seen_at < ${latest} and p.last_seen_at <
     case when p.token_hash is not null and p.participant_reference is null
-      then ${heard}::timestamptz else ${told}::timestamptz end`;
+      then ${heartbeatLimit}::timestamptz else ${providerLimit}::timestamptz end`;
 }
 
-/** Lets one batch go. Returns how many they were. */
-function closeBatch(services: Needs, workspaceId: number): Promise<number> {
+/** Expires one batch and returns its size. */
+function expireBatch(services: Needs, workspaceId: number): Promise<number> {
   return transact(services.db, async (tx) => {
     if ((await lockWorkspaceIfExists(tx, workspaceId)) === null) return 0;
     const now = services.clock.now();
-    // Whose row is held by somebody is being heard of right now.
+    // A locked row is skipped: a heartbeat is updating it.
     const rows = await tx.$queryRaw<ParticipantRow[]>`
-      select ${participantColumns} from ${participantTables} where p.workspace_id = ${workspaceId} and ${isSilent(services, now)}
-      order by p.last_seen_at, p.id limit ${BATCH} for no key update of p skip locked`;
+      select ${participantColumns} from ${participantTables}
+      where p.workspace_id = ${workspaceId} and ${isExpired(services, now)}
+      order by p.last_seen_at, p.id limit ${BATCH_SIZE} for no key update of p skip locked`;
     if (rows.length === 0) return 0;
     await tx.$executeRaw`
       update participants set status = 'left', left_at = last_seen_at
@@ -71,7 +72,7 @@ function closeBatch(services: Needs, workspaceId: number): Promise<number> {
     await emitAll(
       tx,
       now,
-      joined.map((visit) => toLeftEvent(visit, visit.lastSeenAt)),
+      joined.map((participant) => toLeftEvent(participant, participant.lastSeenAt)),
     );
     return rows.length;
   });

@@ -10,39 +10,37 @@ import { findRoomAccess, lockRoomAccess } from './room-access.ts';
 import type { JoinedParticipant, JoinInput } from './schemas.ts';
 
 /**
- * Joins a room: goes in, or waits to be let in where the room has that and the caller is none of its hosts. Only the
- * hash of the answer's token is kept. Throws 400 for a guest without a name, 404 "Room not found", and 401 for a user
- * who deletes their account meanwhile.
+ * Joins a room. If the room has a waiting room and the caller is not one of its hosts, the participant waits to be
+ * admitted. Only the hash of the returned token is stored. Throws 400 for a guest without a name, 404 "Room not found",
+ * and 401 if the user's account is deleted meanwhile.
  */
 export async function joinRoom(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   caller: Caller | null,
   input: JoinInput,
 ): Promise<JoinedParticipant> {
-  const visitor = toVisitor(caller, input);
+  const person = toPerson(caller, input);
   const token = createToken('lnp_');
   try {
     return await transact(db, async (tx) => {
       const access = await lockRoomAccess(tx, () => findRoomAccess(tx, caller, input.roomName));
       const at = clock.now();
-      const { workspaceId, roomId } = access;
-      const place = { workspaceId, roomId };
-      const known = { tokenHash: hashToken(token), reference: null };
-      const key = { ...place, id: await addParticipant(tx, at, { ...place, ...visitor, ...known }) };
-      const isIn = access.isHost || !access.hasWaitingRoom;
-      const visit = await (isIn ? markJoined(tx, at, key) : lockParticipant(tx, key));
-      return { ...toOwnParticipant(visit, access.waitingRoomMessage), token };
+      const room = { workspaceId: access.workspaceId, roomId: access.roomId };
+      const id = await addParticipant(tx, at, { ...room, ...person, tokenHash: hashToken(token), reference: null });
+      const mayEnter = access.isHost || !access.hasWaitingRoom;
+      const participant = await (mayEnter ? markJoined(tx, at, { ...room, id }) : lockParticipant(tx, { ...room, id }));
+      return { ...toOwnParticipant(participant, access.waitingRoomMessage), token };
     });
   } catch (error) {
-    // The room is held; what is missing can only be the user.
+    // The room is locked, so only the user can be missing.
     if (isForeignKeyViolation(error)) throw unauthorized();
     throw error;
   }
 }
 
-/** A user's address is that of their account: nobody comes as somebody else's contact who has one of their own. */
-function toVisitor(caller: Caller | null, { name, email }: JoinInput) {
-  const called = name || caller?.name;
-  if (!called) throw badField('name', 'name is required');
-  return { name: called, email: caller?.email ?? email ?? null, userId: caller?.userId ?? null };
+/** The email address of a user is that of their account, so that no user can pass as another contact. */
+function toPerson(caller: Caller | null, { name: sentName, email }: JoinInput) {
+  const name = sentName || caller?.name;
+  if (!name) throw badField('name', 'name is required');
+  return { name, email: caller?.email ?? email ?? null, userId: caller?.userId ?? null };
 }

@@ -13,8 +13,8 @@ import { findHostAccess } from './room-access.ts';
 import type { ListParticipantsInput, Participant } from './schemas.ts';
 
 /**
- * The participants of a room, who came last first: those who are there or wait, or those of one status. Throws 404
- * "Room not found", also for who may not let people in.
+ * The participants of a room, newest first: those of one status, or without `status` those who wait or have joined.
+ * Throws 404 "Room not found", also for a caller who is not a host of the room.
  */
 export async function listParticipants(
   { db }: Pick<Services, 'db'>,
@@ -22,11 +22,11 @@ export async function listParticipants(
   { name, status, ...page }: ListParticipantsInput,
 ): Promise<Participant[]> {
   const { workspaceId, roomId } = await findHostAccess(db, caller, name);
-  const isAsked =
+  const hasStatus =
     status === undefined ? Prisma.sql`p.status in ('waiting', 'joined')` : Prisma.sql`p.status = ${status}`;
   const rows = await db.$queryRaw<ParticipantRow[]>`
     select ${participantColumns} from ${participantTables}
-    where p.workspace_id = ${workspaceId} and p.room_id = ${roomId} and ${isAsked}
+    where p.workspace_id = ${workspaceId} and p.room_id = ${roomId} and ${hasStatus}
     order by p.created_at desc, p.id desc ${limitOffset(page)}`;
   return rows.map((row) => toParticipant(toParticipantRecord(row)));
 }

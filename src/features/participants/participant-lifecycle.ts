@@ -1,6 +1,6 @@
 /**
- * Entering and leaving a room, whoever tells of it: the participant themself, a host, a meeting provider or the clock.
- * They find the workspace's row locked (see lock-workspace.ts). `at` is when it happened.
+ * The lifecycle of a participant, whether the participant, a host, a meeting provider or a schedule causes the change.
+ * Call these functions with the workspace locked. `at` is when the change happened.
  */
 import { toUnixSeconds } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
@@ -18,7 +18,7 @@ import {
   toParticipantRecord,
 } from './participant-record.ts';
 
-/** What the provider behind a meeting connection calls one presence in a room; another connection may say the same. */
+/** The provider's id of one visit. It is unique per connection. */
 export type ProviderReference = { connectionId: number; participantReference: string };
 
 export type NewParticipant = {
@@ -26,17 +26,17 @@ export type NewParticipant = {
   roomId: number;
   name: string;
   email: string | null;
-  /** Who is signed in; null: a guest. */
+  /** null: a guest. */
   userId: number | null;
-  /** SHA-256 of the token of the joining side; null: known from a provider alone. */
+  /** SHA-256 of the token that joining returned; null if only a provider reported the participant. */
   tokenHash: Uint8Array<ArrayBuffer> | null;
-  /** null: known from our own operations alone. */
+  /** null if no provider reported the participant. */
   reference: ProviderReference | null;
 };
 
 /**
- * Adds a participant who waits to be let in, and emits nothing; one whose reference is known in the room already is not
- * added again. Returns their id. Throws a foreign key violation for a room or user that was deleted meanwhile.
+ * Adds a participant with status `waiting` and emits nothing. A participant whose reference exists in the room is not
+ * added again. Returns the id. Throws a foreign key violation if the room or the user has been deleted.
  */
 export async function addParticipant(tx: Tx, at: Date, { reference, ...participant }: NewParticipant): Promise<number> {
   const { workspaceId, roomId } = participant;
@@ -53,79 +53,81 @@ export async function addParticipant(tx: Tx, at: Date, { reference, ...participa
   return id;
 }
 
-/** `room.left`, of someone who had joined. */
-export function toLeftEvent(visit: ParticipantRecord, leftAt: Date): NewEvent {
+/** The event `room.left` of a participant who had joined. */
+export function toLeftEvent(participant: ParticipantRecord, leftAt: Date): NewEvent {
   return {
     type: 'room.left',
-    workspaceId: visit.workspaceId,
-    data: { ...toEventData(visit), left_at: toUnixSeconds(leftAt) },
+    workspaceId: participant.workspaceId,
+    data: { ...toEventData(participant), left_at: toUnixSeconds(leftAt) },
   };
 }
 
-function toEventData({ joinedAt, ...visit }: ParticipantRecord) {
-  // The database holds who joined to it (participants_joined_check).
-  if (joinedAt === null) throw new Error(`Participant ${visit.id} joined at no time`);
+function toEventData({ joinedAt, ...participant }: ParticipantRecord) {
+  // Guaranteed by the constraint participants_joined_check.
+  if (joinedAt === null) throw new Error(`Participant ${participant.id} has no time of joining`);
   return {
-    workspace_id: visit.workspaceId,
-    room_id: visit.roomId,
-    room_name: visit.roomName,
-    participant_id: visit.id,
-    participant_name: visit.name,
-    user_id: visit.userId,
-    contact_id: visit.contactId,
+    workspace_id: participant.workspaceId,
+    room_id: participant.roomId,
+    room_name: participant.roomName,
+    participant_id: participant.id,
+    participant_name: participant.name,
+    user_id: participant.userId,
+    contact_id: participant.contactId,
     joined_at: toUnixSeconds(joinedAt),
   };
 }
 
 /**
- * Lets somebody in who waits: the room was used, a contact came (by the email address, where there is one), and
- * `room.joined` is emitted. For who does not wait (any more) nothing happens. Returns the participant as they are then.
+ * Moves a waiting participant to `joined`: updates the room's `last_used_at`, finds or creates the contact of their
+ * email address, and emits `room.joined`. Does nothing for any other status. Returns the participant after the change.
  * Throws 404 "Participant not found".
  */
 export async function markJoined(tx: Tx, at: Date, key: ParticipantKey): Promise<ParticipantRecord> {
-  const visit = await lockParticipant(tx, key);
-  if (visit.status !== 'waiting') return visit;
-  const { workspaceId, roomId, id, name, email } = visit;
+  const participant = await lockParticipant(tx, key);
+  if (participant.status !== 'waiting') return participant;
+  const { workspaceId, roomId, id, name, email } = participant;
   await tx.$executeRaw`
-    update rooms set last_used_at = greatest(last_used_at, ${at}) where workspace_id = ${workspaceId} and id = ${roomId}`;
+    update rooms set last_used_at = greatest(last_used_at, ${at})
+    where workspace_id = ${workspaceId} and id = ${roomId}`;
   const contactId = await findOrCreateContact(tx, { workspaceId, name, email, at });
   await tx.$executeRaw`
     update participants set status = 'joined', joined_at = ${at}, contact_id = ${contactId}::int,
       last_seen_at = greatest(last_seen_at, ${at})
     where workspace_id = ${workspaceId} and id = ${id}`;
-  const entered: ParticipantRecord = { ...visit, status: 'joined', contactId, joinedAt: at };
-  await emit(tx, at, { type: 'room.joined', workspaceId, data: toEventData(entered) });
+  const joined: ParticipantRecord = { ...participant, status: 'joined', contactId, joinedAt: at };
+  await emit(tx, at, { type: 'room.joined', workspaceId, data: toEventData(joined) });
   await recordContactEvent(tx, { workspaceId, type: 'room_join', contactId, roomId, bookingPageId: null, at });
-  return entered;
+  return joined;
 }
 
 /**
- * Lets somebody go who joined or waits, and emits `room.left` for who joined; nobody leaves before they joined. For who
- * left or was refused nothing happens. Returns the participant as they are then. Throws 404 "Participant not found".
+ * Moves a waiting or joined participant to `left`, not before they joined. Emits `room.left` if they had joined. Does
+ * nothing for any other status. Returns the participant after the change. Throws 404 "Participant not found".
  */
 export async function markLeft(tx: Tx, at: Date, key: ParticipantKey): Promise<ParticipantRecord> {
-  const visit = await lockParticipant(tx, key);
-  if (visit.status !== 'waiting' && visit.status !== 'joined') return visit;
-  const { workspaceId, id } = visit;
-  const leftAt = later(at, visit.joinedAt);
+  const participant = await lockParticipant(tx, key);
+  if (participant.status !== 'waiting' && participant.status !== 'joined') return participant;
+  const { workspaceId, id } = participant;
+  const leftAt = later(at, participant.joinedAt);
   await tx.$executeRaw`
     update participants set status = 'left', left_at = ${leftAt} where workspace_id = ${workspaceId} and id = ${id}`;
-  if (visit.status === 'joined') await emit(tx, leftAt, toLeftEvent(visit, leftAt));
-  return { ...visit, status: 'left', leftAt };
+  if (participant.status === 'joined') await emit(tx, leftAt, toLeftEvent(participant, leftAt));
+  return { ...participant, status: 'left', leftAt };
 }
 
 function later(one: Date, other: Date | null): Date {
   return other !== null && other > one ? other : one;
 }
 
-/** Emits `room.left` for everyone who is in a room that is about to be deleted. */
+/** Emits `room.left` for every joined participant of a room that is about to be deleted. */
 export async function emitLeftForRoom(tx: Tx, at: Date, workspaceId: number, roomId: number): Promise<void> {
   const rows = await tx.$queryRaw<ParticipantRow[]>`
     select ${participantColumns} from ${participantTables}
-    where p.workspace_id = ${workspaceId} and p.room_id = ${roomId} and p.status = 'joined' order by p.created_at, p.id`;
+    where p.workspace_id = ${workspaceId} and p.room_id = ${roomId} and p.status = 'joined'
+    order by p.created_at, p.id`;
   await emitAll(
     tx,
     at,
-    rows.map(toParticipantRecord).map((visit) => toLeftEvent(visit, later(at, visit.joinedAt))),
+    rows.map(toParticipantRecord).map((participant) => toLeftEvent(participant, later(at, participant.joinedAt))),
   );
 }

@@ -1,4 +1,7 @@
-/** The states of a participant: who waits joins, is refused or leaves, who joined leaves, and the last two are final. */
+/**
+ * The status of a participant. `waiting` becomes `joined`, `refused` or `left`; `joined` becomes `left`; `refused` and
+ * `left` are final.
+ */
 import { toEnum } from '../../core/enums.ts';
 
 export const participantStatuses = ['waiting', 'joined', 'refused', 'left'] as const;

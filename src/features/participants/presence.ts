@@ -1,4 +1,4 @@
-/** What participants tell of themselves: that they are there, and that they go. */
+/** What participants do with their token: they send heartbeats and leave. */
 import type { RoomCaller } from '../../auth/participants.ts';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
@@ -15,37 +15,41 @@ import {
 import { toOwnParticipant } from './present.ts';
 import type { OwnParticipant } from './schemas.ts';
 
-/** A sign of life is not written so soon after another. */
-const MIN_PAUSE_MS = 10 * SECOND_MS;
+/** A heartbeat is not stored if the stored one is younger than this. */
+const MIN_INTERVAL_MS = 10 * SECOND_MS;
 
 /**
- * Notes that the participant is there, at most every 10 seconds, and tells them how they stand to the room. Who left or
- * was refused stays so. Throws 404 "Participant not found" where the room was deleted meanwhile.
+ * Stores a heartbeat of the participant, at most every 10 seconds, and returns the participant with their status. Does
+ * not change a participant who has left or was refused. Throws 404 "Participant not found" if the room has been
+ * deleted.
  */
 export async function recordPresence(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   { workspaceId, id }: RoomCaller,
 ): Promise<OwnParticipant> {
   const now = clock.now();
-  const due = new Date(now.getTime() - MIN_PAUSE_MS);
+  const latest = new Date(now.getTime() - MIN_INTERVAL_MS);
   const [row] = await db.$queryRaw<(ParticipantRow & { waitingRoomMessage: string | null })[]>`
     with seen as (
       update participants set last_seen_at = ${now}
-      where workspace_id = ${workspaceId} and id = ${id} and status in ('waiting', 'joined') and last_seen_at <= ${due})
+      where workspace_id = ${workspaceId} and id = ${id} and status in ('waiting', 'joined')
+        and last_seen_at <= ${latest})
     select ${participantColumns}, r.waiting_room_message as "waitingRoomMessage" from ${participantTables}
     where p.workspace_id = ${workspaceId} and p.id = ${id}`;
   if (!row) throw notFound('Participant');
-  const { waitingRoomMessage, ...visit } = row;
-  return toOwnParticipant(toParticipantRecord(visit), waitingRoomMessage);
+  const { waitingRoomMessage, ...participant } = row;
+  return toOwnParticipant(toParticipantRecord(participant), waitingRoomMessage);
 }
 
-/** Leaves the room, or the wait for it; who left or was refused stays so. Emits `room.left` for who had joined. */
+/**
+ * Leaves the room or its waiting room. Emits `room.left` if the participant had joined. Leaving again changes nothing.
+ */
 export async function leaveRoom(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   participant: RoomCaller,
 ): Promise<{ ok: true }> {
   const { workspaceId, status } = participant;
-  // Both are final: nobody waits for a lock to hear of it.
+  // Both are final, so the lock is not needed.
   if (status === 'left' || status === 'refused') return { ok: true };
   await transact(db, async (tx) => {
     await lockWorkspace(tx, workspaceId, 'Participant');

@@ -1,4 +1,4 @@
-/** A room, and what somebody may do there who would enter it, or let others in. */
+/** Finds a room by its name, and whether the caller is one of its hosts. */
 import type { Caller } from '../../auth/identify.ts';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
@@ -11,13 +11,13 @@ export type RoomAccess = {
   roomId: number;
   hasWaitingRoom: boolean;
   waitingRoomMessage: string | null;
-  /** Whether the caller goes in without waiting, and lets others in. */
+  /** Hosts join without waiting, and admit or refuse others. */
   isHost: boolean;
 };
 
 type Row = Omit<RoomAccess, 'isHost'> & { userId: number; role: string | null };
 
-/** The room `name`, whoever calls. Throws 404 "Room not found". */
+/** Finds a room for any caller. Throws 404 "Room not found". */
 export async function findRoomAccess(db: Database | Tx, caller: Caller | null, name: string): Promise<RoomAccess> {
   if (!isSlug(name)) throw notFound('Room');
   const [row] = await db.$queryRaw<Row[]>`
@@ -30,20 +30,22 @@ export async function findRoomAccess(db: Database | Tx, caller: Caller | null, n
   return { workspaceId, roomId, hasWaitingRoom, waitingRoomMessage, isHost: caller !== null && isHost(caller, row) };
 }
 
-/** The room's user, and owner and admin of its workspace; by a key, in its one workspace. */
+/**
+ * Hosts are the user of the room, and the owner and admins of its workspace. An API key is limited to its workspace.
+ */
 function isHost({ userId, credential }: Caller, room: Row): boolean {
   if (credential.kind === 'key' && credential.workspaceId !== room.workspaceId) return false;
   return room.userId === userId || (room.role !== null && isAtLeast(toRole(room.role), 'admin'));
 }
 
-/** The room `name` for its hosts; to everybody else there is none. Throws 404 "Room not found". */
+/** Finds a room for one of its hosts. Throws 404 "Room not found", also for every other caller. */
 export async function findHostAccess(db: Database | Tx, caller: Caller, name: string): Promise<RoomAccess> {
   const access = await findRoomAccess(db, caller, name);
   if (!access.isHost) throw notFound('Room');
   return access;
 }
 
-/** What `find` finds, once more behind the lock of its workspace: room and roles may have changed before it was had. */
+/** Locks the workspace of the room and calls `find` again, since the room and the roles may have changed meanwhile. */
 export async function lockRoomAccess(tx: Tx, find: (tx: Tx) => Promise<RoomAccess>): Promise<RoomAccess> {
   const { workspaceId } = await find(tx);
   await lockWorkspace(tx, workspaceId, 'Room');

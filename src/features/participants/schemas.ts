@@ -6,22 +6,24 @@ import { participantStatuses } from './participant-status.ts';
 const roomName = z.string().describe('Name of the room');
 const status = z
   .enum(participantStatuses)
-  .describe('waiting until let in (joined) or not (refused); left in the end. refused and left are final');
-const joinedAt = unixSeconds.nullable().describe('Unix timestamp in seconds; null: not (yet) let in');
+  .describe('`waiting` becomes `joined`, `refused` or `left`; `joined` becomes `left`; the last two are final');
+const joinedAt = unixSeconds.nullable().describe('Unix timestamp in seconds; null until the participant has joined');
 
 export const Participant = z
   .object({
     id,
     name: z.string(),
-    email: z.string().nullable().describe('null: a guest who gave none'),
-    user_id: id.nullable().describe('User ID of who is signed in; null: a guest'),
-    contact_id: id.nullable().describe('The contact that they became by joining; null without an email address'),
+    email: z.string().nullable().describe('null for a guest who sent none'),
+    user_id: id.nullable().describe('User ID; null for a guest'),
+    contact_id: id
+      .nullable()
+      .describe('The contact with their email address; null before joining or without an address'),
     status,
     created_at: unixSeconds.describe('When they asked to join, Unix timestamp in seconds'),
     joined_at: joinedAt,
-    left_at: unixSeconds.nullable().describe('Unix timestamp in seconds; null: not (yet) left'),
+    left_at: unixSeconds.nullable().describe('Unix timestamp in seconds; null until the participant has left'),
   })
-  .meta({ id: 'Participant', description: 'Somebody in a room, waiting before it, or who was there' });
+  .meta({ id: 'Participant', description: 'A person who is or was in a room, waits to be admitted, or was refused' });
 export type Participant = z.infer<typeof Participant>;
 
 export const OwnParticipant = z
@@ -30,18 +32,21 @@ export const OwnParticipant = z
     room_name: z.string(),
     name: z.string(),
     status,
-    waiting_room_message: z.string().nullable().describe("The room's message; null but for those who wait"),
+    waiting_room_message: z
+      .string()
+      .nullable()
+      .describe('The message of the room while the participant is waiting, else null'),
     joined_at: joinedAt,
     created_at: unixSeconds.describe('When they asked to join, Unix timestamp in seconds'),
   })
-  .meta({ id: 'OwnParticipant', description: 'A participant of a room, as they see themself' });
+  .meta({ id: 'OwnParticipant', description: 'A participant, as the participant sees themself' });
 export type OwnParticipant = z.infer<typeof OwnParticipant>;
 
 const JoinedParticipant = OwnParticipant.extend({
   token: z
     .string()
-    .describe('What the other operations of the room know the participant by. Begins with `lnp_`; shown only here'),
-}).meta({ id: 'JoinedParticipant', description: 'A participant of a room, with the token that is theirs alone' });
+    .describe('Identifies the participant in the other operations of the room. Begins with `lnp_`; returned only here'),
+}).meta({ id: 'JoinedParticipant', description: 'A new participant, with their token' });
 export type JoinedParticipant = z.infer<typeof JoinedParticipant>;
 
 export const JoinInput = z.object({
@@ -49,13 +54,15 @@ export const JoinInput = z.object({
   name: singleLineText(MAX_NAME_LENGTH)
     .nullable()
     .describe(
-      `How to be called, at most ${MAX_NAME_LENGTH} characters; required of a guest, the account's where a user leaves it out`,
+      `At most ${MAX_NAME_LENGTH} characters; required for a guest, default for a user: the name of the account`,
     )
     .meta({ example: 'Vera Novak' })
     .optional(),
   email: email
     .nullable()
-    .describe("A guest's email address, by which they are known as a contact; a user's is always the account's")
+    .describe(
+      'Email address of a guest, which matches them to a contact; ignored for a user, who has that of the account',
+    )
     .meta({ example: 'vera@example.com' })
     .optional(),
 });
@@ -63,7 +70,7 @@ export type JoinInput = z.infer<typeof JoinInput>;
 
 export const ListParticipantsInput = z.object({
   name: roomName,
-  status: z.enum(participantStatuses).describe('Only these; without it those who wait and who joined').optional(),
+  status: z.enum(participantStatuses).describe('Default: participants who wait or have joined').optional(),
   ...ListPageInput.shape,
 });
 export type ListParticipantsInput = z.infer<typeof ListParticipantsInput>;

@@ -1,4 +1,4 @@
-/** Letting people in who wait, or not. Each looks behind the workspace's lock whether the caller may. */
+/** Admitting and refusing waiting participants. The role of the caller is checked with the workspace locked. */
 import type { Caller } from '../../auth/identify.ts';
 import { conflict } from '../../core/errors.ts';
 import { type Tx, transact } from '../../db/client.ts';
@@ -10,25 +10,25 @@ import { toParticipant } from './present.ts';
 import { findHostAccess, lockRoomAccess } from './room-access.ts';
 import type { Participant, ParticipantInput } from './schemas.ts';
 
-const whatStandsAgainst: Record<Exclude<ParticipantStatus, 'waiting'>, string> = {
-  joined: 'The participant has joined already',
-  refused: 'The participant was refused already',
-  left: 'The participant has left already',
+const conflicts: Record<Exclude<ParticipantStatus, 'waiting'>, string> = {
+  joined: 'The participant has already joined',
+  refused: 'The participant has already been refused',
+  left: 'The participant has already left',
 };
 
 type Needs = Pick<Services, 'db' | 'clock'>;
 
 /**
- * Lets somebody in who waits, and emits `room.joined`; who is in already stays so. Throws 404 "Room not found" and
- * "Participant not found", and 409 for who was refused or left.
+ * Admits a waiting participant and emits `room.joined`. Admitting a participant who has joined changes nothing. Throws
+ * 404 "Room not found" and "Participant not found", and 409 for a participant who was refused or has left.
  */
-export function admit(services: Needs, caller: Caller, input: ParticipantInput): Promise<Participant> {
+export function admitParticipant(services: Needs, caller: Caller, input: ParticipantInput): Promise<Participant> {
   return asHost(services, caller, input, async (tx, key) =>
     requireStatus(await markJoined(tx, services.clock.now(), key), 'joined'),
   );
 }
 
-/** The participant whom `decide` lets in or not, with everything locked that it needs. */
+/** Calls `decide` with the workspace locked, if the caller is a host of the room. */
 function asHost(
   { db }: Needs,
   caller: Caller,
@@ -41,23 +41,23 @@ function asHost(
   });
 }
 
-function requireStatus(visit: ParticipantRecord, wanted: 'joined' | 'refused'): Participant {
-  if (visit.status !== wanted && visit.status !== 'waiting') throw conflict(whatStandsAgainst[visit.status]);
-  return toParticipant(visit);
+function requireStatus(participant: ParticipantRecord, wanted: 'joined' | 'refused'): Participant {
+  if (participant.status !== wanted && participant.status !== 'waiting') throw conflict(conflicts[participant.status]);
+  return toParticipant(participant);
 }
 
 /**
- * Refuses somebody who waits; who was refused already stays so. Throws 404 "Room not found" and "Participant not
- * found", and 409 for who joined or left.
+ * Refuses a waiting participant. Refusing a participant again changes nothing. Throws 404 "Room not found" and
+ * "Participant not found", and 409 for a participant who has joined or left.
  */
-export function refuse(services: Needs, caller: Caller, input: ParticipantInput): Promise<Participant> {
+export function refuseParticipant(services: Needs, caller: Caller, input: ParticipantInput): Promise<Participant> {
   return asHost(services, caller, input, async (tx, key) => requireStatus(await refuseIfWaiting(tx, key), 'refused'));
 }
 
 async function refuseIfWaiting(tx: Tx, key: ParticipantKey): Promise<ParticipantRecord> {
-  const visit = await lockParticipant(tx, key);
-  if (visit.status !== 'waiting') return visit;
+  const participant = await lockParticipant(tx, key);
+  if (participant.status !== 'waiting') return participant;
   await tx.$executeRaw`
     update participants set status = 'refused' where workspace_id = ${key.workspaceId} and id = ${key.id}`;
-  return { ...visit, status: 'refused' };
+  return { ...participant, status: 'refused' };
 }

@@ -10,8 +10,8 @@ const NEVER_STOPPED = 'The recording was never stopped';
 const NO_FILE = 'The file was never uploaded';
 
 /**
- * Fails the recordings that have no file, were not updated for `recordingTimeoutHours`, and whose file is not queued to be
- * copied. Returns how many failed. Concurrent calls are safe.
+ * Fails the recordings that have no file, were not updated for `recordingTimeoutHours`, and whose file is not queued to
+ * be copied. Returns how many failed. Concurrent calls are safe.
  */
 export async function failStaleRecordings({
   db,

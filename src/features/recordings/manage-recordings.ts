@@ -36,8 +36,8 @@ async function lockRecording(tx: Tx, caller: Caller, input: RecordingInput): Pro
 }
 
 /**
- * Deletes a recording and its file. If the store is down, the file is removed later. Throws 404, and 403 without the role
- * admin in its workspace.
+ * Deletes a recording and its file. If the store is down, the file is removed later. Throws 404, and 403 without the
+ * role admin in its workspace.
  */
 export async function deleteRecording(
   services: Services,

@@ -119,7 +119,9 @@ export async function readRecording(
   return toRecording(row, origin);
 }
 
-/** A recording of one of the caller's rooms. Throws the same 404 for an unknown one and for one of another user's room. */
+/**
+ * A recording of one of the caller's rooms. Throws the same 404 for an unknown one and for one of another user's room.
+ */
 export async function findOwnRecording(
   db: Database | Tx,
   caller: Caller,

@@ -1,7 +1,7 @@
 /**
- * The lifecycle of a recording, as its recorder or a meeting provider reports it. Reports may arrive late, twice and out of
- * order, so a recording only moves forward. Call these functions with the workspace locked. `at` is when something
- * happened; `now` is when it was reported, which becomes `updated_at`.
+ * The lifecycle of a recording, as its recorder or a meeting provider reports it. Reports may arrive late, twice and
+ * out of order, so a recording only moves forward. Call these functions with the workspace locked. `at` is when
+ * something happened; `now` is when it was reported, which becomes `updated_at`.
  */
 import { badField, notFound } from '../../core/errors.ts';
 import { canTransition, isFinal, toRecordingStatus } from '../../core/recording-status.ts';
@@ -63,8 +63,8 @@ export type NewRecording = RecordingKey & {
 type CurrentRow = { id: number; status: string; endedAt: Date | null; updatedAt: Date };
 
 /**
- * Adds a recording with status `started` and emits `recording.started`. Returns its id; null if the archive id exists in
- * the room, or if the recording has an upload token and another one with a token is running in the room.
+ * Adds a recording with status `started` and emits `recording.started`. Returns its id; null if the archive id exists
+ * in the room, or if the recording has an upload token and another one with a token is running in the room.
  */
 export async function addRecording(tx: Tx, at: Date, recording: NewRecording, now = at): Promise<number | null> {
   const { count } = await tx.recording.createMany({
@@ -98,10 +98,10 @@ function toEventData(workspaceId: number, row: Row) {
 }
 
 /**
- * Moves a recording forward to the status of the update. Emits `recording.completed` when it becomes available, for which
- * it needs a file now or from before. A recording that is available or failed leaves the copy queue. A transition that is
- * not allowed, such as a repeated or late one, changes nothing. Returns whether the recording moved. Throws 404 "Recording
- * not found", and 400 for a `duration` or `size` that is not a number of at least 0.
+ * Moves a recording forward to the status of the update. Emits `recording.completed` when it becomes available, for
+ * which it needs a file now or from before. A recording that is available or failed leaves the copy queue. A transition
+ * that is not allowed, such as a repeated or late one, changes nothing. Returns whether the recording moved. Throws 404
+ * "Recording not found", and 400 for a `duration` or `size` that is not a number of at least 0.
  */
 export async function advanceRecording(
   tx: Tx,

@@ -17,9 +17,9 @@ import type { RecordingInput, SaveToLibraryInput } from './schemas.ts';
 const MAX_SECONDS = 2 ** 31 - 1;
 
 /**
- * Copies a recording of one of the caller's rooms into the library of its workspace, and emits `library_item.uploaded`. The
- * bytes do not leave the store. Without `name`, the item has the title of the recording, or else the name of its room. A
- * failure leaves no object behind.
+ * Copies a recording of one of the caller's rooms into the library of its workspace, and emits `library_item.uploaded`.
+ * The bytes do not leave the store. Without `name`, the item has the title of the recording, or else the name of its
+ * room. A failure leaves no object behind.
  *
  * Throws 404 "Recording not found", also if it is deleted meanwhile; 409 "The recording is not available yet" or "The
  * recording has failed"; 400 "File is larger than 100 MB"; and 500 "Upload failed: storage service unavailable".

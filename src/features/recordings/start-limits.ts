@@ -1,4 +1,7 @@
-/** Limits how many recordings participants start, since anyone can become a participant of a room without a waiting room. */
+/**
+ * Limits how many recordings participants start, since anyone can become a participant of a room without a waiting
+ * room.
+ */
 import { conflict, tooManyRequests } from '../../core/errors.ts';
 import { HOUR_MS, SECOND_MS } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
@@ -14,8 +17,8 @@ type Counts = { unfinished: number; recent: number; firstAt: Date | null };
 
 /**
  * Throws if a participant may not start another recording in the room now: 409 if too many have no file yet, 429 if too
- * many were started in the last hour. Recordings that the room's user or a provider started do not count. Call it with the
- * workspace locked.
+ * many were started in the last hour. Recordings that the room's user or a provider started do not count. Call it with
+ * the workspace locked.
  */
 export async function requireWithinStartLimits(tx: Tx, at: Date, { workspaceId, roomId }: RoomKey): Promise<void> {
   const hourAgo = new Date(at.getTime() - HOUR_MS);

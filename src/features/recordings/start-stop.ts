@@ -27,8 +27,8 @@ type Needs = Pick<Services, 'db' | 'clock'>;
 type NewRecording = { title?: string | null | undefined; archive_id?: string | undefined; startedBy?: number };
 
 /**
- * Starts a recording in one of the caller's rooms, whatever their role in its workspace, and emits `recording.started`. The
- * upload token is returned only here. `origin` is the origin of the recording's URL.
+ * Starts a recording in one of the caller's rooms, whatever their role in its workspace, and emits `recording.started`.
+ * The upload token is returned only here. `origin` is the origin of the recording's URL.
  *
  * Throws 404 "Room not found", and 409 if a recording is running in the room or the archive_id exists there.
  */
@@ -110,9 +110,9 @@ async function lockRoomOfParticipant(tx: Tx, { workspaceId, roomId, id }: RoomCa
 }
 
 /**
- * Stops a recording in one of the caller's rooms, whatever their role in its workspace: sets `ended_at`, and the file can
- * follow. A recording that has been stopped or is finished does not change. Throws 404 "Room not found" and "Recording not
- * found".
+ * Stops a recording in one of the caller's rooms, whatever their role in its workspace: sets `ended_at`, and the file
+ * can follow. A recording that has been stopped or is finished does not change. Throws 404 "Room not found" and
+ * "Recording not found".
  */
 export function stopRecordingByUser(
   { db, clock }: Needs,
@@ -147,9 +147,9 @@ async function stopRecording(
 }
 
 /**
- * Stops any recording that is running in the participant's room, whoever started it. Throws 403 "Only participants who have
- * joined can record", and 404, also for a recording that is not running, unless the participant started it: earlier
- * recordings of the room are not visible to participants.
+ * Stops any recording that is running in the participant's room, whoever started it. Throws 403 "Only participants who
+ * have joined can record", and 404, also for a recording that is not running, unless the participant started it:
+ * earlier recordings of the room are not visible to participants.
  */
 export function stopRecordingByParticipant(
   { db, clock }: Needs,

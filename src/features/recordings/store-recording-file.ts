@@ -29,8 +29,8 @@ export function requireUnfinished(status: RecordingStatus): void {
  * succeeds. A failure leaves no object behind.
  *
  * Throws 400 "Only MP4 files are supported", "File is larger than ...", "File is empty" or "File is required"; 404
- * "Recording not found" if it is deleted meanwhile; 409 "The recording already has a file" or "The recording has failed";
- * 500 "Upload failed: storage service unavailable"; and the errors of the file's stream.
+ * "Recording not found" if it is deleted meanwhile; 409 "The recording already has a file" or "The recording has
+ * failed"; 500 "Upload failed: storage service unavailable"; and the errors of the file's stream.
  */
 export function storeRecordingFile(
   services: Services,

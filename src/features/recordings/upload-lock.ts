@@ -1,10 +1,12 @@
-/** Allows one upload of a recording at a time, so that a token cannot make the service receive the same file many times. */
+/**
+ * Allows one upload of a recording at a time, so that a token cannot make the service receive the same file many times.
+ */
 import { conflict } from '../../core/errors.ts';
 import { createKeyedSemaphore, type KeyedSemaphore } from '../../core/semaphore.ts';
 
 /**
- * Creates the locks of this process, by recording id. A call throws 409 while another one of the recording runs. Of uploads
- * to several processes, the first to commit succeeds.
+ * Creates the locks of this process, by recording id. A call throws 409 while another one of the recording runs. Of
+ * uploads to several processes, the first to commit succeeds.
  */
 export function createUploadLock(): KeyedSemaphore<number> {
   return createKeyedSemaphore<number>(1, {

@@ -25,8 +25,8 @@ export type Uploader = { recordingId: number; key: RecordingKey; uploadedBy: Cal
 type FoundRecording = { workspaceId: number; roomId: number; archiveId: string; status: string };
 
 /**
- * Finds the recorder that holds an upload token; null for an unknown token. A token stays valid after the upload, so that a
- * recorder that did not receive the response and uploads again gets 409 instead of 401.
+ * Finds the recorder that holds an upload token; null for an unknown token. A token stays valid after the upload, so
+ * that a recorder that did not receive the response and uploads again gets 409 instead of 401.
  */
 export async function findRecorder(db: Database, token: string): Promise<Recorder | null> {
   if (!isToken('lnr_', token)) return null;
@@ -38,8 +38,8 @@ export async function findRecorder(db: Database, token: string): Promise<Recorde
 }
 
 /**
- * Finds the recording that a file is uploaded to. Throws the same 404 for an unknown recording and for one that the caller
- * may not upload to, and 409 for one that needs no file.
+ * Finds the recording that a file is uploaded to. Throws the same 404 for an unknown recording and for one that the
+ * caller may not upload to, and 409 for one that needs no file.
  */
 export async function findUploader(
   db: Database,
@@ -77,9 +77,9 @@ async function findRecordingOfRecorder(
 }
 
 /**
- * Receives the upload of a recording's file; see `storeRecordingFile` for the errors. A body that has arrived in full is
- * committed even if the client has disconnected. The recording does not become stale during the upload, however long that
- * takes. `origin` is the origin of the recording's URL.
+ * Receives the upload of a recording's file; see `storeRecordingFile` for the errors. A body that has arrived in full
+ * is committed even if the client has disconnected. The recording does not become stale during the upload, however long
+ * that takes. `origin` is the origin of the recording's URL.
  */
 export async function uploadRecording(
   services: Services,

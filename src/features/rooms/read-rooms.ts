@@ -1,4 +1,4 @@
-/** Reading rooms: those of a user, those of a workspace, and one by its name. */
+/** Reads rooms: those of a user, those of a workspace, or one by its name. */
 import type { Actor, Caller } from '../../auth/identify.ts';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
@@ -28,20 +28,21 @@ type RoomRow = {
   session_id: string | null;
 };
 
-/** The public fields of the rooms in `r`. */
+/** The fields of the room `r`. */
 const roomColumns = Prisma.sql`
   r.id, r.workspace_id, r.name, r.user_id, r.display_name, r.created_at, r.last_used_at, r.scheduled_at,
   r.accent_color, r.waiting_room_enabled, r.waiting_room_message, r.session_id,
-  (select count(*)::int from recordings c where c.workspace_id = r.workspace_id and c.room_id = r.id) as recording_count`;
+  (select count(*)::int from recordings c where c.workspace_id = r.workspace_id and c.room_id = r.id)
+    as recording_count`;
 
-/** The condition that the room in `r` is the caller's, and for a key, in its one workspace. */
+/** The condition that the room `r` is the caller's. With an API key, it must also be in the workspace of the key. */
 export function isOwn({ userId, credential }: Caller): Prisma.Sql {
   return credential.kind === 'key'
     ? Prisma.sql`r.user_id = ${userId} and r.workspace_id = ${credential.workspaceId}`
     : Prisma.sql`r.user_id = ${userId}`;
 }
 
-/** The caller's rooms, newest first; for a key, those in its workspace. */
+/** The caller's rooms, newest first. With an API key, only those in its workspace. */
 export function listOwnRooms(services: Db, caller: Caller, page: ListPageInput): Promise<Room[]> {
   return listRooms(services, isOwn(caller), page);
 }
@@ -70,12 +71,12 @@ function toRoom(row: RoomRow): Room {
   };
 }
 
-/** All rooms of the workspace, whoever owns them, newest first. */
+/** All rooms of the workspace, newest first. */
 export function listWorkspaceRooms(services: Db, { workspaceId }: Actor, page: ListPageInput): Promise<Room[]> {
   return listRooms(services, Prisma.sql`r.workspace_id = ${workspaceId}`, page);
 }
 
-/** The caller's room. Throws the same 404 for what is no room and for another user's. */
+/** Reads a room of the caller. Throws the same 404 for an unknown room and for one of another user. */
 export async function readRoom(db: Database | Tx, caller: Caller, { name }: RoomInput): Promise<Room> {
   if (!isSlug(name)) throw notFound('Room');
   const [row] = await db.$queryRaw<RoomRow[]>`
@@ -84,18 +85,18 @@ export async function readRoom(db: Database | Tx, caller: Caller, { name }: Room
   return toRoom(row);
 }
 
-/** The same, behind the lock of its workspace. */
+/** Locks the workspace of a room of the caller and reads the room. Throws as `readRoom` does. */
 export async function lockOwnRoom(tx: Tx, caller: Caller, input: RoomInput): Promise<Room> {
   const { workspace_id } = await readRoom(tx, caller, input);
   await lockWorkspace(tx, workspace_id, 'Room');
-  // Again: it may have been deleted, or passed on, before the lock was had.
+  // Read again: while the lock was awaited, the room may have been deleted or reassigned.
   return readRoom(tx, caller, input);
 }
 
-/** What a room shows of itself to anyone. Throws 404. */
+/** Reads the public fields of a room. Throws 404 "Room not found". */
 export async function readPublicRoom({ db }: Db, { roomName }: PublicRoomInput): Promise<PublicRoom> {
   if (!isSlug(roomName)) throw notFound('Room');
-  // In SQL, since Prisma rounds numbers to 16 digits.
+  // In SQL, because Prisma rounds numbers to 16 digits.
   const [row] = await db.$queryRaw<
     Pick<RoomRow, 'name' | 'display_name' | 'accent_color' | 'waiting_room_enabled' | 'scheduled_at'>[]
   >`

@@ -2,18 +2,18 @@ import { z } from 'zod';
 import { isSlug, slugFormat } from '../../core/slugs.ts';
 import { hexColor, id, multilineText, singleLineText, unixSeconds } from '../../core/validation.ts';
 
-const MAX_DISPLAY_NAME = 100;
-const MAX_MESSAGE = 1000;
-const MAX_SESSION = 200;
+const MAX_DISPLAY_NAME_LENGTH = 100;
+const MAX_MESSAGE_LENGTH = 1000;
+const MAX_SESSION_ID_LENGTH = 200;
 export const DEFAULT_COLOR = '#6366f1';
 
 export const Room = z
   .object({
     id,
-    workspace_id: id.describe('The workspace that the room belongs to'),
+    workspace_id: id.describe('Workspace ID'),
     name: z.string().describe('Unique slug').meta({ example: 'amber-falcon' }),
     user_id: id.describe('User ID of the owner'),
-    display_name: z.string().nullable().describe('What people call the room; null: only its name'),
+    display_name: z.string().nullable().describe('Name to show to people; null if the room has only its name'),
     created_at: unixSeconds,
     last_used_at: unixSeconds,
     recording_count: z.int(),
@@ -21,22 +21,22 @@ export const Room = z
     accent_color: z.string().describe('Hex color for branding').meta({ example: DEFAULT_COLOR }),
     waiting_room_enabled: z.int().min(0).max(1).describe('1 enabled, 0 disabled'),
     waiting_room_message: z.string().nullable().describe('Shown to waiting participants'),
-    session_id: z.string().nullable().describe('What a meeting provider calls the room; null: its name'),
+    session_id: z.string().nullable().describe('ID of the room at the meeting provider; null if that is its name'),
   })
   .meta({ id: 'Room', description: 'A meeting room' });
 export type Room = z.infer<typeof Room>;
 
-/** What a room shows of itself to whoever has its name. */
+/** The fields that anyone who knows the name of a room can read. */
 export const PublicRoom = Room.pick({
   name: true,
   display_name: true,
   accent_color: true,
   waiting_room_enabled: true,
   scheduled_at: true,
-}).meta({ id: 'PublicRoom', description: 'A room as it is before one joins' });
+}).meta({ id: 'PublicRoom', description: 'The public fields of a room' });
 export type PublicRoom = z.infer<typeof PublicRoom>;
 
-/** A name in a path: one that cannot be a room's is as unknown as any other. */
+/** A room name in a path. A name that is not valid is not rejected: no room has it, so the result is 404. */
 export const RoomInput = z.object({ name: z.string().describe('Name of the room') });
 export type RoomInput = z.infer<typeof RoomInput>;
 
@@ -51,20 +51,21 @@ const settings = {
   accent_color: hexColor.describe('Hex color for branding').meta({ example: DEFAULT_COLOR }).optional(),
   waiting_room_enabled: z
     .union([z.literal([0, 1]), z.boolean()], { error: 'waiting_room_enabled must be 1 or 0' })
-    .describe('1 or true: participants wait until they are let in')
+    .describe('1 or true: participants wait until they are admitted')
     .optional(),
-  waiting_room_message: multilineText(MAX_MESSAGE)
+  waiting_room_message: multilineText(MAX_MESSAGE_LENGTH)
     .nullable()
-    .describe(`Shown to waiting participants; at most ${MAX_MESSAGE} characters; null clears it`)
+    .describe(`Shown to waiting participants; at most ${MAX_MESSAGE_LENGTH} characters; null clears it`)
     .optional(),
-  display_name: singleLineText(MAX_DISPLAY_NAME)
+  display_name: singleLineText(MAX_DISPLAY_NAME_LENGTH)
     .nullable()
-    .describe(`What people call the room; at most ${MAX_DISPLAY_NAME} characters; null or blank clears it`)
+    .describe(`Name to show to people; at most ${MAX_DISPLAY_NAME_LENGTH} characters; null or blank clears it`)
     .optional(),
-  session_id: singleLineText(MAX_SESSION)
+  session_id: singleLineText(MAX_SESSION_ID_LENGTH)
     .nullable()
     .describe(
-      `What a meeting provider calls the room, where that is not its name; at most ${MAX_SESSION} characters, unique in the workspace; null or blank clears it`,
+      `ID of the room at the meeting provider, if that is not its name; at most ${MAX_SESSION_ID_LENGTH} characters; ` +
+        'unique in the workspace; null or blank clears it',
     )
     .optional(),
 };
@@ -74,12 +75,12 @@ export const CreateRoomInput = z.object({
   name: z
     .string({ error: INVALID_NAME })
     .refine(isSlug, { error: INVALID_NAME })
-    .describe('2 to 64 of a-z, 0-9 and single inner hyphens; generated when omitted')
+    .describe('2 to 64 characters of a-z, 0-9 and single inner hyphens; generated when omitted')
     .meta({ ...slugFormat, example: 'amber-falcon' })
     .optional(),
   ...settings,
   workspace_id: id
-    .describe("The workspace to create it in; when omitted, the key's workspace, else the caller's Personal")
+    .describe('Workspace ID; default: the workspace of the API key, or else the Personal workspace of the caller')
     .optional(),
 });
 export type CreateRoomInput = z.infer<typeof CreateRoomInput>;

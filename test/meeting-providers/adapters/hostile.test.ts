@@ -1,4 +1,6 @@
-/** Whatever arrives, signed or not, an adapter accepts it or says that it is unverified or malformed, and nothing else. */
+/**
+ * Whatever arrives, signed or not, an adapter accepts it or says that it is unverified or malformed, and nothing else.
+ */
 import {
   type Arbitrary,
   anything,

@@ -119,7 +119,10 @@ function apply(room: Room, events: readonly ProviderEvent[], connectionId = CONN
   });
 }
 
-/** Everything that a meeting has left behind, but ids, and what depends on which fact was the first to tell of a recording. */
+/**
+ * Everything that a meeting has left behind, but ids, and what depends on which fact was the first to tell of a
+ * recording.
+ */
 async function outcomeOf({ id: roomId }: Room) {
   const { db } = app.services;
   const where = { workspaceId: team.id, roomId };

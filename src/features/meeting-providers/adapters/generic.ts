@@ -153,8 +153,8 @@ function eventSchema<const Type extends string, Subject extends z.ZodRawShape>(t
 }
 
 /**
- * Returns the `webhook-id`. Throws UnverifiedCallback unless the callback is signed with the secret and was sent within the
- * tolerance.
+ * Returns the `webhook-id`. Throws UnverifiedCallback unless the callback is signed with the secret and was sent within
+ * the tolerance.
  */
 function verify(callback: Callback, { secret }: GenericCredentials, now: Date): string {
   const id = readHeader(callback, 'webhook-id');

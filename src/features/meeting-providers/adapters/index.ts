@@ -11,7 +11,9 @@ export type ProviderKind = (typeof providerKinds)[number];
 
 export const providers: Readonly<Record<ProviderKind, ProviderAdapter>> = { vonage, livekit, generic };
 
-/** The credentials that verify the callbacks of each provider. Everything but API keys and application ids is secret. */
+/**
+ * The credentials that verify the callbacks of each provider. Everything but API keys and application ids is secret.
+ */
 export const credentialsShape = {
   vonage: VonageCredentials,
   livekit: LivekitCredentials,

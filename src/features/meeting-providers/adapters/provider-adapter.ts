@@ -2,13 +2,15 @@
 import { AppError, type Issue } from '../../../core/errors.ts';
 import type { ProviderEvent } from './provider-event.ts';
 
-/** A request as it arrived. `body` is the raw bytes, because the signature is of the bytes and not of the JSON value. */
+/**
+ * A request as it arrived. `body` is the raw bytes, because the signature is of the bytes and not of the JSON value.
+ */
 export type Callback = { headers: Readonly<Record<string, string | string[] | undefined>>; body: Buffer };
 
 /**
- * The content of a callback with a valid signature. `dedupeKey` (1 to 200 characters) is the same each time the provider
- * sends the same thing. `events` is empty for a kind of callback that has nothing to do with participants or recordings;
- * it is accepted all the same, or the provider would send it again.
+ * The content of a callback with a valid signature. `dedupeKey` (1 to 200 characters) is the same each time the
+ * provider sends the same thing. `events` is empty for a kind of callback that has nothing to do with participants or
+ * recordings; it is accepted all the same, or the provider would send it again.
  */
 export type VerifiedCallback = { dedupeKey: string; events: ProviderEvent[] };
 
@@ -17,8 +19,8 @@ export type ProviderCredentials = Readonly<Record<string, string | undefined>>;
 
 export type ProviderAdapter = {
   /**
-   * Verifies a callback at the time `now` and reads its events. Throws UnverifiedCallback (401) if it is not signed with
-   * these credentials, and MalformedCallback (400) if it is signed but cannot be read. Throws a plain Error for
+   * Verifies a callback at the time `now` and reads its events. Throws UnverifiedCallback (401) if it is not signed
+   * with these credentials, and MalformedCallback (400) if it is signed but cannot be read. Throws a plain Error for
    * credentials of another shape, which is a bug of ours.
    */
   readAndVerify(callback: Callback, credentials: ProviderCredentials, now: Date): Promise<VerifiedCallback>;

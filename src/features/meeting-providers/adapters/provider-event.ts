@@ -1,8 +1,10 @@
-/** What happened in a meeting, in the service's own terms. No field name or unit of a provider goes past the adapters. */
+/**
+ * What happened in a meeting, in the service's own terms. No field name or unit of a provider goes past the adapters.
+ */
 
 /**
- * How a provider identifies the room. LiveKit and generic send the name of the room here; Vonage sends the id of its own
- * session, which the room's `session_id` maps. Both are as the provider sent them: the room may not exist.
+ * How a provider identifies the room. LiveKit and generic send the name of the room here; Vonage sends the id of its
+ * own session, which the room's `session_id` maps. Both are as the provider sent them: the room may not exist.
  */
 export type RoomReference = { kind: 'name'; name: string } | { kind: 'session'; sessionId: string };
 
@@ -13,10 +15,10 @@ export type RecordingFile = { url: string };
 type Measures = { duration: number | null; size: number | null };
 
 /**
- * One thing that happened in a meeting. Events arrive late, twice and in any order. `at` is when it happened, as exactly
- * as the provider says: never in the future, and the time of arrival if the provider's time is missing or absurd.
- * Ids are as sent, trimmed (1 to 200 characters). Texts that people wrote are cleaned and cut: names at 100 characters,
- * titles at 200, reasons at 500.
+ * One thing that happened in a meeting. Events arrive late, twice and in any order. `at` is when it happened, as
+ * exactly as the provider says: never in the future, and the time of arrival if the provider's time is missing or
+ * absurd. Ids are as sent, trimmed (1 to 200 characters). Texts that people wrote are cleaned and cut: names at 100
+ * characters, titles at 200, reasons at 500.
  */
 export type ProviderEvent =
   | {

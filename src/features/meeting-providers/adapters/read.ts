@@ -1,7 +1,7 @@
 /**
- * Reads what a callback contains: headers, JSON, shapes and single values. Ids must match exactly, so a bad id is refused.
- * Texts that people wrote are cleaned instead of refused: the provider cannot correct them, and a join must not be lost
- * because of a name.
+ * Reads what a callback contains: headers, JSON, shapes and single values. Ids must match exactly, so a bad id is
+ * refused. Texts that people wrote are cleaned instead of refused: the provider cannot correct them, and a join must
+ * not be lost because of a name.
  */
 import { z } from 'zod';
 import { email, MAX_NAME_LENGTH, requiredText, toBadRequest } from '../../../core/validation.ts';
@@ -62,8 +62,8 @@ export function readCredentials<Schema extends z.ZodType>(
 }
 
 /**
- * Parses the JSON that a participant's token may carry for us: `{participant_token?, name?, email?}`. A field of another
- * type becomes null. Returns null if the text is not a JSON object.
+ * Parses the JSON that a participant's token may carry for us: `{participant_token?, name?, email?}`. A field of
+ * another type becomes null. Returns null if the text is not a JSON object.
  */
 export function readCustomData(text: string): CustomData | null {
   let value: unknown;

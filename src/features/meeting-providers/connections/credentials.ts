@@ -9,7 +9,9 @@ import { createGenericSecret } from '../adapters/generic.ts';
 import { credentialsShape, type ProviderKind, providerKinds } from '../adapters/index.ts';
 import type { ProviderCredentials } from '../adapters/provider-adapter.ts';
 
-/** How long the credentials before the last rotation are good too: time enough to bring the new ones to the provider. */
+/**
+ * How long the credentials before the last rotation are good too: time enough to bring the new ones to the provider.
+ */
 const OVERLAP_MS = DAY_MS;
 
 const Credentials = z.record(z.string(), z.string().optional());

@@ -25,7 +25,10 @@ type Person = { name: string; email: string | null; userId: number | null };
 /** `hasReference`: a provider has reported this participant. */
 type Found = ParticipantRecord & { hasReference: boolean };
 
-/** Applies a join or a leave, and emits `room.joined` and `room.left` at most once each. `tx` holds the workspace's lock. */
+/**
+ * Applies a join or a leave, and emits `room.joined` and `room.left` at most once each. `tx` holds the workspace's
+ * lock.
+ */
 export function applyParticipantEvent(tx: Tx, scope: Scope, event: ParticipantEvent): Promise<void> {
   return event.kind === 'participant.joined' ? applyJoined(tx, scope, event) : applyLeft(tx, scope, event);
 }
@@ -83,7 +86,9 @@ async function findByToken(tx: Tx, scope: Scope, token: string | null): Promise<
     : null;
 }
 
-/** Whether a join at `at` belongs to the participant who holds the token, and is not a later visit with the same token. */
+/**
+ * Whether a join at `at` belongs to the participant who holds the token, and is not a later visit with the same token.
+ */
 function isSameVisit({ hasReference, status, leftAt }: Found, at: Date): boolean {
   return !hasReference && status !== 'refused' && (leftAt === null || at <= leftAt);
 }

@@ -1,4 +1,6 @@
-/** Applies what a provider reports about a recording. The result does not depend on the order in which events arrive. */
+/**
+ * Applies what a provider reports about a recording. The result does not depend on the order in which events arrive.
+ */
 import { isFinal, type RecordingStatus, toRecordingStatus } from '../../../core/recording-status.ts';
 import type { Sealer } from '../../../core/sealing.ts';
 import type { Tx } from '../../../db/client.ts';
@@ -11,8 +13,8 @@ type Context = { tx: Tx; now: Date; sealer: Sealer };
 type Known = { id: number; status: RecordingStatus };
 
 /**
- * Adds the recording if it is new, which emits `recording.started`, and advances it to the status that the event implies.
- * A file with a URL is queued to be copied. `tx` holds the workspace's lock.
+ * Adds the recording if it is new, which emits `recording.started`, and advances it to the status that the event
+ * implies. A file with a URL is queued to be copied. `tx` holds the workspace's lock.
  */
 export async function applyRecordingEvent(
   context: Context,

@@ -1,4 +1,6 @@
-/** The table `ingest_events`: verified callbacks with their events, each stored once and kept until a week has passed. */
+/**
+ * The table `ingest_events`: verified callbacks with their events, each stored once and kept until a week has passed.
+ */
 import { notFound } from '../../../core/errors.ts';
 import type { Sealer } from '../../../core/sealing.ts';
 import { DAY_MS } from '../../../core/time.ts';
@@ -34,7 +36,8 @@ export function storeCallback(
     });
     if (count === 0) return false;
     await tx.$executeRaw`
-      update meeting_connections set last_event_at = ${now} where workspace_id = ${workspaceId} and id = ${connectionId}`;
+      update meeting_connections set last_event_at = ${now}
+      where workspace_id = ${workspaceId} and id = ${connectionId}`;
     return true;
   });
 }

@@ -23,7 +23,9 @@ const MAX_BACKOFF_MS = 5 * MINUTE_MS;
 
 export type CopyKey = { workspaceId: number; recordingId: number };
 
-/** A file that this process may copy. `attempt` (1, 2, ...) also identifies the lease: the next lease has another one. */
+/**
+ * A file that this process may copy. `attempt` (1, 2, ...) also identifies the lease: the next lease has another one.
+ */
 export type CopyLease = CopyKey & RecordingKey & { sealedUrl: Uint8Array; deadline: Date; attempt: number };
 
 type LeasedRow = {
@@ -70,8 +72,8 @@ export async function removeCopy(tx: Tx, { workspaceId, recordingId }: CopyKey):
 }
 
 /**
- * Leases up to `max` due files for a minute each. Those with the earliest deadline come first, and at most three files of
- * one workspace are leased at a time, in all processes together.
+ * Leases up to `max` due files for a minute each. Those with the earliest deadline come first, and at most three files
+ * of one workspace are leased at a time, in all processes together.
  */
 export async function leaseCopies({ db, clock }: Pick<Services, 'db' | 'clock'>, max: number): Promise<CopyLease[]> {
   const rows = await transact(db, async (tx) => {
@@ -79,7 +81,8 @@ export async function leaseCopies({ db, clock }: Pick<Services, 'db' | 'clock'>,
     const now = clock.now();
     return tx.$queryRaw<LeasedRow[]>`
       with leased as
-        (select workspace_id, count(*) as files from recording_copies where leased_until > ${now} group by workspace_id),
+        (select workspace_id, count(*) as files from recording_copies
+         where leased_until > ${now} group by workspace_id),
       due as
         (select workspace_id, recording_id,
            row_number() over (partition by workspace_id order by deadline, recording_id) as position
@@ -129,8 +132,8 @@ export async function releaseLease(db: Database, { workspaceId, recordingId, att
 }
 
 /**
- * Schedules the next attempt, after a backoff that doubles from 5 s to 5 minutes, and a last one at the deadline. From the
- * deadline on, or if the failure is final, the recording fails. Does nothing if another process has the lease.
+ * Schedules the next attempt, after a backoff that doubles from 5 s to 5 minutes, and a last one at the deadline. From
+ * the deadline on, or if the failure is final, the recording fails. Does nothing if another process has the lease.
  */
 export function recordFailure(
   { db, clock }: Pick<Services, 'db' | 'clock'>,

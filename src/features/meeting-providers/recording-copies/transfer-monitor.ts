@@ -27,8 +27,8 @@ export type TransferMonitor = {
 };
 
 /**
- * The longest time that a transfer may take, in milliseconds: 30 minutes, or the time for `maxBytes` at 10 Mbit/s if that
- * is longer.
+ * The longest time that a transfer may take, in milliseconds: 30 minutes, or the time for `maxBytes` at 10 Mbit/s if
+ * that is longer.
  */
 export function maxTransferMs(maxBytes: number): number {
   return Math.max(MIN_TRANSFER_MS, (maxBytes / BYTES_PER_SECOND_OF_SLOW_LINK) * SECOND_MS);

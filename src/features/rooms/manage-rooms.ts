@@ -1,0 +1,59 @@
+/** Updates and deletes rooms of the caller. The role is checked with the workspace locked. */
+import type { Caller } from '../../auth/identify.ts';
+import { requireCurrentRole } from '../../auth/workspace-lock.ts';
+import { Prisma, type Tx, transact } from '../../db/client.ts';
+import type { Services } from '../../services.ts';
+import { removeDiscardedObject, removeDiscardedObjects } from '../../storage/discarded-objects.ts';
+import { emitLeftForRoom } from '../participants/participant-lifecycle.ts';
+import { lockOwnRoom, readRoom } from './read-rooms.ts';
+import { toAssignments, withUniqueSession } from './room-settings.ts';
+import type { Room, RoomInput, UpdateRoomInput } from './schemas.ts';
+
+/** If a room has more files than this, they are removed in the background. */
+const MAX_AWAITED_FILES = 20;
+
+/**
+ * Changes the settings that are sent. Throws 404, 403 without the role admin in the workspace of the room, and 409 if
+ * another room of the workspace has the session.
+ */
+export async function updateRoom(
+  { db }: Pick<Services, 'db'>,
+  caller: Caller,
+  { name, ...settings }: UpdateRoomInput,
+): Promise<Room> {
+  return transact(db, async (tx) => {
+    const room = await lockRoom(tx, caller, { name });
+    const assignments = toAssignments(settings);
+    if (assignments.length === 0) return room;
+    await withUniqueSession(
+      () => tx.$executeRaw`
+        update rooms set ${Prisma.join(assignments)} where workspace_id = ${room.workspace_id} and id = ${room.id}`,
+    );
+    return readRoom(tx, caller, { name });
+  });
+}
+
+/** Locks the workspace and returns the caller's room. Throws 404, and 403 without the role admin now. */
+async function lockRoom(tx: Tx, caller: Caller, input: RoomInput): Promise<Room> {
+  const room = await lockOwnRoom(tx, caller, input);
+  await requireCurrentRole(tx, { workspaceId: room.workspace_id, userId: caller.userId }, 'admin');
+  return room;
+}
+
+/**
+ * Deletes a room with its recordings and their files, and emits `room.left` for each participant in it. Many files, or
+ * files whose store is down, are removed later. Throws 404, and 403 without the role admin in the workspace of the
+ * room.
+ */
+export async function deleteRoom(services: Services, caller: Caller, { name }: RoomInput): Promise<{ ok: true }> {
+  const fileKeys = await transact(services.db, async (tx) => {
+    const { workspace_id: workspaceId, id } = await lockRoom(tx, caller, { name });
+    const recordings = await tx.recording.findMany({ where: { workspaceId, roomId: id }, select: { fileKey: true } });
+    await emitLeftForRoom(tx, services.clock.now(), workspaceId, id);
+    await tx.room.deleteMany({ where: { workspaceId, id } });
+    return recordings.flatMap(({ fileKey }) => fileKey ?? []);
+  });
+  if (fileKeys.length > MAX_AWAITED_FILES) void removeDiscardedObjects(services);
+  else await Promise.all(fileKeys.map((fileKey) => removeDiscardedObject(services, fileKey)));
+  return { ok: true };
+}

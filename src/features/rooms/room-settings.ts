@@ -1,0 +1,34 @@
+/** Writes the settings of a room to the database. */
+import { conflict } from '../../core/errors.ts';
+import { isUniqueViolation, Prisma } from '../../db/client.ts';
+import type { RoomSettings } from './schemas.ts';
+
+/** The assignments of an `update` for the settings that were sent. */
+export function toAssignments(settings: RoomSettings): Prisma.Sql[] {
+  const { scheduled_at, accent_color, waiting_room_enabled, waiting_room_message, display_name, session_id } = settings;
+  return [
+    ...(scheduled_at === undefined ? [] : [Prisma.sql`scheduled_at = ${scheduled_at}::float8`]),
+    ...(accent_color === undefined ? [] : [Prisma.sql`accent_color = ${accent_color}`]),
+    ...(waiting_room_enabled === undefined
+      ? []
+      : [Prisma.sql`waiting_room_enabled = ${Boolean(waiting_room_enabled)}`]),
+    ...(waiting_room_message === undefined ? [] : [Prisma.sql`waiting_room_message = ${waiting_room_message}`]),
+    ...(display_name === undefined ? [] : [Prisma.sql`display_name = ${blankToNull(display_name)}`]),
+    ...(session_id === undefined ? [] : [Prisma.sql`session_id = ${blankToNull(session_id)}`]),
+  ];
+}
+
+export function blankToNull(text: string | null | undefined): string | null {
+  return text || null;
+}
+
+/** Calls `write`, which inserts or updates a room. Throws 409 if another room of the workspace has the session. */
+export async function withUniqueSession<Result>(write: () => Promise<Result>): Promise<Result> {
+  try {
+    return await write();
+  } catch (error) {
+    // The name is unique too, but an insert of a taken name does nothing instead of failing, and no update sets it.
+    if (isUniqueViolation(error)) throw conflict('Session is already used by another room');
+    throw error;
+  }
+}
