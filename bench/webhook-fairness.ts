@@ -1,6 +1,6 @@
 /**
  * Measures whether failing receivers delay working ones: the time from commit to receiver for 98 healthy webhooks
- * alone, and next to one that never answers and one that answers after 9.5 s. Interleaved rounds, each on a new
+ * alone, and next to one that never responds and one that responds after 9.5 s. Interleaved rounds, each on a new
  * database:
  *   taskset -c 1 node bench/webhook-fairness.ts [rounds=5] [seconds=30] [rate=40]
  * `rate` is in events per second, each for the five webhooks of one of 20 workspaces. The worker runs on CPU 0;

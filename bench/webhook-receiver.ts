@@ -1,6 +1,6 @@
 /**
- * The receiver of the webhook benches, as a process of its own. `/dead` never answers, `/slow` answers after 9.5 s, any
- * other path answers at once. It records when each request arrived and reports the requests to its parent.
+ * The receiver of the webhook benches, as a process of its own. `/dead` never responds, `/slow` responds after 9.5 s,
+ * any other path responds at once. It records when each request arrived and reports the requests to its parent.
  */
 import { createServer } from 'node:http';
 import type { Arrival, ReceiverReport, ReceiverRequest } from './webhook-world.ts';
@@ -43,8 +43,8 @@ createServer((request, response) => {
   request.on('end', () => {
     record({ path, roomId: Number(ROOM_ID.exec(text)?.[1] ?? 0), at });
     if (path === '/dead') return;
-    const answer = () => response.writeHead(200, { 'content-type': 'text/plain' }).end('ok');
-    if (path === '/slow') setTimeout(answer, SLOW_MS);
-    else answer();
+    const respond = () => response.writeHead(200, { 'content-type': 'text/plain' }).end('ok');
+    if (path === '/slow') setTimeout(respond, SLOW_MS);
+    else respond();
   });
 }).listen(Number(process.env.PORT), '127.0.0.1');

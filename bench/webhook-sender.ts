@@ -60,10 +60,10 @@ async function post(index: number): Promise<void> {
   const messageId = createMessageId(now);
   const timestamp = now.toISOString();
   const headers = signedHeaders({ messageId, event, timestamp, attemptAt: now, body, secrets: [secret] });
-  const answer = await request(RECEIVER_URL, { method: 'POST', headers, body, dispatcher: agent });
-  const text = await answer.body.text();
-  if (answer.statusCode !== 200) throw new Error(`The receiver answered ${answer.statusCode}`);
-  if (WAY === 'batch') await record([1, event, body, answer.statusCode, text]);
+  const response = await request(RECEIVER_URL, { method: 'POST', headers, body, dispatcher: agent });
+  const text = await response.body.text();
+  if (response.statusCode !== 200) throw new Error(`The receiver responded with ${response.statusCode}`);
+  if (WAY === 'batch') await record([1, event, body, response.statusCode, text]);
   sent += 1;
 }
 

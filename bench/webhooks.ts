@@ -43,8 +43,7 @@ const database = await world.createDatabase(paths);
 cleanup.defer(() => database.close());
 await database.db.$executeRaw`
   create table bench_attempts (id bigint generated always as identity primary key, webhook_id int, event text,
-    payload text,
-    response_status int, response_body text, created_at timestamptz default now())`;
+    payload text, response_status int, response_body text, created_at timestamptz default now())`;
 const worker = await world.startWorker(database, { WEBHOOK_CONCURRENCY: concurrency });
 
 let rooms = 0;

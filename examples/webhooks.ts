@@ -1,6 +1,6 @@
 /**
- * A webhook from its registration to a failure that is mended: registers a receiver on this machine, has an event sent,
- * verifies it, breaks the receiver, looks at the attempts, mends it, and has the event sent again.
+ * The life of a webhook: registers a receiver on this machine, causes an event, verifies its signature, breaks the
+ * receiver, reads the failed attempt, repairs the receiver and resends the message.
  *
  *   . .data/demo.env && npm run example:webhooks
  */
@@ -39,7 +39,7 @@ const receiver = createServer(async (request, response) => {
 });
 receiver.listen(0, '127.0.0.1');
 await once(receiver, 'listening');
-// A server that listens on TCP has such an address.
+// The cast: the address of a server that listens on TCP is an object.
 const { port } = receiver.address() as AddressInfo;
 
 const { webhook } = await client.webhooks.create.mutate({
@@ -53,36 +53,36 @@ console.log(`Registered ${webhook.url}`);
 
 type Deliveries = Outputs['webhooks']['deliveries']['deliveries'];
 
-async function waitFor(count: number): Promise<Deliveries> {
+async function waitForDeliveries(count: number): Promise<Deliveries> {
   for (let tries = 0; tries < 500; tries += 1) {
     const { deliveries } = await client.webhooks.deliveries.query({ id, webhookId: webhook.id });
     if (deliveries.length >= count) return deliveries;
     await sleep(20);
   }
-  throw new Error(`No ${count} deliveries within 10 s`);
+  throw new Error(`There are fewer than ${count} deliveries after 10 s`);
 }
 
 function createRoom() {
   return client.rooms.create.mutate({ workspace_id: id });
 }
 const rooms = [await createRoom()];
-await waitFor(1);
+await waitForDeliveries(1);
 
 isBroken = true;
-console.log('Broke the receiver');
+console.log('The receiver fails from now on');
 rooms.push(await createRoom());
-const [failed] = await waitFor(2);
-if (!failed) throw new Error('No attempt was recorded');
+const [failed] = await waitForDeliveries(2);
+if (!failed) throw new Error('The attempt was not recorded');
 console.log(`  attempt ${failed.attempt}: ${failed.response_status} ${failed.response_body}`);
 const { message } = await client.webhooks.message.query({ id, webhookId: webhook.id, messageId: failed.delivery_id });
 const seconds = (message.next_attempt_at ?? 0) - failed.created_at;
-console.log(`  ${message.status}: the next attempt comes by itself in about ${seconds} s`);
+console.log(`  ${message.status}: the next attempt follows in about ${seconds} s`);
 
 isBroken = false;
-console.log('Mended it, and had the event sent again at once');
+console.log('The receiver works again, and the message is resent');
 await client.webhooks.resend.mutate({ id, webhookId: webhook.id, deliveryId: failed.id });
-const [again] = await waitFor(3);
-console.log(`  attempt ${again?.attempt}: ${again?.response_status}`);
+const [resent] = await waitForDeliveries(3);
+console.log(`  attempt ${resent?.attempt}: ${resent?.response_status}`);
 
 await client.webhooks.delete.mutate({ id, webhookId: webhook.id });
 for (const { room } of rooms) await client.rooms.delete.mutate({ name: room.name });
