@@ -1,11 +1,21 @@
-/** Which refusal comes first: 401, 404 for the workspace, 403, 400, 404 for a child, 409. Through both transports. */
+/** Which refusal comes first: 401, 404 for the workspace, 403, 400, 404 for a child, 409. Over both transports. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isAtLeast, type Role } from '../../src/core/roles.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { wrongTypeOf } from './content.ts';
+import { UNKNOWN_ID } from './invalid-values.ts';
 import { rows } from './operations.ts';
-import { type Child, isNamedByText, workspaceOf } from './row.ts';
+import { type Child, isNamedByText, type Row, requiredRole, rolesBelow } from './row.ts';
 import { createWorld, type Scene } from './scene.ts';
-import { type Input, isQuery, operationOf, transports, viaRest, viaTrpc } from './transports.ts';
+import {
+  type Content,
+  findOperation,
+  type Input,
+  isQuery,
+  isServed,
+  transports,
+  viaRest,
+  viaTrpc,
+} from './transports.ts';
 
 let app: TestApp;
 let scene: Scene;
@@ -15,14 +25,26 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const UNKNOWN = 2_147_483_647;
+type Refused = [status: number, message: string | undefined];
 
-describe.each(transports)('through %s', (_, transport) => {
-  const update = async (token: string | undefined, input: Input): Promise<[number, unknown]> => {
-    const { status, body } = await transport(app, { name: 'labels.update', token, input });
+/** What of a call is invalid, besides its identifiers: fields of the input, or the type of a raw operation's body. */
+type Invalid = { input: Input; content?: Content; refusal: Refused };
+
+function findInvalid(name: string, row: Row): Invalid | undefined {
+  const wrongType = wrongTypeOf(name);
+  if (wrongType) return { input: {}, content: wrongType.content, refusal: [wrongType.status, wrongType.message] };
+  const [wrong] = row.wrong ?? [];
+  return wrong && { input: wrong.input, refusal: [400, wrong.message] };
+}
+
+describe.each(transports)('through %s,', (_, transport) => {
+  const refuse = async (name: string, token: string | undefined, input: Input, content?: Content): Promise<Refused> => {
+    const { status, body } = await transport(app, { name, token, input, ...(content && { content }) });
+    // Every refusal has a message, and a success has none.
     return [status, (body as { message?: string }).message];
   };
-  const allWrong = { id: UNKNOWN, labelId: UNKNOWN, name: '' };
+  const update = (token: string | undefined, input: Input) => refuse('labels.update', token, input);
+  const allWrong = { id: UNKNOWN_ID, labelId: UNKNOWN_ID, name: '' };
 
   test('401 comes before everything', async () => {
     expect(await update(undefined, allWrong)).toEqual([401, 'Unauthorized']);
@@ -48,65 +70,65 @@ describe.each(transports)('through %s', (_, transport) => {
   });
 
   test('404 for a child comes before 409', async () => {
-    const input = { id: scene.workspaceId, labelId: UNKNOWN, name: 'Blue' };
+    const input = { id: scene.workspaceId, labelId: UNKNOWN_ID, name: 'Blue' };
     expect(await update(scene.admin.token, input)).toEqual([404, 'Label not found']);
   });
 
-  const people: readonly Role[] = ['member', 'admin', 'owner'];
-  // The workspace of a new room stands in its body: who may use it is asked once the body is right.
+  // A new room names its workspace in the body, so the role is checked once the body is valid.
   const inPath = Object.entries(rows).flatMap(([name, row]) => {
-    const place = workspaceOf(row);
-    return place === null || row.workspace === 'workspace_id' ? [] : [[name, row, place] as const];
+    const required = requiredRole(row);
+    return required === null || row.workspace === 'workspace_id' || !isServed(name, transport)
+      ? []
+      : [[name, row, required] as const];
   });
 
-  test.each(inPath)('%s refuses what is wrong in every way in that order', async (name, row, { min, parameter }) => {
+  test.each(inPath)('%s refuses a call that is wrong in every way in that order', async (name, row, required) => {
+    const { min, parameter } = required;
+    // `Object.keys` forgets the type of the keys.
     const children = Object.keys(row.children ?? {}) as Child[];
-    const unknown = Object.fromEntries(children.map((child) => [child, isNamedByText(child) ? 'unknown' : UNKNOWN]));
-    const [wrong] = row.wrong ?? [];
-    const refusal = async (token: string | undefined, more: Input): Promise<[number, unknown]> => {
-      const input = { ...row.input(scene, scene.member), ...unknown, ...wrong?.input, ...more };
-      const { status, body } = await transport(app, { name, token, input });
-      return [status, (body as { message?: string }).message];
+    const unknown = Object.fromEntries(children.map((child) => [child, isNamedByText(child) ? 'unknown' : UNKNOWN_ID]));
+    const invalid = findInvalid(name, row);
+    const refuseWith = (token: string | undefined, more: Input): Promise<Refused> => {
+      const input = { ...row.input(scene, scene.member), ...unknown, ...invalid?.input, ...more };
+      return refuse(name, token, input, invalid?.content);
     };
     const forbidden = [403, row.forbidden ?? 'Forbidden'];
-    expect(await refusal(undefined, { [parameter]: UNKNOWN })).toEqual([401, 'Unauthorized']);
-    expect(await refusal(scene.outsider.token, { [parameter]: UNKNOWN })).toEqual([404, 'Workspace not found']);
-    expect(await refusal(scene.outsider.token, {})).toEqual(forbidden);
-    for (const role of people.filter((one) => !isAtLeast(one, min)))
-      expect(await refusal(scene[role].token, {})).toEqual(forbidden);
-    if (wrong) expect(await refusal(scene[min].token, {})).toEqual([400, wrong.message]);
+    expect(await refuseWith(undefined, { [parameter]: UNKNOWN_ID })).toEqual([401, 'Unauthorized']);
+    expect(await refuseWith(undefined, { [parameter]: 'abc' })).toEqual([401, 'Unauthorized']);
+    expect(await refuseWith(scene.outsider.token, { [parameter]: UNKNOWN_ID })).toEqual([404, 'Workspace not found']);
+    expect(await refuseWith(scene.outsider.token, {})).toEqual(forbidden);
+    for (const role of rolesBelow(min)) expect(await refuseWith(scene[role].token, {})).toEqual(forbidden);
+    if (invalid) expect(await refuseWith(scene[min].token, {})).toEqual(invalid.refusal);
     const [child] = children;
-    if (wrong && child) {
-      const right = row.input(scene, scene.member);
-      const restored = Object.fromEntries(Object.keys(wrong.input).map((field) => [field, right[field]]));
-      expect(await refusal(scene[min].token, restored)).toEqual([404, row.children?.[child]]);
+    if (invalid && child) {
+      const valid = row.input(scene, scene.member);
+      const restored = Object.fromEntries(Object.keys(invalid.input).map((field) => [field, valid[field]]));
+      expect(await refuseWith(scene[min].token, restored)).toEqual([404, row.children?.[child]]);
     }
   });
 
   test('rooms.create: 401, 400, 404 for the workspace, 403, 409', async () => {
-    const create = async (token: string | undefined, input: Input): Promise<[number, unknown]> => {
-      const { status, body } = await transport(app, { name: 'rooms.create', token, input });
-      return [status, (body as { message?: string }).message];
-    };
+    const create = (token: string | undefined, input: Input) => refuse('rooms.create', token, input);
     const taken = { workspace_id: scene.workspaceId, name: scene.roomName };
-    expect(await create(undefined, { workspace_id: UNKNOWN, name: '' })).toEqual([401, 'Unauthorized']);
-    expect(await create(scene.member.token, { workspace_id: UNKNOWN, name: '' })).toEqual([400, 'Invalid room name']);
-    expect(await create(scene.member.token, { ...taken, workspace_id: UNKNOWN })).toEqual([404, 'Workspace not found']);
+    const invalid = { workspace_id: UNKNOWN_ID, name: '' };
+    expect(await create(undefined, invalid)).toEqual([401, 'Unauthorized']);
+    expect(await create(scene.member.token, invalid)).toEqual([400, 'Invalid room name']);
+    expect(await create(scene.member.token, { ...taken, workspace_id: UNKNOWN_ID })).toEqual([
+      404,
+      'Workspace not found',
+    ]);
     expect(await create(scene.member.token, taken)).toEqual([403, 'Forbidden']);
     expect(await create(scene.admin.token, taken)).toEqual([409, 'Room name already taken']);
   });
 
-  test('of the item and the label of an assignment, the item is looked for first', async () => {
-    const input = { id: scene.workspaceId, itemId: UNKNOWN, labelId: UNKNOWN };
+  test('an assignment with an unknown item and an unknown label is refused for the item', async () => {
+    const input = { id: scene.workspaceId, itemId: UNKNOWN_ID, labelId: UNKNOWN_ID };
     for (const name of ['library.assignLabel', 'library.unassignLabel'])
-      expect(await transport(app, { name, token: scene.member.token, input })).toMatchObject({
-        status: 404,
-        body: { message: 'Item not found' },
-      });
+      expect(await refuse(name, scene.member.token, input)).toEqual([404, 'Item not found']);
   });
 });
 
-describe('a body that cannot be read is complained about only to who is allowed here', () => {
+describe('a body that cannot be read is refused as such only to callers who may call', () => {
   const broken = { body: '{"name":', headers: { 'content-type': 'application/json' } };
 
   test.each([
@@ -114,32 +136,32 @@ describe('a body that cannot be read is complained about only to who is allowed 
     ['outsider', 403],
     ['member', 403],
     ['admin', 400],
-  ] as const)('%s: %i', async (person, status) => {
-    const token = person === 'nobody' ? undefined : scene[person].token;
+  ] as const)('%s: %i', async (caller, status) => {
+    const token = caller === 'nobody' ? undefined : scene[caller].token;
     const rest = await app.http.call('POST', `/api/workspaces/${scene.workspaceId}/labels`, { token, ...broken });
     expect(rest.status).toBe(status);
-    if (person !== 'nobody') {
-      const unknown = await app.http.call('POST', `/api/workspaces/${UNKNOWN}/labels`, { token, ...broken });
+    if (caller !== 'nobody') {
+      const unknown = await app.http.call('POST', `/api/workspaces/${UNKNOWN_ID}/labels`, { token, ...broken });
       expect(unknown.status).toBe(404);
     }
   });
 
   const mutations = Object.entries(rows).filter(([name, { who }]) => who !== 'anyone' && !isQuery(name));
 
-  test.each(mutations)('%s: 401 to nobody, through both transports', async (name, row) => {
-    const { method, path } = operationOf(name);
+  test.each(mutations)('%s: 401 without a credential, over every transport', async (name, row) => {
+    const { method, path } = findOperation(name);
     const input = row.input(scene, scene.owner);
-    const url = path.replace(/\{(\w+)\}/g, (_, parameter: string) => String(input[parameter]));
+    const url = path.replace(/\{(\w+)\}/g, (_match, parameter: string) => String(input[parameter]));
     expect((await app.http.call(method, url, broken)).status).toBe(401);
-    expect((await app.http.call('POST', `/trpc/${name}`, broken)).status).toBe(401);
+    if (isServed(name, viaTrpc)) expect((await app.http.call('POST', `/trpc/${name}`, broken)).status).toBe(401);
   });
 
-  test('in tRPC the workspace stands in that body: 401 for nobody, 400 for anyone else', async () => {
+  test('in tRPC, whose body names the workspace: 401 without a credential, 400 for everybody else', async () => {
     for (const [token, status] of [[undefined, 401] as const, [scene.outsider.token, 400] as const])
       expect((await app.http.call('POST', '/trpc/labels.create', { token, ...broken })).status).toBe(status);
   });
 
-  test('text that is a valid call otherwise is one', async () => {
+  test('the same operation succeeds with a valid body', async () => {
     for (const transport of [viaRest, viaTrpc]) {
       const input = { id: scene.workspaceId, name: `Through ${transport.name}` };
       expect((await transport(app, { name: 'labels.create', token: scene.admin.token, input })).status).toBe(200);

@@ -1,4 +1,4 @@
-/** Bringing the rows of every table back, so that many writes can be tried on one world. */
+/** Restores the rows of every table, so that many writes can be tried in one world. */
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -7,21 +7,21 @@ import { type Dump, dumpTables } from '../support/dump.ts';
 import type { TestApp } from '../support/test-app.ts';
 
 export type Restorer = {
-  /** The rows as they were when this was made. */
+  /** The rows when the restorer was created. */
   rows: Dump;
-  /** Brings them back; resolves with whether they were other ones. */
+  /** Restores the rows and the stored files. Resolves with whether any row had changed. */
   restore(): Promise<boolean>;
   close(): Promise<void>;
 };
 
-/** Remembers every row of every table and every stored file. Sequences go on; what was stored since stays. */
-export async function rememberRows(app: TestApp): Promise<Restorer> {
+/** Saves every row of every table and every stored file. Sequences are not restored, and files added later stay. */
+export async function saveRows(app: TestApp): Promise<Restorer> {
   const rows = await dumpTables(app);
-  const [files, remembered] = [join(app.filesDir, 'objects'), join(app.filesDir, 'remembered')];
-  await cp(files, remembered, { recursive: true });
+  const [files, saved] = [join(app.filesDir, 'objects'), join(app.filesDir, 'saved')];
+  await cp(files, saved, { recursive: true });
   const client = new pg.Client({ connectionString: app.databaseUrl });
   await client.connect();
-  // Neither foreign keys nor triggers: the rows fit together, and their sums are among them.
+  // Turns off foreign keys and triggers. The saved rows are consistent, and the counters that triggers keep are among them.
   await client.query('set session_replication_role = replica');
   return {
     rows,
@@ -38,12 +38,12 @@ export async function rememberRows(app: TestApp): Promise<Restorer> {
         ]);
       }
       await client.query('commit');
-      await cp(remembered, files, { recursive: true, force: false });
+      await cp(saved, files, { recursive: true, force: false });
       return true;
     },
     async close() {
       await client.end();
-      await rm(remembered, { recursive: true });
+      await rm(saved, { recursive: true });
     },
   };
 }

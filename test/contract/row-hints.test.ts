@@ -2,12 +2,13 @@
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { operations } from '../support/api.ts';
+import { operations, rawOperations } from '../support/api.ts';
 import { pathHints, rowHints, statementHint } from './row-hints.ts';
 
+const all = [...operations, ...rawOperations];
 // The operations, not the rows: while a row is missing, only the comparison of the lists should fail.
-const names = operations.map(({ name }) => name);
-const paths = operations.map(({ method, path }) => `${method} ${path}`);
+const names = all.map(({ name }) => name);
+const paths = all.map(({ method, path }) => `${method} ${path}`);
 
 /** The line of a file that a hint such as `test/contract/rows/labels.ts:12: add after this line` names. */
 function lineNamedBy(hint: string): string | undefined {
@@ -15,7 +16,7 @@ function lineNamedBy(hint: string): string | undefined {
   return readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8').split('\n')[Number(line) - 1];
 }
 
-test('there is no hint where the lists agree', () => {
+test('there is no hint if the lists agree', () => {
   expect([rowHints(names), pathHints(paths)]).toEqual(['', '']);
 });
 
@@ -27,11 +28,21 @@ test.each(names)('%s without a row: the hint names a line that ends a row, and a
   );
 });
 
+test('the hint for a raw operation has content of its type', () => {
+  const hintFor = (name: string) => rowHints(names.filter((one) => one !== name));
+  expect(hintFor('library.upload')).toMatch(/who: 'member', .*content: \(\) => fileContent\(/);
+  expect(hintFor('contacts.import')).toMatch(/who: 'admin', .*content: \(\) => csvContent\(/);
+  expect(hintFor('ingest.callback')).toMatch(/who: 'provider', .*content: \(\) => \(\{ body: '' \}\)/);
+  expect(hintFor('contacts.export')).not.toContain('content');
+});
+
+test('a row of a feature without rows goes into a new file', () => {
+  expect(rowHints([...names, 'gone.read'])).toMatch(/^test\/contract\/rows\/, a new file /);
+});
+
 test('a row and a path without an operation are to be removed', () => {
-  expect(rowHints([...names, 'labels.gone'])).toMatch(/: remove 'labels\.gone', which the router does not have\n$/);
-  expect(pathHints([...paths, 'GET /api/gone'])).toMatch(
-    /: remove 'GET \/api\/gone', which the router does not have\n$/,
-  );
+  expect(rowHints([...names, 'labels.gone'])).toMatch(/: remove 'labels\.gone', which the API does not have\n$/);
+  expect(pathHints([...paths, 'GET /api/gone'])).toMatch(/: remove 'GET \/api\/gone', which the API does not have\n$/);
 });
 
 test('a path that is missing: the hint names the line of the path before it', () => {

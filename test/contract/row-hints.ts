@@ -1,63 +1,92 @@
-/**
- * What a test says when a list of operations differs from the router: the file, the line, and what to add or remove.
- */
+/** What a test says if a list of operations differs from the API: the file, the line, and what to add or remove. */
 
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Operation } from '../../src/trpc/operations.ts';
-import { operations } from '../support/api.ts';
+import type { RawOperation } from '../../src/trpc/raw-operation.ts';
+import { operations, rawOperations } from '../support/api.ts';
 import { rows } from './operations.ts';
 import type { Row } from './row.ts';
 
 const root = new URL('../../', import.meta.url);
-const PATHS_FILE = 'test/contract/contract-rows.test.ts';
+const PATHS_FILE = 'test/contract/paths.test.ts';
 const ROWS_FOLDER = 'test/contract/rows/';
 const STATEMENTS_FILE = 'test/http/queries.test.ts';
 
-/** What the scene calls a path parameter, where its name is another one. */
+/** What the scene calls a path parameter, if its name is another one. */
 const sceneNames: Record<string, string> = { id: 'workspaceId', name: 'roomName', slug: 'roomName' };
 
-/**
- * A hint for each operation of the router that `names` lacks, and for each name that is no operation. Empty when they
- * agree.
- */
+/** How a row begins to state the content of a raw operation. */
+const contents: Record<RawOperation['request']['kind'], string | null> = {
+  multipart: "fileContent(makePdf(), 'file.pdf', 'application/pdf')",
+  csv: "csvContent('name,email')",
+  bytes: "({ body: '' })",
+  none: null,
+};
+
+/** What a row is suggested from. */
+type Described = { name: string; path: string } & Pick<Row, 'who' | 'acceptsCredential' | 'status' | 'writes'> & {
+    content: string | null;
+  };
+
+const procedures = operations.map(
+  ({ name, path, method, credential, status }): Described => ({
+    name,
+    path,
+    who: credential !== 'required' ? 'anyone' : /\{(?:id|workspaceId)\}/.test(path) ? 'member' : 'user',
+    ...(credential === 'optional' && { acceptsCredential: true }),
+    ...(status === 201 && { status }),
+    writes: method !== 'GET',
+    content: null,
+  }),
+);
+
+const raw = rawOperations.map(
+  ({ name, path, method, access, request }): Described => ({
+    name,
+    path,
+    who: access.credential === 'required' ? (access.minRole ?? 'user') : 'provider',
+    writes: method !== 'GET',
+    content: contents[request.kind],
+  }),
+);
+
+/** A hint for each operation that `names` lacks, and for each name that is no operation. Empty if they agree. */
 export function rowHints(names: readonly string[] = Object.keys(rows)): string {
-  const missing = operations.filter(({ name }) => !names.includes(name));
-  const unknown = names.filter((name) => !operations.some((operation) => operation.name === name));
+  const described = [...procedures, ...raw];
+  const missing = described.filter(({ name }) => !names.includes(name));
+  const unknown = names.filter((name) => !described.some((operation) => operation.name === name));
   return [
     ...missing.map((operation) => `${placeOfRow(operation.name)}: add after this line\n  ${suggestRow(operation)}\n`),
-    ...unknown.map((name) => `${placeOfRow(name)}: remove '${name}', which the router does not have\n`),
+    ...unknown.map((name) => `${placeOfRow(name)}: remove '${name}', which the API does not have\n`),
   ].join('');
 }
 
-/** The same for a list of methods and paths, such as `GET /api/workspaces`, in the order of the router. */
+/** The same for a list of methods and paths, such as `GET /api/workspaces`, in the order of the API. */
 export function pathHints(listed: readonly string[]): string {
-  const served = operations.map(({ method, path }) => `${method} ${path}`);
+  const served = [...operations, ...rawOperations].map(({ method, path }) => `${method} ${path}`);
   const missing = served.flatMap((entry, index) =>
     listed.includes(entry) ? [] : [{ entry, after: served[index - 1] }],
   );
   const unknown = listed.filter((entry) => !served.includes(entry));
   return [
     ...missing.map(({ entry, after }) => `${placeOfPath(after)}: add after this line\n  '${entry}',\n`),
-    ...unknown.map((entry) => `${placeOfPath(entry)}: remove '${entry}', which the router does not have\n`),
+    ...unknown.map((entry) => `${placeOfPath(entry)}: remove '${entry}', which the API does not have\n`),
   ].join('');
 }
 
-/** The same for an operation without a number of statements, which a call of it sent. */
+/** The same for an operation without a number of statements, whose call sent `count`. */
 export function statementHint(name: string, count: number): string {
-  const line = findLastOf(name, linesOf(STATEMENTS_FILE));
+  const line = findLastOfFeature(name, linesOf(STATEMENTS_FILE));
   const place =
     line === -1 ? `${STATEMENTS_FILE}: add to STATEMENTS` : `${STATEMENTS_FILE}:${line + 1}: add after this line`;
   return `${place}\n  '${name}': ${count},\n`;
 }
 
-/**
- * The last line of the last row of the same feature: the row `library.duplicate` follows the other rows of `library`.
- */
+/** The last line of the last row of the same feature: `library.duplicate` goes after the other rows of `library`. */
 function placeOfRow(name: string): string {
   const files = readdirSync(new URL(ROWS_FOLDER, root)).map((file) => ROWS_FOLDER + file);
   for (const file of files) {
     const lines = linesOf(file);
-    const start = findLastOf(name, lines);
+    const start = findLastOfFeature(name, lines);
     if (start === -1) continue;
     const end = lines.findIndex((text, index) => index >= start && /^ {2}.*\},$/.test(text) && !/^ {3}/.test(text));
     return `${file}:${end + 1}`;
@@ -65,14 +94,14 @@ function placeOfRow(name: string): string {
   return `${ROWS_FOLDER}, a new file that test/contract/operations.ts joins`;
 }
 
-/** The index of the last line that begins an entry of the same feature; -1 if there is none. */
-function findLastOf(name: string, lines: readonly string[]): number {
+/** The index of the last line that begins an entry of the same feature. -1 if there is none. */
+function findLastOfFeature(name: string, lines: readonly string[]): number {
   const [feature = ''] = name.split('.');
   return lines.findLastIndex((text) => text.startsWith(`  '${feature}.`));
 }
 
 function placeOfPath(entry: string | undefined): string {
-  const line = linesOf(PATHS_FILE).findIndex((text) => text.trim() === `'${entry}',`);
+  const line = linesOf(PATHS_FILE).findIndex((text) => text.trim() === `'${entry}',\n`);
   return line === -1 ? PATHS_FILE : `${PATHS_FILE}:${line + 1}`;
 }
 
@@ -81,24 +110,24 @@ function linesOf(file: string): string[] {
 }
 
 /** A row to start from. Only the author of the operation knows who may call it and what else it takes. */
-function suggestRow({ name, method, path, credential, status }: Operation): string {
+function suggestRow({ name, path, who, acceptsCredential, status, writes, content }: Described): string {
   const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => parameter);
-  const isInWorkspace = parameters.includes('id') || parameters.includes('workspaceId');
-  const who = credential === 'required' ? (isInWorkspace ? 'member' : 'user') : 'anyone';
   const input = parameters.map((parameter) => `${parameter}: scene.${sceneNames[parameter] ?? parameter}`);
   const children = parameters.flatMap((parameter) => {
-    const message = Object.values(rows).map((row) => new Map(Object.entries(row.children ?? {})).get(parameter));
-    const known = message.find((text) => text !== undefined);
+    const messages = Object.values(rows).map((row) => new Map(Object.entries(row.children ?? {})).get(parameter));
+    const known = messages.find((text) => text !== undefined);
     return known === undefined ? [] : [`${parameter}: '${known}'`];
   });
-  const fields: [keyof Row, string][] = [
+  const fields: [field: keyof Row, value: string | null][] = [
     ['who', `'${who}'`],
-    ...(credential === 'optional' ? [['knowsCaller', 'true'] satisfies [keyof Row, string]] : []),
+    ['acceptsCredential', acceptsCredential ? 'true' : null],
     ['keys', 'true'],
-    ...(status === 201 ? [['status', '201'] satisfies [keyof Row, string]] : []),
+    ['status', status === undefined ? null : String(status)],
     ['input', input.length === 0 ? '() => ({})' : `(scene) => ({ ${input.join(', ')} })`],
-    ['writes', String(method !== 'GET')],
-    ...(children.length > 0 ? [['children', `{ ${children.join(', ')} }`] satisfies [keyof Row, string]] : []),
+    ['content', content === null ? null : `() => ${content}`],
+    ['writes', String(writes)],
+    ['children', children.length === 0 ? null : `{ ${children.join(', ')} }`],
   ];
-  return `'${name}': { ${fields.map(([field, value]) => `${field}: ${value}`).join(', ')} },`;
+  const texts = fields.flatMap(([field, value]) => (value === null ? [] : [`${field}: ${value}`]));
+  return `'${name}': { ${texts.join(', ')} },`;
 }

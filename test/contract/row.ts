@@ -1,7 +1,8 @@
-/** What a row of the table of operations says; see operations.ts. */
+/** What the list of operations says about each of them; see operations.ts. */
 import type { Role } from '../../src/core/roles.ts';
-import type { Scene, Someone, World } from './scene.ts';
-import type { Input } from './transports.ts';
+import { isAtLeast } from '../../src/core/roles.ts';
+import type { Scene, User, World } from './scene.ts';
+import type { Call, Content, Input } from './transports.ts';
 
 export type Refusal = { input: Input; message: string; path: string };
 
@@ -24,53 +25,112 @@ export type Child =
   | 'pageId'
   | 'slug';
 
-/** Children that are named by text, of which any may be asked for. */
+/** Whether the child is named by a text. Such an identifier has no malformed form: an impossible one is unknown. */
 export function isNamedByText(child: Child): boolean {
   return ['name', 'messageId', 'roomName', 'token', 'slug'].includes(child);
 }
 
+/** A call that the rule from row and caller does not cover, such as one with a credential of the operation's own. */
+export type Case = {
+  /** Replaces parts of the call, which otherwise has no token, and the row's input and content. */
+  call(scene: Scene): Partial<Pick<Call, 'token' | 'input' | 'content'>>;
+  status: number;
+  /** The text of the refusal. */
+  message?: string;
+};
+
 export type Row = {
   /**
-   * Who may at least call it. `anyone`: without a credential; `user`: any signed-in user; `room owner`: who the room of
-   * the scene belongs to, which is its owner (to everyone else there is no such room); `room host`: they, and owner and
-   * admin of its workspace (to everyone else there is no such room); a role: who has it at least in the workspace of
-   * the input.
+   * The lowest caller who may call it.
+   * - `anyone`: without a credential.
+   * - `user`: any signed-in user.
+   * - `room owner`: the user of the scene's room, who is its owner. For everybody else that room does not exist.
+   * - `room host`: the room owner, and the owner and admins of the workspace. For everybody else that room does not exist.
+   * - `provider`: the meeting provider of the scene's connection. `content` is signed. A session or key counts for nothing.
+   * - A role: members with at least that role in the workspace of the input.
    */
-  who: 'anyone' | 'user' | 'room owner' | 'room host' | Role;
-  /** Whether `anyone` may show a credential all the same, which then must be a valid one. */
-  knowsCaller?: true;
-  /** Whether a key may call it as its creator may. Where not, a key is refused with 403. */
+  who: 'anyone' | 'user' | 'room owner' | 'room host' | 'provider' | Role;
+  /** Set if `anyone` may send a credential, which must then be valid. */
+  acceptsCredential?: true;
+  /** Whether a key may call it as its creator. If not, every key is refused with 403. */
   keys: boolean;
-  /** Status of success through REST, where it is not 200. */
+  /** The status of success over REST, if it is not 200. */
   status?: 201;
-  /** What the input calls the workspace, where it is not `id`. */
+  /** The name of the input field with the workspace, if it is not `id`. */
   workspace?: 'workspaceId' | 'workspace_id';
-  /** The text of 403, where it is not "Forbidden". */
+  /** The text of 401, if it is not "Unauthorized". */
+  unauthorized?: string;
+  /** The text of 403, if it is not "Forbidden". */
   forbidden?: string;
-  /** A valid input. `by` is who calls. */
-  input(scene: Scene, by: Someone): Input;
+  /** A valid input for a call by `by`. That of a raw operation has the parameters of its path. */
+  input(scene: Scene, by: User): Input;
+  /** The body of a raw operation that takes one, with its headers. */
+  content?(scene: Scene): Content;
   /** Whether a successful call changes rows. */
   writes: boolean;
   /** Fields of the answer that are random in this operation. */
   random?: readonly string[];
-  /** Someone who can call it without harm to later calls, where that is not one of the scene. */
-  caller?(world: World): Promise<Someone>;
-  /** Parts of the input that name a child of the workspace, with the 404 text for one that is not there. */
+  /** Creates a user whose successful call does not disturb later calls, if a user of the scene would. */
+  caller?(world: World): Promise<User>;
+  /** Input fields that name a child of the workspace, with the 404 text for an unknown one. */
   children?: Partial<Record<Child, string>>;
-  /** Wrong input, laid over the valid one, with the first issue that names it. */
+  /** Invalid fields, merged into the valid input, with the first issue. */
   wrong?: readonly Refusal[];
-  /** An input that stands against what is there already. */
-  conflict?: { input(scene: Scene, by: Someone): Input; message: string };
+  /** An input that conflicts with existing rows. */
+  conflict?: { input(scene: Scene, by: User): Input; message: string };
+  /** Further calls, by a title that completes "a call with ...". */
+  cases?: Readonly<Record<string, Case>>;
 };
 
 /** The rows of a feature, by the name of the operation. */
 export type Rows = Record<string, Row>;
 
-/** Who is refused by role, and where: null for what is in no workspace. */
-export function workspaceOf({ who, workspace }: Row): { min: Role; parameter: string } | null {
-  return who === 'anyone' || who === 'user' || who === 'room owner' || who === 'room host'
+/** The role that the operation requires, and the input field with the workspace. Null if it is in no workspace. */
+export function requiredRole({ who, workspace }: Row): { min: Role; parameter: string } | null {
+  return who === 'anyone' || who === 'user' || who === 'room owner' || who === 'room host' || who === 'provider'
     ? null
     : { min: who, parameter: workspace ?? 'id' };
+}
+
+const roles: readonly Role[] = ['owner', 'admin', 'member'];
+
+/** The members of the scene who may call the operation, from the highest role to the lowest. */
+export function allowedRoles(row: Row): readonly [Role, ...Role[]] {
+  switch (row.who) {
+    case 'room owner':
+    case 'owner':
+      return ['owner'];
+    case 'room host':
+    case 'admin':
+      return ['owner', 'admin'];
+    case 'member':
+      return ['owner', 'admin', 'member'];
+    default:
+      return ['member'];
+  }
+}
+
+/** The members of the scene whose role is below `min`. */
+export function rolesBelow(min: Role): readonly Role[] {
+  return roles.filter((role) => !isAtLeast(role, min));
+}
+
+/** The call of an operation by `by` that succeeds if `by` may call it. */
+export function validCall(name: string, row: Row, scene: Scene, by: User): Call {
+  const token = row.who === 'anyone' || row.who === 'provider' ? undefined : by.token;
+  return { name, token, input: row.input(scene, by), ...contentOf(row, scene) };
+}
+
+/** The content of the call, if the operation takes one. */
+export function contentOf(row: Row, scene: Scene): { content?: Content } {
+  return row.content ? { content: row.content(scene) } : {};
+}
+
+/** The same without the signature of a provider, so that the call shows no more than its token. */
+export function unsignedContentOf(row: Row, scene: Scene): { content?: Content } {
+  const { content } = contentOf(row, scene);
+  if (content === undefined || row.who !== 'provider') return content ? { content } : {};
+  return { content: content.body === undefined ? {} : { body: content.body } };
 }
 
 /** The input of an operation that takes the workspace alone. */
@@ -78,10 +138,7 @@ export function inWorkspace({ workspaceId }: Scene): Input {
   return { id: workspaceId };
 }
 
-function nameRequired(name: unknown): Refusal {
-  return { input: { name }, message: 'Name is required', path: 'name' };
-}
-/** Wrong inputs that many operations share. */
+/** Invalid inputs that many operations share. */
 export const wrongNames: readonly Refusal[] = [
   nameRequired(undefined),
   nameRequired(''),
@@ -100,3 +157,7 @@ export const wrongPages: readonly Refusal[] = [
   { input: { limit: 101 }, message: 'limit must be an integer between 1 and 100', path: 'limit' },
   { input: { offset: -1 }, message: 'offset must be an integer between 0 and 2147483647', path: 'offset' },
 ];
+
+function nameRequired(name: unknown): Refusal {
+  return { input: { name }, message: 'Name is required', path: 'name' };
+}

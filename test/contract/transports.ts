@@ -1,61 +1,98 @@
-/** One operation through either transport, with answers that can be compared. */
+/** One call of an operation over REST or over tRPC, with an outcome that can be compared. */
 
 import type { AnyTRPCProcedure } from '@trpc/server';
 import { expect } from 'vitest';
 import { appRouter } from '../../src/routers/index.ts';
-import type { Operation } from '../../src/trpc/operations.ts';
-import { operations } from '../support/api.ts';
-import { createHttp } from '../support/http.ts';
+import type { RawOperation } from '../../src/trpc/raw-operation.ts';
+import { operations, rawOperations } from '../support/api.ts';
+import { type CallOptions, createHttp } from '../support/http.ts';
 import type { TestApp } from '../support/test-app.ts';
 
 export type Input = Record<string, unknown>;
 
-/** What a caller learns over either transport: the status and the answer, or the problem. */
-export type Outcome = { status: number; body: unknown; challenge: string | null };
+/** The body of a raw operation, with its headers. */
+export type Content = Pick<CallOptions, 'body' | 'headers'>;
 
-export type Call = { name: string; token?: string | undefined; input: Input };
+export type Call = {
+  name: string;
+  token?: string | undefined;
+  input: Input;
+  /** For raw operations only. */
+  content?: Content;
+};
+
+/** What a caller gets over either transport: the status, and the answer or the problem. */
+export type Outcome = { status: number; body: unknown; challenge: string | null };
 
 export type Transport = (app: TestApp, call: Call) => Promise<Outcome>;
 
-const operationsByName = new Map(operations.map((operation) => [operation.name, operation]));
+export const transports: readonly [string, Transport][] = [
+  ['REST', viaRest],
+  ['tRPC', viaTrpc],
+];
 
-export function operationOf(name: string): Operation {
-  const operation = operationsByName.get(name);
-  if (!operation) throw new Error(`No operation ${name}`);
-  return operation;
+type ServedOperation = {
+  method: string;
+  /** As OpenAPI writes it: `/api/workspaces/{id}`. */
+  path: string;
+  takesBody: boolean;
+  /** The status of success over REST. */
+  status: number;
+};
+
+const procedureOperations = new Map(operations.map((operation) => [operation.name, operation]));
+const rawOperationsByName = new Map(rawOperations.map((operation) => [operation.name, operation]));
+
+/** Throws if there is neither a procedure nor a raw operation of that name. */
+export function findOperation(name: string): ServedOperation {
+  const operation = procedureOperations.get(name);
+  if (operation) return operation;
+  const raw = findRawOperation(name);
+  if (!raw) throw new Error(`No operation ${name}`);
+  return { ...raw, takesBody: false, status: 200 };
+}
+
+export function findRawOperation(name: string): RawOperation | undefined {
+  return rawOperationsByName.get(name);
+}
+
+/** Whether the operation is served over the transport. Raw operations are served over REST only. */
+export function isServed(name: string, transport: Transport): boolean {
+  return transport === viaRest || !rawOperationsByName.has(name);
 }
 
 // The record is flat at run time (`labels.create`), which its type does not say.
 const procedures = appRouter._def.procedures as unknown as Record<string, AnyTRPCProcedure>;
 
 export function isQuery(name: string): boolean {
-  return procedures[name]?._def.type === 'query';
+  return findRawOperation(name)?.method === 'GET' || procedures[name]?._def.type === 'query';
+}
+
+/** Calls the REST path of the operation. Every response is checked against the OpenAPI document. */
+export async function viaRest(app: TestApp, { name, token, input, content }: Call): Promise<Outcome> {
+  const { path, json } = restRequest(name, input);
+  const request = json === undefined ? content : { json };
+  const { status, body, headers } = await app.http.call(findOperation(name).method, path, { token, ...request });
+  return { status, body, challenge: headers.get('www-authenticate') };
 }
 
 const REST_PARAMETER = /\{(\w+)\}/g;
 
-function restRequest({ method, path, takesBody }: Operation, input: Input): { path: string; json?: Input } {
-  const inPath = [...path.matchAll(REST_PARAMETER)].map(([, name]) => name ?? '');
-  const filled = path.replace(REST_PARAMETER, (_, name: string) => encodeURIComponent(String(input[name])));
-  const rest = Object.entries(input).filter(([name]) => !inPath.includes(name));
+function restRequest(name: string, input: Input): { path: string; json?: Input } {
+  const { method, path, takesBody } = findOperation(name);
+  const inPath = [...path.matchAll(REST_PARAMETER)].map(([, parameter]) => parameter ?? '');
+  const filled = path.replace(REST_PARAMETER, (_, parameter: string) => encodeURIComponent(String(input[parameter])));
+  const rest = Object.entries(input).filter(([field]) => !inPath.includes(field));
   if (takesBody) return { path: filled, json: Object.fromEntries(rest) };
-  const query = new URLSearchParams(rest.map(([name, value]): [string, string] => [name, String(value)])).toString();
+  const query = new URLSearchParams(rest.map(([field, value]): [string, string] => [field, String(value)])).toString();
   return { path: method === 'GET' && query !== '' ? `${filled}?${query}` : filled };
 }
 
-/** The REST path of the operation; every answer is held against the document on the way. */
-export const viaRest: Transport = async (app, { name, token, input }) => {
-  const operation = operationOf(name);
-  const { path, ...request } = restRequest(operation, input);
-  const { status, body, headers } = await app.http.call(operation.method, path, { token, ...request });
-  return { status, body, challenge: headers.get('www-authenticate') };
-};
-
 /**
- * `/trpc/<name>` without any client: the envelope is checked, and what it holds is returned. Success is 200 there
- * always, and told as REST tells it.
+ * Calls `/trpc/<name>` without a client. Checks the envelope and returns its content. Success is always 200 in tRPC; the
+ * outcome has the status of REST.
  */
-export const viaTrpc: Transport = async (app, { name, token, input }) => {
+export async function viaTrpc(app: TestApp, { name, token, input }: Call): Promise<Outcome> {
   const http = createHttp(app.url);
   const answer = isQuery(name)
     ? await http.call('GET', `/trpc/${name}?input=${encodeURIComponent(JSON.stringify(input))}`, { token })
@@ -63,7 +100,7 @@ export const viaTrpc: Transport = async (app, { name, token, input }) => {
   const challenge = answer.headers.get('www-authenticate');
   if (answer.status === 200) {
     expect(Object.keys(answer.body)).toEqual(['result']);
-    return { status: operationOf(name).status, body: answer.body.result.data, challenge };
+    return { status: findOperation(name).status, body: answer.body.result.data, challenge };
   }
   const { error } = answer.body;
   const { httpStatus, path, ...problem } = error.data;
@@ -73,16 +110,11 @@ export const viaTrpc: Transport = async (app, { name, token, input }) => {
     message: problem.message,
   });
   return { status: answer.status, body: problem, challenge };
-};
-
-export const transports: readonly [string, Transport][] = [
-  ['REST', viaRest],
-  ['tRPC', viaTrpc],
-];
+}
 
 const RANDOM_FIELDS = ['request_id', 'token', 'url', 'full_key', 'key_prefix', 'secret'];
 
-/** An outcome without the texts that are random in every operation, and those that are `alsoRandom` in this one. */
+/** The value without the text fields that are random in every operation, and those that are `alsoRandom` in this one. */
 export function withoutRandomness(value: unknown, alsoRandom: readonly string[] = []): unknown {
   if (Array.isArray(value)) return value.map((entry) => withoutRandomness(entry, alsoRandom));
   if (typeof value !== 'object' || value === null) return value;
@@ -96,7 +128,7 @@ export function withoutRandomness(value: unknown, alsoRandom: readonly string[] 
   );
 }
 
-/** The body that every refusal has, without the id of the request. */
+/** The body of every refusal, without the id of the request. */
 export function problemOf(code: string, message: string, issues?: unknown): Input {
   return {
     error: message,

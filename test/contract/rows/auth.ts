@@ -34,7 +34,7 @@ export const authRows: Rows = {
     keys: false,
     input: () => ({}),
     writes: true,
-    caller: (world) => world.addSomeone('Solo'),
+    caller: (world) => world.addUser('Solo'),
   },
   'auth.me': { who: 'user', keys: false, input: () => ({}), writes: false },
   'auth.updateMe': {
@@ -42,7 +42,7 @@ export const authRows: Rows = {
     keys: false,
     input: () => ({ name: 'Renamed' }),
     writes: true,
-    caller: (world) => world.addSomeone('Solo'),
+    caller: (world) => world.addUser('Solo'),
     wrong: [
       ...wrongNames.slice(1),
       {
@@ -67,7 +67,7 @@ export const authRows: Rows = {
     keys: false,
     input: () => ({}),
     writes: true,
-    caller: (world) => world.addSomeone('Solo'),
+    caller: (world) => world.addUser('Solo'),
     conflict: {
       input: () => ({}),
       message: 'Transfer or delete the workspaces that you own with other members first',

@@ -1,3 +1,4 @@
+import { csvContent } from '../content.ts';
 import { inWorkspace, type Refusal, type Rows, wrongNames, wrongPages } from '../row.ts';
 import type { Scene } from '../scene.ts';
 import type { Input } from '../transports.ts';
@@ -60,6 +61,14 @@ export const contactRows: Rows = {
     wrong: [...wrongNames.slice(1), ...wrongNameTexts, ...wrongEmails],
   },
   'contacts.delete': { who: 'admin', keys: true, input: contact, writes: true, children },
+  'contacts.export': { who: 'admin', keys: true, input: inWorkspace, writes: false },
+  'contacts.import': {
+    who: 'admin',
+    keys: true,
+    input: inWorkspace,
+    content: () => csvContent('email\nwanda@example.com\n'),
+    writes: true,
+  },
 };
 
 function contact(scene: Scene): Input {

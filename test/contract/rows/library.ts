@@ -1,3 +1,5 @@
+import { makePdf } from '../../support/media.ts';
+import { fileContent } from '../content.ts';
 import { inWorkspace, type Rows } from '../row.ts';
 import type { Scene } from '../scene.ts';
 import type { Input } from '../transports.ts';
@@ -56,6 +58,13 @@ export const libraryRows: Rows = {
     input: (scene) => ({ ...item(scene), labelId: scene.redId }),
     writes: true,
     children: { itemId: 'Item not found', labelId: 'Label not found' },
+  },
+  'library.upload': {
+    who: 'member',
+    keys: true,
+    input: inWorkspace,
+    content: () => fileContent(makePdf(), 'contract.pdf', 'application/pdf'),
+    writes: true,
   },
 };
 

@@ -1,6 +1,8 @@
+import { DAY_MS } from '../../../src/core/time.ts';
+import { bodyOf, genericEvent, signGeneric } from '../../meeting-providers/adapters/callbacks.ts';
 import { inWorkspace, type Refusal, type Rows, wrongNames } from '../row.ts';
 import type { Scene } from '../scene.ts';
-import type { Input } from '../transports.ts';
+import type { Content, Input } from '../transports.ts';
 
 const livekit = { api_key: 'APIabc', api_secret: 'a secret of LiveKit' };
 
@@ -76,8 +78,63 @@ export const meetingProviderRows: Rows = {
     writes: true,
     children: { connectionId: 'Connection not found' },
   },
+  'ingest.callback': {
+    who: 'provider',
+    keys: false,
+    unauthorized: 'webhook-id, webhook-timestamp and webhook-signature are required',
+    input: ({ provider }) => ({ connectionId: provider.ingestId }),
+    content: (scene) => sign(scene, callback(scene)),
+    writes: true,
+    cases: {
+      'a signature and a session, which counts for nothing': {
+        call: ({ outsider }) => ({ token: outsider.token }),
+        status: 200,
+      },
+      'the signature of another connection': {
+        call: (scene) => ({ content: sign({ ...scene, provider: scene.foreign.provider }, callback(scene)) }),
+        status: 401,
+        message: 'The signature is not valid',
+      },
+      'the signature of another body': {
+        call: (scene) => ({ content: { ...sign(scene, callback(scene)), body: '{}' } }),
+        status: 401,
+        message: 'The signature is not valid',
+      },
+      'a signature of yesterday': {
+        call: (scene) => ({
+          content: sign(scene, callback(scene), new Date(scene.app.clock.now().getTime() - DAY_MS)),
+        }),
+        status: 401,
+        message: 'webhook-timestamp must be within 5 minutes of now',
+      },
+      'a signature for the connection of another workspace': {
+        call: ({ foreign }) => ({ input: { connectionId: foreign.provider.ingestId } }),
+        status: 401,
+        message: 'The signature is not valid',
+      },
+      'a signature for an unknown connection': {
+        call: () => ({ input: { connectionId: 'A'.repeat(32) } }),
+        status: 404,
+        message: 'Connection not found',
+      },
+      'no signature, for an unknown connection': {
+        call: () => ({ input: { connectionId: 'x' }, content: {} }),
+        status: 404,
+        message: 'Connection not found',
+      },
+    },
+  },
 };
 
 function connection(scene: Scene): Input {
   return { ...inWorkspace(scene), connectionId: scene.connectionId };
+}
+
+/** A participant joins the room of the scene. */
+function callback({ roomName }: Scene): Buffer {
+  return bodyOf(genericEvent('participant.joined', { name: 'Grace' }, { room: roomName }));
+}
+
+function sign({ app, provider }: Scene, body: Buffer, at = app.clock.now()): Content {
+  return { body: new Uint8Array(body), headers: signGeneric(body, provider.secret, { at }) };
 }

@@ -24,7 +24,7 @@ const byHost: Pick<Row, 'who' | 'keys' | 'children'> = {
 export const participantRows: Rows = {
   'participants.join': {
     who: 'anyone',
-    knowsCaller: true,
+    acceptsCredential: true,
     keys: true,
     input: ({ roomName }) => ({ roomName, name: ' Vera Novak ', email: 'Vera@Example.com' }),
     writes: true,

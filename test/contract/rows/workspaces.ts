@@ -25,6 +25,6 @@ export const workspaceRows: Rows = {
     keys: false,
     input: ({ inviteToken }) => ({ token: inviteToken }),
     writes: true,
-    caller: (world) => world.addSomeone('Solo'),
+    caller: (world) => world.addUser('Solo'),
   },
 };

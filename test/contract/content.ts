@@ -1,0 +1,31 @@
+/** Bodies of raw operations. */
+
+import type { Content } from './transports.ts';
+import { findRawOperation } from './transports.ts';
+
+/** A multipart/form-data body with a file. */
+export function fileContent(bytes: Buffer, filename: string, type: string): Content {
+  const body = new FormData();
+  body.append('file', new Blob([Uint8Array.from(bytes)], { type }), filename);
+  return { body };
+}
+
+export function csvContent(text: string): Content {
+  return { body: text, headers: { 'content-type': 'text/csv' } };
+}
+
+/** The refusal of a body whose type the operation does not take. */
+export type TypeRefusal = { content: Content; status: number; code: string; message: string; path?: string };
+
+/** Null if the operation takes a body of any type, or none. */
+export function wrongTypeOf(name: string): TypeRefusal | null {
+  const content = { body: '{"name":', headers: { 'content-type': 'application/json' } };
+  switch (findRawOperation(name)?.request.kind) {
+    case 'multipart':
+      return { content, status: 400, code: 'BAD_REQUEST', message: 'File is required', path: 'file' };
+    case 'csv':
+      return { content, status: 415, code: 'UNSUPPORTED_MEDIA_TYPE', message: 'Content type must be text/csv' };
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,51 @@
+/** Values that identify nothing: malformed ids, unknown ids and names, and credentials that are not valid. */
+import { type Child, isNamedByText } from './row.ts';
+
+export const UNKNOWN_ID = 2_147_483_647;
+
+const MALFORMED_IDS: readonly unknown[] = [
+  0,
+  -1,
+  1.5,
+  2_147_483_648,
+  'abc',
+  '1e0',
+  '01',
+  '1.0',
+  '+1',
+  ' 1',
+  '\u0661',
+  '9'.repeat(400),
+];
+
+/** Values that are not an id, and what an id must be. */
+export type IdForm = { malformed: readonly unknown[]; form: string };
+
+export const idForm: IdForm = { malformed: MALFORMED_IDS, form: 'must be a positive 32-bit integer' };
+
+const MAX_ID = Number.MAX_SAFE_INTEGER;
+
+/** The children whose ids are not 32-bit integers. */
+export const childIdForms: Partial<Record<Child, IdForm>> = {
+  deliveryId: {
+    malformed: [...MALFORMED_IDS.filter((id) => id !== 2_147_483_648), MAX_ID + 1],
+    form: `must be the id of a delivery, an integer between 1 and ${MAX_ID}`,
+  },
+};
+
+/** Names that no room has, or can have. */
+const UNKNOWN_NAMES = ['no-such-room', 'A', '%00', 'x'.repeat(4_000), '\u0661', `msg_${'f'.repeat(32)}`];
+
+export function unknownChildren(child: Child): readonly unknown[] {
+  return isNamedByText(child) ? UNKNOWN_NAMES : [UNKNOWN_ID];
+}
+
+export const invalidTokens: readonly string[] = [
+  'x',
+  'lns_',
+  `lns_${'A'.repeat(43)}`,
+  `lnx_${'A'.repeat(40)}`,
+  'A'.repeat(10_000),
+  '%00',
+  'x y',
+];

@@ -1,0 +1,4 @@
+import { viaRest } from '../transports.ts';
+import { testMatrix } from './test-matrix.ts';
+
+testMatrix(viaRest);

@@ -1,0 +1,4 @@
+import { analyticsRows } from '../rows/analytics.ts';
+import { testOperations } from './test-operations.ts';
+
+testOperations(analyticsRows);

@@ -1,0 +1,4 @@
+import { authRows } from '../rows/auth.ts';
+import { testOperations } from './test-operations.ts';
+
+testOperations(authRows);

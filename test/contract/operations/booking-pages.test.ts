@@ -1,0 +1,4 @@
+import { bookingPageRows } from '../rows/booking-pages.ts';
+import { testOperations } from './test-operations.ts';
+
+testOperations(bookingPageRows);

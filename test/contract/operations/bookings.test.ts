@@ -1,0 +1,4 @@
+import { bookingRows } from '../rows/bookings.ts';
+import { testOperations } from './test-operations.ts';
+
+testOperations(bookingRows);

@@ -1,0 +1,4 @@
+import { libraryRows } from '../rows/library.ts';
+import { testOperations } from './test-operations.ts';
+
+testOperations(libraryRows);

@@ -1,0 +1,4 @@
+import { meetingProviderRows } from '../rows/meeting-providers.ts';
+import { testOperations } from './test-operations.ts';
+
+testOperations(meetingProviderRows);

@@ -1,0 +1,4 @@
+import { memberRows } from '../rows/members.ts';
+import { testOperations } from './test-operations.ts';
+
+testOperations(memberRows);

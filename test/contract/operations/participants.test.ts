@@ -1,0 +1,4 @@
+import { participantRows } from '../rows/participants.ts';
+import { testOperations } from './test-operations.ts';
+
+testOperations(participantRows);

@@ -1,0 +1,4 @@
+import { recordingRows } from '../rows/recordings.ts';
+import { testOperations } from './test-operations.ts';
+
+testOperations(recordingRows);

@@ -1,0 +1,4 @@
+import { retentionRows } from '../rows/retention.ts';
+import { testOperations } from './test-operations.ts';
+
+testOperations(retentionRows);

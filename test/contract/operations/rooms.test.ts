@@ -1,0 +1,4 @@
+import { roomRows } from '../rows/rooms.ts';
+import { testOperations } from './test-operations.ts';
+
+testOperations(roomRows);

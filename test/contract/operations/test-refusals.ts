@@ -1,0 +1,154 @@
+/** Tests what an operation refuses by its row: over both transports alike, and without a change of any row. */
+import { describe, expect, test } from 'vitest';
+import type { Dump } from '../../support/dump.ts';
+import { PASSWORD } from '../../support/world.ts';
+import { wrongTypeOf } from '../content.ts';
+import { childIdForms, type IdForm, idForm, invalidTokens, UNKNOWN_ID, unknownChildren } from '../invalid-values.ts';
+import {
+  allowedRoles,
+  type Child,
+  isNamedByText,
+  type Row,
+  requiredRole,
+  rolesBelow,
+  unsignedContentOf,
+} from '../row.ts';
+import { foreignChildren, type Scene } from '../scene.ts';
+import { type Call, type Input, problemOf } from '../transports.ts';
+import type { Stages } from './stages.ts';
+
+/** The parts of a valid call that are replaced. The input is merged. */
+type Change = (scene: Scene) => Partial<Pick<Call, 'token' | 'input' | 'content'>>;
+
+type ExpectRefusal = (
+  changes: readonly Change[],
+  expected: { status: number; body: Input; before?: Dump[] },
+) => Promise<void>;
+
+export function testRefusals(stages: Stages, name: string, row: Row): void {
+  describe('refuses, over both transports alike and without a change,', () => {
+    /** Makes each call in both worlds. Each is refused in the same way, and all together change no row. */
+    const expectRefusal: ExpectRefusal = async (changes, { status, body, before = stages.initialRows(name) }) => {
+      for (const change of changes) {
+        const outcome = await stages.call(name, ({ scene }) => changedCall(row, scene, change));
+        expect(outcome).toEqual({ status, body, challenge: status === 401 ? 'Bearer' : null });
+      }
+      expect(await stages.dump(name)).toEqual(before);
+    };
+    testCredentials(stages, name, row, expectRefusal);
+    testWorkspace(row, expectRefusal);
+    testChildren(row, expectRefusal);
+    testInputs(name, row, expectRefusal);
+  });
+}
+
+function changedCall(row: Row, scene: Scene, change: Change): Omit<Call, 'name'> {
+  const by = scene[allowedRoles(row).at(-1) ?? 'owner'];
+  const { input, ...others } = change(scene);
+  return {
+    token: row.who === 'anyone' ? undefined : by.token,
+    ...unsignedContentOf(row, scene),
+    ...others,
+    input: { ...row.input(scene, by), ...input },
+  };
+}
+
+function testCredentials(stages: Stages, name: string, row: Row, expectRefusal: ExpectRefusal): void {
+  const unauthorized = { status: 401, body: problemOf('UNAUTHORIZED', row.unauthorized ?? 'Unauthorized') };
+  const withTokens = (tokens: readonly (string | undefined)[]): Change[] => tokens.map((token) => () => ({ token }));
+
+  if (row.acceptsCredential)
+    test('an invalid credential: 401', () => expectRefusal(withTokens(invalidTokens), unauthorized));
+  if (row.who === 'anyone') return;
+
+  test('no credential, and an invalid one: 401', () =>
+    expectRefusal(withTokens([undefined, ...invalidTokens]), unauthorized));
+
+  test('a session that has ended: 401', async () => {
+    stages.restoreAfterTest();
+    const tokens = new Map<Scene, string>();
+    for (const { scene } of stages.of(name)) {
+      const credentials = { email: scene.member.email, password: PASSWORD };
+      const { body } = await scene.app.http.post('/api/auth/login', undefined, credentials);
+      await scene.app.http.post('/api/auth/logout', body.token);
+      tokens.set(scene, body.token);
+    }
+    const change: Change = (scene) => ({ token: tokens.get(scene) });
+    await expectRefusal([change], { ...unauthorized, before: await stages.dump(name) });
+  });
+}
+
+function testWorkspace(row: Row, expectRefusal: ExpectRefusal): void {
+  const required = requiredRole(row);
+  if (required === null) return;
+  const { min, parameter } = required;
+
+  test('a user who is not a member or whose role is too low: 403', () =>
+    expectRefusal(
+      (['outsider', ...rolesBelow(min)] as const).map((user) => (scene) => ({ token: scene[user].token })),
+      { status: 403, body: problemOf('FORBIDDEN', row.forbidden ?? 'Forbidden') },
+    ));
+
+  test('an unknown workspace: 404', () =>
+    expectRefusal([() => ({ input: { [parameter]: UNKNOWN_ID } })], {
+      status: 404,
+      body: problemOf('NOT_FOUND', 'Workspace not found'),
+    }));
+
+  test('a malformed workspace id: 400', () => expectMalformed(expectRefusal, parameter, idForm));
+}
+
+function testChildren({ children = {} }: Row, expectRefusal: ExpectRefusal): void {
+  // `Object.entries` forgets the type of the keys.
+  for (const [child, message] of Object.entries(children) as [Child, string][]) {
+    test(`an unknown ${child}, and one of another workspace, in the same way: 404`, () =>
+      expectRefusal(
+        [
+          ...unknownChildren(child).map((unknown) => () => ({ input: { [child]: unknown } })),
+          (scene) => ({ input: { [child]: foreignChildren(scene)[child] } }),
+        ],
+        { status: 404, body: problemOf('NOT_FOUND', message) },
+      ));
+
+    if (!isNamedByText(child))
+      test(`a malformed ${child}: 400`, () => expectMalformed(expectRefusal, child, childIdForms[child] ?? idForm));
+  }
+}
+
+function expectMalformed(expectRefusal: ExpectRefusal, field: string, { malformed, form }: IdForm): Promise<void> {
+  const message = `${field} ${form}`;
+  const changes = malformed.map((id) => () => ({ input: { [field]: id } }));
+  return expectRefusal(changes, { status: 400, body: problemOf('BAD_REQUEST', message, [{ path: field, message }]) });
+}
+
+function testInputs(name: string, row: Row, expectRefusal: ExpectRefusal): void {
+  for (const { input, message, path } of row.wrong ?? [])
+    test(`${JSON.stringify(input).slice(0, 60)}: 400 ${message}`, () =>
+      expectRefusal([() => ({ input })], {
+        status: 400,
+        body: problemOf('BAD_REQUEST', message, [{ path, message }]),
+      }));
+
+  const wrongType = wrongTypeOf(name);
+  if (wrongType) {
+    const { content, status, code, message, path } = wrongType;
+    test(`a body of another type: ${status} ${message}`, () =>
+      expectRefusal([() => ({ content })], {
+        status,
+        body: problemOf(code, message, path === undefined ? undefined : [{ path, message }]),
+      }));
+  }
+
+  const { conflict } = row;
+  if (conflict)
+    test(`a conflict: 409 ${conflict.message}`, () =>
+      expectRefusal(
+        [
+          (scene) => ({
+            token: row.who === 'anyone' ? undefined : scene.owner.token,
+            input: conflict.input(scene, scene.owner),
+          }),
+        ],
+        { status: 409, body: problemOf('CONFLICT', conflict.message) },
+      ));
+}

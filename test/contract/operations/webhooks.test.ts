@@ -1,0 +1,4 @@
+import { webhookRows } from '../rows/webhooks.ts';
+import { testOperations } from './test-operations.ts';
+
+testOperations(webhookRows);

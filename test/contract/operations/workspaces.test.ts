@@ -1,0 +1,4 @@
+import { workspaceRows } from '../rows/workspaces.ts';
+import { testOperations } from './test-operations.ts';
+
+testOperations(workspaceRows);

@@ -1,0 +1,232 @@
+/** Fills a workspace of a scene: with a room and everything that can happen in it, keys, connections and webhooks. */
+import { createToken, hashToken } from '../../src/auth/tokens.ts';
+import { DAY_MS, MINUTE_MS } from '../../src/core/time.ts';
+import { transact } from '../../src/db/client.ts';
+import { weekdays } from '../../src/features/booking-pages/opening-hours.ts';
+import { findOrCreateContact } from '../../src/features/contacts/find-or-create-contact.ts';
+import { recordContactEvent } from '../../src/features/contacts/record-contact-event.ts';
+import { advance, start, storeFile } from '../recordings/recording-fixtures.ts';
+import { bookingPageData } from '../support/booking-page.ts';
+import { makePdf } from '../support/media.ts';
+import type { TestApp } from '../support/test-app.ts';
+import { upload } from '../support/world.ts';
+
+export type User = { id: number; name: string; email: string; token: string };
+
+/** One of each child that a workspace has, besides its labels. */
+export type WorkspaceContent = {
+  itemId: number;
+  /** The owner's room. It is also the slug of the booking page. */
+  roomName: string;
+  /** A recording that is available. Participant `participantToken` started it. */
+  recordingId: number;
+  /** A recording that was stopped and whose file has not been uploaded. */
+  stoppedRecording: { recordingId: number; uploadToken: string };
+  /** A participant who waits to be admitted. */
+  participantId: number;
+  /** The token of a participant who is in the room. */
+  participantToken: string;
+  contactId: number;
+  /** A booking page that is open day and night. */
+  pageId: number;
+  /** A booking page without bookings. */
+  quietPageId: number;
+  /** A meeting with the owner on the day after tomorrow, at 10:00. */
+  bookingId: number;
+  cancelToken: string;
+  /** A key of the owner. */
+  keyId: number;
+  key: string;
+  /** A connection to a LiveKit account. */
+  connectionId: number;
+  /** A connection to a provider of one's own: the last part of its `ingest_url`, and its signing secret. */
+  provider: { ingestId: string; secret: string };
+  /** A webhook with a message that was delivered and, after it, one that was cancelled. */
+  webhookId: number;
+  /** The message that was delivered. */
+  messageId: string;
+  /** The attempt that delivered it. */
+  deliveryId: number;
+};
+
+/** Adds everything, in an order that decides the ids. `slug` names the room and the booking page. */
+export async function addWorkspaceContent(
+  app: TestApp,
+  workspaceId: number,
+  { owner, itemId, slug }: { owner: User; itemId: number; slug: string },
+): Promise<WorkspaceContent> {
+  const roomId = await addRoom(app, workspaceId, owner, slug);
+  const stoppedRecording = await addStoppedRecording(app, owner, slug);
+  const recordingId = await addRecording(app, workspaceId, roomId);
+  const visit = await addVisit(app, { workspaceId, userId: owner.id, roomId, slug });
+  const participants = await addParticipants(app, { workspaceId, roomId, recordingId });
+  const { id: keyId, key } = await addKey(app, workspaceId, owner);
+  const { id: connectionId } = await addConnection(app, workspaceId, owner, {
+    provider: 'livekit',
+    credentials: { api_key: 'APIscene', api_secret: 'a secret of the scene' },
+  });
+  const { ingest_url, secret } = await addConnection(app, workspaceId, owner, { provider: 'generic' });
+  return {
+    itemId,
+    roomName: slug,
+    recordingId,
+    stoppedRecording,
+    ...visit,
+    ...participants,
+    keyId,
+    key,
+    connectionId,
+    provider: { ingestId: ingest_url.split('/').at(-1) ?? '', secret: secret ?? '' },
+    ...(await addWebhook(app, workspaceId, owner)),
+  };
+}
+
+/** The body of a successful answer. */
+export function succeed<Body>(answer: { status: number; body: Body }): Body {
+  if (answer.status !== 200 && answer.status !== 201)
+    throw new Error(`Could not build the scene: ${JSON.stringify(answer)}`);
+  return answer.body;
+}
+
+export async function addItem(app: TestApp, workspaceId: number, by: User, filename: string): Promise<number> {
+  const bytes = Uint8Array.from(makePdf({ text: filename }));
+  return succeed(await upload(app, `/api/workspaces/${workspaceId}`, by.token, bytes, { filename })).item.id;
+}
+
+export async function addKey(app: TestApp, workspaceId: number, by: User): Promise<{ id: number; key: string }> {
+  const { apiKey } = succeed(
+    await app.http.post(`/api/workspaces/${workspaceId}/api-keys`, by.token, { name: 'Nightly import' }),
+  );
+  return { id: apiKey.id, key: apiKey.full_key };
+}
+
+/** A webhook with a message that was delivered and, after it, one that was cancelled. */
+export async function addWebhook(app: TestApp, workspaceId: number, by: User) {
+  const input = { name: 'Chat', url: 'https://example.com/hook', events: ['room.left', 'member.left'] };
+  const { webhook } = succeed(await app.http.post(`/api/workspaces/${workspaceId}/webhooks`, by.token, input));
+  const webhookId: number = webhook.id;
+  const messageId = messageIdOf(webhookId, 1);
+  const message = { workspaceId, webhookId };
+  await addMessage(app, { ...message, id: messageId, status: 'delivered', attempts: 1 });
+  await addMessage(app, { ...message, id: messageIdOf(webhookId, 2), status: 'cancelled', attempts: 0 });
+  const delivery = await app.services.db.webhookDelivery.create({
+    data: {
+      workspaceId,
+      webhookId,
+      messageId,
+      attempt: 1,
+      responseStatus: 200,
+      responseBody: 'ok',
+      success: true,
+      durationMs: 120,
+      createdAt: app.clock.now(),
+    },
+  });
+  return { webhookId, messageId, deliveryId: Number(delivery.id) };
+}
+
+/** The id of a message of the scene: the same in equal worlds, and ascending. */
+function messageIdOf(webhookId: number, number: number): string {
+  return `msg_${String(webhookId).padStart(16, '0')}${String(number).padStart(16, '0')}`;
+}
+
+/** A message to a webhook, as `room.left` creates it. */
+async function addMessage(
+  { services: { db }, clock }: TestApp,
+  message: { workspaceId: number; webhookId: number; id: string; status: string; attempts: number },
+): Promise<void> {
+  const at = clock.now();
+  const more = { event: 'room.left', payload: '{"event":"room.left"}', roundAttempts: message.attempts };
+  await db.webhookMessage.create({ data: { ...message, ...more, createdAt: at, updatedAt: at } });
+}
+
+async function addRoom(app: TestApp, workspaceId: number, by: User, name: string): Promise<number> {
+  return succeed(await app.http.post('/api/dashboard/rooms', by.token, { name, workspace_id: workspaceId })).room.id;
+}
+
+async function addStoppedRecording(app: TestApp, by: User, roomName: string) {
+  const path = `/api/dashboard/rooms/${roomName}/recordings`;
+  const { recording, upload_token } = succeed(await app.http.post(path, by.token, { archive_id: 'stopped' }));
+  succeed(await app.http.post(`${path}/${recording.id}/stop`, by.token));
+  return { recordingId: recording.id, uploadToken: upload_token };
+}
+
+async function addRecording(app: TestApp, workspaceId: number, roomId: number): Promise<number> {
+  const recording = { workspaceId, roomId, archiveId: 'archive' };
+  const id = await start(app, { ...recording, title: 'Weekly' });
+  const fileKey = await storeFile(app, workspaceId, 'a recording');
+  await advance(app, recording, { status: 'available', fileKey, duration: 90, size: 11 });
+  return id;
+}
+
+const dayAndNight = weekdays.map((day) => ({ day, from: '00:00', to: '24:00' }));
+
+/** A contact who joined the room and booked a meeting in it, on a page that is open day and night. */
+async function addVisit(
+  app: TestApp,
+  { workspaceId, userId, roomId, slug }: { workspaceId: number; userId: number; roomId: number; slug: string },
+) {
+  const { services, clock } = app;
+  const at = clock.now();
+  const page = {
+    ...bookingPageData({ workspaceId, userId, title: 'Intro call', slug, createdAt: at }),
+    hours: dayAndNight,
+  };
+  const { id: pageId } = await services.db.bookingPage.create({ data: page });
+  const quiet = await services.db.bookingPage.create({ data: { ...page, title: 'Quiet', slug: `quiet-${slug}` } });
+  return transact(services.db, async (tx) => {
+    const vera = { name: 'Vera', email: 'vera@example.com' };
+    const contactId = await findOrCreateContact(tx, { workspaceId, ...vera, at });
+    if (contactId === null) throw new Error('A contact without an address');
+    const event = { workspaceId, contactId, roomId: null, bookingPageId: null, at };
+    await recordContactEvent(tx, { ...event, type: 'room_join', roomId });
+    const startsAt = dayAfterTomorrow(app, 10);
+    const endsAt = new Date(startsAt.getTime() + page.duration * MINUTE_MS);
+    const cancelToken = createToken('lnb_');
+    const tokenHash = hashToken(cancelToken);
+    const meeting = { workspaceId, bookingPageId: pageId, contactId, roomId, ...vera, tokenHash, createdAt: at };
+    const { id: bookingId } = await tx.booking.create({ data: { ...meeting, startsAt, endsAt } });
+    await recordContactEvent(tx, { ...event, type: 'booking', bookingPageId: pageId });
+    return { contactId, pageId, quietPageId: quiet.id, bookingId, cancelToken };
+  });
+}
+
+/** An hour of the day after tomorrow, in UTC. */
+export function dayAfterTomorrow({ clock }: TestApp, hour: number): Date {
+  const day = new Date(clock.now().getTime() + 2 * DAY_MS);
+  day.setUTCHours(hour, 0, 0, 0);
+  return day;
+}
+
+/** A guest who is in the room and one who waits. Both were last seen a minute ago. The first started the recording. */
+async function addParticipants(
+  { services: { db }, clock }: TestApp,
+  { workspaceId, roomId, recordingId }: { workspaceId: number; roomId: number; recordingId: number },
+) {
+  const at = new Date(clock.now().getTime() - MINUTE_MS);
+  const participantToken = createToken('lnp_');
+  const guest = { workspaceId, roomId, createdAt: at, lastSeenAt: at };
+  const tokenHash = hashToken(participantToken);
+  const gina = await db.participant.create({
+    data: { ...guest, name: 'Gina', status: 'joined', joinedAt: at, tokenHash },
+  });
+  // A participant sees only the recordings that they started.
+  await db.recording.updateMany({ where: { workspaceId, id: recordingId }, data: { startedBy: gina.id } });
+  const waiting = await db.participant.create({
+    data: {
+      ...guest,
+      name: 'Will',
+      email: 'will@example.com',
+      status: 'waiting',
+      tokenHash: hashToken(createToken('lnp_')),
+    },
+  });
+  return { participantId: waiting.id, participantToken };
+}
+
+type Connection = { id: number; ingest_url: string; secret: string | null };
+
+async function addConnection(app: TestApp, workspaceId: number, by: User, input: object): Promise<Connection> {
+  const path = `/api/workspaces/${workspaceId}/connections`;
+  return succeed(await app.http.post(path, by.token, { name: 'Video', ...input })).connection;
+}
