@@ -101,7 +101,7 @@ function findLastOfFeature(name: string, lines: readonly string[]): number {
 }
 
 function placeOfPath(entry: string | undefined): string {
-  const line = linesOf(PATHS_FILE).findIndex((text) => text.trim() === `'${entry}',\n`);
+  const line = linesOf(PATHS_FILE).findIndex((text) => text.trim() === `'${entry}',`);
   return line === -1 ? PATHS_FILE : `${PATHS_FILE}:${line + 1}`;
 }
 
