@@ -21,7 +21,7 @@ export async function saveRows(app: TestApp): Promise<Restorer> {
   await cp(files, saved, { recursive: true });
   const client = new pg.Client({ connectionString: app.databaseUrl });
   await client.connect();
-  // Turns off foreign keys and triggers. The saved rows are consistent, and the counters that triggers keep are among them.
+  // Turns off foreign keys and triggers. The saved rows are consistent, including the counters of the triggers.
   await client.query('set session_replication_role = replica');
   return {
     rows,

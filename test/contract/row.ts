@@ -45,8 +45,10 @@ export type Row = {
    * - `anyone`: without a credential.
    * - `user`: any signed-in user.
    * - `room owner`: the user of the scene's room, who is its owner. For everybody else that room does not exist.
-   * - `room host`: the room owner, and the owner and admins of the workspace. For everybody else that room does not exist.
-   * - `provider`: the meeting provider of the scene's connection. `content` is signed. A session or key counts for nothing.
+   * - `room host`: the room owner, and the owner and admins of the workspace. For everybody else that room does not
+   *   exist.
+   * - `provider`: the meeting provider of the scene's connection. `content` is signed. A session or key counts for
+   *   nothing.
    * - A role: members with at least that role in the workspace of the input.
    */
   who: 'anyone' | 'user' | 'room owner' | 'room host' | 'provider' | Role;

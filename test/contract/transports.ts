@@ -89,8 +89,8 @@ function restRequest(name: string, input: Input): { path: string; json?: Input }
 }
 
 /**
- * Calls `/trpc/<name>` without a client. Checks the envelope and returns its content. Success is always 200 in tRPC; the
- * outcome has the status of REST.
+ * Calls `/trpc/<name>` without a client. Checks the envelope and returns its content. Success is always 200 in tRPC;
+ * the outcome has the status of REST.
  */
 export async function viaTrpc(app: TestApp, { name, token, input }: Call): Promise<Outcome> {
   const http = createHttp(app.url);
@@ -114,7 +114,9 @@ export async function viaTrpc(app: TestApp, { name, token, input }: Call): Promi
 
 const RANDOM_FIELDS = ['request_id', 'token', 'url', 'full_key', 'key_prefix', 'secret'];
 
-/** The value without the text fields that are random in every operation, and those that are `alsoRandom` in this one. */
+/**
+ * The value without the text fields that are random in every operation, and those that are `alsoRandom` in this one.
+ */
 export function withoutRandomness(value: unknown, alsoRandom: readonly string[] = []): unknown {
   if (Array.isArray(value)) return value.map((entry) => withoutRandomness(entry, alsoRandom));
   if (typeof value !== 'object' || value === null) return value;

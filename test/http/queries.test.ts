@@ -13,8 +13,8 @@ import { startTestApp } from '../support/test-app.ts';
 import { upload } from '../support/world.ts';
 
 /**
- * Statements of one successful call by the lowest role, including `begin`, `commit` and the one that finds the caller and
- * the role. What starts after the answer, such as deleting the files of a workspace, does not count.
+ * Statements of one successful call by the lowest role, including `begin`, `commit` and the one that finds the caller
+ * and the role. What starts after the answer, such as deleting the files of a workspace, does not count.
  */
 const STATEMENTS: Record<string, number> = {
   'auth.register': 8,

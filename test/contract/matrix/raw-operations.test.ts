@@ -1,6 +1,6 @@
 /**
- * Raw operations check access before the body: 401, then 400 for the path, 404 for the workspace, 403, and only then the
- * type of the body. So nobody uploads a file to be told that they may not.
+ * Raw operations check access before the body: 401, then 400 for the path, 404 for the workspace, 403, and only then
+ * the type of the body. So nobody uploads a file to be told that they may not.
  */
 import { expect, test } from 'vitest';
 import { dumpTables } from '../../support/dump.ts';

@@ -1,6 +1,6 @@
 /**
- * The authorisation matrix over one transport: each operation, by each kind of caller, gets the status that follows from
- * its row. What is refused leaves every row of every table as it was.
+ * The authorisation matrix over one transport: each operation, by each kind of caller, gets the status that follows
+ * from its row. What is refused leaves every row of every table as it was.
  */
 import { describe, expect, test } from 'vitest';
 import { dumpTables } from '../../support/dump.ts';

@@ -35,7 +35,9 @@ export type Stages = {
   restoreAfterTest(): void;
 };
 
-/** Starts the worlds before the tests of the file and closes them after the last. `random` lists the fields of a row. */
+/**
+ * Starts the worlds before the tests of the file and closes them after the last. `random` lists the fields of a row.
+ */
 export function startStages(random: (name: string) => readonly string[] | undefined): Stages {
   let stages: readonly Stage[] = [];
   beforeAll(async () => {
