@@ -52,7 +52,7 @@ export const meetingProviderRows: Rows = {
       ...wrongCredentials,
       {
         input: { provider: 'generic' },
-        message: 'credentials must be left out for generic: its secret is made here',
+        message: 'credentials must be omitted for generic: the service creates its secret',
         path: 'credentials',
       },
       {

@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { AppError, statusOf } from '../../../src/core/errors.ts';
-import { credentialsShape, providerKinds, providers } from '../../../src/features/meeting-providers/adapters/index.ts';
+import {
+  credentialsSchemas,
+  providerKinds,
+  providers,
+} from '../../../src/features/meeting-providers/adapters/index.ts';
 import {
   MalformedCallback,
   UnverifiedCallback,
@@ -9,11 +13,11 @@ import {
 
 test('each kind has an adapter and a shape of credentials', () => {
   expect(Object.keys(providers).sort()).toEqual([...providerKinds].sort());
-  expect(Object.keys(credentialsShape).sort()).toEqual([...providerKinds].sort());
+  expect(Object.keys(credentialsSchemas).sort()).toEqual([...providerKinds].sort());
 });
 
 test('each field of the credentials says what it is', () => {
-  for (const shape of Object.values(credentialsShape)) {
+  for (const shape of Object.values(credentialsSchemas)) {
     for (const field of Object.values(z.toJSONSchema(shape).properties ?? {})) {
       expect(field).toHaveProperty('description');
     }

@@ -1,5 +1,5 @@
 /** The meeting providers whose callbacks the service understands. */
-
+import { toEnum } from '../../../core/enums.ts';
 import { GenericCredentials, generic } from './generic.ts';
 import { LivekitCredentials, livekit } from './livekit.ts';
 import type { ProviderAdapter } from './provider-adapter.ts';
@@ -11,11 +11,14 @@ export type ProviderKind = (typeof providerKinds)[number];
 
 export const providers: Readonly<Record<ProviderKind, ProviderAdapter>> = { vonage, livekit, generic };
 
-/**
- * The credentials that verify the callbacks of each provider. Everything but API keys and application ids is secret.
- */
-export const credentialsShape = {
+/** The credentials of each provider. Everything but API keys and application ids is secret. */
+export const credentialsSchemas = {
   vonage: VonageCredentials,
   livekit: LivekitCredentials,
   generic: GenericCredentials,
 } as const;
+
+/** The provider column of a connection as a ProviderKind. */
+export function toProviderKind(text: string): ProviderKind {
+  return toEnum(providerKinds, text, 'meeting provider');
+}

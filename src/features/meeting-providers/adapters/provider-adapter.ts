@@ -14,7 +14,7 @@ export type Callback = { headers: Readonly<Record<string, string | string[] | un
  */
 export type VerifiedCallback = { dedupeKey: string; events: ProviderEvent[] };
 
-/** What verifies a provider's callbacks, in the shape that `credentialsShape` defines for the provider. */
+/** What verifies a provider's callbacks, in the shape that `credentialsSchemas` defines for the provider. */
 export type ProviderCredentials = Readonly<Record<string, string | undefined>>;
 
 export type ProviderAdapter = {

@@ -1,18 +1,12 @@
-/** The connections of a workspace: where meeting providers post what happens in its rooms. */
+/** The connections of a workspace, to which meeting providers post what happens in its rooms. */
 import type { Actor } from '../../../auth/identify.ts';
 import { createLinkToken } from '../../../auth/tokens.ts';
 import { lockWorkspaceAs } from '../../../auth/workspace-lock.ts';
 import { notFound } from '../../../core/errors.ts';
 import { transact } from '../../../db/client.ts';
 import type { Services } from '../../../services.ts';
-import {
-  newStoredCredentials,
-  openCredentials,
-  readNewCredentials,
-  rotateCredentials,
-  sealCredentials,
-  toProviderKind,
-} from './credentials.ts';
+import { toProviderKind } from '../adapters/index.ts';
+import { openCredentials, readNewCredentials, rotateCredentials, sealCredentials } from './credentials.ts';
 import { connectionColumns, toConnection } from './present.ts';
 import type {
   ConnectionInput,
@@ -22,7 +16,7 @@ import type {
   RotateConnectionInput,
 } from './schemas.ts';
 
-/** All connections of the workspace, oldest first. `origin` is where this service is reached. */
+/** All connections of the workspace, oldest first. `origin` is the origin of their URLs. */
 export async function listConnections(
   { db }: Pick<Services, 'db'>,
   { workspaceId }: Actor,
@@ -37,18 +31,18 @@ export async function listConnections(
 }
 
 /**
- * Makes a connection with an address of 192 random bits. Its credentials are kept sealed and never leave again, but for
- * the secret that is made for generic, in this answer. Throws 400 for credentials that are not of the provider's shape,
- * and 403 and 404 for who is not the owner any more, or whose workspace was deleted, since they were let in.
+ * Creates a connection, whose URL contains 192 random bits. The credentials are stored sealed and are never returned,
+ * except the secret that is created for generic, which is returned here. Throws 400 for credentials that do not match
+ * the provider's schema, 403 unless the caller is the owner now, and 404 if the workspace has been deleted.
  */
 export async function createConnection(
   { db, clock, sealer }: Pick<Services, 'db' | 'clock' | 'sealer'>,
   actor: Actor,
-  { name, provider, credentials: given }: CreateConnectionInput,
+  { name, provider, credentials: sent }: CreateConnectionInput,
   origin: string,
 ): Promise<MeetingConnectionWithSecret> {
   const { workspaceId, userId } = actor;
-  const { credentials, secret } = readNewCredentials(provider, given);
+  const { credentials, secret } = readNewCredentials(provider, sent);
   return transact(db, async (tx) => {
     await lockWorkspaceAs(tx, actor, 'owner');
     const now = clock.now();
@@ -58,7 +52,7 @@ export async function createConnection(
         ingestId: createLinkToken(),
         name,
         provider,
-        sealedCredentials: sealCredentials(sealer, workspaceId, newStoredCredentials(credentials)),
+        sealedCredentials: sealCredentials(sealer, workspaceId, { current: credentials, previous: null }),
         createdBy: userId,
         createdAt: now,
         updatedAt: now,
@@ -70,31 +64,32 @@ export async function createConnection(
 }
 
 /**
- * Gives the connection new credentials: those that are given, or for generic a new secret, which is known to the answer
- * alone. The present ones are good for 24 hours more; ones that still were so before are no longer. The address stays.
- * Throws 400 as `createConnection`, 403 and 404.
+ * Replaces the credentials of a connection by those that are sent, or for generic by a new secret, which is returned
+ * only here. The current credentials stay valid for 24 hours; older ones end at once. The URL stays the same. Throws
+ * 400, 403 and 404 as `createConnection` does.
  */
 export async function rotateConnection(
   { db, clock, sealer }: Pick<Services, 'db' | 'clock' | 'sealer'>,
   actor: Actor,
-  { connectionId, credentials: given }: RotateConnectionInput,
+  { connectionId, credentials: sent }: RotateConnectionInput,
   origin: string,
 ): Promise<MeetingConnectionWithSecret> {
   const { workspaceId } = actor;
   const where = { workspaceId_id: { workspaceId, id: connectionId } };
   return transact(db, async (tx) => {
     await lockWorkspaceAs(tx, actor, 'owner');
-    const known = await tx.meetingConnection.findUnique({
+    const connection = await tx.meetingConnection.findUnique({
       where,
       select: { provider: true, sealedCredentials: true },
     });
-    if (known === null) throw notFound('Connection');
-    const { credentials, secret } = readNewCredentials(toProviderKind(known.provider), given);
+    if (connection === null) throw notFound('Connection');
+    const { credentials, secret } = readNewCredentials(toProviderKind(connection.provider), sent);
     const now = clock.now();
-    const kept = rotateCredentials(openCredentials(sealer, workspaceId, known.sealedCredentials), credentials, now);
+    const current = openCredentials(sealer, workspaceId, connection.sealedCredentials);
+    const rotated = rotateCredentials(current, credentials, now);
     const row = await tx.meetingConnection.update({
       where,
-      data: { sealedCredentials: sealCredentials(sealer, workspaceId, kept), updatedAt: now },
+      data: { sealedCredentials: sealCredentials(sealer, workspaceId, rotated), updatedAt: now },
       select: connectionColumns,
     });
     return { ...toConnection(row, origin), secret };
@@ -102,8 +97,8 @@ export async function rotateConnection(
 }
 
 /**
- * Deletes a connection with what it has received; its address answers 404 from then on. What came of the callbacks so
- * far stays. Throws 403 and 404.
+ * Deletes a connection and its stored callbacks. Its URL returns 404 afterwards. Participants and recordings that it
+ * reported stay. Throws 403 and 404.
  */
 export async function deleteConnection(
   { db }: Pick<Services, 'db'>,

@@ -1,17 +1,14 @@
-/** What verifies the callbacks of a connection: how it is given, made, kept and replaced. */
+/** The credentials that verify the callbacks of a connection: reading, creating, rotating and sealing them. */
 import { z } from 'zod';
-import { toEnum } from '../../../core/enums.ts';
 import { badField } from '../../../core/errors.ts';
 import type { Sealer } from '../../../core/sealing.ts';
 import { DAY_MS } from '../../../core/time.ts';
 import { parseInput } from '../../../core/validation.ts';
 import { createGenericSecret } from '../adapters/generic.ts';
-import { credentialsShape, type ProviderKind, providerKinds } from '../adapters/index.ts';
+import { credentialsSchemas, type ProviderKind } from '../adapters/index.ts';
 import type { ProviderCredentials } from '../adapters/provider-adapter.ts';
 
-/**
- * How long the credentials before the last rotation are good too: time enough to bring the new ones to the provider.
- */
+/** How long the previous credentials stay valid after a rotation, so that the provider can be configured meanwhile. */
 const OVERLAP_MS = DAY_MS;
 
 const Credentials = z.record(z.string(), z.string().optional());
@@ -21,38 +18,26 @@ const StoredCredentials = z.object({
   /** `until` in milliseconds since 1970. */
   previous: z.object({ credentials: Credentials, until: z.number() }).nullable(),
 });
-/** The credentials of a connection, as they are sealed. */
+/** The credentials of a connection, as they are stored. */
 export type StoredCredentials = z.infer<typeof StoredCredentials>;
 
-/** New credentials; `secret` is what the caller must be told, null where they brought it. */
+/** `secret` is what the caller must be shown; null if they sent the credentials. */
 export type NewCredentials = { credentials: ProviderCredentials; secret: string | null };
 
-/** The provider column of a connection as a ProviderKind. */
-export function toProviderKind(text: string): ProviderKind {
-  return toEnum(providerKinds, text, 'meeting provider');
-}
-
-/** The credentials that were `given`, or for generic new ones. Throws 400 that names each wrong field. */
-export function readNewCredentials(provider: ProviderKind, given: unknown): NewCredentials {
+/** Parses the credentials that were sent; creates a secret for generic. Throws 400, which names each invalid field. */
+export function readNewCredentials(provider: ProviderKind, sent: unknown): NewCredentials {
   if (provider !== 'generic') {
-    const shape = z.object({ credentials: credentialsShape[provider] });
-    return { credentials: parseInput(shape, { credentials: given }).credentials, secret: null };
+    const shape = z.object({ credentials: credentialsSchemas[provider] });
+    return { credentials: parseInput(shape, { credentials: sent }).credentials, secret: null };
   }
-  // A secret of the caller's own that was passed over in silence would have them sign with the wrong one.
-  if (given !== undefined)
-    throw badField('credentials', 'credentials must be left out for generic: its secret is made here');
+  // If a secret of the caller were ignored, they would sign with the wrong one.
+  if (sent !== undefined)
+    throw badField('credentials', 'credentials must be omitted for generic: the service creates its secret');
   const secret = createGenericSecret();
   return { credentials: { secret }, secret };
 }
 
-export function newStoredCredentials(credentials: ProviderCredentials): StoredCredentials {
-  return {
-    current: credentials,
-    previous: null,
-  };
-}
-
-/** Puts new credentials in place; the present ones are good for 24 hours more, and earlier ones no longer. */
+/** Makes `credentials` the current ones. The replaced ones stay valid for 24 hours; older ones end at once. */
 export function rotateCredentials(
   { current }: StoredCredentials,
   credentials: ProviderCredentials,
@@ -64,7 +49,7 @@ export function rotateCredentials(
   };
 }
 
-/** Those that are good at `now`, the present ones first. */
+/** The credentials that are valid at `now`, the current ones first. */
 export function validCredentials({ current, previous }: StoredCredentials, now: Date): ProviderCredentials[] {
   return previous !== null && previous.until > now.getTime() ? [current, previous.credentials] : [current];
 }

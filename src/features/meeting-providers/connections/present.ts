@@ -1,6 +1,6 @@
-/** What leaves of connections. */
+/** The public shape of a connection. */
 import { toUnixSeconds } from '../../../core/time.ts';
-import { toProviderKind } from './credentials.ts';
+import { toProviderKind } from '../adapters/index.ts';
 import type { MeetingConnection } from './schemas.ts';
 
 export const connectionColumns = {
@@ -27,7 +27,7 @@ type ConnectionRow = {
   lastEventAt: Date | null;
 };
 
-/** The public shape. `origin` is where this service is reached. */
+/** `origin` is the origin of `ingest_url`. */
 export function toConnection(row: ConnectionRow, origin: string): MeetingConnection {
   return {
     id: row.id,

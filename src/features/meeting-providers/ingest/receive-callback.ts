@@ -1,9 +1,9 @@
 /** A provider's callback as it arrives: find the connection, verify the signature, store the callback, apply it. */
 import { isLinkToken } from '../../../auth/tokens.ts';
 import type { Services } from '../../../services.ts';
-import { type ProviderKind, providers } from '../adapters/index.ts';
+import { type ProviderKind, providers, toProviderKind } from '../adapters/index.ts';
 import { type Callback, UnverifiedCallback, type VerifiedCallback } from '../adapters/provider-adapter.ts';
-import { openCredentials, toProviderKind, validCredentials } from '../connections/credentials.ts';
+import { openCredentials, validCredentials } from '../connections/credentials.ts';
 import { applyCallback, logFailure } from './apply-callback.ts';
 import { queueCallback } from './callback-queue.ts';
 import { storeCallback } from './callback-store.ts';
