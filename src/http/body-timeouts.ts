@@ -1,19 +1,19 @@
-/** Bounds on the time that a client may take to send a body. */
+/** Limits the time that a client may take to send a body. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../core/errors.ts';
 import { sendError } from './errors.ts';
 
 /** In milliseconds. */
 export type BodyTimeouts = {
-  /** How long a body may take to arrive. Operations that stream their bodies have bounds of their own. */
+  /** How long a body may take to arrive. Operations that stream their bodies have their own limits. */
   bodyMs: number;
-  /** How long a client may go on sending after it has the response. */
+  /** How long a client may continue to send after the response. */
   lingerMs: number;
 };
 
 const defaultTimeouts: BodyTimeouts = { bodyMs: 30_000, lingerMs: 10_000 };
 
-/** Answers 408 to a body that arrives too slowly. Closes the connection of a client that goes on sending afterwards. */
+/** Answers 408 to a body that arrives too slowly. Closes the connection if the client continues to send afterwards. */
 export function limitBodyTime(app: FastifyInstance, timeouts = defaultTimeouts): void {
   app.addHook('onResponse', (request, _reply, done) => {
     closeLingering(request, timeouts.lingerMs);
@@ -33,7 +33,7 @@ export function limitBodyTime(app: FastifyInstance, timeouts = defaultTimeouts):
   });
 }
 
-/** Closes a connection whose client still sends a body that was rejected unread. */
+/** Closes the connection if the client is still sending a body that was rejected without reading it. */
 function closeLingering({ raw }: FastifyRequest, lingerMs: number): void {
   if (raw.complete || raw.destroyed) return;
   const timer = setTimeout(() => raw.destroy(), lingerMs);

@@ -1,6 +1,4 @@
-/**
- * Requests that Node's HTTP parser refuses before Fastify sees them: they get the error body of every other refusal.
- */
+/** Responds to requests that Node's HTTP parser rejects before Fastify sees them, with the usual error body. */
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
@@ -8,16 +6,16 @@ import type { FastifyBaseLogger } from 'fastify';
 import { AppError, type ErrorCode } from '../core/errors.ts';
 import { httpStatusOf, toProblem } from '../core/problem.ts';
 
-/** By the code of Node's error. Any other is a malformed request. */
+/** Responses by the code of Node's error. Any other code means a malformed request. */
 const refusals: Record<string, [ErrorCode, string]> = {
   HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'Request headers are too large'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['PAYLOAD_TOO_LARGE', 'Request body is too large'],
   ERR_HTTP_REQUEST_TIMEOUT: ['REQUEST_TIMEOUT', 'The request is too slow'],
 };
 
-/** Fastify's `clientErrorHandler`: answers and closes the connection. */
+/** The `clientErrorHandler` of Fastify. Sends the response and closes the connection. */
 export function refuseMalformedRequest(error: Error & { code?: string }, socket: Socket, log: FastifyBaseLogger): void {
-  // The client has gone, or the connection is closing already.
+  // The client has disconnected, or the connection is already closing.
   if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) {
     socket.destroy();
     return;

@@ -11,7 +11,7 @@ const SESSION_COOKIE = 'session';
 
 const BEARER = /^Bearer +([^\s]+)$/i;
 
-/** What the REST transport knows before it calls a procedure. */
+/** Values that the REST transport determines before it calls a procedure. */
 type Known = { identity?: Identity; unreadableBody?: AppError | null };
 
 export function createContext(
@@ -77,7 +77,10 @@ function isRead(method: string): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 }
 
-/** Browsers send the cookie with requests of any page. A write with the cookie must come from a page of ours. */
+/**
+ * Browsers send the session cookie with requests from any page. Throws 403 unless a write with the cookie comes from
+ * one of the service's own origins.
+ */
 function requireOwnOrigin(request: FastifyRequest, services: Services): void {
   const { origin } = request.headers;
   const own = [readOrigin(request, services), ...services.settings.trustedOrigins];

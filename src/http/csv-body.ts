@@ -1,4 +1,4 @@
-/** Reading a text/csv body as it streams in. */
+/** Reads a text/csv body as a stream. */
 import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { AppError } from '../core/errors.ts';
@@ -6,12 +6,12 @@ import { guardBody, type OpenBody, pipeBody, type StreamTimeouts } from './strea
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Starts to read a CSV body. Its bytes fail with 413 past `maxBytes`, and with 408 where it is too slow. */
+/** Starts to read a CSV body. The stream fails with 413 after `maxBytes`, and with 408 if the body is too slow. */
 export function openCsvBody(
   request: IncomingMessage,
   limits: StreamTimeouts & { maxBytes: number },
 ): OpenBody<AsyncIterable<Buffer>> {
-  // Not the request itself: it must stay open for the response when the reader stops early.
+  // A separate stream: if the reader stops early, the request itself must stay open for the response.
   const bytes = new PassThrough();
   let total = 0;
   const stop = (reason: AppError): void => {
@@ -22,7 +22,7 @@ export function openCsvBody(
     total += chunk.length;
     if (total > limits.maxBytes) stop(csvTooLarge(limits.maxBytes));
   };
-  // The reader may have stopped before an error comes. It is then of no interest.
+  // Errors after the reader has stopped are ignored.
   bytes.on('error', () => {});
   request.on('data', count);
   pipeBody(request, bytes, stop);

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Closes each connection after the response in progress once the server is closing. Node closes only the connections
- * that are idle at that moment. The others would stay open until their keep-alive timeout.
+ * Makes each connection close after its current response once the server is closing. Node itself closes only the
+ * connections that are idle at that moment. The others would stay open until their keep-alive timeout.
  */
 export function closeConnectionsWhenDraining(app: FastifyInstance): void {
   let isDraining = false;

@@ -1,4 +1,4 @@
-/** Failures as HTTP responses. The body is the same whichever layer refused. */
+/** Sends errors as HTTP responses. The body has the same format, whichever layer throws the error. */
 import { TRPCError } from '@trpc/server';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, type ErrorCode } from '../core/errors.ts';
@@ -6,7 +6,7 @@ import { headersOf, httpStatusOf, toProblem } from '../core/problem.ts';
 import { fromTrpcError, fromUnexpected } from '../trpc/errors.ts';
 import { logFailure } from './log-failure.ts';
 
-/** Fastify's own refusals as errors of the catalogue. */
+/** Errors of the catalogue for the codes of Fastify's own errors. */
 const fastifyRefusals: Record<string, [ErrorCode, string]> = {
   FST_ERR_BAD_URL: ['BAD_REQUEST', 'Malformed URL'],
   FST_ERR_ASYNC_CONSTRAINT: ['BAD_REQUEST', 'Malformed URL'],
@@ -18,7 +18,7 @@ const fastifyRefusals: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_EMPTY_JSON_BODY: ['BAD_REQUEST', 'Request body must not be empty'],
 };
 
-/** Refusals of Fastify and its plugins that are not listed by code, such as a path of `/docs` that leads outside. */
+/** The same by status, for other errors of Fastify and its plugins, such as a path that leads out of `/docs`. */
 const refusalsByStatus: Record<number, [ErrorCode, string]> = {
   400: ['BAD_REQUEST', 'Bad request'],
   403: ['NOT_FOUND', 'Not found'],
@@ -27,9 +27,9 @@ const refusalsByStatus: Record<number, [ErrorCode, string]> = {
   415: ['UNSUPPORTED_MEDIA_TYPE', 'Content type must be application/json'],
 };
 
-/** Sends a failure. An unexpected one is logged in full, under the request id that the response carries. */
+/** Sends an error. An unexpected one is logged in full, with the request id that the response contains. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  // An error of the request stream means that the client has gone. It is no fault of the service.
+  // An error of the request stream means that the client has disconnected, which is not a bug of the service.
   const wasCutOff = error !== null && error === request.raw.errored;
   const known = wasCutOff ? new AppError('BAD_REQUEST', 'The request was cut off') : toAppError(error);
   const status = httpStatusOf(known);
@@ -39,7 +39,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   return reply.headers(headersOf(known)).status(status).send(toProblem(known, request.id));
 }
 
-/** The expected failure behind anything that was thrown, or an internal error that hides an unexpected one. */
+/** Converts anything that was thrown to an error of the catalogue. The details of an unexpected error are hidden. */
 function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof TRPCError) return fromTrpcError(error);
@@ -56,7 +56,7 @@ export function handleErrors(app: FastifyInstance): void {
 
 /**
  * Answers 405 with `Allow` to a known path with another method, before the body is read. Call it before the first route
- * is added, and what it returns after the last.
+ * is added, and call the function that it returns after the last.
  */
 export function refuseOtherMethods(app: FastifyInstance): () => void {
   const methodsOf = new Map<string, Set<string>>();

@@ -11,8 +11,9 @@ const READ_BUFFER_BYTES = 256 * 1024;
 
 /**
  * Serves the disk store's signed URLs: `GET` and `HEAD /files/*`. A file is sent as an attachment with its fixed type
- * and a sandbox policy, so that no browser sniffs its type, runs it or shows it as a page of ours. Throws 403 for a URL
- * that is expired, altered or malformed, 404 when the object is gone, and 416.
+ * and a sandbox policy, so that browsers neither guess its type nor execute it or display it under the service's
+ * origin. Throws 403 for a URL that is expired, altered or malformed, 404 if the object was deleted, and 416 for a
+ * range outside the file.
  */
 export async function serveFiles(
   app: FastifyInstance,
@@ -77,7 +78,7 @@ async function sendFile(
   }
   // A client that reads nothing for this long is disconnected. The next response sets its own timeout.
   reply.raw.setTimeout(stallMs, () => reply.raw.destroy());
-  // The stream closes the handle at its end, and when Fastify destroys it because the client has gone.
+  // The stream closes the handle when it ends, and when Fastify destroys it because the client has disconnected.
   return reply.send(file.handle.createReadStream({ start: first, end: last, highWaterMark: READ_BUFFER_BYTES }));
 }
 

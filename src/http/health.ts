@@ -4,14 +4,14 @@ import type { Log } from '../core/log.ts';
 import type { Services } from '../services.ts';
 
 const TIMEOUT_MS = 5_000;
-/** The checks use the database and the store, and anyone may ask. */
+/** How long a result is reused. Anyone may call `/ready`, and every check queries the database and the store. */
 const REUSE_MS = 1_000;
 
 type Readiness = { database: boolean; storage: boolean };
 
 /**
- * `/health`: the process is alive. `/ready`: the database and the store respond; 503 if one does not. The result is
- * reused for a second.
+ * Serves `/health`, which responds while the process is alive, and `/ready`, which responds with 503 unless the
+ * database and the store respond. The result of `/ready` is reused for a second.
  */
 export function serveHealth(app: FastifyInstance, services: Services): void {
   let latest: Promise<Readiness> | null = null;
@@ -33,7 +33,7 @@ export function serveHealth(app: FastifyInstance, services: Services): void {
   });
 }
 
-/** It never rejects. */
+/** Never rejects. */
 async function checkReadiness({ db, store, log }: Services): Promise<Readiness> {
   const [database, storage] = await Promise.all([
     respondsInTime(log, 'database', db.$queryRaw`select 1`),

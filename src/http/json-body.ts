@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance } from 'fastify';
 import { AppError, badField } from '../core/errors.ts';
 
-/** Takes the place of a body that cannot be parsed. The caller learns why only if they are allowed to make the call. */
+/** Replaces a body that could not be parsed. Its error is sent only to callers who are allowed to make the call. */
 export class UnreadableBody {
   readonly error: AppError;
 
@@ -13,8 +13,9 @@ export class UnreadableBody {
 }
 
 /**
- * Replaces Fastify's JSON parser. An empty body counts as absent. A malformed one is passed on as an UnreadableBody, so
- * that access is checked first. Bytes that are not UTF-8, `__proto__` and `constructor.prototype` count as malformed.
+ * Replaces Fastify's JSON parser. An empty body counts as absent. A malformed body is passed on as an UnreadableBody,
+ * so that access is checked first. A body is also malformed if it is not UTF-8, or if an object in it has a key
+ * `__proto__` or `constructor.prototype`.
  */
 export function parseJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
@@ -37,7 +38,7 @@ export function refuseOtherBodies(app: FastifyInstance): void {
     done();
   });
   app.addContentTypeParser<Buffer>('*', { parseAs: 'buffer' }, (_request, body, done) => {
-    // A chunked body is known to be empty only at its end.
+    // Whether a chunked body is empty is known only at its end.
     if (body.length === 0) return done(null, undefined);
     done(new AppError('UNSUPPORTED_MEDIA_TYPE', 'Content type must be application/json'), undefined);
   });

@@ -3,9 +3,9 @@ import type { AppError } from '../core/errors.ts';
 import { httpStatusOf } from '../core/problem.ts';
 
 /**
- * Logs a failure that a caller is told of. A fault of the service is logged in full. An outage or an overload affects
- * many requests for the same reason, so it is one line without a stack. What the caller did wrong is in the request
- * line.
+ * Logs an error that is sent to a caller. A bug is logged in full. An outage or overload affects many requests for the
+ * same reason, so it is logged without a stack. Errors of the caller (4xx) are not logged here: the log entry of the
+ * request has their status.
  */
 export function logFailure(log: FastifyBaseLogger, failure: AppError): void {
   if (httpStatusOf(failure) < 500) return;

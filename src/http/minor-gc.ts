@@ -2,15 +2,15 @@
  * Frees the memory of received chunks early.
  *
  * Node reads a body in chunks of 64 kB outside of V8's heap. V8 frees them when it collects young garbage, which it
- * does when its own young space is full. Uploads fill that space slowly, while the memory outside counts towards full
- * collections: one for every 25 MB, each 35 ms long with the whole service on the heap. Collecting young garbage often
- * enough takes under a millisecond and makes the full collections unnecessary. An upload then costs half the CPU, is
- * twice as fast, and takes less memory (bench/uploads.ts, bench/upload-memory.ts).
+ * does when its own young space is full. Uploads fill that space slowly. Meanwhile the memory outside the heap triggers
+ * full collections: one for every 25 MB, each of which takes 35 ms. A collection of young garbage takes less than a
+ * millisecond, and frequent ones make the full collections unnecessary. An upload then takes half the CPU time, is
+ * twice as fast, and needs less memory (bench/uploads.ts, bench/upload-memory.ts).
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** From 6 MiB on, collections come too seldom to help. Below 4 MiB, they only move chunks that are still in use. */
+/** From 6 MiB on, collections are too rare to help. Below 4 MiB, they only move chunks that are still in use. */
 const INTERVAL_BYTES = 4 * 1024 * 1024;
 
 type Collect = (options: { type: 'minor' }) => void;
@@ -26,7 +26,7 @@ export function countBodyBytes(count: number): void {
   collect({ type: 'minor' });
 }
 
-/** The function that `--expose-gc` makes global, without making it global. */
+/** Returns V8's `gc` function, which `--expose-gc` adds to new contexts, without adding it to the global object. */
 function findCollector(): Collect {
   setFlagsFromString('--expose-gc');
   const gc: unknown = runInNewContext('gc');

@@ -1,4 +1,4 @@
-/** Reading a multipart/form-data body (RFC 7578) as it streams in. */
+/** Reads a multipart/form-data body (RFC 7578) as a stream. */
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import busboy from 'busboy';
@@ -6,16 +6,16 @@ import { badField, badRequest } from '../core/errors.ts';
 import type { IncomingFile, IncomingUpload } from '../media/receive-file.ts';
 import { guardBody, type OpenBody, pipeBody, type StreamTimeouts } from './streaming-body.ts';
 
-/** Every part counts, also one without a name, which is neither a field nor a file. */
+/** Includes parts without a name, which busboy counts neither as fields nor as files. */
 const MAX_PARTS = 60;
 const MAX_FIELDS = 50;
 const MAX_FIELD_BYTES = 64 * 1024;
 /** File parts with other names than `file` are skipped, up to this number of parts. */
 const MAX_FILES = 5;
-/** The size of one read from a connection. More would only hold more memory. */
+/** The size of one read from a connection. A larger value only uses more memory. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** `stop` ends reading: nothing more is parsed, and everything that waits for a part rejects with `reason`. */
+/** `stop` ends the parsing. Promises and streams of parts that have not ended yet fail with `reason`. */
 type MultipartUpload = IncomingUpload & { stop(reason: unknown): void };
 
 /** Starts to read an upload with one file of at most `maxBytes`. */
@@ -37,9 +37,9 @@ export function openMultipartBody(
 }
 
 /**
- * Starts to read `request`. `file` settles at the head of the part named `file`, `fields` at the end of the body. Both
- * reject with 400 for a body that is not multipart, is malformed, ends early or has too many parts. The request is read
- * only as fast as the file is.
+ * Starts to read `request`. `file` resolves at the beginning of the part named `file`, `fields` at the end of the body.
+ * Both reject with 400 for a body that is not multipart, is malformed, ends early or has too many parts. The request is
+ * read only as fast as the file is.
  */
 function readMultipart(request: IncomingMessage): MultipartUpload {
   const file = Promise.withResolvers<IncomingFile>();
@@ -60,7 +60,7 @@ function readMultipart(request: IncomingMessage): MultipartUpload {
     fields.reject(reason);
     if (parser === null) return;
     request.unpipe(parser);
-    // Without this the reader of the current part would wait forever.
+    // The reader of the current part would otherwise wait forever.
     current?.destroy(reason instanceof Error ? reason : new Error('The upload was refused', { cause: reason }));
     parser.destroy();
   };
@@ -72,7 +72,7 @@ function readMultipart(request: IncomingMessage): MultipartUpload {
   }
 
   parser.on('file', (name, stream, info) => {
-    // The reader may have finished with the part before an error comes. It is then of no interest.
+    // Errors after the reader has stopped are ignored.
     stream.on('error', () => {});
     if (name !== 'file') return stream.resume();
     if (current) return stop(badField('file', 'Only one file can be uploaded at a time'));
@@ -80,7 +80,7 @@ function readMultipart(request: IncomingMessage): MultipartUpload {
     file.resolve({ stream, filename: info.filename ?? '', declaredType: info.mimeType });
   });
   parser.on('field', (name, value, { valueTruncated }) => {
-    // busboy passes undefined for a part without a name, which its types do not say.
+    // busboy passes undefined for a part without a name, although its type is string.
     const label = String(name);
     if (valueTruncated) return stop(badField(label.slice(0, 100), `${label.slice(0, 100)} is too long`));
     texts[label] = value;
@@ -98,7 +98,7 @@ function readMultipart(request: IncomingMessage): MultipartUpload {
   return upload;
 }
 
-/** Null where the content type is not multipart or has no valid boundary. */
+/** Returns null if the content type is not multipart or has no valid boundary. */
 function createParser(request: IncomingMessage): busboy.Busboy | null {
   try {
     return busboy({

@@ -14,18 +14,15 @@ import { defaultTimeouts, leaveBodiesUnread, type OpenBody, type StreamTimeouts 
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The operation bounds the time of its body itself. */
+    /** Whether the operation limits the duration of its body itself. */
     boundsOwnBody?: boolean;
   }
 }
 
-/** A call that was let in, from the hook that runs before the body is read to the handler. */
+/** An authorized call, which the `onRequest` hook passes to the handler. */
 type Admitted = { call: RawCall; caller: unknown };
 
-/**
- * Registers every operation, each in a plugin context of its own, because how a body is read is a setting of the
- * context.
- */
+/** Registers each operation in its own plugin context, because content type parsers are set per context. */
 export async function serveRawOperations(
   app: FastifyInstance,
   services: Services,
@@ -57,7 +54,7 @@ function serveRawOperation(
     url: toFastifyPath(operation.path),
     ...(content.kind === 'bytes' && { bodyLimit: content.maxBytes }),
     config: { boundsOwnBody: content.kind !== 'bytes' },
-    // Access is checked before the body is read: nobody uploads 100 MB to learn of a 403.
+    // Access is checked before the body is read, so that nobody uploads 100 MB only to get a 403.
     async onRequest(request, reply) {
       const call = toRawCall(services, request, reply);
       admitted.set(request, { call, caller: await access.admit(call) });
@@ -74,7 +71,7 @@ function serveRawOperation(
         return sendResult(operation.response, result, reply);
       } catch (error) {
         const reason = open.fail(error);
-        // The signature of a callback is only checked with its body.
+        // The signature of a callback covers its body, so a wrong one is only detected here.
         if (isUnauthorized(reason)) await limitNetwork(call.context);
         throw reason;
       } finally {
@@ -84,7 +81,7 @@ function serveRawOperation(
   });
 }
 
-/** Takes a body of any content type as bytes. */
+/** Reads bodies of any content type into a Buffer. */
 function readBodiesWhole(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
@@ -94,13 +91,13 @@ function toRawCall(services: Services, request: FastifyRequest, reply: FastifyRe
   return {
     context: createContext(services, request, reply),
     token: readCredential(request).token,
-    // The router gives every parameter of the path as text.
+    // Fastify's router passes every path parameter as a string.
     params: request.params as Record<string, string>,
     headers: request.headers,
   };
 }
 
-/** Throws where the declared content type is not that of the operation: 400 for multipart, 415 for CSV. */
+/** Throws 400 if a body is not multipart as required, 415 if it is not CSV as required, and 413 for a large CSV. */
 function requireContentType(content: RawRequest, { headers }: FastifyRequest): void {
   const { 'content-type': type = '', 'content-length': length } = headers;
   if (content.kind === 'multipart' && !/^multipart\/form-data *;/i.test(type))

@@ -1,6 +1,6 @@
 /**
  * The REST transport: every procedure with `meta.openapi` becomes a Fastify route. The route joins path, query and body
- * into the input, calls the procedure, and sends its output. Access, validation, result and errors are the procedure's.
+ * into the input, calls the procedure, and sends its output. The procedure checks access and validates the input.
  */
 import { type AnyTRPCRouter, TRPCError } from '@trpc/server';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -55,7 +55,7 @@ export function serveRest(app: FastifyInstance, services: Services, router: AnyT
   }
 }
 
-/** The workspace that the path names; null where it names none, or its id is invalid. */
+/** Returns the id of the workspace in the path, or null if there is none or it is invalid. */
 function readWorkspaceId({ params }: FastifyRequest): number | null {
   if (!isRecord(params)) return null;
   const text = params.workspaceId ?? params.id;
@@ -68,7 +68,7 @@ function findUnreadableBody(operation: Operation, body: unknown): AppError | nul
   return isRecord(body) ? null : badField('', 'Request body must be a JSON object');
 }
 
-/** The procedure named `labels.create` of a tRPC caller. */
+/** Returns the procedure of a tRPC caller with a name such as `labels.create`. */
 function findProcedure(caller: unknown, name: string): Call {
   return name.split('.').reduce<unknown>((node, step) => (node as Record<string, unknown>)[step], caller) as Call;
 }
@@ -82,15 +82,15 @@ function joinInput(operation: Operation, request: FastifyRequest): Record<string
   for (const [name, type] of operation.fields) {
     if (Object.hasOwn(params, name)) input[name] = parseText(params[name], type);
     else if (operation.takesBody && isRecord(body) && Object.hasOwn(body, name)) input[name] = body[name];
-    // A form sends every field of a query, also the empty ones: they count as absent.
+    // HTML forms send empty fields too, so an empty query parameter counts as absent.
     else if (Object.hasOwn(query, name) && query[name] !== '') input[name] = parseText(query[name], type);
   }
   return input;
 }
 
 /**
- * Converts text of a path or query to the type of its field. Text of another form stays text, and validation refuses
- * it.
+ * Converts a path or query parameter to the type of its field. A text that does not match the type is returned as it
+ * is, and validation rejects it.
  */
 function parseText(text: unknown, type: ValueType): unknown {
   if (typeof text !== 'string') return text;

@@ -1,4 +1,4 @@
-/** Request bodies that are processed while they arrive, with bounds on their size, speed and time. */
+/** Request bodies that are processed as streams, with limits on their size, speed and duration. */
 import type { IncomingMessage } from 'node:http';
 import { Readable, type Writable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
@@ -7,22 +7,22 @@ import { HOUR_MS, SECOND_MS } from '../core/time.ts';
 import { fileTooLarge } from '../media/receive-file.ts';
 import { countBodyBytes } from './minor-gc.ts';
 
-/** How much larger than its file a body may be: the other parts of a multipart body. */
+/** How much larger than its file a multipart body may be, because of its other parts. */
 const EXTRA_BYTES = 8 * 1024 * 1024;
 /** How much of a rejected body is drained before the connection is closed. */
 const MAX_DRAINED_BYTES = 108 * 1024 * 1024;
 
 export type StreamTimeouts = {
-  /** A body of which fewer than `minBytes` arrive in `periodMs` is too slow, if the server was ready to read. */
+  /** A body is too slow if fewer than `minBytes` arrive in `periodMs` while the server is ready to read. */
   periodMs: number;
   minBytes: number;
-  /** How long a body may take. The storage sweep relies on it: no upload under way is older than a day. */
+  /** How long a body may take. It must be less than a day, because the storage sweep removes older uploads. */
   totalMs: number;
   /** How long a rejected body is drained, so that the client receives the response instead of a reset. */
   drainMs: number;
 };
 
-/** 1 kB/s is possible on the slowest links. It is measured over half a minute, because such links pause. */
+/** Even the slowest links reach 1 kB/s. It is averaged over half a minute, because such links have pauses. */
 export const defaultTimeouts: StreamTimeouts = {
   periodMs: 30 * SECOND_MS,
   minBytes: 30_000,
@@ -33,21 +33,21 @@ export const defaultTimeouts: StreamTimeouts = {
 /** A body that is being read. */
 export type OpenBody<Body> = {
   body: Body;
-  /** Stops reading after the handler has failed. Returns the error to report: what ended the body explains more. */
+  /** Stops reading after the handler has failed. Returns the error to report: the one that ended the body, if any. */
   fail(error: unknown): unknown;
-  /** Releases what reading took. It is called in every case. */
+  /** Releases timers and streams. Called once, whether the handler succeeds or fails. */
   close(): void;
 };
 
 /**
- * Prepares a plugin context for bodies that stream: a body of any type is left to the handler, and a response to a
- * client that is still sending reaches it.
+ * Prepares a plugin context for streamed bodies: bodies of any type are left to the handler, and a client that is still
+ * sending receives its response.
  */
 export function leaveBodiesUnread(app: FastifyInstance, timeouts: StreamTimeouts): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.addHook('onSend', async ({ raw }, reply, payload) => {
-    // An unread rest would block the next request of the connection.
+    // An unread remainder would block the next request on the connection.
     raw.resume();
     if (raw.complete || typeof payload !== 'string') return payload;
     reply.headers({ connection: 'close', 'content-length': Buffer.byteLength(payload) });
@@ -56,8 +56,9 @@ export function leaveBodiesUnread(app: FastifyInstance, timeouts: StreamTimeouts
 }
 
 /**
- * A response to a client that is still sending. All of it is sent at once, but it ends only after the rest of the body
- * is drained. A connection that is closed earlier is reset, and the response may be lost (RFC 9112 section 9.6).
+ * Yields a response for a client that is still sending. The text is sent at once, but the response ends only after the
+ * rest of the body is drained. If the connection were closed before, it would be reset, and the client could lose the
+ * response (RFC 9112 section 9.6).
  */
 async function* respondWhileSending(
   response: string,
@@ -88,8 +89,9 @@ function drainBody(request: IncomingMessage, { drainMs }: StreamTimeouts): Promi
 }
 
 /**
- * Watches a body with a file of at most `maxBytes`. Calls `stop` with the reason when the body is too large, too slow
- * or takes too long. Time in which the server itself did not read does not count as slow. Returns how to end the watch.
+ * Watches a body with a file of at most `maxBytes`. Calls `stop` with the reason if the body is too large, too slow or
+ * takes too long. Periods in which the server itself paused reading do not count as slow. Returns a function that stops
+ * watching.
  */
 export function guardBody(
   request: IncomingMessage,
@@ -119,7 +121,7 @@ export function guardBody(
   }, periodMs);
   request.on('data', count);
   request.on('pause', onPause);
-  // The announced size is enough to reject a body.
+  // A body is rejected at once if its Content-Length is too large.
   if (Number(request.headers['content-length']) > maxBodyBytes) stop(fileTooLarge(maxBytes));
   return () => {
     clearInterval(timer);
@@ -128,19 +130,19 @@ export function guardBody(
   };
 }
 
-/** Pipes a body into `sink` with backpressure, and ends it with the body. Calls `stop` when the body breaks off. */
+/** Pipes a body into `sink` and then ends `sink`. Calls `stop` if the client disconnects before the end of the body. */
 export function pipeBody(request: IncomingMessage, sink: Writable, stop: (reason: AppError) => void): void {
   const onAborted = (): void => {
     if (!request.complete) {
       stop(badRequest('The request was cut off'));
       return;
     }
-    // The client closed the connection after its last byte: the body is complete, and its rest is in the buffer.
+    // The client closed the connection after the last byte: the body is complete, and its end is in the buffer.
     request.unpipe(sink);
     for (let rest = request.read(); rest !== null; rest = request.read()) sink.write(rest);
     sink.end();
   };
-  // An error follows 'aborted' and adds nothing to it.
+  // The 'error' event that follows 'aborted' is ignored.
   request.on('aborted', onAborted).on('error', () => {});
   if (request.destroyed) onAborted();
   else request.pipe(sink);

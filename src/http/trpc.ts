@@ -1,4 +1,4 @@
-/** `/trpc`: tRPC's own adapter, over the same procedures that the REST paths call. */
+/** Serves the procedures at `/trpc` with tRPC's own adapter. */
 import type { AnyTRPCRouter } from '@trpc/server';
 import { type FastifyTRPCPluginOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
 import type { FastifyInstance } from 'fastify';
@@ -10,7 +10,7 @@ import { fromTrpcError } from '../trpc/errors.ts';
 import { createContext } from './context.ts';
 import { logFailure } from './log-failure.ts';
 
-/** The most calls in a batch, so that one request is not a thousand. */
+/** The maximum number of calls in one batch. */
 const MAX_BATCH = 50;
 
 const METHODS = ['GET', 'HEAD', 'POST'];
@@ -22,7 +22,7 @@ export async function serveTrpc(app: FastifyInstance, services: Services, router
     createContext: ({ req, res }) => createContext(services, req, res),
     responseMeta({ errors }) {
       const failures = errors.map(fromTrpcError);
-      // A batch has one response. It carries the longest wait.
+      // A batch has one response. Its Retry-After is the longest of its calls.
       failures.sort((a, b) => (a.retryAfterSeconds ?? 0) - (b.retryAfterSeconds ?? 0));
       return { headers: Object.assign({}, ...failures.map(headersOf)) };
     },
@@ -32,7 +32,7 @@ export async function serveTrpc(app: FastifyInstance, services: Services, router
   };
   app.addHook('onRequest', (request, reply, done) => {
     const { method, headers } = request;
-    // The adapter accepts every method and fails at those that a fetch Request cannot have.
+    // The adapter accepts every method, but throws for those that a fetch Request does not allow, such as TRACE.
     if (!METHODS.includes(method) && method !== 'OPTIONS') {
       reply.header('allow', METHODS.join(', '));
       return done(new AppError('METHOD_NOT_ALLOWED', 'Method not allowed'));
@@ -40,7 +40,7 @@ export async function serveTrpc(app: FastifyInstance, services: Services, router
     // The adapter streams such a response, so its head is sent before a procedure can set a cookie or a status.
     if (headers['trpc-accept'] !== undefined)
       return done(new AppError('BAD_REQUEST', 'Streamed batches are not supported: use httpBatchLink'));
-    // The adapter answers another content type in a form of its own.
+    // The adapter responds to other content types with an error format of its own.
     const isJson = /^application\/json\b/i.test(headers['content-type'] ?? 'application/json');
     if (!isJson) return done(new AppError('UNSUPPORTED_MEDIA_TYPE', 'Content type must be application/json'));
     if (countCalls(request.url) > MAX_BATCH) return done(badRequest(`A batch has at most ${MAX_BATCH} calls`));

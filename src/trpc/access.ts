@@ -1,4 +1,4 @@
-/** The checks of who may make a call. Procedures and raw operations share them. */
+/** Access checks that procedures and raw operations share. */
 import type { Actor, Caller, Identity } from '../auth/identify.ts';
 import { networkOf } from '../auth/rate-limits.ts';
 import { forbidden, notFound, unauthorized } from '../core/errors.ts';
@@ -27,8 +27,8 @@ export function limitCaller(context: Context, key: string): Promise<void> {
 }
 
 /**
- * Returns the caller as a member of the workspace. Throws 404 for an unknown workspace, and 403 with `message` where
- * the caller is not a member or their role is below `min`.
+ * Returns the caller as a member of the workspace. Throws 404 for an unknown workspace, and 403 with `message` if the
+ * caller is not a member or their role is below `min`.
  */
 export function requireRole(caller: Caller, { access }: Identity, min: Role, message?: string): Actor {
   if (access === null) throw notFound('Workspace');

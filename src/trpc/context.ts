@@ -1,14 +1,14 @@
-/** What an operation knows about a call, whichever transport it came by. */
+/** The context of a call. It is the same for every transport. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { OpenApiMeta } from 'trpc-to-openapi';
 import type { Identity } from '../auth/identify.ts';
 import type { AppError } from '../core/errors.ts';
 import type { Services } from '../services.ts';
 
-/** The id of the HTTP request in progress. tRPC refuses some calls before they have a context. */
+/** The id of the HTTP request in progress, for calls that tRPC rejects before it creates their context. */
 export const currentRequestId = new AsyncLocalStorage<string>();
 
-/** Transports build it from an HTTP request. Tests may build it from nothing. */
+/** Transports create it from an HTTP request. Tests may create it directly. */
 export type Context = {
   services: Services;
   requestId: string;
@@ -16,24 +16,24 @@ export type Context = {
   address: string;
   /** Whether the call came without a forwarding header, so that `address` is not a proxy's. */
   isDirect: boolean;
-  /** Where the caller reached the service: scheme, host and port. */
+  /** The origin that the caller used to reach the service: scheme, host and port. */
   origin: string;
   /** Finds the caller, and their role in `workspaceId`. Throws 403 for a cross-origin write with a session cookie. */
   identify(workspaceId: number | null): Promise<Identity>;
   /** Whether the call has an Authorization header, valid or not. */
   hasAuthorization: boolean;
-  /** Why the body could not be parsed. It is thrown after the caller is known to be allowed to make the call. */
+  /** The error of a body that could not be parsed. It is thrown only after access has been checked. */
   unreadableBody: AppError | null;
   setHeader(name: string, value: string): void;
   setSessionCookie(session: { token: string; expiresAt: Date } | null): void;
 };
 
-/** What a procedure declares besides its input and output. */
+/** The metadata of a procedure. */
 export type Meta = OpenApiMeta & {
-  /** The REST status of success; 200 where it is absent. */
+  /** The HTTP status of a successful REST call. Default: 200. */
   successStatus?: 201;
   /** For a public operation that also accepts a credential. */
   credential?: 'optional';
-  /** Statuses that this operation refuses with, besides those of its kind. */
+  /** Error statuses for the OpenAPI document, besides those that all operations of the same kind have. */
   refusals?: readonly (401 | 403 | 404 | 409)[];
 };

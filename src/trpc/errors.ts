@@ -1,4 +1,4 @@
-/** Failures of procedures as errors of the catalogue, and as tRPC sends them. */
+/** Converts errors of procedures to errors of the catalogue, and to the error format of tRPC. */
 import type { TRPCError } from '@trpc/server';
 import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
 import { ZodError } from 'zod';
@@ -7,7 +7,7 @@ import { httpStatusOf, internalError, toProblem } from '../core/problem.ts';
 import { toBadRequest } from '../core/validation.ts';
 import { isUnavailable } from '../db/unavailable.ts';
 
-/** tRPC's own refusals as errors of the catalogue. Any other is a bug of ours. */
+/** Errors of the catalogue for the codes of tRPC's own errors. Any other code means a bug. */
 const trpcRefusals: Partial<Record<TRPCError['code'], [ErrorCode, string]>> = {
   BAD_REQUEST: ['BAD_REQUEST', 'Bad request'],
   NOT_FOUND: ['NOT_FOUND', 'Not found'],
@@ -16,14 +16,14 @@ const trpcRefusals: Partial<Record<TRPCError['code'], [ErrorCode, string]>> = {
   UNSUPPORTED_MEDIA_TYPE: ['UNSUPPORTED_MEDIA_TYPE', 'Content type must be application/json'],
 };
 
-/** The expected failure behind what a procedure threw, or an internal error that hides an unexpected one. */
+/** Converts the error of a procedure to an error of the catalogue. The details of an unexpected error are hidden. */
 export function fromTrpcError(error: TRPCError): AppError {
   if (error.cause instanceof AppError) return error.cause;
   if (error.code === 'PARSE_ERROR') return invalidJson(error);
   if (error.code === 'BAD_REQUEST' && error.cause instanceof ZodError) return toBadRequest(error.cause);
-  // The adapter's error for a body that is not JSON.
+  // The adapter throws this for a body that is not JSON.
   if (error.code === 'BAD_REQUEST' && error.cause instanceof SyntaxError) return invalidJson(error);
-  // tRPC's own checks of a call. Their messages name what is wrong with it.
+  // An error of tRPC's own checks. Its message describes the problem.
   if (error.code === 'BAD_REQUEST' && error.cause === undefined) return badRequest(error.message);
   const refusal = trpcRefusals[error.code];
   if (refusal) return new AppError(...refusal, { cause: error });
@@ -34,14 +34,14 @@ function invalidJson(cause: unknown): AppError {
   return badField('', 'Request body must be valid JSON', cause);
 }
 
-/** An error that is not in the catalogue: a database that is away or overloaded, or a bug of ours. */
+/** Converts any other error: 503 if the database is unavailable or overloaded, 500 for a bug. */
 export function fromUnexpected(cause: unknown): AppError {
   return isUnavailable(cause)
     ? new AppError('SERVICE_UNAVAILABLE', 'The service is busy: try again in a moment', { retryAfterSeconds: 2, cause })
     : internalError(cause);
 }
 
-/** The error as tRPC sends it: the error body of REST in `data`, with the HTTP status and the procedure's path. */
+/** Returns the error in tRPC's format. `data` has the error body of REST, the HTTP status and the procedure's path. */
 export function toTrpcShape(error: TRPCError, path: string | undefined, requestId: string) {
   const known = fromTrpcError(error);
   return {
@@ -51,7 +51,7 @@ export function toTrpcShape(error: TRPCError, path: string | undefined, requestI
   };
 }
 
-/** tRPC has most of our codes under the same name. */
+/** Most codes of the catalogue have the same name in tRPC. */
 function toTrpcCode(code: ErrorCode): number {
   const key = code === 'METHOD_NOT_ALLOWED' ? 'METHOD_NOT_SUPPORTED' : code;
   return key in TRPC_ERROR_CODES_BY_KEY

@@ -1,6 +1,4 @@
-/**
- * The procedures of a router as operations: what the REST transport, the OpenAPI document and the tests need of each.
- */
+/** Describes the procedures of a router for the REST transport, the OpenAPI document and the tests. */
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import { z } from 'zod';
 import type { Meta } from './context.ts';
@@ -10,19 +8,19 @@ export type ValueType = (typeof valueTypes)[number];
 
 /** One operation with a REST path. */
 export type Operation = {
-  /** `labels.create` */
+  /** The path of the procedure in the router, such as `labels.create`. */
   name: string;
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
-  /** As OpenAPI writes it: `/api/workspaces/{id}`. */
+  /** In the format of OpenAPI, such as `/api/workspaces/{id}`. */
   path: string;
   /** Whether a call needs a credential, may have one, or ignores it. */
   credential: 'required' | 'optional' | 'none';
   takesBody: boolean;
-  /** The status of success. */
+  /** The HTTP status of a successful call. */
   status: number;
-  /** Statuses that this operation refuses with, besides those of its kind. */
+  /** Error statuses for the OpenAPI document, besides those that all operations of the same kind have. */
   refusals: readonly number[];
-  /** The type of every input field. Path and query deliver text, which is converted to it. */
+  /** The type of every input field. Path and query parameters are converted to it. */
   fields: ReadonlyMap<string, ValueType>;
 };
 

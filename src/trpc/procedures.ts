@@ -1,6 +1,6 @@
 /**
- * The procedures that routers build on. Each checks in this order: the caller (401), the workspace (404), the role
- * (403), whether the body could be parsed (400). The router's own input schema comes after that (400).
+ * The base procedures of all routers. Each checks in this order: the caller (401), the workspace (404), the role (403),
+ * and whether the body could be parsed (400). The input schema of the router is checked last (400).
  */
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
@@ -70,7 +70,7 @@ export const inRoom = t.procedure
     return next({ ctx: { participant } });
   });
 
-/** Signing in. It is limited by network here, and by email address in the operation. */
+/** For signing in. Limits the calls per network. The operation itself limits those per email address. */
 export const signingIn = t.procedure.use(async ({ ctx, next }) => {
   await ctx.services.limits.consume('signInPerAddress', networkOf(ctx.address), ctx);
   requireReadableBody(ctx);

@@ -1,7 +1,6 @@
 /**
- * Raw operations: those whose request or response is not JSON, so that no procedure can serve them. A router declares
- * one as data. The REST transport, the OpenAPI document, the body timeouts and the tests of access all read that
- * declaration.
+ * Raw operations send or receive files or signed bodies. Procedures handle JSON only, so they cannot serve them. Routers
+ * declare raw operations as data, which the REST transport, the OpenAPI document and the tests of access read.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
@@ -24,11 +23,11 @@ export type RawCall = {
   headers: IncomingHttpHeaders;
 };
 
-/** Who may call. */
+/** Determines who may call an operation. */
 export type RawAccess<Caller> = {
-  /** `required`: a session or API key. Otherwise the security schemes of the operation's own, for the document. */
+  /** `required`: a session or API key. Otherwise the operation's own security schemes, for the OpenAPI document. */
   credential: 'required' | { schemes: Record<string, object> };
-  /** The lowest role in the workspace that the path names, where it names one. */
+  /** The minimum role in the workspace of the path, if the path has one. */
   minRole?: Role;
   /**
    * Finds the caller, before the body is read. Throws in the contract's order: 401, 400 for an id in the path, 404 for
@@ -58,7 +57,7 @@ type NoRequest = { kind: 'none' };
 
 export type RawRequest = MultipartRequest | CsvRequest | BytesRequest | NoRequest;
 
-/** What a handler is given of the body. */
+/** The body as the handler receives it. */
 export type BodyOf<Request extends RawRequest> = Request extends MultipartRequest
   ? IncomingUpload
   : Request extends CsvRequest
@@ -75,15 +74,15 @@ type HandlerCall<Caller, Body> = Pick<RawCall, 'headers'> & {
   services: Services;
   caller: Caller;
   body: Body;
-  /** Where the caller reached the service. */
+  /** The origin that the caller used to reach the service. */
   origin: string;
 };
 
 export type RawOperation<Caller = unknown, Request extends RawRequest = RawRequest> = {
-  /** As procedures are called: `library.upload`. */
+  /** A name like that of a procedure, such as `library.upload`. */
   name: string;
   method: 'GET' | 'POST';
-  /** As OpenAPI writes it: `/api/workspaces/{id}/library`. */
+  /** In the format of OpenAPI, such as `/api/workspaces/{id}/library`. */
   path: string;
   /** The parameters of the path. */
   params: z.ZodObject;
@@ -95,7 +94,7 @@ export type RawOperation<Caller = unknown, Request extends RawRequest = RawReque
   access: RawAccess<Caller>;
   request: Request;
   response: RawResponse;
-  /** Statuses that this operation refuses with, besides those of its kind. */
+  /** Error statuses for the OpenAPI document, besides those that all operations of the same kind have. */
   refusals?: readonly number[];
   // A method, so that operations with different callers and bodies fit into one list.
   handle(call: HandlerCall<Caller, BodyOf<Request>>): Promise<object> | AsyncIterable<Buffer>;
@@ -125,7 +124,7 @@ export function workspaceMember(minRole: Role): RawAccess<Actor> {
   };
 }
 
-/** The id in the path parameter `name`. Throws 400 where it is not an id. */
+/** Returns the id in the path parameter `name`. Throws 400 if it is not an id. */
 export function requirePathId(params: RawCall['params'], name: string): number {
   const id = idFromText(params[name]);
   if (id === null) throw badField(name, `${name} must be a positive 32-bit integer`);
