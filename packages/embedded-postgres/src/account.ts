@@ -1,4 +1,4 @@
-/** The account that PostgreSQL runs under, and running programs under it. */
+/** Chooses the account that PostgreSQL runs under, and runs programs under it. */
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
@@ -11,7 +11,7 @@ import { EmbeddedPostgresError, joinLastLines, messageOf } from './errors.ts';
 export type Account = { kind: 'self' } | { kind: 'user'; uid: number; gid: number } | { kind: 'namespace' };
 
 /**
- * The environment of PostgreSQL's programs. Variables of ours, such as PGOPTIONS or PGDATA, would change what they do.
+ * The environment of PostgreSQL's programs. Inherited variables such as PGOPTIONS or PGDATA would change what they do.
  */
 export const cleanEnvironment = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
@@ -21,8 +21,8 @@ const NOBODY: User = { uid: 65534, gid: 65534 };
 
 /**
  * Chooses the account for a new cluster. PostgreSQL refuses to run as root, so root runs it as the machine's `postgres`
- * or else `nobody`, which need not be created. The namespace is for sandboxes in which "root" is the only user, and for
- * users without a name, whom initdb does not accept.
+ * or else `nobody`, which need not be created. A user namespace is used in sandboxes in which "root" is the only user,
+ * and for users without a name, which initdb does not accept.
  *
  * @throws EmbeddedPostgresError if this process is root and cannot switch to another user
  */
@@ -88,7 +88,7 @@ export function accountOfOwner(clusterDir: string, owner: User): Account {
   );
 }
 
-/** Returns what to spawn to run a program under an account. The process id is always that of the program itself. */
+/** Returns the command that runs a program under an account. Its process id is that of the program itself. */
 export function commandFor(
   account: Account,
   program: string,
@@ -101,7 +101,7 @@ export function commandFor(
   return { command: 'unshare', args: [...mapping, program, ...args], identity: {} };
 }
 
-/** Whether an account can enter a directory, which depends on the directories above it. It tries to. */
+/** Whether an account can enter a directory and all directories above it. Checks by entering it. */
 export function canEnter(directory: string, account: Account): boolean {
   return account.kind !== 'user' || succeeds('/bin/sh', ['-c', 'cd -- "$1"', 'sh', directory], account);
 }

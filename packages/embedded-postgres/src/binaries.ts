@@ -9,9 +9,9 @@ import { EmbeddedPostgresError } from './errors.ts';
 export type Binaries = { initdb: string; postgres: string };
 
 /**
- * Finds PostgreSQL's programs where the account can execute them: in node_modules, or, if the account cannot get there
- * (a checkout below root's home, for example), in a copy in `stateDir` that is made once per version. A copy takes 60
- * MB and a tenth of a second, and works everywhere; the alternative, a user namespace, is often forbidden.
+ * Finds PostgreSQL's programs in node_modules. If the account cannot execute them there (in a checkout below root's
+ * home, for example), copies them to `stateDir` once per version. A copy takes 60 MB and a tenth of a second, and works
+ * everywhere. The alternative, a user namespace, is often forbidden.
  *
  * @throws EmbeddedPostgresError if there is no package for the platform, or the account cannot execute either
  */

@@ -1,4 +1,4 @@
-/** Creating a cluster, which is PostgreSQL's name for a data directory with its databases. */
+/** Creates a cluster, which is PostgreSQL's name for a data directory with its databases. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { chown, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,8 +16,8 @@ export type ClusterOptions = { location: Location; binaries: Binaries; database:
 
 /**
  * Creates the cluster and its database if the location has none, and returns the superuser's password. It is created
- * under a temporary name and renamed at the end, so that an existing cluster is complete and on disk. What a start that
- * was killed left behind is removed first.
+ * under a temporary name and renamed at the end, so that an existing cluster is complete and on disk. Files that a
+ * killed start left behind are removed first.
  *
  * @throws EmbeddedPostgresError if the cluster cannot be created, or the password cannot be read
  */
@@ -53,7 +53,7 @@ function passwordFile(directory: string): string {
   return join(directory, 'password');
 }
 
-/** An initdb that outlived its server may still write to its directory, which is then removed at a later start. */
+/** A directory to which an initdb of a killed server still writes cannot be removed yet. A later start removes it. */
 async function removeLeftovers(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     if (!name.startsWith(STAGED_PREFIX)) continue;
@@ -83,7 +83,7 @@ async function createCluster(
   } finally {
     await rm(pwfile, { force: true });
   }
-  // Nothing is synced on the way: the last step syncs everything, before the rename that publishes the cluster.
+  // These steps do not sync their files. The last step syncs everything, before the cluster is renamed.
   const singleUser = ['--single', '-c', 'exit_on_error=on', '-c', 'fsync=off', '-D', directory, 'postgres'];
   const identifier = `"${database.replaceAll('"', '""')}"`;
   await runTool(postgres, singleUser, { ...options, input: `CREATE DATABASE ${identifier}\n` });

@@ -22,8 +22,8 @@ const heldLocks = new Set<DatabaseSync>();
 /**
  * Locks a data directory for this process, and creates the directory if it is missing.
  *
- * The lock is a kernel lock: an exclusive transaction on an empty SQLite file, which is the only way to an `fcntl` lock
- * that Node has built in. It is released when its process ends for any reason, it holds between containers that share
+ * The lock is a kernel lock: an exclusive transaction on an empty SQLite file, because Node has no other built-in way
+ * to take an `fcntl` lock. It is released when its process ends for any reason, it works across containers that share
  * the directory on one machine, and child processes do not inherit it. The file `lock` is never removed, because then
  * two servers could lock two different files. The file `lock-holder` has the process id for the error message. Nothing
  * else in this process may open `lock`: closing it would release the lock.
@@ -36,7 +36,7 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   const holderFile = join(dataDir, 'lock-holder');
   const database = new DatabaseSync(lockFile, { timeout: CONTENTION_MS });
   try {
-    // SQLite opens a file that cannot be written for reading, and would then take a shared lock.
+    // SQLite opens a read-only file without an error, and would then take only a shared lock.
     await access(lockFile, constants.W_OK);
     // In memory, so that no journal file appears beside the lock.
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');

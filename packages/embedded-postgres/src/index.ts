@@ -1,4 +1,4 @@
-/** A PostgreSQL server of your own, started in a data directory. See the README. */
+/** Runs a PostgreSQL server in a data directory. See the README. */
 import { join, resolve } from 'node:path';
 import { findBinaries } from './binaries.ts';
 import { connectionString, ensureCluster } from './cluster.ts';
@@ -18,7 +18,10 @@ export type EmbeddedPostgresOptions = {
   dataDir: string;
   /** The database to create on the first start. */
   database: string;
-  /** If root starts the server: where to store what PostgreSQL's account cannot reach in the data directory. */
+  /**
+   * Where to store the database and PostgreSQL's programs if PostgreSQL's account cannot reach them elsewhere. Used
+   * only if root starts the server.
+   */
   stateDir: string;
   /** PostgreSQL settings that override the defaults, such as `max_connections`. */
   settings?: Settings;
@@ -34,8 +37,8 @@ export type EmbeddedPostgres = {
 
 /**
  * Locks a data directory and starts PostgreSQL 18 in it, creating the database on the first start. PostgreSQL listens
- * on 127.0.0.1 only, on any free port, with a random password. A start recovers from whatever ended the last one, and a
- * PostgreSQL that ends by itself is restarted on the same port.
+ * on 127.0.0.1 only, on any free port, with a random password. A start recovers from a crash of the last one, and a
+ * PostgreSQL that ends unexpectedly is restarted on the same port.
  *
  * @throws DataDirInUseError if another server uses the directory
  * @throws EmbeddedPostgresError for any other failure

@@ -69,7 +69,7 @@ async function createDirectory(dataDir: string, stateDir: string): Promise<strin
   return directory;
 }
 
-/** Another account may only pass through: it can neither list the directory nor read the password in it. */
+/** Other accounts may only pass through: they can neither list the directory nor read the password in it. */
 async function makeDirectory(path: string, account: Account): Promise<void> {
   await mkdir(path, { recursive: true });
   await chmod(path, account.kind === 'user' ? 0o711 : 0o700);

@@ -1,4 +1,4 @@
-/** Where this package reports what it does. A pino logger has this shape. */
+/** The logger that the package uses. A pino logger has this type. */
 export type Log = {
   info(details: object, message: string): void;
   warn(details: object, message: string): void;

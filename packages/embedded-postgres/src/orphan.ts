@@ -1,4 +1,4 @@
-/** Stopping a PostgreSQL that outlived the server that started it. */
+/** Stops a PostgreSQL that outlived the server that started it. */
 import { execFile } from 'node:child_process';
 import { readFile, readlink, realpath, rm } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -16,8 +16,8 @@ const shutdowns = [
 
 /**
  * Stops the PostgreSQL of this cluster that a killed server left running, with a fast shutdown and then an immediate
- * one. It is stopped instead of used again: that takes about 20 ms, and every PostgreSQL is then our own child process
- * with today's settings. The caller holds the data directory's lock, so no other server can own it.
+ * one. It is not reused: stopping it takes about 20 ms, and the new PostgreSQL is a child process with the current
+ * settings. The caller holds the data directory's lock, so no other server can own it.
  *
  * @returns the process id in a stale `postmaster.pid`, which `startPostmaster` needs
  * @throws EmbeddedPostgresError if it does not stop
@@ -38,7 +38,7 @@ export async function stopOrphan(clusterDir: string, log: Log): Promise<number |
   throw new EmbeddedPostgresError(`Failed to stop the PostgreSQL of an earlier server (process ${pid})`);
 }
 
-/** A power failure can leave the file empty, which PostgreSQL refuses. A file that is being written fills at once. */
+/** After a power failure the file may be empty, and PostgreSQL does not start. A file in use is empty only briefly. */
 async function removeEmptyPidFile(clusterDir: string): Promise<void> {
   const path = pidFilePath(clusterDir);
   if (!(await isEmpty(path))) return;

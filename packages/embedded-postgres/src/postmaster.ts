@@ -1,4 +1,4 @@
-/** Starting and stopping one PostgreSQL server process (the postmaster) on an existing cluster. */
+/** Starts and stops one PostgreSQL server process (the postmaster) on an existing cluster. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -129,8 +129,8 @@ async function spawnPostmaster(
 
 /**
  * PostgreSQL refuses to start while the process in a stale `postmaster.pid` exists, even if the id belongs to another
- * program by now. It ignores the process named by this variable, with which pg_ctl names its own parent. Removing the
- * file would help too, but PostgreSQL needs it to see that processes of the old server still use its shared memory.
+ * program by now. It ignores the process that this variable names, which is meant for the parent of pg_ctl. The file is
+ * not removed instead, because PostgreSQL uses it to check whether old processes still use its shared memory.
  */
 function ignoreStalePid(stalePid: number | undefined): Record<string, string> {
   return stalePid === undefined ? {} : { PG_GRANDPARENT_PID: String(stalePid) };
@@ -149,7 +149,7 @@ async function stop(child: ChildProcess, exited: Promise<string>, log: Log): Pro
   for (const { signal, timeoutMs } of shutdowns) {
     child.kill(signal);
     if (await settlesWithin(timeoutMs, exited)) return;
-    log.warn({ signal }, 'The embedded PostgreSQL does not stop, using more force');
+    log.warn({ signal }, 'The embedded PostgreSQL did not stop in time, sending a stronger signal');
   }
   child.kill('SIGKILL');
   await exited;

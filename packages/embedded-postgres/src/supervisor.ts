@@ -6,8 +6,8 @@ const MIN_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 30_000;
 
 /**
- * Starts PostgreSQL, and restarts it on the same port whenever it ends by itself (killed for lack of memory, for
- * example), until `stop` is called. PostgreSQL recovers from crashed backends without help.
+ * Starts PostgreSQL, and restarts it on the same port whenever it ends unexpectedly (killed when memory runs out, for
+ * example), until `stop` is called. PostgreSQL itself recovers from crashed backends.
  *
  * @throws EmbeddedPostgresError if the first start fails
  */
@@ -36,7 +36,7 @@ export async function supervisePostgres(
       const reason = await current.exited;
       if (stopping.signal.aborted) return;
       const detail = await serverLog.tail(0);
-      log.error({ reason, detail }, 'The embedded PostgreSQL ended by itself, restarting it');
+      log.error({ reason, detail }, 'The embedded PostgreSQL ended unexpectedly, restarting it');
       await restart();
       if (stopping.signal.aborted) return current.stop();
     }

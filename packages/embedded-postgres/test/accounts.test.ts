@@ -1,4 +1,4 @@
-/** Starts by root, whom PostgreSQL refuses to run as. */
+/** Starts by root. PostgreSQL refuses to run as root. */
 import { spawnSync } from 'node:child_process';
 import { cp, mkdir, mkdtemp, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -63,7 +63,7 @@ describe.runIf(process.getuid?.() === 0)('in a directory that only root can ente
   });
 });
 
-// -r: the user is root in the sandbox, and the only user there is.
+// -r: the user is root in the sandbox, which has no other user.
 const sandbox = ['unshare', '-r', '--'];
 const canSandbox = spawnSync('unshare', ['-r', '--', 'unshare', '--user', '--map-user=1', 'true']).status === 0;
 

@@ -1,4 +1,4 @@
-/** Starts after the server, PostgreSQL or both were killed, and starts beside a server that runs. */
+/** Starts after the server, PostgreSQL or both were killed, and starts while another server is running. */
 import { spawn } from 'node:child_process';
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -61,7 +61,7 @@ describe('a start', () => {
     expect(await query(await readUrl(next), 'SELECT text FROM notes')).toEqual([{ text: 'first' }, { text: 'before' }]);
   });
 
-  it('succeeds when the process id of a killed PostgreSQL belongs to another program, which it spares', async () => {
+  it('succeeds when the process id of a killed PostgreSQL belongs to another program, and does not kill it', async () => {
     const dataDir = await harness.createDataDir();
     // Of the same user: PostgreSQL ignores the processes of others.
     const { uid, gid } = await stat(join(dataDir, 'postgres/cluster'));
@@ -76,7 +76,7 @@ describe('a start', () => {
     stranger.kill();
   });
 
-  it('creates its database again when the first start was killed in the middle of it', async () => {
+  it('creates its database again when the first start was killed', async () => {
     const dataDir = await killFirstStart();
 
     const next = harness.startServer(dataDir);

@@ -15,11 +15,11 @@ type ServerReport = { url?: string; error?: string; message?: string };
 export type Harness = {
   /** A directory that every account can enter. */
   base: string;
-  /** Copies a data directory whose database has the table `notes` with one row: initdb is most of a first start. */
+  /** Copies a data directory whose database has the table `notes` with one row, because initdb is slow. */
   createDataDir(): Promise<string>;
   /** Starts PostgreSQL from this process. */
   start(dataDir: string): Promise<EmbeddedPostgres>;
-  /** Starts PostgreSQL from a process of its own. */
+  /** Starts PostgreSQL from a separate process. */
   startServer(dataDir: string, script?: string, wrapper?: readonly string[]): RunningScript;
   stopServers(): Promise<void>;
   close(): Promise<void>;
@@ -69,7 +69,7 @@ export async function createHarness(): Promise<Harness> {
   };
 }
 
-/** Runs one statement on a connection of its own. */
+/** Runs one statement on a new connection. */
 export async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: url });
   await client.connect();

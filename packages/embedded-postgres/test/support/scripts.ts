@@ -1,4 +1,4 @@
-/** Running a fixture as a process of its own. */
+/** Runs a fixture as a separate process. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
