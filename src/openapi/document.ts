@@ -1,4 +1,4 @@
-/** The OpenAPI document: generated once from the procedures, then completed with what they do not declare. */
+/** Generates the OpenAPI document from the procedures, and adds what they do not declare, such as error responses. */
 import { readFileSync } from 'node:fs';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { generateOpenApiDocument, type OpenAPIObject } from 'trpc-to-openapi';
@@ -26,14 +26,14 @@ const { version } = z
 
 const credentials = [{ bearer: [] }, { cookie: [] }];
 
-/** The generator would list every scheme for a protected operation. An empty entry is a call without a credential. */
+/** Set here, because the generator lists every scheme for a protected operation. `{}` allows a call without one. */
 const security: Record<Operation['credential'], readonly object[]> = {
   required: credentials,
   optional: [{}, ...credentials],
   none: [],
 };
 
-/** Builds the document. `serverUrl` is where the service is reached; `/` is the origin that serves the document. */
+/** Builds the document. `serverUrl` is the URL of the service; `/` means the origin that serves the document. */
 export function createOpenApiDocument({ router, rawOperations }: Api, serverUrl: string): OpenAPIObject {
   const document = generateOpenApiDocument(router, {
     title: 'Lynxroom',
@@ -48,14 +48,14 @@ export function createOpenApiDocument({ router, rawOperations }: Api, serverUrl:
         type: 'http',
         scheme: 'bearer',
         description:
-          'A session token (`lns_...`) or an API key (`lnx_...`). To upload the file of a recording, ' +
-          'also its `upload_token` (`lnr_...`)',
+          'A session token (`lns_...`) or an API key (`lnx_...`). Uploading the file of a recording also accepts its ' +
+          '`upload_token` (`lnr_...`)',
       },
       cookie: { type: 'apiKey', in: 'cookie', name: 'session', description: 'A session token, set by signing in' },
     },
   });
   document.tags = tags.map(([name, text]) => ({ name, description: text }));
-  // The generator's types are those of an object model. From here on the document is plain JSON of the same form.
+  // From here on the document is treated as plain JSON. The generator's types describe its own object model.
   const paths = document.paths as Record<string, Record<string, object>>;
   const schemas: Record<string, unknown> = Object.fromEntries(
     Object.entries(document.components?.schemas ?? {}).filter(([name]) => !name.startsWith('error.')),
@@ -95,7 +95,7 @@ function completeOperation(operation: Operation, target: OperationObject): void 
   target.responses = { [operation.status]: success, ...refusalsOf(operation) };
 }
 
-/** Removes `additionalProperties: false`, which the generators add: responses may get new fields. */
+/** Removes `additionalProperties: false`, which the generators add, because new fields may be added to responses. */
 function allowMoreFields(node: unknown): void {
   if (typeof node !== 'object' || node === null) return;
   if ('additionalProperties' in node && node.additionalProperties === false) delete node.additionalProperties;

@@ -5,12 +5,12 @@ import { refusalsOfRaw } from './refusals.ts';
 
 type Schemas = Record<string, unknown>;
 
-/** How the document names an operation: `labels.create` is `labelsCreate` in generated clients. */
+/** Returns the operation id, which names the method in generated clients: `labelsCreate` for `labels.create`. */
 export function toOperationId(name: string): string {
   return name.replace(/\.(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** The entry of an operation. Named schemas that it uses are added to `schemas`. */
+/** Creates the entry of an operation. Adds the named schemas that it uses to `schemas`. */
 export function createRawEntry(operation: RawOperation, credentials: readonly object[], schemas: Schemas): object {
   const { name, tags, summary, description, access, request, response } = operation;
   return {
@@ -21,7 +21,7 @@ export function createRawEntry(operation: RawOperation, credentials: readonly ob
     security:
       access.credential === 'required'
         ? credentials
-        : // A call may be signed in another way than by a scheme, so a call without is listed too.
+        : // `{}` too, because some callers send a signature that is not declared as a scheme.
           [{}, ...Object.keys(access.credential.schemes).map((scheme) => ({ [scheme]: [] }))],
     parameters: [...createPathParameters(operation), ...createHeaderParameters(operation)],
     ...(request.kind !== 'none' && { requestBody: { required: true, ...createRequestBody(request, schemas) } }),
@@ -75,18 +75,18 @@ function createResponse(response: RawResponse, schemas: Schemas): object {
     : { description, content: { 'application/json': { schema: toSchema(response.schema, 'output', schemas) } } };
 }
 
-/** JSON Schema of a zod schema, in which named schemas are references to `components`. */
+/** Returns the JSON Schema of a zod schema, with references to `components` for named schemas. */
 function toSchema(schema: z.ZodType, io: 'input' | 'output', schemas: Schemas): unknown {
   const { $schema: _, $defs = {}, ...body } = z.toJSONSchema(schema, { target: 'draft-2020-12', io });
   for (const [name, definition] of Object.entries($defs)) {
-    // zod repeats the name as `id`, which JSON Schema does not know.
+    // zod repeats the name as `id`, which is not a keyword of JSON Schema.
     const { id: _, ...named } = definition;
     schemas[name] ??= withComponentReferences(named);
   }
   return withComponentReferences(body);
 }
 
-/** zod refers to named schemas in `$defs`. In the document they are components. */
+/** Replaces zod's references to `$defs` with references to `components`. */
 function withComponentReferences(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(withComponentReferences);
   if (typeof node !== 'object' || node === null) return node;

@@ -36,7 +36,7 @@ export const errorSchema = {
   },
 } as const;
 
-/** By status. */
+/** The error responses by status. */
 const refusals: Record<number, { name: string; description: string; headers?: object }> = {
   400: { name: 'BadRequest', description: 'The input is invalid; `issues` names each field' },
   401: {
@@ -47,10 +47,10 @@ const refusals: Record<number, { name: string; description: string; headers?: ob
   403: {
     name: 'Forbidden',
     description:
-      'The caller is not a member of the workspace, their role is too low, the operation does not ' +
-      'accept API keys, or a page of another origin sent a write with the session cookie',
+      'The caller is not a member of the workspace, their role is too low, the operation does not accept API keys, ' +
+      'or a page of another origin sent a write with the session cookie',
   },
-  404: { name: 'NotFound', description: 'The resource does not exist, or not in this workspace' },
+  404: { name: 'NotFound', description: 'The resource does not exist, or belongs to another workspace' },
   408: { name: 'RequestTimeout', description: 'The body arrived too slowly' },
   409: { name: 'Conflict', description: 'The resource already exists, or its state does not allow the change' },
   413: { name: 'PayloadTooLarge', description: 'The body is too large' },
@@ -82,7 +82,7 @@ export function createErrorResponses(): Record<string, object> {
   );
 }
 
-/** References to the error responses of a procedure, by status. Statuses that only it can give are in its meta. */
+/** Returns references to the error responses of a procedure, by status. It declares further statuses in its meta. */
 export function refusalsOf(operation: Operation): Record<string, object> {
   const isInWorkspace = /^\/api\/workspaces\/\{(?:id|workspaceId)\}/.test(operation.path);
   const isWrite = operation.method !== 'GET';
@@ -92,7 +92,7 @@ export function refusalsOf(operation: Operation): Record<string, object> {
     ...(isInWorkspace ? [403, 404] : []),
     // A cross-origin write with the session cookie.
     ...(isWrite && operation.credential !== 'none' ? [403] : []),
-    // Bodies are checked on every write, also where none is expected.
+    // A body is checked on every write, even if the operation expects none.
     ...(isWrite ? [408, 413, 415] : []),
     ...operation.refusals,
   ]);

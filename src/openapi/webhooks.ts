@@ -81,8 +81,8 @@ function toEntry({ name, description, schema, example }: EventDescription) {
       requestBody: { required: true, content: { 'application/json': { schema: body, example } } },
       responses: {
         '2XX': { description: 'The message is delivered' },
-        410: { description: 'The webhook is deactivated' },
-        default: { description: 'The attempt has failed. The message is sent again' },
+        410: { description: 'The receiver wants no more messages. The webhook is deactivated' },
+        default: { description: 'The attempt failed. The message is retried' },
       },
     },
   };

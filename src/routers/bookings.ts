@@ -29,8 +29,8 @@ export const bookingsRouter = router({
         protect: false,
         summary: 'List the times that can be booked',
         description:
-          'The available times of a booking page in a range: the page is open and the time is not taken. No time is ' +
-          'more than 365 days from now.',
+          'The times in a range at which a booking page is open and its host has no other booking. At most 365 days ' +
+          'from now.',
       },
     })
     .input(TimesInput)
@@ -66,8 +66,8 @@ export const bookingsRouter = router({
         protect: false,
         summary: 'Cancel a meeting',
         description:
-          'Cancels the meeting that has this token, also after the slug of the page has changed. The room is ' +
-          'deleted, unless it has been used, which includes waiting. Cancelling twice changes nothing. 409 once the ' +
+          'Cancels the meeting with this token, even if the slug of the page has changed since. The room is deleted, ' +
+          'unless somebody has joined it or waited to be admitted. Cancelling again changes nothing. 409 if the ' +
           'meeting has started.',
       },
     })
@@ -83,8 +83,8 @@ export const bookingsRouter = router({
         tags,
         summary: 'List bookings',
         description:
-          'The bookings on all pages of the workspace that have not ended, cancelled ones too, in the order of their ' +
-          'start. Earlier bookings need `from`.',
+          'The bookings on all pages of the workspace, including cancelled ones, by start time. Bookings that have ' +
+          'ended are included only if `from` is set.',
       },
     })
     .input(ListBookingsInput)
@@ -100,8 +100,9 @@ export const bookingsRouter = router({
         tags,
         summary: 'Cancel a meeting as its host or as an admin',
         description:
-          'For the host of the meeting, and for owners and admins of the workspace. The room is deleted, unless it ' +
-          'has been used, which includes waiting. Cancelling twice changes nothing. 409 once the meeting has started.',
+          'For the host of the meeting, and the owner and admins of the workspace. The room is deleted, unless ' +
+          'somebody has joined it or waited to be admitted. Cancelling again changes nothing. 409 if the meeting has ' +
+          'started.',
       },
     })
     .input(BookingInput)

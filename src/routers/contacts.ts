@@ -28,7 +28,7 @@ export const contactsRouter = router({
         path: '/api/workspaces/{id}/contacts',
         tags,
         summary: 'List contacts',
-        description: 'Any member. Newest first, a page at a time.',
+        description: 'Any member. Returns a page of contacts, newest first, and the number of all matching contacts.',
       },
     })
     .input(ListContactsInput)

@@ -133,7 +133,7 @@ export const libraryUpload = rawOperation({
   summary: 'Upload a file',
   description:
     'Any member. Uploads a PDF or MP4 of at most 100 MB (104,857,600 bytes) as multipart/form-data. The parts may ' +
-    'come in any order. The content type of the part decides, or the file extension if the part has no content type. ' +
+    'come in any order. The file has the content type of its part, or that of its extension if the part has none. ' +
     'A file whose content is of another type is rejected. Emits `library_item.uploaded`. After 500 "Upload failed: ' +
     'storage service unavailable" nothing is stored.',
   access: workspaceMember('member'),

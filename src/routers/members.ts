@@ -14,8 +14,8 @@ export const membersRouter = router({
         tags,
         summary: 'Change the role of a member',
         description:
-          'The owner may give any role to anyone. The role `owner` transfers the workspace, and the old owner ' +
-          'becomes an admin; 400 for Personal. Admins may turn members into admins.',
+          'The owner may give any role to anyone. Giving the role `owner` transfers the workspace and makes the old ' +
+          'owner an admin; 400 for Personal. Admins may make members admins.',
       },
     })
     .input(ChangeRoleInput)

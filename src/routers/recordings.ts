@@ -73,8 +73,8 @@ export const recordingsRouter = router({
         tags,
         summary: 'Start a recording',
         description:
-          'In a room of the caller, whatever their role in its workspace. `upload_token` uploads the file. 409 if a ' +
-          'recording is already running in the room. Emits `recording.started`.',
+          'The room must belong to the caller; their role in its workspace does not matter. Upload the file with ' +
+          '`upload_token`. 409 if a recording is already running in the room. Emits `recording.started`.',
       },
     })
     .input(StartRecordingInput)
@@ -92,8 +92,9 @@ export const recordingsRouter = router({
         summary: 'Start a recording from within the room',
         description:
           'For participants who have joined, with their `token`; others get 403 "Only participants who have joined ' +
-          'can record". 409 if a recording is already running in the room, or if 3 that participants started there ' +
-          'have no file yet. 429 with `Retry-After` after 10 in an hour. Emits `recording.started`.',
+          'can record". 409 if a recording is already running in the room, or if 3 recordings that participants ' +
+          'started in it have no file yet. 429 with `Retry-After` after 10 recordings in an hour. Emits ' +
+          '`recording.started`.',
       },
     })
     .input(NewRecordingInput)
@@ -109,8 +110,8 @@ export const recordingsRouter = router({
         tags,
         summary: 'Stop a recording',
         description:
-          'In a room of the caller, whatever their role in its workspace. Sets `ended_at`; the file can be uploaded ' +
-          'afterwards. Stopping a recording again changes nothing.',
+          'The room must belong to the caller; their role in its workspace does not matter. Sets `ended_at`. The ' +
+          'file can be uploaded afterwards. Stopping a recording again changes nothing.',
       },
     })
     .input(RoomRecordingInput)
@@ -130,7 +131,7 @@ export const recordingsRouter = router({
         summary: 'Stop a recording from within the room',
         description:
           'For participants who have joined, with their `token`. Stops any recording that is running in the room. ' +
-          '404 for one that is not running, unless the participant started it; stopping that one again changes ' +
+          '404 if the recording is not running. Stopping a recording again that the participant started changes ' +
           'nothing.',
       },
     })
@@ -165,7 +166,8 @@ export const recordingsRouter = router({
         path: '/api/dashboard/recordings/{recordingId}',
         tags,
         summary: 'Rename a recording',
-        description: 'For a room of the caller. Requires the role owner or admin in its workspace.',
+        description:
+          'The recording must belong to a room of the caller, with the role owner or admin in its workspace.',
       },
     })
     .input(RenameRecordingInput)
@@ -183,8 +185,8 @@ export const recordingsRouter = router({
         tags,
         summary: 'Delete a recording',
         description:
-          'Deletes the recording and its file. For a room of the caller; requires the role owner or admin in its ' +
-          'workspace.',
+          'Deletes the recording and its file. The recording must belong to a room of the caller, with the role ' +
+          'owner or admin in its workspace.',
       },
     })
     .input(RecordingInput)
@@ -201,8 +203,8 @@ export const recordingsRouter = router({
         summary: 'Save a recording to the library',
         description:
           'Copies the file of a recording into the library of its workspace. The recording must belong to a room of ' +
-          'the caller, and the file may have at most 100 MB. The recording stays. 409 until it is available. Emits ' +
-          '`library_item.uploaded`.',
+          'the caller, and the file may have at most 100 MB. The recording is not deleted. 409 if it is not ' +
+          'available yet. Emits `library_item.uploaded`.',
       },
     })
     .input(SaveToLibraryInput)
@@ -210,7 +212,7 @@ export const recordingsRouter = router({
     .mutation(async ({ ctx, input }) => ({ item: await saveToLibrary(ctx.services, ctx.caller, input) })),
 });
 
-/** The holder of the recording's `upload_token`, or the user of its room. */
+/** A client with the recording's `upload_token`, or the user of its room. */
 const recordingUploader: RawAccess<Uploader> = {
   credential: 'required',
   async admit({ context, token, params }) {
@@ -231,10 +233,10 @@ export const recordingsUpload = rawOperation({
   summary: 'Upload the file of a recording',
   description:
     'With the `upload_token` that starting the recording returned (`Authorization: Bearer lnr_...`), or as the user ' +
-    'of the room. An MP4 of at most 2 GB (or the limit of the installation), as multipart/form-data. The recording ' +
-    'becomes available. 409 "The recording already has a file", also if the same file is sent again; 409 "The ' +
-    'recording has failed"; 409 "The recording\'s file is being uploaded" during another upload of it. 500 "Upload ' +
-    'failed: storage service unavailable" stores nothing. Emits `recording.completed`.',
+    'of the room. An MP4 of at most 2 GB (by default), as multipart/form-data. The recording becomes available. ' +
+    '409 "The recording already has a file", even if the same file is sent again; 409 "The recording has failed"; ' +
+    '409 "The recording\'s file is being uploaded" while another upload of it is in progress. After 500 "Upload ' +
+    'failed: storage service unavailable" nothing is stored. Emits `recording.completed`.',
   access: recordingUploader,
   request: {
     kind: 'multipart',

@@ -30,7 +30,7 @@ import { createWebhook, deleteWebhook, listWebhooks, updateWebhook } from '../fe
 import { inWorkspace, router } from '../trpc/procedures.ts';
 
 const tags = ['Webhooks'];
-/** Operations that send are refused while the webhook is inactive. */
+/** Operations that send a message throw 409 if the webhook is inactive. */
 const refusals = [409] as const;
 
 export const webhooksRouter = router({
@@ -129,8 +129,9 @@ export const webhooksRouter = router({
         tags,
         summary: 'Rotate the secret of a webhook',
         description:
-          'Owner or admin. The new `secret` is only in this response. The previous secret signs too until ' +
-          '`previous_secret_expires_at`, for 24 hours; an older one ends at once.',
+          'Owner or admin. The new `secret` is only in this response. For 24 hours, until ' +
+          '`previous_secret_expires_at`, messages are also signed with the previous secret. An older one is no ' +
+          'longer used.',
       },
     })
     .input(WebhookInput)

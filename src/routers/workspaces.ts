@@ -105,7 +105,8 @@ export const workspacesRouter = router({
         tags,
         summary: 'Revoke the invite link',
         description:
-          'Owner or admin. Nobody can join with the link any more. The next request for one creates a new link.',
+          'Owner or admin. Nobody can join with the link any more. The next request for the invite link creates a ' +
+          'new one.',
       },
     })
     .output(Ok)
@@ -119,7 +120,7 @@ export const workspacesRouter = router({
         path: '/api/workspaces/join/{token}',
         tags,
         summary: 'Join a workspace by an invite link',
-        description: 'Returns the same answer if the caller is a member already. Emits `member.joined` once.',
+        description: 'If the caller is already a member, returns the same response without a second `member.joined`.',
       },
     })
     .input(JoinInput)
