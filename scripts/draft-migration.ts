@@ -32,7 +32,7 @@ function toTarget(content: string): DiffTarget {
   return { tag: 'schemaDatamodel', files: [{ path: SCHEMA_PATH, content }] };
 }
 
-/** Stands in for a database: the engine asks for its version even when it only compares two schema files. */
+/** Replaces a database: the engine queries its version even when it only compares two schema files. */
 function createAdapter() {
   const connection = {
     provider: 'postgres',

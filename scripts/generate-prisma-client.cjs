@@ -10,7 +10,7 @@ const { join } = require('node:path');
 const root = join(__dirname, '..');
 const schemaPath = join(root, 'prisma/schema.prisma');
 const outputDirectory = join(root, 'src/db/generated');
-/** Holds the hash of what the existing client was generated from. */
+/** Contains the hash of the schema from which the existing client was generated. */
 const hashFile = join(outputDirectory, '.schema-hash');
 
 module.exports = { schemaHash, hashFile };

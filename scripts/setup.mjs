@@ -1,6 +1,6 @@
 /**
- * Prepares a checkout to run: dependencies, the links between PostgreSQL's libraries, the Prisma client. npm runs it
- * before start, test and check. It prints one line for each step that has work to do, and nothing otherwise.
+ * Prepares a checkout: installs the dependencies, links PostgreSQL's libraries and generates the Prisma client. npm
+ * runs it before start, test and check. It prints one line for each step that has work to do, and nothing otherwise.
  *
  * It runs on any Node from version 18 on, before anything is installed, so it uses only Node's own modules. The server
  * then runs on the Node that is among the dependencies.
@@ -35,7 +35,7 @@ const generator = join(root, 'scripts/generate-prisma-client.cjs');
 // A production server may be installed without development dependencies. Only start and worker run without them.
 const needsDevDependencies = !['prestart', 'preworker'].includes(process.env.npm_lifecycle_event ?? '');
 
-/** A failure whose message is all that the user needs. */
+/** A failure whose message tells the user what to do. */
 class SetupError extends Error {}
 
 const steps = [
@@ -53,7 +53,7 @@ try {
   process.exitCode = 1;
 }
 
-/** Fails early where the dependencies bring no Node for this platform and the machine's own is too old. */
+/** Throws if the dependencies include no Node for this platform and the installed Node is too old. */
 function requireModernNode() {
   const isLocked = readLockedPackages()[lockedNodePackage] !== undefined;
   if (isLocked || Number.parseInt(process.versions.node, 10) >= MIN_NODE_MAJOR) return;

@@ -1,6 +1,6 @@
 /**
  * `npm run demo`: fills a workspace of the demo account with the activity of the last 30 days. The server may be
- * running or not. A second run changes nothing; a run after an interrupted one starts again from an empty workspace.
+ * running or not. Running it again changes nothing. After an interrupted run it starts again with a new workspace.
  */
 import { join, relative } from 'node:path';
 import pino from 'pino';

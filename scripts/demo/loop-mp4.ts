@@ -1,4 +1,4 @@
-/** Makes longer videos from a short sample, without an encoder, by playing the same frames again. */
+/** Makes long videos from a short sample, without an encoder, by repeating its frames. */
 
 type Box = { type: string; body: Buffer };
 

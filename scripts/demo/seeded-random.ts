@@ -3,12 +3,11 @@
 export type Random = {
   /** An integer between `min` and `max`, both inclusive. */
   between(min: number, max: number): number;
-  /** True with this probability. */
   /** True with this probability, which is between 0 and 1. */
   chance(probability: number): boolean;
-  /** One of the things. Throws if there are none. */
+  /** One of the values. Throws if there are none. */
   one<Thing>(things: readonly Thing[]): Thing;
-  /** `count` different things, or all of them if there are fewer. */
+  /** `count` different values, or all of them if there are fewer. */
   some<Thing>(things: readonly Thing[], count: number): Thing[];
 };
 

@@ -1,6 +1,6 @@
 /**
  * A month in a small workspace: rooms, meetings with guests, recordings, bookings, files and labels. Everything happens
- * through the public operations. The caller controls the clock of the service. The same seed gives the same month.
+ * through the public operations. The caller controls the clock of the service. The same seed produces the same month.
  */
 import { readFileSync } from 'node:fs';
 import { type Client, createClient } from '../../src/client.ts';
@@ -185,7 +185,7 @@ async function bookMeeting(month: Month, page: Activity['pages'][number], at: Da
   activity.bookings.push({ at, pageId: page.id, email, isCancelled });
 }
 
-/** Guests join, from the waiting room if there is one; one meeting in three is recorded; then everybody leaves. */
+/** Guests join, after the waiting room if there is one. One meeting in three is recorded. Then everybody leaves. */
 async function holdMeeting(month: Month, room: TeamRoom, at: Date): Promise<void> {
   const { client, guest, random, activity, setTime } = month;
   const { name: roomName } = room;
