@@ -137,7 +137,7 @@ export function createClient({ url, token, fetch = globalThis.fetch }: ClientOpt
   };
 
   const send: SendRequest = async (path, { token: ownToken, signal, type, ...init }) => {
-    // Given a form and an aborted signal, Node's fetch leaves an unhandled rejection behind.
+    // Node's fetch causes an unhandled rejection if it is called with a form and an aborted signal.
     signal?.throwIfAborted();
     const response = await fetch(`${baseUrl}${path}`, {
       ...init,
@@ -147,7 +147,7 @@ export function createClient({ url, token, fetch = globalThis.fetch }: ClientOpt
     });
     if (response.ok) return response;
     const body: unknown = await response.json().catch(() => null);
-    // Every field of an ErrorBody is optional, so any JSON value but null will do.
+    // Every field of an ErrorBody is optional, so any JSON value except null can be treated as one.
     throw new ApiError(response.status, (body ?? {}) as ErrorBody);
   };
 

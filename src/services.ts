@@ -19,7 +19,7 @@ export type Settings = {
   /** Other origins that may write with the session cookie. */
   trustedOrigins: readonly string[];
   sessionDays: number;
-  /** How long a participant may send no sign of life before they are marked as left. */
+  /** How long a participant may send no heartbeat before they are marked as left. */
   participantTimeoutSeconds: number;
   /** The maximum size of a recording in bytes. */
   maxRecordingBytes: number;
@@ -39,9 +39,9 @@ export type Services = {
   sealer: Sealer;
   /** Decides which addresses webhooks may be sent to and recordings copied from. */
   addressGuard: AddressGuard;
-  /** One upload at a time for each recording, by its id. */
+  /** Limits the uploads of each recording, by its id, to one at a time. */
   recordingUploads: KeyedSemaphore<number>;
-  /** A few contact imports at a time, one for each workspace, by its id. */
+  /** Limits contact imports to a few at a time, and to one for each workspace, by its id. */
   contactImports: KeyedSemaphore<number>;
   settings: Settings;
 };

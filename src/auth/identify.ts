@@ -83,7 +83,7 @@ function toIdentity(row: Row, credential: Credential): Identity {
   };
 }
 
-/** Finds a key by its hash. Checks on every call that it is active and its creator still a member. */
+/** Finds a key by its hash. Checks on every call that it is active and that its creator is still a member. */
 async function identifyByKey(dependencies: Dependencies, token: string, workspaceId: number | null): Promise<Identity> {
   const [row] = await dependencies.db.$queryRaw<KeyRow[]>`
     select u.id as user_id, u.name, u.email, u.created_at, k.id as credential_id, k.workspace_id as key_workspace_id,

@@ -5,7 +5,7 @@ import { createSemaphore } from '../core/semaphore.ts';
 // The library's default algorithm is argon2id. It cannot be named here: the library's enum is a `const enum`.
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-/** Hashing occupies a thread for 10 ms, one of the few that also read and write files. */
+/** Hashing occupies one of libuv's four threads for 10 ms. Reading and writing files needs these threads too. */
 const hashing = createSemaphore(2);
 
 // A hash with the same parameters. Sign-in with an unknown email address is checked against it, so that it takes as
@@ -16,7 +16,7 @@ export function hashPassword(password: string): Promise<string> {
   return hashing.run(() => hash(password, PARAMETERS));
 }
 
-/** Whether the password is correct. Without a hash the answer is false, and takes as long as a wrong password. */
+/** Whether the password is correct. Without a hash it returns false after the same time as for a wrong password. */
 export async function isPassword(password: string, passwordHash: string | null): Promise<boolean> {
   const isCorrect = await hashing.run(() => verify(passwordHash ?? DECOY, password));
   return isCorrect && passwordHash !== null;

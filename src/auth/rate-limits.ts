@@ -15,7 +15,7 @@ export type RateLimitSettings = {
   publicPerAddress: number;
   /** Calls per session or API key. */
   perCredential: number;
-  /** Whether callers on loopback are exempt, so that trials, tests and benchmarks need no settings. */
+  /** Whether callers on loopback are exempt, so that demos, tests and benchmarks need no settings. */
   exemptLoopback: boolean;
 };
 
@@ -72,7 +72,7 @@ function isLoopback(address: string): boolean {
   return address === '::1' || /^(?:::ffff:)?127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(address);
 }
 
-/** The network that calls are counted by: the IPv4 address, or the IPv6 /64, which is what a single customer gets. */
+/** Returns the network by which calls are counted: an IPv4 address, or an IPv6 /64, which one customer usually has. */
 export function networkOf(address: string): string {
   const v4 = /^(?:::ffff:)?(\d{1,3}(?:\.\d{1,3}){3})$/i.exec(address)?.[1];
   if (v4) return v4;

@@ -15,7 +15,7 @@ const LINK_TOKEN_BYTES = 24;
 
 const LINK_TOKEN = /^[A-Za-z0-9_-]{32}$/;
 
-/** Creates a token of a prefix and 256 random bits. */
+/** Creates a token that consists of a prefix and 256 random bits. */
 export function createToken(prefix: TokenPrefix): string {
   return prefix + randomBytes(TOKEN_BYTES).toString('base64url');
 }

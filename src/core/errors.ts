@@ -50,7 +50,7 @@ export class AppError extends Error {
   }
 }
 
-/** What a 404 can name. */
+/** The resources that a 404 can name. */
 export type Resource =
   | 'Workspace'
   | 'Member'
@@ -86,7 +86,7 @@ export function forbidden(message = 'Forbidden'): AppError {
   return new AppError('FORBIDDEN', message);
 }
 
-/** The same 404 whether the resource never existed, was deleted or belongs to another workspace. */
+/** The 404 is the same whether the resource never existed, was deleted or belongs to another workspace. */
 export function notFound(resource: Resource): AppError {
   return new AppError('NOT_FOUND', `${resource} not found`);
 }

@@ -1,8 +1,8 @@
-/** One page of a list. */
+/** The parameters that select a page of a list. */
 import { z } from 'zod';
 import { integerBetween } from './validation.ts';
 
-/** How many entries a list returns at most if no limit is sent. */
+/** The maximum number of entries that a list returns without `limit`. */
 export const MAX_LISTED = 10_000;
 
 /** Without `limit` and `offset` a list returns all entries, up to `MAX_LISTED`. */

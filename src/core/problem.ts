@@ -1,7 +1,7 @@
-/** Renders a failure as HTTP. Every transport uses it. */
+/** Converts errors to HTTP responses, for all transports. */
 import { AppError, type Issue, statusOf } from './errors.ts';
 
-/** The body of every error answer. `error` and `message` hold the same text; `code` is for programs. */
+/** The body of every error response. `error` and `message` have the same text; `code` is for programs. */
 export type Problem = {
   error: string;
   message: string;
@@ -10,7 +10,7 @@ export type Problem = {
   issues?: readonly Issue[];
 };
 
-/** The headers of an error answer. */
+/** Returns the headers of an error response. */
 export function headersOf({ code, retryAfterSeconds }: AppError): Record<string, string> {
   return {
     ...(code === 'UNAUTHORIZED' && { 'www-authenticate': 'Bearer' }),
@@ -18,7 +18,7 @@ export function headersOf({ code, retryAfterSeconds }: AppError): Record<string,
   };
 }
 
-/** The answer to an unexpected failure. The log has the details, under the same request id. */
+/** Creates the error for an unexpected failure. The log has the details under the same request id. */
 export function internalError(cause: unknown): AppError {
   return new AppError('INTERNAL_SERVER_ERROR', 'Internal server error', { cause });
 }

@@ -1,4 +1,4 @@
-/** The statuses of a recording and the transitions between them. There is no way back to an earlier status. */
+/** The statuses of a recording and the transitions between them. A recording never returns to an earlier status. */
 import { toEnum } from './enums.ts';
 
 export const recordingStatuses = ['started', 'uploaded', 'available', 'failed'] as const;

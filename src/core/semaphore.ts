@@ -1,7 +1,7 @@
 /** Bounded concurrency in the memory of this process: a few calls run at once, the others wait their turn. */
 
 export type QueueLimit = {
-  /** How many calls may wait for a slot; 0: none waits. */
+  /** How many calls may wait for a slot; 0 means that no call waits. */
   maxQueued: number;
   /** The error of a call that finds the queue full. */
   queueFull: () => Error;
@@ -15,7 +15,7 @@ export type Semaphore = {
   run<Result>(work: () => Promise<Result>): Promise<Result>;
 };
 
-/** A semaphore for each key, which exists only while it is in use. */
+/** A semaphore for each key. It exists only while a call uses it. */
 export type KeyedSemaphore<Key> = {
   /** As `Semaphore.run`, with the slots and the queue of this key. */
   run<Result>(key: Key, work: () => Promise<Result>): Promise<Result>;

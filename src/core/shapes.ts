@@ -1,4 +1,4 @@
-/** Answers that several features share. */
+/** Response schemas that several features share. */
 import { z } from 'zod';
 
 export const Ok = z.object({ ok: z.literal(true) });

@@ -1,4 +1,4 @@
-/** Slugs: the names that links are made of. */
+/** Slugs: names that are used in URLs. */
 
 /** 2 to 64 characters of a-z, 0-9 and single inner hyphens, as JSON Schema keywords. */
 export const slugFormat = { minLength: 2, maxLength: 64, pattern: '^[a-z0-9]+(?:-[a-z0-9]+)*$' } as const;

@@ -4,7 +4,7 @@ import { AppError, type Issue } from './errors.ts';
 
 type RawIssue = z.core.$ZodRawIssue;
 
-/** What zod's type names are called in JSON. */
+/** The JSON names of types that zod calls differently. */
 const typeNames: Record<string, string> = { int: 'integer', record: 'object', map: 'object', nan: 'number' };
 
 z.config({ customError: describeIssue });
@@ -59,8 +59,8 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unkn
   return result.data;
 }
 
-// PostgreSQL cannot store NUL, and UTF-8 cannot encode lone surrogates. Other control characters are never wanted,
-// except for tabs and line ends in multiline text.
+// PostgreSQL cannot store NUL, and UTF-8 cannot encode lone surrogates. Other control characters are of no use in a
+// text, except for tabs and line ends in multiline text.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for control characters
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the same, except tab, line feed and carriage return
@@ -132,7 +132,7 @@ export const id = z
   })
   .meta({ type: 'integer', minimum: 1, maximum: MAX_ID });
 
-/** The id that a text of a path or query names, or null. */
+/** Parses an id from a path or query. Returns null if the text is not an id. */
 export function idFromText(text: string | undefined): number | null {
   const value = Number(text);
   return text !== undefined && /^[1-9]\d{0,9}$/.test(text) && value <= MAX_ID ? value : null;
@@ -153,5 +153,5 @@ export const hexColor = z.string().regex(/^#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/,
   error: (issue) => `${fieldOf(issue)} must be a hex color such as #6366f1`,
 });
 
-/** An integer Unix timestamp in seconds, in answers. */
+/** An integer Unix timestamp in seconds, in responses. */
 export const unixSeconds = z.int().meta({ description: 'Unix timestamp in seconds', example: 1767225600 });

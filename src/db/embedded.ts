@@ -11,7 +11,7 @@ const DATABASE = 'lynxroom';
 /** Below /var/lib, because the temporary directory is emptied when the machine restarts. */
 const STATE_DIR = '/var/lib/lynxroom';
 
-/** Starts PostgreSQL in `dataDir`, with a database for the service. Throws as the package does. */
+/** Starts PostgreSQL in `dataDir`, with a database for the service. Throws the errors of the package. */
 export function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<embedded.EmbeddedPostgres> {
   return embedded.startEmbeddedPostgres({ database: DATABASE, stateDir: STATE_DIR, ...options });
 }

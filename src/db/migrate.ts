@@ -135,7 +135,7 @@ function findPending(migrations: readonly Migration[], applied: readonly Applied
     }
     if (migration === undefined) {
       throw new MigrationError(
-        `The database is newer than this version, which does not know the migration ${row.migration_name}: ` +
+        `The database is newer than this version, which does not have the migration ${row.migration_name}: ` +
           'start the newer version',
       );
     }

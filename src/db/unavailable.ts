@@ -1,7 +1,7 @@
-/** Tells an unavailable or overloaded database from a bug in a statement. */
+/** Distinguishes an unavailable or overloaded database from a bug in a statement. */
 import { Prisma } from './generated/client.ts';
 
-/** Kinds of the driver adapter's errors that mean that there is no working connection. */
+/** The driver adapter's kinds of connection errors. */
 const kinds = new Set([
   'DatabaseNotReachable',
   'ConnectionClosed',
@@ -20,7 +20,7 @@ const SQL_STATE = /^(?:08|53|57)\w{3}$|^55P03$/;
 /** Prisma's codes: not reachable, connection closed, no connection in time, no transaction in time. */
 const prismaCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2037']);
 
-/** What `pg` says of a connection. Its errors have neither a code nor a class of their own. */
+/** The beginnings of the messages of `pg`'s connection errors, which have neither a code nor a class of their own. */
 const pgMessages = [
   'timeout exceeded when trying to connect',
   'Connection terminated',
@@ -46,7 +46,7 @@ export function isUnavailable(error: unknown): boolean {
   );
 }
 
-/** The driver adapter's error, with PostgreSQL's code in it. */
+/** Checks an error of the driver adapter, whose cause has its kind and PostgreSQL's code. */
 function isUnavailableInAdapter(error: unknown): boolean {
   const cause: unknown = (error as { cause?: unknown } | null | undefined)?.cause;
   if (typeof cause !== 'object' || cause === null) return false;
@@ -54,7 +54,7 @@ function isUnavailableInAdapter(error: unknown): boolean {
   return kinds.has(String(kind)) || SQL_STATE.test(String(originalCode));
 }
 
-/** An error of `pg` or of its socket. */
+/** Checks an error of `pg` or of its socket. */
 function isConnectionCode(error: Error & { code?: unknown }): boolean {
   const code = String(error.code);
   return SQL_STATE.test(code) || ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'ENOTFOUND'].includes(code);

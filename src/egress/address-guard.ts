@@ -1,4 +1,4 @@
-/** Which addresses and ports outgoing requests may use, when someone else has chosen the URL. */
+/** Restricts the addresses and ports of outgoing requests to URLs that users have chosen. */
 import { BlockList, isIP } from 'node:net';
 import { type ResolvedAddress, type ResolveHost, resolveByDns, resolveByDnsOrSystem } from './resolve-host.ts';
 
@@ -27,8 +27,8 @@ export class HostUnresolved extends Error {
 
 export type AddressGuard = {
   /**
-   * Returns why nothing may be sent to this URL, as a sentence about `url` for a 400; null: it is allowed, or its host
-   * name does not resolve now. This is only an early check: each connection calls `resolve` again.
+   * Returns why nothing may be sent to this URL, as a sentence about `url` for a 400. Returns null if it is allowed, or
+   * if its host name does not resolve now. This is only an early check: each connection calls `resolve` again.
    */
   refusalOf(url: string): Promise<string | null>;
   /**
@@ -114,8 +114,8 @@ function isPublic(address: string, family: Family): boolean {
 }
 
 /**
- * Returns why nothing may be sent to this URL, whatever its host resolves to, as a sentence about `url`; null: its form
- * is allowed. Ports below 1024 other than 80 and 443 belong to other services, such as mail (25).
+ * Returns why nothing may be sent to this URL, whatever its host resolves to, as a sentence about `url`. Returns null
+ * if its scheme and port are allowed. Ports below 1024 other than 80 and 443 belong to other services, such as mail.
  */
 export function refusalOfForm({ protocol, port }: URL): string | null {
   if (protocol !== 'http:' && protocol !== 'https:') return 'url must begin with http:// or https://';
@@ -132,8 +132,8 @@ export function resolveHostFor(policy: AddressPolicy): ResolveHost {
 }
 
 /**
- * Expects hosts as the WHATWG URL parser returns them: it converts every notation of an IPv4 address (octal,
- * hexadecimal, one number) or an IPv6 address to one form, and internationalised names to ASCII.
+ * Creates a guard. It expects hosts as the WHATWG URL parser returns them, which converts every notation of an IPv4
+ * address (octal, hexadecimal, one number) or an IPv6 address to one form, and internationalised names to ASCII.
  */
 export function createAddressGuard(options: { policy: AddressPolicy; resolveHost: ResolveHost }): AddressGuard {
   const { policy, resolveHost } = options;

@@ -1,4 +1,4 @@
-/** Why there is no response, as a sentence for the owner of the URL. */
+/** Describes in a sentence for the owner of a URL why there is no response. */
 import { errors } from 'undici';
 import { AddressRefused, HostUnresolved } from './address-guard.ts';
 
@@ -45,7 +45,7 @@ const REASONS_BY_PREFIX: readonly (readonly [prefix: string, reason: string])[] 
   ['ERR_SOCKET_', CLOSED],
 ];
 
-/** Errors in our calls, and resources that this machine has run out of. */
+/** Codes of errors in our calls, and of resources that this machine has run out of. */
 const OWN_CODES: ReadonlySet<string> = new Set([
   'UND_ERR_INVALID_ARG',
   'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
@@ -73,7 +73,7 @@ function readCode(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-/** The other codes of Node begin with ERR_ too. */
+/** Any other error of Node itself, whose codes begin with ERR_, is our own too. */
 function isOwnError(code: string): boolean {
   return code === '' || OWN_CODES.has(code) || code.startsWith('ERR_');
 }

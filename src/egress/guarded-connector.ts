@@ -1,17 +1,17 @@
-/** Connections to addresses that the guard allows, and to no others. */
+/** Connects only to addresses that the guard allows. */
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import type { AddressGuard } from './address-guard.ts';
 
 /**
- * How long a connection to one address of a host may take before the next address is tried. The default of Node, 250
- * ms, is too short for a distant receiver, which then fails if this machine has no route to its other addresses.
+ * How long a connection to one address of a host may take before the next address is tried. Node's default of 250 ms is
+ * too short for a distant receiver: the connection fails if this machine has no route to the other addresses.
  */
 const ADDRESS_TIMEOUT_MS = 2_500;
 
 /**
- * Opens connections for undici, to the very addresses that the guard has checked: the name is not resolved again in
- * between. `timeoutMs` is for the connection including the TLS handshake.
+ * Creates a connector for undici. It connects to the same addresses that the guard has checked, without resolving the
+ * name again. `timeoutMs` limits the time to connect, including the TLS handshake.
  */
 export function createGuardedConnector(guard: AddressGuard, timeoutMs: number): buildConnector.connector {
   const lookup: LookupFunction = (hostname, _options, callback) => {
@@ -39,7 +39,7 @@ export function createGuardedConnector(guard: AddressGuard, timeoutMs: number): 
         if (error) return fail(error);
         const { remoteAddress } = socket;
         if (remoteAddress === undefined) return fail(connectionReset());
-        // Checks the address that is really connected. It costs microseconds.
+        // Check the address that is actually connected. This takes microseconds.
         guard.resolve(remoteAddress).then(
           () => (socket.destroyed ? fail(connectionReset()) : callback(null, socket)),
           (refusal: Error) => {

@@ -22,7 +22,7 @@ const LOOPBACK: readonly ResolvedAddress[] = [
   { address: '::1', family: 6 },
 ];
 
-/** Asks only the DNS servers of this machine. */
+/** Queries only the DNS servers of this machine. */
 export const resolveByDns: ResolveHost = createDnsResolver();
 
 const resolveBySystem: ResolveHost = async (hostname) => {
@@ -31,7 +31,7 @@ const resolveBySystem: ResolveHost = async (hostname) => {
 };
 
 /**
- * Asks DNS, and for unknown names the system, which also knows the hosts file of a container or a developer's machine.
+ * Queries DNS, then for unknown names the system, which also reads the hosts file.
  */
 export const resolveByDnsOrSystem: ResolveHost = async (hostname) => {
   const addresses = await resolveByDns(hostname);
@@ -39,9 +39,9 @@ export const resolveByDnsOrSystem: ResolveHost = async (hostname) => {
 };
 
 /**
- * Asks DNS for A and AAAA records at the same time. It does not use `getaddrinfo`, which blocks one of libuv's four
- * threads for as long as a DNS server does not respond, and hashing passwords and writing files need those threads. A
- * family without a response in time has no addresses. Simultaneous lookups of a name share one request. Resolves with
+ * Queries DNS for A and AAAA records at the same time. It does not use `getaddrinfo`, which blocks one of libuv's four
+ * threads until a DNS server responds. Password hashing and file access need those threads. A family without a response
+ * in time counts as having no addresses. Simultaneous lookups of a name share one request. Resolves with
  * an empty list if the name has no address.
  */
 export function createDnsResolver({ servers, timeoutMs = TIMEOUT_MS }: DnsOptions = {}): ResolveHost {
@@ -78,7 +78,7 @@ export function createDnsResolver({ servers, timeoutMs = TIMEOUT_MS }: DnsOption
   };
 }
 
-/** Such names are loopback, and DNS must not be asked for them (RFC 6761, section 6.3). */
+/** These names mean loopback, and must not be looked up in DNS (RFC 6761, section 6.3). */
 function isLocalhost(hostname: string): boolean {
   return /^(?:.+\.)?localhost$/i.test(hostname);
 }

@@ -88,7 +88,7 @@ export type NewEvent = {
   [Type in EventType]: { type: Type; workspaceId: number; data: z.input<(typeof eventShapes)[Type]> };
 }[EventType];
 
-/** What is sent to webhooks: every event, and the test event, which is never logged and needs no subscription. */
+/** All events that are sent to webhooks. The test event is not in the event log and needs no subscription. */
 export const sentShapes = {
   ...eventShapes,
   'webhook.test': z.object({
@@ -181,7 +181,7 @@ export const eventTexts: { [Type in SentEvent]: EventText<Type> } = {
   },
 };
 
-// The cast: the object has exactly these keys, which TypeScript cannot know.
+// `as`: TypeScript types the result of Object.keys as strings, since an object may have more keys than its type.
 function namesOf<Name extends string>(shapes: Record<Name, unknown>): readonly Name[] {
   return Object.keys(shapes) as Name[];
 }

@@ -30,7 +30,7 @@ function describeEvent(name: SentEvent): EventDescription {
   return {
     name,
     description,
-    // The schema of the input: that of the output would forbid unknown fields, but bodies may get more fields.
+    // The input schema: the output schema would forbid unknown fields, but fields may be added to bodies.
     schema: { ...z.toJSONSchema(body, { target: 'draft-2020-12', io: 'input', override: renameExample }) },
     example: { event: name, timestamp: '2026-01-01T00:00:00.000Z', data: example },
   };

@@ -3,8 +3,8 @@ import { eventShapes, type NewEvent } from './catalogue.ts';
 
 /**
  * Adds events to the event log, in the transaction that causes them, so that both are committed or neither is. `at` is
- * when they happened. Throws, and so rolls the transaction back, if `data` does not match the schema of its event,
- * which is a bug.
+ * when they happened. Throws if `data` does not match the schema of its event, which is a bug and rolls back the
+ * transaction.
  */
 export async function emitAll(tx: Tx, at: Date, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;

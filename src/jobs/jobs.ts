@@ -1,4 +1,4 @@
-/** Durable and scheduled jobs: pg-boss on the service's own PostgreSQL. Each job runs in one of the processes. */
+/** Durable and scheduled jobs with pg-boss, on the PostgreSQL of the service. Each job runs in one of the processes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PgBoss } from 'pg-boss';
 import type { Log } from '../core/log.ts';
@@ -9,15 +9,15 @@ export type ScheduledJob = {
   /** A cron expression, in UTC. */
   cron: string;
   /**
-   * Whether each process also runs it when it starts, directly: a job that a killed process left queued cannot block
-   * it.
+   * Whether each process also runs the job at startup. It then bypasses the queue, in which a job of a killed process
+   * could block it.
    */
   atStart?: boolean;
   run(): Promise<unknown>;
 };
 
 export type Jobs = {
-  /** For queues beside the schedule, such as that of webhook-delivery/queue.ts. */
+  /** For queues other than the schedule, such as that of webhook-delivery/queue.ts. */
   boss: PgBoss;
   stop(): Promise<void>;
 };
@@ -35,7 +35,7 @@ const SUPERVISE_SECONDS = 5;
 /** A job whose process was killed goes to another process after this time. */
 const HEARTBEAT_SECONDS = 30;
 
-/** Starts the queue and its schedule. A job that fails is logged, retried twice, and runs again at its next time. */
+/** Starts the queue and its schedule. A failed job is logged, retried twice, and runs again at its next time. */
 export async function startJobs(options: {
   connectionString: string;
   schedule: readonly ScheduledJob[];
@@ -67,7 +67,7 @@ export async function startJobs(options: {
     }
     for (const job of schedule) {
       const { name, cron } = job;
-      // At most one job waits and one runs: missed times are not made up for.
+      // At most one job waits and one runs. Missed runs are not repeated.
       await boss.createQueue(name, {
         policy: 'stately',
         retryLimit: 2,
@@ -86,7 +86,7 @@ export async function startJobs(options: {
     boss,
     async stop() {
       await boss.stop({ graceful: true, timeout: STOP_TIMEOUT_MS });
-      // A job that takes longer is cut off, and runs again at the next start.
+      // A job that takes longer is interrupted, and runs again at the next start.
       await Promise.race([atStart, sleep(STOP_TIMEOUT_MS, undefined, { ref: false })]);
     },
   };

@@ -1,4 +1,4 @@
-/** Polling for work: whenever a loop is woken, and at intervals in case a wake-up was lost. */
+/** Polls for work when woken, and at intervals in case a wake-up is lost. */
 import type { PgBoss } from 'pg-boss';
 import type { Log } from '../core/log.ts';
 
@@ -12,7 +12,7 @@ export type PollLoop = {
 export type PollLoopOptions = {
   /** Names the loop in the log. */
   name: string;
-  /** Does the work that is due. Resolves with the milliseconds until the next poll; 0: at once. */
+  /** Does the pending work. Resolves with the milliseconds until the next poll; 0 means at once. */
   poll: () => Promise<number>;
   log: Log;
 };
@@ -20,8 +20,8 @@ export type PollLoopOptions = {
 const PAUSE_AFTER_ERROR_MS = 1_000;
 
 /**
- * Calls `poll` again and again, one call at a time, until it is stopped. A wake-up during a poll is not lost: another
- * poll follows at once. A poll that fails is logged, and the next one follows after a second or, if that is sooner, at
+ * Calls `poll` repeatedly, one call at a time, until it is stopped. A wake-up during a poll is not lost: another poll
+ * follows at once. A poll that fails is logged, and the next one follows after a second or, if that is sooner, at
  * the next wake-up.
  */
 export function startPollLoop({ name, poll, log }: PollLoopOptions): PollLoop {
@@ -47,7 +47,7 @@ export function startPollLoop({ name, poll, log }: PollLoopOptions): PollLoop {
         if (waitMs > 0) await wait(waitMs);
       } catch (error) {
         log.error({ err: error, loop: name }, 'A poll failed');
-        // Wake-ups until now do not shorten the pause: they can be many, and the error is likely to last.
+        // Earlier wake-ups do not shorten the pause: there can be many, and the error is likely to persist.
         isWoken = false;
         await wait(PAUSE_AFTER_ERROR_MS);
       }
@@ -70,7 +70,7 @@ export function startPollLoop({ name, poll, log }: PollLoopOptions): PollLoop {
 
 /**
  * Calls `wake` for each NOTIFY on a channel, and after each reconnection, since notifications sent meanwhile are lost.
- * Resolves with the function that ends this. If LISTEN fails, logs a warning: the poll loop then relies on its
+ * Resolves with a function that stops listening. If LISTEN fails, logs a warning: the poll loop then relies on its
  * intervals.
  */
 export async function listenTo(

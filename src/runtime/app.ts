@@ -29,15 +29,15 @@ export type AppOptions = {
   files?: DiskFiles | undefined;
   /** Addresses and networks of the proxies whose X-Forwarded-* headers are trusted; `false` for none. */
   trustProxy: boolean | string[];
-  /** Origins whose pages may read responses: `*` for all, then without cookies. */
+  /** Origins whose pages may read responses; `*` for all, but without cookies. */
   corsOrigins: '*' | string[];
 };
 
 const MAX_JSON_BYTES = 1024 * 1024;
-/** The path of a tRPC batch holds the names of its calls. */
+/** The maximum length of a path parameter. The path of a tRPC batch contains the names of all its calls. */
 const MAX_PARAMETER = 5_000;
 
-/** Headers that a page of another origin may read. The last five are for ranges of a file. */
+/** Headers that pages of other origins may read. The last five are for downloads. */
 const exposedHeaders = [
   'x-request-id',
   'retry-after',

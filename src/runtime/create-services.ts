@@ -27,8 +27,8 @@ export type CreatedServices = {
 };
 
 /**
- * Creates all services and migrates the database. Without DATABASE_URL it starts the embedded PostgreSQL. How to close
- * what it opens is registered on `cleanup`.
+ * Creates all services and migrates the database. Without DATABASE_URL it starts the embedded PostgreSQL. Registers on
+ * `cleanup` how to close each of them.
  */
 export async function createServices(
   config: Config,
@@ -117,7 +117,7 @@ async function readOrCreateSigningSecret(config: Config): Promise<string> {
 /**
  * Returns the key that seals secrets in the database: from the environment, or the one stored in the data directory.
  *
- * @throws SecretFileError if the key can be neither read nor stored: a new key could not open what is already sealed
+ * @throws SecretFileError if the key can be neither read nor stored: a new key could not decrypt existing secrets
  */
 async function readOrCreateEncryptionKey(config: Config, log: Log): Promise<Uint8Array> {
   if (config.ENCRYPTION_KEY) return config.ENCRYPTION_KEY;
@@ -134,7 +134,7 @@ async function readOrCreateEncryptionKey(config: Config, log: Log): Promise<Uint
   return key;
 }
 
-/** Without a setting, the embedded database means that somebody tries the service or develops on this machine. */
+/** With the embedded database, loopback is allowed by default, for development and for trying out the service. */
 function chooseAddressPolicy({ WEBHOOK_ALLOW_PRIVATE: allowPrivate, DATABASE_URL }: Config): AddressPolicy {
   if (allowPrivate !== undefined) return allowPrivate ? 'any' : 'public';
   return DATABASE_URL === undefined ? 'loopback' : 'public';

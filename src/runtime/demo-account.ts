@@ -1,6 +1,6 @@
 /**
- * The demo account of the embedded database: a user with a workspace and an API key, which `<DATA_DIR>/demo.env` holds
- * for a shell to load.
+ * The demo account of the embedded database: a user with a workspace and an API key. A shell can load the key from
+ * `<DATA_DIR>/demo.env`.
  */
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -44,7 +44,7 @@ export async function writeShellEnv(services: Services, env: ShellEnv): Promise<
     `export LYNXROOM_URL=${url}`,
     `export LYNXROOM_WORKSPACE=${workspaceId}`,
     `export LYNXROOM_TOKEN=${key}`,
-    // Works in any POSIX shell and with old versions of curl. No name here is special to one of the shells.
+    // Works in any POSIX shell and with old versions of curl. No shell reserves the names of these variables.
     'lynx() {',
     '  lynx_path=$1; shift',
     '  case "$*" in *"-d "*) set -- -H "Content-Type: application/json" "$@" ;; esac',

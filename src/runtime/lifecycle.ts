@@ -1,4 +1,4 @@
-/** Starting something that consists of several parts, and stopping it again in reverse order. */
+/** Starts a service that consists of several parts, and stops the parts in reverse order. */
 import type { Log } from '../core/log.ts';
 
 /** Stops all parts, last started first. Never rejects; a repeated call returns the same promise. */

@@ -9,7 +9,7 @@ import { type Config, ConfigError, readConfig } from './config.ts';
 import type { Stoppable } from './lifecycle.ts';
 import { SecretFileError } from './secret-file.ts';
 
-/** npm forwards a signal that the process has already received: within this time they count as one. */
+/** npm forwards signals that the process has already received, so signals within this time count as one. */
 const SAME_SIGNAL_MS = 1_000;
 
 /** Errors whose message tells the operator what to do. */
@@ -78,7 +78,7 @@ function stopOnSignal(starting: Promise<Stoppable>, logger: Logger): { isRequest
   return { isRequested: () => firstSignalAt !== undefined };
 }
 
-/** Returns one line that tells the operator what to do, or null for a failure that is our bug. */
+/** Returns one line that tells the operator what to do, or null for a bug. */
 function describeStartFailure(error: unknown, config: Config): string | null {
   if (error instanceof Error && operatorErrors.some((kind) => error instanceof kind)) return error.message;
   if (error instanceof DataDirInUseError) return `${error.message}: stop it, or set DATA_DIR to another directory`;

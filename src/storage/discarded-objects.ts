@@ -11,7 +11,7 @@ type Dependencies = { db: Database; store: ObjectStore; log: Log };
 
 /** How many objects are removed at a time. */
 const BATCH_SIZE = 20;
-/** How long a request waits for the store. */
+/** How long the removal of one object may take. */
 const TIMEOUT_MS = 5_000;
 
 /**

@@ -7,11 +7,11 @@ export type StoredObject = { key: string; size: number; modifiedAt: Date };
 export type DownloadOptions = {
   /** The name under which a browser saves the file (RFC 6266); it may have non-ASCII characters. */
   filename: string;
-  /** The `Content-Type` of the answer, independent of the stored one. */
+  /** The `Content-Type` of the response, independent of the stored one. */
   contentType: string;
   /** Seconds until the URL answers 403. */
   expiresInSeconds: number;
-  /** `https://host[:port]` of this server, used by a store whose files we serve ourselves. */
+  /** `https://host[:port]` of this server, for a store whose files this server serves. */
   origin: string;
 };
 
@@ -26,14 +26,14 @@ export type ObjectStore = {
    * Streams `source` into a new object, with backpressure. When it resolves, the object is durable and readable. When
    * it rejects, nothing is readable under the key, `source` is destroyed, and staged data is removed, at the latest by
    * `removeStaleUploads`. An abort rejects with the signal's reason. It has no effect once the step that makes the
-   * object readable has begun. Only a store that stops answering during that step can leave an object behind.
+   * object readable has begun. Only a store that stops responding during that step can leave an object behind.
    */
   put(key: string, source: Readable, options: { contentType: string; signal?: AbortSignal }): Promise<void>;
 
   /**
    * Copies an object of at most 5 GB, with its content type, inside the store: the data does not pass through this
    * process. When it resolves, the copy is durable and readable. When it rejects, for example because there is no
-   * object under `from`, nothing is readable under `to`, unless the store stopped answering midway.
+   * object under `from`, nothing is readable under `to`, unless the store stopped responding midway.
    */
   copy(from: string, to: string): Promise<void>;
 
@@ -48,7 +48,7 @@ export type ObjectStore = {
 
   /**
    * Yields all objects whose key begins with `prefix`, in the byte order of their keys, with one page in memory at a
-   * time. Skips files that are not ours. A missing store is an error, never an empty listing.
+   * time. Skips files that the service did not create. A missing store is an error, never an empty listing.
    */
   list(prefix: string): AsyncIterable<StoredObject>;
 
@@ -59,7 +59,7 @@ export type ObjectStore = {
   checkReady(): Promise<void>;
 };
 
-/** The store did not answer, refused, or failed midway. The cause has the details, which are never sent to callers. */
+/** The store did not respond, or failed. The cause has the details, which are never sent to callers. */
 export class StorageUnavailableError extends Error {
   constructor(message: string, cause: unknown) {
     super(message, { cause });

@@ -102,7 +102,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
           if (Key <= last) throw new StorageUnavailableError('The object store listed keys out of order', undefined);
           last = Key;
           const key = Key.slice(prefix.length);
-          // Skip objects of others, and the empty objects that consoles create for directories.
+          // Skip objects of other programs, and the empty objects that consoles create for directories.
           if (isObjectKey(key)) yield { key, size: Size, modifiedAt: LastModified };
         }
         StartAfter = page.IsTruncated ? page.Contents?.at(-1)?.Key : undefined;

@@ -1,4 +1,4 @@
-/** The answer of every download operation. */
+/** Creates the response of every download operation. */
 import { storageUnavailable } from '../core/errors.ts';
 import { type Clock, toUnixSeconds } from '../core/time.ts';
 import { type DownloadOptions, type ObjectStore, StorageUnavailableError } from './object-store.ts';
@@ -29,8 +29,8 @@ export async function signDownload(
 }
 
 /**
- * Replaces path separators by hyphens, and appends the extension of the content type. Operating systems go by the
- * extension, so opening a download must not run a file that somebody named `run.bat`.
+ * Replaces path separators with hyphens, and appends the extension of the content type: operating systems choose the
+ * program by the extension, and opening a download must not execute a file that somebody named `run.bat`.
  */
 function filenameFor(filename: string, contentType: string): string {
   const extension = extensions[contentType] ?? '';

@@ -6,7 +6,7 @@ import { toUnixSeconds } from '../core/time.ts';
 import { assertObjectKey, isObjectKey } from './object-key.ts';
 import type { DownloadOptions } from './object-store.ts';
 
-/** What a valid URL gives access to: one object with one filename and one type. */
+/** The access that a valid URL grants: to one object, with a fixed filename and type. */
 export type SignedGrant = { key: string; filename: string; contentType: string };
 
 export type UrlSigner = {
@@ -22,7 +22,7 @@ export type UrlSigner = {
 const PARAMETERS = ['expires', 'filename', 'signature', 'type'];
 const MIN_SECRET_LENGTH = 16;
 
-/** Signs everything that affects the answer with HMAC-SHA256. Throws a RangeError if the secret is too short. */
+/** Signs everything that affects the response with HMAC-SHA256. Throws a RangeError if the secret is too short. */
 export function createUrlSigner(secret: string, clock: Clock): UrlSigner {
   if (secret.length < MIN_SECRET_LENGTH) {
     throw new RangeError(`The signing secret must have at least ${MIN_SECRET_LENGTH} characters`);

@@ -1,6 +1,6 @@
 /**
- * Removes differences between the store and the database that failures have left, such as a server killed between the
- * last byte of an upload and its commit, or a store that was down when a file was deleted.
+ * Removes differences between the store and the database that failures leave behind: for example, a server is killed
+ * between the last byte of an upload and its commit, or the store is down when a file is deleted.
  */
 import type { Log } from '../core/log.ts';
 import { type Clock, HOUR_MS } from '../core/time.ts';
