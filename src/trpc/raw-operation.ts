@@ -1,6 +1,6 @@
 /**
- * Raw operations send or receive files or signed bodies. Procedures handle JSON only, so they cannot serve them. Routers
- * declare raw operations as data, which the REST transport, the OpenAPI document and the tests of access read.
+ * Raw operations send or receive files or signed bodies. Procedures handle JSON only, so they cannot serve them.
+ * Routers declare raw operations as data, which the REST transport, the OpenAPI document and the tests of access read.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
