@@ -61,7 +61,7 @@ describe('a start', () => {
     expect(await query(await readUrl(next), 'SELECT text FROM notes')).toEqual([{ text: 'first' }, { text: 'before' }]);
   });
 
-  it('succeeds when the process id of a killed PostgreSQL belongs to another program, and does not kill it', async () => {
+  it('succeeds when the process id of a killed PostgreSQL belongs to another program, which survives', async () => {
     const dataDir = await harness.createDataDir();
     // Of the same user: PostgreSQL ignores the processes of others.
     const { uid, gid } = await stat(join(dataDir, 'postgres/cluster'));
