@@ -57,3 +57,10 @@ test('an operation without a number of statements: the hint names the line of an
   expect(lineNamedBy(hint)).toMatch(/^ {2}'labels\.\w+': \d+,$/);
   expect(hint).toMatch(/: add after this line\n {2}'labels\.merge': 5,\n$/);
 });
+
+test('CONTRIBUTING.md names the same files', () => {
+  const guide = readFileSync(new URL('../../CONTRIBUTING.md', import.meta.url), 'utf8');
+  const others = names.filter((name) => name !== 'library.update');
+  const hints = [rowHints(others), pathHints(paths.slice(1)), statementHint('library.update', 3)];
+  for (const hint of hints) expect(guide).toContain(`\`${hint.split(':', 1)}\``);
+});
