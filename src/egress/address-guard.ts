@@ -117,7 +117,7 @@ function isPublic(address: string, family: Family): boolean {
  * Returns why nothing may be sent to this URL, whatever its host resolves to, as a sentence about `url`. Returns null
  * if its scheme and port are allowed. Ports below 1024 other than 80 and 443 belong to other services, such as mail.
  */
-export function refusalOfForm({ protocol, port }: URL): string | null {
+export function refusalOfUrl({ protocol, port }: URL): string | null {
   if (protocol !== 'http:' && protocol !== 'https:') return 'url must begin with http:// or https://';
   if (port === '' || port === '80' || port === '443' || Number(port) >= MIN_FREE_PORT) return null;
   return 'url must use port 80, 443 or one from 1024 to 65535';
@@ -161,7 +161,7 @@ export function createAddressGuard(options: { policy: AddressPolicy; resolveHost
     async refusalOf(text) {
       const url = URL.parse(text);
       if (url === null) return 'url must be a URL that begins with http:// or https:// and names a host';
-      const refusal = refusalOfForm(url);
+      const refusal = refusalOfUrl(url);
       if (refusal !== null) return refusal;
       try {
         await within(CHECK_TIMEOUT_MS, resolve(url.hostname));

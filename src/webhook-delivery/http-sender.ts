@@ -1,7 +1,7 @@
 /** One HTTP request to an untrusted receiver: bounded in time and memory, to allowed addresses only. */
 import { Agent, type Dispatcher } from 'undici';
 import { type Clock, SECOND_MS, systemClock } from '../core/time.ts';
-import { type AddressGuard, refusalOfForm } from '../egress/address-guard.ts';
+import { type AddressGuard, refusalOfUrl } from '../egress/address-guard.ts';
 import { failureReason } from '../egress/failure-reason.ts';
 import { createGuardedConnector } from '../egress/guarded-connector.ts';
 import { MAX_RESPONSE_BYTES, toResponseText } from './response-body.ts';
@@ -92,7 +92,7 @@ export function createSender({ guard, timeoutMs = TIMEOUT_MS, clock = systemCloc
   return {
     async send(request) {
       const url = URL.parse(request.url);
-      const refusal = url ? refusalOfForm(url) : 'url is not a URL';
+      const refusal = url ? refusalOfUrl(url) : 'url is not a URL';
       if (url === null || refusal !== null) {
         return { status: 0, text: `Address not allowed: ${refusal}`, retryAfterSeconds: null, durationMs: 0 };
       }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createAddressGuard, type ResolveHost } from '../../src/egress/address-guard.ts';
 import { createSender } from '../../src/webhook-delivery/http-sender.ts';
 import { startRawReceiver, startReceiver } from '../support/receiver.ts';
-import { attempt, closedLater, expectNoResponse, until } from '../webhook-delivery/sending.ts';
+import { closeAfterTest, expectNoResponse, sendOnce, until } from '../webhook-delivery/fixtures/senders.ts';
 
 describe('the sender', () => {
   const REFUSED = 'Address not allowed: url must point to a public address';
@@ -13,42 +13,42 @@ describe('the sender', () => {
     ...['127.0.0.1', '127.1', '0x7f000001', '2130706433', '017700000001', 'localhost', '[::1]', '0', '0.0.0.0', '[::]'],
     ...['[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::127.0.0.1]', '[64:ff9b::7f00:1]', '[2002:7f00:1::]', '127.0.0.1.'],
   ])('does not connect to %s', async (host) => {
-    const receiver = await closedLater(startReceiver());
+    const receiver = await closeAfterTest(startReceiver());
     const resolveHost: ResolveHost = async () => [ownAddress];
-    const outcome = await attempt(`http://${host}:${receiver.port}/`, { policy: 'public', resolveHost });
+    const outcome = await sendOnce(`http://${host}:${receiver.port}/`, { policy: 'public', resolveHost });
     expectNoResponse(outcome, REFUSED);
     expect(receiver.connections).toEqual([]);
   });
 
   test('does not connect to a name that resolves to another address after it was checked', async () => {
-    const receiver = await closedLater(startReceiver());
+    const receiver = await closeAfterTest(startReceiver());
     const lookups = [[publicAddress], [ownAddress]];
     const resolveHost: ResolveHost = async () => lookups.shift() ?? [publicAddress];
     const url = `http://rebinding.example:${receiver.port}/`;
     expect(await createAddressGuard({ policy: 'public', resolveHost }).refusalOf(url)).toBeNull();
-    expectNoResponse(await attempt(url, { policy: 'public', resolveHost }), REFUSED);
+    expectNoResponse(await sendOnce(url, { policy: 'public', resolveHost }), REFUSED);
     expect(receiver.connections).toEqual([]);
   });
 
   test('resolves a name once for each connection, so that it connects to the address that was checked', async () => {
-    const receiver = await closedLater(startReceiver());
+    const receiver = await closeAfterTest(startReceiver());
     let lookups = 0;
     const resolveHost: ResolveHost = async () => {
       lookups += 1;
       return lookups === 1 ? [ownAddress] : [{ address: '10.255.255.1', family: 4 }];
     };
-    const outcome = await attempt(`http://rebinding.example:${receiver.port}/`, { resolveHost });
+    const outcome = await sendOnce(`http://rebinding.example:${receiver.port}/`, { resolveHost });
     expect(outcome).toMatchObject({ status: 200 });
     expect(lookups).toBe(1);
   });
 
   test('does not connect to a name with a public and a private address', async () => {
-    const receiver = await closedLater(startReceiver());
+    const receiver = await closeAfterTest(startReceiver());
     for (const addresses of [
       [ownAddress, publicAddress],
       [publicAddress, ownAddress],
     ]) {
-      const outcome = await attempt(`http://both.example:${receiver.port}/`, {
+      const outcome = await sendOnce(`http://both.example:${receiver.port}/`, {
         policy: 'public',
         resolveHost: async () => addresses,
       });
@@ -58,13 +58,13 @@ describe('the sender', () => {
   });
 
   test('tries the second address if the first refuses the connection', async () => {
-    const receiver = await closedLater(startReceiver());
+    const receiver = await closeAfterTest(startReceiver());
     const resolveHost: ResolveHost = async () => [{ address: '::1', family: 6 }, ownAddress];
-    expect(await attempt(`http://both.test:${receiver.port}/`, { resolveHost })).toMatchObject({ status: 200 });
+    expect(await sendOnce(`http://both.test:${receiver.port}/`, { resolveHost })).toMatchObject({ status: 200 });
   });
 
   test('closes a connection to a wrong address before it sends a byte', async () => {
-    const receiver = await closedLater(startRawReceiver(() => {}));
+    const receiver = await closeAfterTest(startRawReceiver(() => {}));
     const received: Buffer[] = [];
     // A faulty guard: it allows the name, and lets the sender connect to another address.
     const guard = createAddressGuard({ policy: 'public', resolveHost: async () => [publicAddress] });
@@ -84,12 +84,12 @@ describe('the sender', () => {
   });
 
   test.each([22, 25, 0, 1023])('does not connect to port %i under any policy', async (port) => {
-    const outcome = await attempt(`http://127.0.0.1:${port}/`, { policy: 'any' });
+    const outcome = await sendOnce(`http://127.0.0.1:${port}/`, { policy: 'any' });
     expectNoResponse(outcome, 'Address not allowed: url must use port 80, 443 or one from 1024 to 65535');
   });
 
   test.each(['ftp://127.0.0.1/', 'file:///etc/passwd', 'nonsense', ''])('does not send to "%s"', async (url) => {
-    const outcome = await attempt(url, { policy: 'any' });
+    const outcome = await sendOnce(url, { policy: 'any' });
     expect(outcome).toMatchObject({ status: 0, text: expect.stringMatching(/^Address not allowed: url /) });
   });
 });

@@ -98,7 +98,7 @@ describe('Retry-After', () => {
     ['a list', '120, 120'],
     ['a unit', '120s'],
     ['digits of another script', '١٢'],
-    ['words', 'soon'],
+    ['text', 'soon'],
     ['ISO 8601', '1994-11-06T09:00:00Z'],
     ['another zone', 'Sun, 06 Nov 1994 08:49:37 CET'],
     ['a day that does not exist', 'Wed, 30 Feb 1994 00:00:00 GMT'],

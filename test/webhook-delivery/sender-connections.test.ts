@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import { startRawReceiver, startReceiver } from '../support/receiver.ts';
-import { attempt, closedLater, IDLE_MS, openSender, sleep, TIMEOUT_MS, until } from './sending.ts';
+import { closeAfterTest, IDLE_MS, openSender, sendOnce, sleep, TIMEOUT_MS, until } from './fixtures/senders.ts';
 
 const headers = { 'content-type': 'application/json' };
 const HTTP_200 = 'HTTP/1.1 200 OK\r\n';
 
 describe('a response body', () => {
   test('that arrives too slowly has its status and the bytes until the deadline', async () => {
-    const receiver = await closedLater(
+    const receiver = await closeAfterTest(
       startReceiver((_request, response) => {
         response.writeHead(200);
         const interval = setInterval(() => response.write('x'), 40);
         response.on('close', () => clearInterval(interval));
       }),
     );
-    const { status, text, durationMs } = await attempt(receiver.url, { timeoutMs: TIMEOUT_MS });
+    const { status, text, durationMs } = await sendOnce(receiver.url, { timeoutMs: TIMEOUT_MS });
     expect(status).toBe(200);
     expect(text).toMatch(/^x{2,8}$/);
     expect(durationMs).toBeLessThan(TIMEOUT_MS + 200);
@@ -22,7 +22,7 @@ describe('a response body', () => {
   });
 
   test('that does not end is aborted after 10 kB', async () => {
-    const receiver = await closedLater(
+    const receiver = await closeAfterTest(
       startReceiver((_request, response) => {
         const pour = (): void => {
           while (!response.destroyed && response.write(Buffer.alloc(65_536, 'x')));
@@ -31,7 +31,7 @@ describe('a response body', () => {
         pour();
       }),
     );
-    const { status, text, durationMs } = await attempt(receiver.url);
+    const { status, text, durationMs } = await sendOnce(receiver.url);
     expect(status).toBe(200);
     expect(text).toBe('x'.repeat(10_000));
     expect(durationMs).toBeLessThan(1_000);
@@ -42,7 +42,7 @@ describe('a response body', () => {
   });
 
   test('whose connection breaks has its status and the bytes until then', async () => {
-    const receiver = await closedLater(
+    const receiver = await closeAfterTest(
       startRawReceiver((socket) => {
         socket.once('data', () => {
           socket.write(`${HTTP_200}content-length: 100\r\n\r\npartial \xe2\x82`, 'latin1');
@@ -50,20 +50,20 @@ describe('a response body', () => {
         });
       }),
     );
-    expect(await attempt(receiver.url)).toMatchObject({ status: 200, text: 'partial ' });
+    expect(await sendOnce(receiver.url)).toMatchObject({ status: 200, text: 'partial ' });
   });
 
   test('that ends with its connection is complete', async () => {
-    const receiver = await closedLater(
+    const receiver = await closeAfterTest(
       startRawReceiver((socket) => void socket.once('data', () => socket.end('HTTP/1.0 200 OK\r\n\r\nold'))),
     );
-    expect(await attempt(receiver.url)).toMatchObject({ status: 200, text: 'old' });
+    expect(await sendOnce(receiver.url)).toMatchObject({ status: 200, text: 'old' });
   });
 });
 
 describe('connections', () => {
   test('are reused: successive requests use one', async () => {
-    const receiver = await closedLater(startReceiver());
+    const receiver = await closeAfterTest(startReceiver());
     const sender = openSender();
     for (let round = 0; round < 5; round++) {
       await sender.send({ url: receiver.url, headers, body: '{}' });
@@ -74,7 +74,7 @@ describe('connections', () => {
   });
 
   test('are not shared by requests in flight: one that hangs delays no other', async () => {
-    const receiver = await closedLater(
+    const receiver = await closeAfterTest(
       startReceiver((_request, response, index) => {
         if (index > 0) response.end();
       }),
@@ -89,17 +89,17 @@ describe('connections', () => {
   });
 
   test('are closed when idle, sooner than any server closes them', async () => {
-    const receiver = await closedLater(
+    const receiver = await closeAfterTest(
       startRawReceiver((socket) => void socket.on('data', () => socket.write(`${HTTP_200}content-length: 0\r\n\r\n`))),
     );
-    await attempt(receiver.url);
+    await sendOnce(receiver.url);
     await sleep(500);
     expect(receiver.connections[0]?.destroyed).toBe(false);
     await until(() => receiver.connections[0]?.destroyed === true, 1_400);
   });
 
   test('that the receiver has closed after a response are not reused', async () => {
-    const receiver = await closedLater(
+    const receiver = await closeAfterTest(
       startReceiver((_request, response) => {
         response.end(() => response.socket?.end());
       }),
@@ -113,7 +113,7 @@ describe('connections', () => {
   });
 
   test('that break end their request, which is not silently sent again', async () => {
-    const receiver = await closedLater(
+    const receiver = await closeAfterTest(
       startReceiver((_request, response, index) => {
         if (index === 0) response.end();
         else response.socket?.destroy();
@@ -131,7 +131,7 @@ describe('connections', () => {
   });
 
   test('are closed with the sender, after the requests in flight', async () => {
-    const receiver = await closedLater(
+    const receiver = await closeAfterTest(
       startReceiver((_request, response) => void setTimeout(() => response.end(), 80)),
     );
     const sender = openSender();

@@ -3,68 +3,68 @@ import { describe, expect, test } from 'vitest';
 import { AddressRefused, type ResolveHost } from '../../src/egress/address-guard.ts';
 import { failureReason } from '../../src/egress/failure-reason.ts';
 import { closedUrl, startRawReceiver, startReceiver } from '../support/receiver.ts';
-import { attempt, CLOSED, closedLater, expectNoResponse, sleep, TIMEOUT_MS, until } from './sending.ts';
+import { CLOSED, closeAfterTest, expectNoResponse, sendOnce, sleep, TIMEOUT_MS, until } from './fixtures/senders.ts';
 
 const NO_RESPONSE = 'No response within 0.25 s';
 
 describe('there is no response', () => {
   test('from a receiver that hangs before the headers', async () => {
-    const receiver = await closedLater(startReceiver(() => {}));
-    const outcome = await attempt(receiver.url, { timeoutMs: TIMEOUT_MS });
+    const receiver = await closeAfterTest(startReceiver(() => {}));
+    const outcome = await sendOnce(receiver.url, { timeoutMs: TIMEOUT_MS });
     expectNoResponse(outcome, NO_RESPONSE);
     expect(outcome.durationMs).toBeLessThan(TIMEOUT_MS + 200);
     await until(() => receiver.connections.every((socket) => socket.destroyed));
   });
 
   test('from a receiver that hangs in the TLS handshake', async () => {
-    const receiver = await closedLater(startRawReceiver(() => {}));
-    const outcome = await attempt(receiver.url.replace('http:', 'https:'), { timeoutMs: TIMEOUT_MS });
+    const receiver = await closeAfterTest(startRawReceiver(() => {}));
+    const outcome = await sendOnce(receiver.url.replace('http:', 'https:'), { timeoutMs: TIMEOUT_MS });
     expectNoResponse(outcome, NO_RESPONSE);
     expect(outcome.durationMs).toBeLessThan(TIMEOUT_MS + 200);
   });
 
   test('from a receiver that sends its headers too slowly', async () => {
-    const receiver = await closedLater(
+    const receiver = await closeAfterTest(
       startRawReceiver((socket) => {
         socket.write('HTTP/1.1 200 OK\r\nx-slow: ');
         const interval = setInterval(() => socket.write('x'), 20);
         socket.on('close', () => clearInterval(interval));
       }),
     );
-    expectNoResponse(await attempt(receiver.url, { timeoutMs: TIMEOUT_MS }), NO_RESPONSE);
+    expectNoResponse(await sendOnce(receiver.url, { timeoutMs: TIMEOUT_MS }), NO_RESPONSE);
   });
 
   test('from a receiver that sends interim responses without end', async () => {
-    const receiver = await closedLater(
+    const receiver = await closeAfterTest(
       startRawReceiver((socket) => {
         const interval = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'), 5);
         socket.on('close', () => clearInterval(interval));
       }),
     );
-    expectNoResponse(await attempt(receiver.url, { timeoutMs: TIMEOUT_MS }), NO_RESPONSE);
+    expectNoResponse(await sendOnce(receiver.url, { timeoutMs: TIMEOUT_MS }), NO_RESPONSE);
   });
 
   test('if the name is resolved too late, and nothing is sent then', async () => {
-    const receiver = await closedLater(startReceiver());
+    const receiver = await closeAfterTest(startReceiver());
     const resolveHost: ResolveHost = async () => {
       await sleep(TIMEOUT_MS - 30);
       return [{ address: '127.0.0.1', family: 4 }];
     };
-    const outcome = await attempt(`http://slow.test:${receiver.port}/`, { timeoutMs: TIMEOUT_MS - 100, resolveHost });
+    const outcome = await sendOnce(`http://slow.test:${receiver.port}/`, { timeoutMs: TIMEOUT_MS - 100, resolveHost });
     expectNoResponse(outcome, 'No response within 0.15 s');
     await sleep(200);
     expect(receiver.requests).toEqual([]);
   });
 
   test.each(['000', '099'])('with the invalid status %s', async (status) => {
-    const receiver = await closedLater(
+    const receiver = await closeAfterTest(
       startRawReceiver((socket) => void socket.once('data', () => socket.end(`HTTP/1.1 ${status} No\r\n\r\n`))),
     );
-    expectNoResponse(await attempt(receiver.url), 'The response was not valid HTTP');
+    expectNoResponse(await sendOnce(receiver.url), 'The response was not valid HTTP');
   });
 
   test('from a port where nothing listens', async () => {
-    expectNoResponse(await attempt(await closedUrl()), 'The connection was refused');
+    expectNoResponse(await sendOnce(await closedUrl()), 'The connection was refused');
   });
 
   test.each<[string, (socket: Socket) => void]>([
@@ -78,21 +78,21 @@ describe('there is no response', () => {
       (socket) => socket.end('HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
     ],
   ])('from a receiver that %s', async (_name, onConnection) => {
-    const receiver = await closedLater(startRawReceiver(onConnection));
-    expectNoResponse(await attempt(receiver.url, { timeoutMs: 1_000 }), CLOSED);
+    const receiver = await closeAfterTest(startRawReceiver(onConnection));
+    expectNoResponse(await sendOnce(receiver.url, { timeoutMs: 1_000 }), CLOSED);
     expect(receiver.connections).toHaveLength(1);
   });
 
   test.each(['SSH-2.0-OpenSSH_9.9\r\n', '220 mail ESMTP\r\n', '-ERR unknown command\r\n', '\0\u0001\u0002'])(
     'that is HTTP, but this: %j',
     async (greeting) => {
-      const receiver = await closedLater(startRawReceiver((socket) => void socket.end(greeting)));
-      expectNoResponse(await attempt(receiver.url), 'The response was not valid HTTP');
+      const receiver = await closeAfterTest(startRawReceiver((socket) => void socket.end(greeting)));
+      expectNoResponse(await sendOnce(receiver.url), 'The response was not valid HTTP');
     },
   );
 
   test('with headers that do not end', async () => {
-    const receiver = await closedLater(
+    const receiver = await closeAfterTest(
       startRawReceiver((socket) => {
         const pour = (): void => {
           while (!socket.destroyed && socket.write(`x-${'y'.repeat(1_000)}: ${'z'.repeat(60_000)}\r\n`));
@@ -102,13 +102,13 @@ describe('there is no response', () => {
         pour();
       }),
     );
-    expectNoResponse(await attempt(receiver.url), 'The response headers are too large');
+    expectNoResponse(await sendOnce(receiver.url), 'The response headers are too large');
     await until(() => receiver.connections.every((socket) => socket.destroyed));
     expect(receiver.connections[0]?.bytesWritten).toBeLessThan(10_000_000);
   });
 
   test('for a host name without an address', async () => {
-    expectNoResponse(await attempt('http://nowhere.invalid/'), 'The host name does not resolve');
+    expectNoResponse(await sendOnce('http://nowhere.invalid/'), 'The host name does not resolve');
   });
 });
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
 import { startRawReceiver, startReceiver } from '../support/receiver.ts';
-import { attempt, CLOSED, closedLater, expectNoResponse, IDLE_MS, openSender, sleep } from './sending.ts';
+import { CLOSED, closeAfterTest, expectNoResponse, IDLE_MS, openSender, sendOnce, sleep } from './fixtures/senders.ts';
 
 function fixture(name: string): string {
   return readFileSync(new URL(`./fixtures/${name}`, import.meta.url), 'utf8');
@@ -15,10 +15,10 @@ describe('TLS', () => {
   afterEach(() => setDefaultCACertificates(authorities));
 
   test('refuses a self-signed certificate, even if NODE_TLS_REJECT_UNAUTHORIZED is 0', async () => {
-    const receiver = await closedLater(startReceiver(undefined, { tls }));
+    const receiver = await closeAfterTest(startReceiver(undefined, { tls }));
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
     try {
-      expectNoResponse(await attempt(receiver.url), 'TLS: the certificate is self-signed');
+      expectNoResponse(await sendOnce(receiver.url), 'TLS: the certificate is self-signed');
     } finally {
       delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
     }
@@ -27,8 +27,8 @@ describe('TLS', () => {
 
   test('refuses the certificate of another host', async () => {
     setDefaultCACertificates([tls.cert]);
-    const receiver = await closedLater(startReceiver(undefined, { tls }));
-    const outcome = await attempt(`https://other.test:${receiver.port}/`);
+    const receiver = await closeAfterTest(startReceiver(undefined, { tls }));
+    const outcome = await sendOnce(`https://other.test:${receiver.port}/`);
     expectNoResponse(outcome, 'TLS: the certificate is for another host');
     expect(receiver.requests).toEqual([]);
   });
@@ -37,7 +37,7 @@ describe('TLS', () => {
     'sends to %s with a trusted certificate, and reuses the connection',
     async (host) => {
       setDefaultCACertificates([tls.cert]);
-      const receiver = await closedLater(startReceiver(undefined, { tls }));
+      const receiver = await closeAfterTest(startReceiver(undefined, { tls }));
       const sender = openSender();
       for (let round = 0; round < 2; round++) {
         const url = `https://${host}:${receiver.port}/`;
@@ -60,7 +60,7 @@ describe('TLS', () => {
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
     const address = server.address();
     const port = typeof address === 'object' ? address?.port : 0;
-    await attempt(`https://receiver.test.:${port}/`);
+    await sendOnce(`https://receiver.test.:${port}/`);
     await new Promise((resolve) => server.close(resolve));
     expect(names).toEqual(['receiver.test']);
   });
@@ -69,17 +69,17 @@ describe('TLS', () => {
     ['closes', (socket) => socket.end()],
     ['resets', (socket) => socket.resetAndDestroy()],
   ])('reports a receiver that %s the connection in the handshake', async (_name, onConnection) => {
-    const receiver = await closedLater(
+    const receiver = await closeAfterTest(
       startRawReceiver((socket) => void socket.once('data', () => onConnection(socket))),
     );
-    expectNoResponse(await attempt(receiver.url.replace('http:', 'https:')), CLOSED);
+    expectNoResponse(await sendOnce(receiver.url.replace('http:', 'https:')), CLOSED);
     expect(receiver.connections).toHaveLength(1);
   });
 
   test('reports a receiver that does not use TLS', async () => {
-    const receiver = await closedLater(
+    const receiver = await closeAfterTest(
       startRawReceiver((socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
     );
-    expectNoResponse(await attempt(receiver.url.replace('http:', 'https:')), 'TLS: the handshake failed');
+    expectNoResponse(await sendOnce(receiver.url.replace('http:', 'https:')), 'TLS: the handshake failed');
   });
 });

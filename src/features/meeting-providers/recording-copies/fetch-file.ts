@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import { Agent } from 'undici';
 import { SECOND_MS } from '../../../core/time.ts';
-import { type AddressGuard, AddressRefused, refusalOfForm } from '../../../egress/address-guard.ts';
+import { type AddressGuard, AddressRefused, refusalOfUrl } from '../../../egress/address-guard.ts';
 import { failureReason } from '../../../egress/failure-reason.ts';
 import { createGuardedConnector } from '../../../egress/guarded-connector.ts';
 
@@ -84,7 +84,7 @@ async function fetchFile(
 
 function parseUrl(address: string): URL {
   const url = URL.parse(address);
-  const refusal = url ? refusalOfForm(url) : 'url is not a URL';
+  const refusal = url ? refusalOfUrl(url) : 'url is not a URL';
   if (url === null || refusal !== null) throw new FileUnavailable(`Address not allowed: ${refusal}`, { isFinal: true });
   return url;
 }

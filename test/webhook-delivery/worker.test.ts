@@ -1,0 +1,102 @@
+/** The delivery worker with a queue that fails: no lease outlives its work, and no attempt is lost. */
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { DeliveryQueue, Lease } from '../../src/webhook-delivery/queue.ts';
+import { startDeliveryWorker } from '../../src/webhook-delivery/worker.ts';
+import { quietLog } from '../support/quiet-log.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addTeam, type Team } from '../support/world.ts';
+import { makeLease, makeOutcome } from './fixtures/attempts.ts';
+
+let app: TestApp;
+let team: Team;
+beforeAll(async () => {
+  app = await startTestApp();
+  team = await addTeam(app);
+});
+afterAll(() => app.close());
+
+/** Adds a webhook with a message that waits for a job, and returns a lease of this job. */
+async function addLeasedMessage(changes: { isActive?: boolean; isSlow?: boolean }): Promise<Lease> {
+  const { db, clock } = app.services;
+  const input = { id: team.id, name: 'Chat', url: 'https://example.com/', events: ['room.created' as const] };
+  const { webhook } = await team.owner.client.webhooks.create.mutate(input);
+  await db.webhook.updateMany({ where: { id: webhook.id }, data: changes });
+  const lease = makeLease(crypto.randomUUID(), `msg_${webhook.id}`, team.id);
+  const at = clock.now();
+  const payload = JSON.stringify({ event: 'room.created', timestamp: at.toISOString(), data: {} });
+  await db.webhookMessage.create({
+    data: {
+      workspaceId: team.id,
+      id: lease.data.messageId,
+      webhookId: webhook.id,
+      event: 'room.created',
+      payload,
+      jobId: lease.id,
+      nextAttemptAt: at,
+      createdAt: at,
+      updatedAt: at,
+    },
+  });
+  return lease;
+}
+
+/** A queue whose fast lane returns these leases once. */
+function makeQueue(leases: readonly Lease[]) {
+  return {
+    add: vi.fn<DeliveryQueue['add']>(async () => {}),
+    lease: vi.fn<DeliveryQueue['lease']>(async () => []).mockResolvedValueOnce([...leases]),
+    renew: vi.fn<DeliveryQueue['renew']>(async () => {}),
+    complete: vi.fn<DeliveryQueue['complete']>(async () => {}),
+    findIncomplete: vi.fn<DeliveryQueue['findIncomplete']>(async () => new Set(leases.map(({ id }) => id))),
+  };
+}
+
+function startWorker(queue: DeliveryQueue, send = async () => makeOutcome(204)) {
+  const { db, clock, sealer } = app.services;
+  const sender = { send, close: async () => {} };
+  return startDeliveryWorker({ db, clock, sealer, sender, queue, log: quietLog, maxInFlight: 10 });
+}
+
+/** Whether `stop` resolves before it gives up waiting for leases, which takes 20 s. */
+async function stopsAtOnce(worker: { stop(): Promise<void> }): Promise<boolean> {
+  const startedAt = performance.now();
+  await worker.stop();
+  return performance.now() - startedAt < 15_000;
+}
+
+test('if obsolete jobs cannot be dropped, all leases that are not attempted are released', async () => {
+  const queue = makeQueue([await addLeasedMessage({ isActive: false }), await addLeasedMessage({ isSlow: true })]);
+  queue.complete.mockRejectedValueOnce(new Error('no connection'));
+  const worker = startWorker(queue);
+  await expect.poll(() => queue.complete.mock.calls.length).toBe(1);
+  expect(await stopsAtOnce(worker)).toBe(true);
+});
+
+test('stop waits until the attempts in flight have finished and are recorded', async () => {
+  const { db } = app.services;
+  const lease = await addLeasedMessage({});
+  const response = Promise.withResolvers<ReturnType<typeof makeOutcome>>();
+  const send = vi.fn(() => response.promise);
+  const worker = startWorker(makeQueue([lease]), send);
+  await expect.poll(() => send.mock.calls.length).toBe(1);
+  const stopped = worker.stop();
+  response.resolve(makeOutcome(200));
+  await stopped;
+  expect(await db.webhookMessage.findFirst({ where: { id: lease.data.messageId } })).toMatchObject({
+    status: 'delivered',
+    attempts: 1,
+  });
+});
+
+test('an attempt is recorded even if the first transaction fails', async () => {
+  const { db } = app.services;
+  const lease = await addLeasedMessage({});
+  const queue = makeQueue([lease]);
+  queue.complete.mockRejectedValueOnce(new Error('no connection'));
+  const worker = startWorker(queue);
+  await expect.poll(() => queue.complete.mock.calls.length, { timeout: 20_000 }).toBe(2);
+  await worker.stop();
+  const [delivery, ...others] = await db.webhookDelivery.findMany({ where: { messageId: lease.data.messageId } });
+  expect(others).toEqual([]);
+  expect(delivery).toMatchObject({ attempt: 1, success: true });
+});
