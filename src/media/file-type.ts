@@ -5,7 +5,7 @@ import { fileTypeFromBuffer } from 'file-type';
 export const mediaTypes = ['application/pdf', 'video/mp4'] as const;
 export type MediaType = (typeof mediaTypes)[number];
 
-/** How many of a file's first bytes `contradicts` reads: as many as `file-type` may need. */
+/** How many bytes at the beginning of a file `contradicts` reads. `file-type` needs at most this many. */
 export const HEAD_BYTES = 4100;
 
 /**
@@ -39,8 +39,8 @@ const MARKUP_TAGS = [
 
 /**
  * The scriptable types of WHATWG MIME Sniffing section 7.1, and SVG, after optional whitespace (section 3). In the
- * standard only a space or `>` ends a tag. Here every character does that ends a tag name for an HTML parser, because
- * `<svg` is often followed by a newline, and no PDF or MP4 begins like this.
+ * standard only a space or `>` ends a tag. This pattern accepts every character that ends a tag name in an HTML parser,
+ * because `<svg` is often followed by a newline, and no PDF or MP4 begins like this.
  */
 const markup = new RegExp(`^${SPACE}*<(?:\\?xml|(?:${MARKUP_TAGS.join('|')})[\\t\\n\\f\\r />])`, 'i');
 

@@ -17,7 +17,9 @@ type Walk<Result> = Generator<Read, Result, Buffer>;
 /** A box. `body` is the offset in the file of the first byte of its body, `end` that of the first byte after it. */
 type Box = { type: string; body: number; end: number };
 
-/** The durations that the movie states, in units of 1 / `timescale` seconds; null: not stated, or stated as unknown. */
+/**
+ * The durations in the headers of the movie, in units of 1 / `timescale` seconds; null if missing or marked as unknown.
+ */
 type Movie = {
   timescale: number;
   duration: number | null;
@@ -56,10 +58,10 @@ export type Mp4DurationReader = {
  * after `mdat`.
  *
  * The duration is that of `mvhd` (8.2.2). In a fragmented movie (one with `mvex`) it is that of `mehd` (8.8.2), because
- * its `mvhd` counts nothing or only the first fragment: a `mvhd` of 0 means 0 seconds in a plain movie, and nothing in
- * a fragmented one. The duration is null if there is no readable `moov/mvhd`, if the timescale is 0, or if the duration
- * is all ones (8.2.2: cannot be determined) or longer than 2^31-1 seconds. Damage ends the reading, but a duration
- * other than 0 that was read before it remains.
+ * its `mvhd` has 0 or the duration of the first fragment only. In a plain movie, 0 in `mvhd` means 0 seconds. The
+ * duration is null if there is no readable `moov/mvhd`, if the timescale is 0, or if the duration is all ones (8.2.2:
+ * cannot be determined) or longer than 2^31-1 seconds. Reading stops at damaged data, but a duration other than 0 that
+ * was read before is still returned.
  */
 export function createMp4DurationReader(): Mp4DurationReader {
   const movie: Movie = {

@@ -95,7 +95,7 @@ function isCommitted(db: Database, workspaceId: number, fileKey: string): Promis
 
 /**
  * Stores a file and then calls `commit` as `commitFile` does. Only a few chunks of the file are in memory at a time.
- * Aborting `signal` ends the call until the file is stored. The stream of a rejected file is destroyed.
+ * Aborting `signal` cancels the call, unless the file is already stored. The stream of a rejected file is destroyed.
  *
  * Throws 400 "File is required", "File is empty", "File is larger than ..." or the message of the rules; 500 "Upload
  * failed: storage service unavailable"; and the errors of `commit`.

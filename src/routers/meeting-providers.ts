@@ -27,7 +27,7 @@ import { type RawAccess, rawOperation } from '../trpc/raw-operation.ts';
 const tags = ['Meeting providers'];
 const MAX_CALLBACK_BYTES = 1024 * 1024;
 const SIGNATURE_HEADER =
-  'Required for generic, which signs as Standard Webhooks does. vonage and livekit send `Authorization`';
+  'Required for generic, which uses Standard Webhooks signatures. vonage and livekit send `Authorization`';
 
 export const connectionsRouter = router({
   list: inWorkspace('owner')
@@ -109,13 +109,13 @@ const meetingProvider = {
     'valid for callbacks only',
 } as const;
 
-/** The connection whose `ingest_url` the callback was sent to. Its signature is verified with the body. */
+/** Finds the connection by its `ingest_url`. The signature is verified later, with the body. */
 const connectionOfCallback: RawAccess<FoundConnection> = {
   credential: { schemes: { meetingProvider } },
   async admit({ context, params }) {
     const connection = await findConnection(context.services, params.connectionId ?? '');
     if (connection !== null) return connection;
-    // A provider sends from few addresses, so only calls that do not come from one are counted by network.
+    // Not counted for known connections, because a provider sends many callbacks from few addresses.
     await limitNetwork(context);
     throw notFound('Connection');
   },
