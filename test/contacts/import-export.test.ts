@@ -221,21 +221,6 @@ describe('the import', () => {
     expect([streamed.status, streamed.body.message]).toEqual([413, 'File is larger than 10 MiB']);
   });
 
-  test('checks access before it reads the body', async () => {
-    for (const [token, at, status, message] of [
-      [undefined, team.path, 401, 'Unauthorized'],
-      [team.owner.token, '/api/workspaces/2147483647', 404, 'Workspace not found'],
-      [team.outsider.token, team.path, 403, 'Forbidden'],
-      [team.member.token, team.path, 403, 'Forbidden'],
-      [team.owner.token, '/api/workspaces/x', 400, 'id must be a positive 32-bit integer'],
-    ] as const) {
-      const answer = await send('{', token, 'application/json', at);
-      expect([answer.status, answer.body.message]).toEqual([status, message]);
-      const read = await app.http.get(`${at}/contacts.csv`, token);
-      expect([read.status, read.body.message]).toEqual([status, message]);
-    }
-  });
-
   test('stops when the caller is removed from the workspace, and keeps the batches before', async () => {
     await createTeam();
     const rows = (from: number) =>
