@@ -164,7 +164,7 @@ describe('if the database fails after the file was stored', () => {
       throw new Error('Connection terminated unexpectedly');
     };
     const { status } = await post(team, smallBody());
-    expect(status).toBe(500);
+    expect(status).toBe(503);
     await expectItems(app, team.id, 1);
   });
 
