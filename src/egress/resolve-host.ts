@@ -25,18 +25,16 @@ const LOOPBACK: readonly ResolvedAddress[] = [
 /** Queries only the DNS servers of this machine. */
 export const resolveByDns: ResolveHost = createDnsResolver();
 
-const resolveBySystem: ResolveHost = async (hostname) => {
-  const found = await lookup(hostname, { all: true });
-  return found.map(({ address, family }) => ({ address, family: family === 4 ? 4 : 6 }));
-};
-
-/**
- * Queries DNS, then for unknown names the system, which also reads the hosts file.
- */
-export const resolveByDnsOrSystem: ResolveHost = async (hostname) => {
+/** Queries DNS, then for unknown names the system, which also reads the hosts file. */
+export async function resolveByDnsOrSystem(hostname: string): Promise<ResolvedAddress[]> {
   const addresses = await resolveByDns(hostname);
   return addresses.length > 0 ? addresses : resolveBySystem(hostname);
-};
+}
+
+async function resolveBySystem(hostname: string): Promise<ResolvedAddress[]> {
+  const found = await lookup(hostname, { all: true });
+  return found.map(({ address, family }) => ({ address, family: family === 4 ? 4 : 6 }));
+}
 
 /**
  * Queries DNS for A and AAAA records at the same time. It does not use `getaddrinfo`, which blocks one of libuv's four
