@@ -14,13 +14,22 @@ export type Restorer = {
   close(): Promise<void>;
 };
 
-/** Saves every row of every table and every stored file. Sequences are not restored, and files added later stay. */
+/** `last` is null before the first use. */
+type Sequence = { name: string; last: string | null };
+
+/**
+ * Saves every row of every table, the sequences of the ids, and every stored file. Files added later stay. Without the
+ * sequences, an operation that only one of two equal worlds can be called by would give their later rows different ids.
+ */
 export async function saveRows(app: TestApp): Promise<Restorer> {
   const rows = await dumpTables(app);
   const [files, saved] = [join(app.filesDir, 'objects'), join(app.filesDir, 'saved')];
   await cp(files, saved, { recursive: true });
   const client = new pg.Client({ connectionString: app.databaseUrl });
   await client.connect();
+  const sequences = await client.query<Sequence>(
+    'select sequencename as name, last_value as last from pg_sequences where schemaname = current_schema',
+  );
   // Turns off foreign keys and triggers. The saved rows are consistent, including the counters of the triggers.
   await client.query('set session_replication_role = replica');
   return {
@@ -37,6 +46,8 @@ export async function saveRows(app: TestApp): Promise<Restorer> {
           JSON.stringify(rows[table]),
         ]);
       }
+      for (const { name, last } of sequences.rows)
+        await client.query('select setval($1, coalesce($2, 1), $2 is not null)', [client.escapeIdentifier(name), last]);
       await client.query('commit');
       await cp(saved, files, { recursive: true, force: false });
       return true;
