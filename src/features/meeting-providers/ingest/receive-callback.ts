@@ -1,12 +1,30 @@
 /** A provider's callback as it arrives: find the connection, verify the signature, store the callback, apply it. */
 import { isLinkToken } from '../../../auth/tokens.ts';
+import { serviceUnavailable } from '../../../core/errors.ts';
+import { createKeyedSemaphore } from '../../../core/semaphore.ts';
 import type { Services } from '../../../services.ts';
 import { type ProviderKind, providers, toProviderKind } from '../adapters/index.ts';
 import { type Callback, UnverifiedCallback, type VerifiedCallback } from '../adapters/provider-adapter.ts';
 import { openCredentials, validCredentials } from '../connections/credentials.ts';
 import { applyCallback, logFailure } from './apply-callback.ts';
-import { queueCallback } from './callback-queue.ts';
 import { storeCallback } from './callback-store.ts';
+
+/** Per workspace and process: less than half of the default number of database connections. */
+const MAX_CONCURRENT = 4;
+/** A longer queue would take more time than providers wait for a response. */
+const MAX_QUEUED = 100;
+/** A full queue empties in less time. */
+const RETRY_AFTER_SECONDS = 5;
+
+/**
+ * Limits the callbacks of one workspace, so that the others have database connections left. The limit is per workspace
+ * and not per connection, because a workspace may have any number of connections, and its callbacks are applied one
+ * after another anyway.
+ */
+const callbackQueue = createKeyedSemaphore<number>(MAX_CONCURRENT, {
+  maxQueued: MAX_QUEUED,
+  queueFull: () => serviceUnavailable('Too many callbacks at once: try again in a moment', RETRY_AFTER_SECONDS),
+});
 
 export type FoundConnection = {
   workspaceId: number;
@@ -40,7 +58,7 @@ export async function receiveCallback(
   const { workspaceId, id: connectionId } = connection;
   // Before it enters the queue: only a caller with a valid signature can fill the workspace's queue.
   const verified = await verify(services, connection, callback);
-  await queueCallback(workspaceId, async () => {
+  await callbackQueue.run(workspaceId, async () => {
     const key = { workspaceId, connectionId, dedupeKey: verified.dedupeKey };
     if (!(await storeCallback(services, key, verified.events))) return;
     await applyCallback(services, key).catch((error: unknown) => logFailure(services.log, key, error));
