@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { createMp4DurationReader } from '../../src/media/mp4-duration.ts';
 import { box, makeMp4, makeMvhd, uint32, uint64 } from '../support/media.ts';
 
-/** Feeds the bytes in chunks of the given sizes, repeated; one chunk by default. */
+/** Pushes the bytes in chunks of these sizes, repeatedly; by default in one chunk. */
 function durationOf(file: Buffer, chunkSizes: number[] = [file.length || 1]): number | null {
   const reader = createMp4DurationReader();
   let at = 0;
@@ -32,12 +32,12 @@ function mvex(mehdDuration?: number | bigint): Buffer {
   return box('mvex', box('mehd', ...fields), trex);
 }
 
-/** A box with the 64-bit form of its size; `size` overrides the true one. */
+/** A box with a 64-bit size; `size` replaces the true one. */
 function largeBox(type: string, body: Buffer, size = BigInt(16 + body.length)): Buffer {
   return Buffer.concat([uint32(1), Buffer.from(type, 'latin1'), uint64(size), body]);
 }
 
-/** The start of a box that claims `size` bytes, whatever follows. */
+/** The header of a box that claims `size` bytes. */
 function claim(type: string, size: number) {
   return Buffer.concat([uint32(size), Buffer.from(type, 'latin1')]);
 }
@@ -80,13 +80,13 @@ describe('a plain movie', () => {
     expect(durationOf(box('moov', header))).toBe(3_600_000);
   });
 
-  test('is read behind boxes of unknown types, other children and a 64-bit mdat', () => {
+  test('is read after boxes of unknown types, other children and a 64-bit mdat', () => {
     const moov = box('moov', box('udta', Buffer.alloc(40)), box('iods', Buffer.alloc(5)), mvhd(42_000), box('trak'));
     const file = Buffer.concat([ftyp, box('free'), largeBox('mdat', Buffer.alloc(500)), box('abcd'), moov]);
     expect(durationOf(file)).toBe(42);
   });
 
-  test('is read from boxes whose own sizes are 64-bit', () => {
+  test('is read from boxes with 64-bit sizes', () => {
     expect(durationOf(largeBox('moov', largeBox('mvhd', mvhd(42_000).subarray(8))))).toBe(42);
   });
 
@@ -109,7 +109,7 @@ describe('a fragmented movie', () => {
     expect(durationOf(box('moov', mvhd(1000), mvex(mehdDuration)))).toBe(90);
   });
 
-  test('without a known mehd has no known duration, as its mvhd leaves fragments out', () => {
+  test('without a valid mehd has no duration, because its mvhd does not count fragments', () => {
     expect(durationOf(box('moov', mvhd(0), mvex()))).toBeNull();
     expect(durationOf(box('moov', mvhd(1000), mvex()))).toBeNull();
     expect(durationOf(box('moov', mvhd(0), mvex(0)))).toBeNull();
@@ -122,7 +122,7 @@ describe('there is no duration', () => {
   test.each<[string, Buffer]>([
     ['in no bytes', Buffer.alloc(0)],
     ['without moov', Buffer.concat([ftyp, box('mdat', Buffer.alloc(100))])],
-    ['behind a mdat of size 0', Buffer.concat([ftyp, claim('mdat', 0), box('moov', mvhd(1000))])],
+    ['after a mdat of size 0', Buffer.concat([ftyp, claim('mdat', 0), box('moov', mvhd(1000))])],
     ['without mvhd', box('moov', box('trak', Buffer.alloc(100)))],
     ['in a mvhd outside of moov', mvhd(1000)],
     ['with timescale 0', box('moov', mvhd(1000, 0))],
@@ -161,17 +161,17 @@ describe('there is no duration', () => {
     expect(durationOf(file)).toBeNull();
   });
 
-  test('the greatest one is 2^31-1 seconds', () => {
+  test('the maximum is 2^31-1 seconds', () => {
     const header = makeMvhd({ version: 1, timescale: 1, duration: 2n ** 31n - 1n });
     expect(durationOf(box('moov', header))).toBe(2_147_483_647);
   });
 });
 
-test('damage behind a mvhd leaves its duration standing', () => {
+test('the duration of a mvhd remains after later damage', () => {
   expect(durationOf(box('moov', mvhd(9000), claim('trak', 3)))).toBe(9);
 });
 
-test('a file gives the same duration however it is cut into chunks', () => {
+test('the duration does not depend on how the file is split into chunks', () => {
   const chunkSizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 20 });
   fc.assert(
     fc.property(validFile, chunkSizes, ({ seconds, file }, sizes) => {
@@ -192,7 +192,7 @@ test('an empty chunk changes nothing', () => {
   expect(reader.duration()).toBe(5);
 });
 
-test('random bytes, bare or behind a box header, never throw and are read the same byte by byte', () => {
+test('random bytes, with and without a box header, never throw and give the same result byte by byte', () => {
   const types = ['moov', 'mvhd', 'mvex', 'mehd', 'mdat', 'free'];
   const plausibleBox = fc
     .tuple(fc.constantFrom(0, 1, 7, 8, 16, 40, 108, 200, 0xffff_ffff), fc.constantFrom(...types), fc.uint8Array())
@@ -233,7 +233,7 @@ test.each<[string, Buffer]>([
   const reader = createMp4DurationReader();
   reader.push(start);
   const before = await bytesInUse();
-  // A fresh chunk each time: a reader that kept the bytes, or the chunks, would hold 32 MB.
+  // A new chunk each time: a reader that holds on to bytes or chunks would use 32 MB.
   for (let pushed = 0; pushed < 512; pushed += 1) reader.push(Buffer.alloc(65_536));
   const held = (await bytesInUse()) - before;
   expect(reader.duration()).toBeNull();
@@ -241,7 +241,7 @@ test.each<[string, Buffer]>([
 });
 
 /**
- * Bytes of all buffers that are still referenced. They are freed in the background, hence the wait for a steady value.
+ * The bytes of all referenced buffers. Buffers are freed in the background, so it waits for a steady value.
  */
 async function bytesInUse(): Promise<number> {
   setFlagsFromString('--expose-gc');

@@ -1,4 +1,4 @@
-/** Joining a room, by a guest and by who is signed in: what comes back, and what it leaves behind. */
+/** Joining a room as a guest and as a user: responses and effects. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client.ts';
 import { addKey } from '../rooms/keys.ts';
@@ -23,7 +23,7 @@ function contactEvents(roomId: number) {
 }
 
 describe('a guest', () => {
-  test('with an email address goes in, and is a contact', async () => {
+  test('with an email address joins and becomes a contact', async () => {
     const room = await addRoom(app, team, team.owner);
     app.clock.advance(60_000);
     const at = HELD_SECONDS + 60;
@@ -65,7 +65,7 @@ describe('a guest', () => {
     expect(topRooms).toContainEqual({ id: room.id, name: room.name, display_name: null, count: 1 });
   });
 
-  test('without one goes in, and is no contact', async () => {
+  test('without an email address joins and does not become a contact', async () => {
     const room = await addRoom(app, team, team.owner);
     const before = await app.services.db.contact.count();
     for (const email of [undefined, null])
@@ -78,7 +78,7 @@ describe('a guest', () => {
     expect(await contactEvents(room.id)).toMatchObject([{ contactId: null }, { contactId: null }]);
   });
 
-  test('by the typed client, without a credential', async () => {
+  test('joins with the typed client, without a credential', async () => {
     const room = await addRoom(app, team, team.owner);
     const { participant } = await createClient({ url: app.url }).participants.join.mutate({
       roomName: room.name,
@@ -91,7 +91,7 @@ describe('a guest', () => {
     ['an ended session', `Bearer lns_${'A'.repeat(43)}`],
     ['an unknown key', `Bearer lnx_${'A'.repeat(43)}`],
     ['the token of a participant', `Bearer lnp_${'A'.repeat(43)}`],
-    ['a text', 'Bearer x'],
+    ['a malformed token', 'Bearer x'],
     ['another scheme', 'Basic YTpi'],
     ['nothing', ''],
   ])('is nobody who shows %s: 401', async (_, authorization) => {
@@ -105,7 +105,7 @@ describe('a guest', () => {
   });
 
   test.each([`session=lns_${'A'.repeat(43)}`, 'session=of another service'])(
-    'with the cookie %s, which the browser sends unasked, is a guest',
+    'with the invalid cookie %s, which browsers send by themselves, joins as a guest',
     async (cookie) => {
       const room = await addRoom(app, team, team.owner);
       const call = (json: object) =>
@@ -115,7 +115,7 @@ describe('a guest', () => {
     },
   );
 
-  test('who signed out is a guest only without the header', async () => {
+  test('with an ended session joins only without the header', async () => {
     const room = await addRoom(app, team, team.owner);
     const { token } = await addPerson(app);
     expect((await join(app, room.name, {}, token)).status).toBe(200);
@@ -146,16 +146,21 @@ describe('a guest', () => {
     expect(await dumpTables(app)).toEqual(before);
   });
 
-  test.each(['no-such-room', 'A', '%00', '%ED%A0%80', 'x'.repeat(300)])('no room %s: 404', async (name) => {
-    const before = await dumpTables(app);
-    const { status, body } = await join(app, name, { name: 'Gus' });
-    expect([status, body.message]).toEqual(name === '%ED%A0%80' ? [400, expect.any(String)] : [404, 'Room not found']);
-    expect(await dumpTables(app)).toEqual(before);
-  });
+  test.each(['no-such-room', 'A', '%00', '%ED%A0%80', 'x'.repeat(300)])(
+    'joining the unknown room %s: 404',
+    async (name) => {
+      const before = await dumpTables(app);
+      const { status, body } = await join(app, name, { name: 'Gus' });
+      expect([status, body.message]).toEqual(
+        name === '%ED%A0%80' ? [400, expect.any(String)] : [404, 'Room not found'],
+      );
+      expect(await dumpTables(app)).toEqual(before);
+    },
+  );
 });
 
-describe('who is signed in', () => {
-  test('needs no name, and comes with the address of the account, whatever is sent', async () => {
+describe('a user', () => {
+  test('needs no name, and has the email address of the account, whatever is sent', async () => {
     const room = await addRoom(app, team, team.owner);
     const { outsider } = team;
     const named = await join(app, room.name, undefined, outsider.token);
@@ -175,7 +180,7 @@ describe('who is signed in', () => {
     ]);
   });
 
-  test('waits before a waiting room, but for the hosts of the room', async () => {
+  test('waits in a waiting room, except for the hosts of the room', async () => {
     const room = await addWaitingRoom(app, team, team.admin);
     const statusOf = async (token: string | undefined): Promise<string> =>
       (await join(app, room.name, { name: 'X' }, token)).body.participant.status;
@@ -190,7 +195,7 @@ describe('who is signed in', () => {
     expect(await statusOf(await addKey(app, elsewhere.workspace.id, team.owner))).toBe('waiting');
   });
 
-  test('the user of a room is its host also as a member', async () => {
+  test('who owns the room is its host, also with the role member', async () => {
     const other = await addTeam(app);
     const room = await addWaitingRoom(app, other, other.admin);
     await app.http.patch(`${other.path}/members/${other.admin.id}`, other.owner.token, { role: 'member' });
@@ -199,14 +204,14 @@ describe('who is signed in', () => {
     });
   });
 
-  test('with the cookie from a foreign page: 403', async () => {
+  test('with the cookie from another origin: 403', async () => {
     const room = await addRoom(app, team, team.owner);
     const headers = { cookie: `session=${team.owner.token}`, origin: 'https://foreign.example.com' };
     const answer = await app.http.call('POST', `/api/rooms/${room.name}/join`, { headers, json: { name: 'X' } });
     expectError(answer, 403, 'Cross-origin request refused');
   });
 
-  test('an account that is deleted leaves its visits without a user', async () => {
+  test('whose account is deleted remains a participant without a user', async () => {
     const person = await addPerson(app);
     const room = await addRoom(app, team, team.owner);
     await join(app, room.name, {}, person.token);
@@ -217,7 +222,7 @@ describe('who is signed in', () => {
   });
 });
 
-test('who waits leaves no trace but themself: no use, no contact, no event', async () => {
+test('a waiting participant has no effect on the room, contacts and events', async () => {
   const room = await addWaitingRoom(app, team, team.owner);
   const before = await dumpTables(app);
   app.clock.advance(5_000);
@@ -234,7 +239,7 @@ test('who waits leaves no trace but themself: no use, no contact, no event', asy
   expect(rest).toEqual(Object.fromEntries(Object.entries(before).filter(([table]) => table !== 'participants')));
 });
 
-test('guests are counted by their address, users are not', async () => {
+test('joins of guests count by network address, those of users do not', async () => {
   const limited = await startTestApp({ limits: { publicPerAddress: 3 } });
   try {
     const other = await addTeam(limited);
@@ -247,7 +252,7 @@ test('guests are counted by their address, users are not', async () => {
   }
 });
 
-test('a user is counted once, with however many sessions and keys they come', async () => {
+test('the rate limit of a user is shared by their sessions and keys', async () => {
   const limited = await startTestApp({ limits: { perCredential: 6 } });
   try {
     const other = await addTeam(limited);
@@ -267,7 +272,7 @@ test('a user is counted once, with however many sessions and keys they come', as
   }
 });
 
-test('the document says that joining takes a credential or none, and what it answers', async () => {
+test('the document says that joining has an optional credential, and describes the response', async () => {
   const { paths, components } = (await app.http.get('/openapi.json')).body;
   const { security, responses } = paths['/api/rooms/{roomName}/join'].post;
   expect(security).toEqual([{}, { bearer: [] }, { cookie: [] }]);

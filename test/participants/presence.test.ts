@@ -1,4 +1,4 @@
-/** What participants tell of themselves, and when they count as gone without a word. */
+/** Heartbeats, leaving, and when silent participants expire. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expireParticipants } from '../../src/features/participants/expire-participants.ts';
 import { createSchedule } from '../../src/runtime/schedule.ts';
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Runs with the clock moved on, and moves it back. */
+/** Runs `work` later by the clock, and sets the clock back. */
 async function afterSeconds<Result>(seconds: number, work: () => Promise<Result>): Promise<Result> {
   app.clock.advance(seconds * 1000);
   try {
@@ -40,8 +40,8 @@ function rowOf(id: number) {
   return app.services.db.participant.findFirstOrThrow({ where: { id } });
 }
 
-describe('a sign of life', () => {
-  test('tells how one stands, and is written at most every ten seconds', async () => {
+describe('a heartbeat', () => {
+  test('returns the status, and is stored at most every ten seconds', async () => {
     const room = await addWaitingRoom(app, team, team.owner);
     const { id, token } = await addGuest(app, room.name);
     const lastSeen = async (): Promise<number> => (await rowOf(id)).lastSeenAt.getTime() / 1000 - HELD_SECONDS;
@@ -95,7 +95,7 @@ describe('a sign of life', () => {
     },
   );
 
-  test('those who show a token share no limit, those who show none share that of their address', async () => {
+  test('callers with a token have separate rate limits, callers without one share that of their network', async () => {
     const limited = await startTestApp({ limits: { publicPerAddress: 8, perCredential: 60 } });
     try {
       const other = await addTeam(limited);
@@ -118,7 +118,7 @@ describe('a sign of life', () => {
 });
 
 describe('leaving', () => {
-  test('emits room.left once; afterwards nothing changes', async () => {
+  test('emits room.left once; leaving again changes nothing', async () => {
     const room = await addRoom(app, team, team.owner);
     const { id, token } = await addGuest(app, room.name);
     const left = await afterSeconds(90, () => leave(app, room.name, token));
@@ -143,7 +143,7 @@ describe('leaving', () => {
     ]);
   });
 
-  test('who only waited leaves without an event', async () => {
+  test('a waiting participant leaves without an event', async () => {
     const room = await addWaitingRoom(app, team, team.owner);
     const { id, token } = await addGuest(app, room.name);
     await leave(app, room.name, token);
@@ -151,7 +151,7 @@ describe('leaving', () => {
     expect(await roomEvents(app, team.id, room.id, 'room.left')).toEqual([]);
   });
 
-  test('a room that is deleted lets everyone go who is in it, and nobody else', async () => {
+  test('deleting a room emits room.left for everyone in it, and for nobody else', async () => {
     const room = await addWaitingRoom(app, team, team.owner);
     const { participant } = await team.owner.client.participants.join.mutate({ roomName: room.name });
     const gone = await team.admin.client.participants.join.mutate({ roomName: room.name });
@@ -169,10 +169,10 @@ describe('leaving', () => {
   });
 });
 
-describe('silence', () => {
+describe('a silent participant', () => {
   beforeAll(() => app.services.db.participant.deleteMany());
 
-  test('ends a presence with the last sign of life, after the time of the settings', async () => {
+  test('expires after the configured time, and has left at the last heartbeat', async () => {
     const room = await addRoom(app, team, team.owner);
     const lobby = await addWaitingRoom(app, team, team.owner);
     const silent = await addGuest(app, room.name, { name: 'Sil' });
@@ -195,7 +195,7 @@ describe('silence', () => {
     expect(body.participant.status).toBe('left');
   });
 
-  test('of whom a provider knows ends it after a day', async () => {
+  test('whom a provider reported expires after a day', async () => {
     const room = await addRoom(app, team, team.owner);
     const { id } = await app.services.db.participant.create({
       data: {
@@ -217,7 +217,7 @@ describe('silence', () => {
     expect(await rowOf(id)).toMatchObject({ status: 'left', leftAt: HELD_AT });
   });
 
-  test('of many in several workspaces is ended once, by however many servers', async () => {
+  test('expires once, in many workspaces and by several servers at a time', async () => {
     const other = await addTeam(app);
     const places = [
       [team, await addRoom(app, team, team.owner)],
@@ -242,7 +242,7 @@ describe('silence', () => {
     }
   });
 
-  test('is looked for every minute', () => {
+  test('is searched for every minute', () => {
     const job = createSchedule(app.services).find(({ name }) => name === 'participants.close-silent');
     expect(job?.cron).toBe('* * * * *');
   });

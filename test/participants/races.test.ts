@@ -1,4 +1,4 @@
-/** Participants when many act at once; and none of it is a deadlock, which would be tried again unseen. */
+/** Concurrent changes of participants, without deadlocks, which would be retried unnoticed. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { lockWorkspace } from '../../src/auth/workspace-lock.ts';
 import { type Database, type Tx, transact } from '../../src/db/client.ts';
@@ -14,7 +14,7 @@ let app: TestApp;
 let team: Team;
 const deadlocks: unknown[] = [];
 
-/** Notes the transactions that PostgreSQL ended because they waited in a circle. */
+/** Records the transactions that PostgreSQL ended because of a deadlock. */
 function watchDeadlocks(db: Database): Database {
   return new Proxy(db, {
     get(target, property) {
@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterEach(() => expect(deadlocks).toEqual([]));
 afterAll(() => app.close());
 
-test('50 joins at once all succeed, and two guests with one address are one contact', async () => {
+test('50 joins at once all succeed, and two guests with one email address are one contact', async () => {
   const room = await addRoom(app, team, team.owner);
   const answers = await concurrently(50, (index) =>
     join(app, room.name, { name: `Guest ${index % 2}`, email: `${index % 2 ? 'ONE' : 'one'}@example.com` }),
@@ -52,7 +52,7 @@ test('50 joins at once all succeed, and two guests with one address are one cont
   expect(topRooms).toContainEqual(expect.objectContaining({ id: room.id, count: 50 }));
 });
 
-test('admitted by 20 at once: one room.joined', async () => {
+test('a participant who is admitted by 20 calls at once joins once', async () => {
   const room = await addWaitingRoom(app, team, team.owner);
   const { id } = await addGuest(app, room.name, { name: 'Will', email: 'will@example.com' });
   const answers = await concurrently(20, (index) =>
@@ -63,7 +63,7 @@ test('admitted by 20 at once: one room.joined', async () => {
   expect(await app.services.db.contactEvent.count({ where: { roomId: room.id } })).toBe(1);
 });
 
-test('admitted and refused at once: one of both counts', async () => {
+test('of admitting and refusing at once, one succeeds', async () => {
   const room = await addWaitingRoom(app, team, team.owner);
   for (let round = 0; round < 5; round += 1) {
     const { id } = await addGuest(app, room.name);
@@ -74,7 +74,7 @@ test('admitted and refused at once: one of both counts', async () => {
   }
 });
 
-test('left 20 times, while the clock finds them silent: one room.left', async () => {
+test('a participant who leaves 20 times and expires at the same time leaves once', async () => {
   const room = await addRoom(app, team, team.owner);
   const { token } = await addGuest(app, room.name);
   app.clock.advance(301_000);
@@ -86,7 +86,7 @@ test('left 20 times, while the clock finds them silent: one room.left', async ()
   expect(await roomEvents(app, team.id, room.id, 'room.left')).toHaveLength(1);
 });
 
-test('who leaves while they are admitted comes and goes, or only goes', async () => {
+test('a participant who leaves while being admitted joins and leaves, or only leaves', async () => {
   const room = await addWaitingRoom(app, team, team.owner);
   await concurrently(10, async () => {
     const { id, token } = await addGuest(app, room.name);
@@ -102,7 +102,7 @@ test('who leaves while they are admitted comes and goes, or only goes', async ()
   expect((await list(app, room.name, team.owner.token)).body.participants).toEqual([]);
 });
 
-test('a room that is deleted while people come and go: everyone who came has left, once', async () => {
+test('in a room that is deleted while people join and leave, everyone who joined leaves once', async () => {
   await concurrently(6, async () => {
     const room = await addRoom(app, team, team.owner);
     const [first, second] = [await addGuest(app, room.name), await addGuest(app, room.name)];
@@ -124,7 +124,7 @@ test('a room that is deleted while people come and go: everyone who came has lef
   });
 });
 
-test('joins, decisions and departures among uploads, labels, retention and changes of roles', async () => {
+test('joins, admissions and leaves run beside uploads, labels, retention and changes of roles', async () => {
   const rooms = [await addRoom(app, team, team.owner), await addWaitingRoom(app, team, team.owner)] as const;
   await app.http.patch(`${team.path}/retention`, team.owner.token, { media_retention_days: 7 });
   const statuses = await concurrently(60, async (index) => {
@@ -155,7 +155,7 @@ test('joins, decisions and departures among uploads, labels, retention and chang
   expect(statuses).toEqual(statuses.map(() => 200));
 });
 
-test('a workspace or an account that is deleted while its people join', async () => {
+test('joins during the deletion of a workspace or an account succeed or fail cleanly', async () => {
   await concurrently(5, async (index) => {
     const owner = await addPerson(app);
     const { workspace } = await owner.client.workspaces.create.mutate({ name: 'Short-lived' });
@@ -177,7 +177,7 @@ test('a workspace or an account that is deleted while its people join', async ()
   });
 });
 
-test('what a provider tells at once, and again, counts once, at the times that it tells', async () => {
+test('concurrent and repeated reports of a provider count once, at the reported times', async () => {
   const room = await addRoom(app, team, team.owner);
   const cameAt = new Date('2026-01-05T10:00:00Z');
   const place = { workspaceId: team.id, roomId: room.id };
@@ -194,7 +194,7 @@ test('what a provider tells at once, and again, counts once, at the times that i
   const entered = await concurrently(10, () => tell(cameAt, markJoined));
   expect(new Set(entered.map(({ id }) => id)).size).toBe(1);
   expect(entered.every(({ status }) => status === 'joined')).toBe(true);
-  // Told with a clock that goes slow.
+  // Reported with a clock that is slow.
   const gone = await concurrently(10, () => tell(new Date(cameAt.getTime() - 5_000), markLeft));
   expect(gone.every(({ status }) => status === 'left')).toBe(true);
   expect(await tell(cameAt, markJoined)).toMatchObject({ status: 'left' });
@@ -205,12 +205,12 @@ test('what a provider tells at once, and again, counts once, at the times that i
   ]);
   const contact = await app.services.db.contact.findFirstOrThrow({ where: { email: 'pia@example.com' } });
   expect(contact.createdAt).toEqual(cameAt);
-  // Older than the room itself: it was not used in the past.
+  // Earlier than the room was created, so `last_used_at` does not change.
   const { lastUsedAt, createdAt } = await app.services.db.room.findFirstOrThrow({ where: { id: room.id } });
   expect(lastUsedAt).toEqual(createdAt);
 });
 
-/** Makes `call` wait at the workspace's row while `change` is made behind it. */
+/** Lets `call` wait for the workspace's lock while `change` is made. */
 async function overtaken<Answer>(
   { id }: Team,
   change: (tx: Tx) => Promise<unknown>,
@@ -231,7 +231,7 @@ async function overtaken<Answer>(
   return answer;
 }
 
-test('who is a host no longer once the lock is had lets nobody in, and waits themself', async () => {
+test('a caller who stops being a host while waiting for the lock admits nobody, and waits when joining', async () => {
   const other = await addTeam(app);
   const room = await addWaitingRoom(app, other, other.owner);
   const { id } = await addGuest(app, room.name);
@@ -247,7 +247,7 @@ test('who is a host no longer once the lock is had lets nobody in, and waits the
   expect(await roomEvents(app, other.id, room.id, 'room.joined')).toEqual([]);
 });
 
-test('a room that is gone once the lock is had is joined by nobody', async () => {
+test('a room that is deleted while a join waits for the lock: 404', async () => {
   const room = await addRoom(app, team, team.owner);
   const remove = (tx: Tx) => tx.room.deleteMany({ where: { id: room.id } });
   const answer = await overtaken(team, remove, () => join(app, room.name, { name: 'G' }));

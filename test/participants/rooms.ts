@@ -1,4 +1,4 @@
-/** What tests of participants have in common: rooms to enter, and guests. */
+/** Rooms and guests for the tests of participants. */
 import { expect } from 'vitest';
 import { eventsOf } from '../support/events.ts';
 import type { Answer } from '../support/http.ts';
@@ -12,7 +12,7 @@ let rooms = 0;
 
 export type TestRoom = { id: number; name: string };
 
-/** A new room in the team's workspace. */
+/** Creates a room in the team's workspace. */
 export async function addRoom(app: TestApp, team: Team, by: Person, settings: object = {}): Promise<TestRoom> {
   rooms += 1;
   const input = { name: `meeting-${rooms}`, workspace_id: team.id, ...settings };
@@ -25,12 +25,12 @@ export function addWaitingRoom(app: TestApp, team: Team, by: Person): Promise<Te
   return addRoom(app, team, by, { waiting_room_enabled: 1, waiting_room_message: 'One moment, please' });
 }
 
-/** Without `token` as a guest. */
+/** Joins a room, as a guest without `token`. */
 export function join(app: TestApp, room: string, json?: unknown, token?: string): Promise<Answer> {
   return app.http.post(`/api/rooms/${room}/join`, token, json);
 }
 
-/** A guest who joined, or waits: their id and token. */
+/** Adds a guest who has joined or waits. Returns their id and token. */
 export async function addGuest(
   app: TestApp,
   room: string,
@@ -63,7 +63,7 @@ export function list(app: TestApp, room: string, token: string | undefined, quer
   return app.http.get(`/api/dashboard/rooms/${room}/participants${query}`, token);
 }
 
-/** The data of the events of one type that name the room. */
+/** The data of the events of one type and of one room. */
 export async function roomEvents(app: TestApp, workspaceId: number, roomId: number, type: string): Promise<unknown[]> {
   return (await eventsOf(app, workspaceId, type))
     .map(({ data }) => data)

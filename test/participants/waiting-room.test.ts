@@ -1,4 +1,4 @@
-/** Letting in who waits, or not, and who may. */
+/** Admitting and refusing participants, and who may do so. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addKey } from '../rooms/keys.ts';
 import { dumpTables } from '../support/dump.ts';
@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 describe('admitting', () => {
-  test('lets in: the same that entering does, by the time of the admission', async () => {
+  test('has the effects of joining, at the time of the admission', async () => {
     const room = await addWaitingRoom(app, team, team.owner);
     const will = await addGuest(app, room.name, { name: 'Will', email: 'will@example.com' });
     app.clock.advance(30_000);
@@ -62,7 +62,7 @@ describe('admitting', () => {
     });
   });
 
-  test('twice is no change; who was refused or left: 409', async () => {
+  test('again changes nothing; a participant who was refused or has left: 409', async () => {
     const room = await addWaitingRoom(app, team, team.owner);
     const [once, refused, gone] = [
       await addGuest(app, room.name),
@@ -90,7 +90,7 @@ describe('admitting', () => {
 });
 
 describe('refusing', () => {
-  test('shuts out for good, without an event; twice is no change', async () => {
+  test('is final and emits no event; refusing again changes nothing', async () => {
     const room = await addWaitingRoom(app, team, team.owner);
     const will = await addGuest(app, room.name, { name: 'Will', email: 'refused@example.com' });
     for (let time = 0; time < 2; time += 1) {
@@ -107,7 +107,7 @@ describe('refusing', () => {
     expect(await app.services.db.contact.count({ where: { email: 'refused@example.com' } })).toBe(0);
   });
 
-  test('who joined or left: 409', async () => {
+  test('a participant who has joined or left: 409', async () => {
     const room = await addRoom(app, team, team.owner);
     const [inside, gone] = [await addGuest(app, room.name), await addGuest(app, room.name)];
     await leave(app, room.name, gone.token);
@@ -126,7 +126,7 @@ describe('refusing', () => {
   });
 });
 
-test('only the hosts of the room list and decide; to others there is no such room', async () => {
+test('only the hosts of the room list, admit and refuse; others get 404', async () => {
   const room = await addWaitingRoom(app, team, team.admin);
   const other = await addRoom(app, team, team.owner);
   const foreign = await addTeam(app);
@@ -134,7 +134,7 @@ test('only the hosts of the room list and decide; to others there is no such roo
   const will = await addGuest(app, room.name);
   const foreignWill = await addGuest(app, foreignRoom.name);
   const elsewhere = await addKey(app, foreign.id, foreign.owner);
-  // A key notes its first use.
+  // The first use of a key is stored.
   expect((await app.http.get('/api/workspaces', elsewhere)).status).toBe(200);
   const before = await dumpTables(app);
   for (const token of [team.member.token, team.outsider.token, foreign.owner.token, elsewhere]) {
@@ -161,7 +161,7 @@ test('only the hosts of the room list and decide; to others there is no such roo
   expect((await decide(app, 'admit', room.name, will.id, key)).status).toBe(200);
 });
 
-test('who is demoted or removed is a host no longer, from the next call', async () => {
+test('a host who is demoted or removed is not a host from the next call on', async () => {
   const other = await addTeam(app);
   const room = await addWaitingRoom(app, other, other.owner);
   const will = await addGuest(app, room.name);
@@ -174,7 +174,7 @@ test('who is demoted or removed is a host no longer, from the next call', async 
   expectError(await list(app, room.name, other.admin.token), 404, 'Room not found');
 });
 
-test('the list: newest first, those present, or those of one status, in pages; the same by the typed client', async () => {
+test('the list is newest first, of those present or of one status, in pages, also with the typed client', async () => {
   const room = await addWaitingRoom(app, team, team.owner);
   const guests = [];
   for (const name of ['A', 'B', 'C', 'D']) guests.push(await addGuest(app, room.name, { name }));

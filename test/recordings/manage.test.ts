@@ -1,4 +1,4 @@
-/** Renaming, deleting, and saving to the library. */
+/** Renaming and deleting recordings, and saving them to the library. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createFaultyStore, failUnavailable } from '../library/upload/faults.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
@@ -33,7 +33,7 @@ afterAll(() => app.close());
 
 const VIDEO = makeMp4({ durationSeconds: 61.6, moov: 'back', mdatBytes: 200_000 });
 
-/** An available recording of the admin's room. */
+/** Adds an available recording to the admin's room. */
 async function newRecording(title: string | null = null): Promise<number> {
   const { body } = await app.http.post(`${ROOMS}/${room.name}/recordings`, team.admin.token, { title });
   const { status } = await uploadFile(app, body.recording.id, body.upload_token, videoForm(VIDEO));
@@ -64,7 +64,7 @@ function demote() {
 }
 
 describe('rename', () => {
-  test('changes the title, or takes it away', async () => {
+  test('sets or clears the title', async () => {
     for (const [title, kept] of [
       [' Weekly ', 'Weekly'],
       ['x'.repeat(200), 'x'.repeat(200)],
@@ -78,7 +78,7 @@ describe('rename', () => {
     expect(recording.title).toBe('Typed');
   });
 
-  test("is for the room's user, while they may change rooms there", async () => {
+  test("requires the room's user, with the role admin in the workspace", async () => {
     for (const { token } of [team.owner, team.member, team.outsider])
       expectError(await rename('Mine', token), 404, 'Recording not found');
     await demote();
@@ -89,7 +89,7 @@ describe('rename', () => {
 });
 
 describe('delete', () => {
-  test('takes the row, its place in the totals and its file', async () => {
+  test('removes the row, its part of the totals and its file', async () => {
     expect(await keysOf()).toHaveLength(1);
     expect(await remove()).toMatchObject({ status: 200, body: { ok: true } });
     expect(await keysOf()).toEqual([]);
@@ -98,26 +98,26 @@ describe('delete', () => {
     expect([workspace?.recordingCount, workspace?.recordingSeconds]).toEqual([0, 0n]);
   });
 
-  test('of others: 404, and nothing goes', async () => {
+  test('of a recording of others: 404, and nothing is deleted', async () => {
     for (const { token } of [team.owner, team.member, team.outsider])
       expectError(await remove(token), 404, 'Recording not found');
     expect(await keysOf()).toHaveLength(1);
   });
 
-  test('while the store is down it answers all the same, and the file goes later', async () => {
+  test('succeeds while the store is down, and the file is removed later', async () => {
     faults.remove = failUnavailable;
     expect((await remove()).status).toBe(200);
     expect(await app.services.db.discardedObject.count()).toBe(1);
     await app.services.db.discardedObject.deleteMany();
   });
 
-  test('ten at once: one succeeds', async () => {
+  test('of ten at once, one succeeds', async () => {
     expect(countStatuses(await concurrently(10, () => remove()))).toEqual({ 200: 1, 404: 9 });
   });
 });
 
 describe('save to the library', () => {
-  test('a copy with all that is known, which stands alone, and one event', async () => {
+  test('creates an independent copy with all metadata, and emits one event', async () => {
     const { status, body } = await save({ name: 'Kick-off.mp4', description: 'Day one' });
     expect(status).toBe(200);
     expect(body.item).toMatchObject({
@@ -141,7 +141,7 @@ describe('save to the library', () => {
     expect(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(VIDEO)).toBe(true);
   });
 
-  test('the name is the title, else the room, as a video is named', async () => {
+  test('the name is the title or else the name of the room, with the extension of a video', async () => {
     expect((await save()).body.item.name).toBe(`${room.name}.mp4`);
     for (const [title, name] of [
       ['Weekly', 'Weekly.mp4'],
@@ -153,7 +153,7 @@ describe('save to the library', () => {
     expect(await keysOf()).toHaveLength(4);
   });
 
-  test('of others: 404; what is not available: 409', async () => {
+  test('a recording of others: 404; one that is not available: 409', async () => {
     for (const { token } of [team.owner, team.member, team.outsider])
       expectError(await save({}, token), 404, 'Recording not found');
     const key = { workspaceId: team.id, roomId: room.id, archiveId: 'unfinished' };
@@ -166,7 +166,7 @@ describe('save to the library', () => {
     expect(await keysOf()).toHaveLength(1);
   });
 
-  test('exactly 100 MB pass, and one byte more is refused before anything is copied', async () => {
+  test('exactly 100 MB are accepted, and one byte more is refused before anything is copied', async () => {
     const resize = (size: number) =>
       app.services.db.recording.updateMany({ where: { id: recordingId }, data: { size: BigInt(size) } });
     await resize(104_857_601);
@@ -178,7 +178,7 @@ describe('save to the library', () => {
     expect((await save()).status).toBe(200);
   });
 
-  test('a store that is down: 500, and nothing is left', async () => {
+  test('while the store is down: 500, and nothing is left', async () => {
     faults.copy = failUnavailable;
     const answer = await save();
     expectError(answer, 500, 'Upload failed: storage service unavailable');
@@ -187,7 +187,7 @@ describe('save to the library', () => {
     expect(await app.services.db.libraryItem.count({ where: { workspaceId: team.id } })).toBe(0);
   });
 
-  test('a recording that is deleted before it is copied: 404', async () => {
+  test('a recording that is deleted before the copy: 404', async () => {
     faults.copy = async (from, to) => {
       await remove();
       await real().copy(from, to);
@@ -196,7 +196,7 @@ describe('save to the library', () => {
     expect(await keysOf()).toEqual([]);
   });
 
-  test('who is removed while it is copied: 403, and the copy goes', async () => {
+  test('a caller who is removed during the copy: 403, and the copy is removed', async () => {
     faults.copy = async (from, to) => {
       await real().copy(from, to);
       expect(await keysOf()).toHaveLength(2);
@@ -207,7 +207,7 @@ describe('save to the library', () => {
     expect(await eventsOf(app, team.id, 'library_item.uploaded')).toEqual([]);
   });
 
-  test('a workspace that is deleted while it is copied: 404, and the copy goes', async () => {
+  test('a workspace that is deleted during the copy: 404, and the copy is removed', async () => {
     faults.copy = async (from, to) => {
       await real().copy(from, to);
       await app.http.delete(team.path, team.owner.token);

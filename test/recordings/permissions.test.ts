@@ -1,5 +1,5 @@
 /**
- * Who may do what with a recording: its room's user under /api/dashboard, participants in the room, and nobody else.
+ * Access to recordings: the user of the room under /api/dashboard, participants in the room, and nobody else.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { addKey } from '../rooms/keys.ts';
@@ -14,7 +14,7 @@ const RECORDINGS = '/api/dashboard/recordings';
 let app: TestApp;
 let team: Team;
 let room: { id: number; name: string };
-/** One that runs, and one that has its file; both of the admin's room. */
+/** A recording that is running and one that is available, both of the admin's room. */
 let running: number;
 let available: number;
 beforeAll(async () => {
@@ -32,7 +32,7 @@ afterAll(() => app.close());
 
 type Call = (token: string) => Promise<Answer>;
 
-/** In an order in which each can succeed after the others. */
+/** In an order in which each operation can succeed after the others. */
 const calls: Record<string, Call> = {
   stop: (token) => app.http.post(`${ROOMS}/${room.name}/recordings/${running}/stop`, token),
   upload: (token) => uploadFile(app, running, token),
@@ -58,20 +58,20 @@ function demote() {
   return app.http.patch(`${team.path}/members/${team.admin.id}`, team.owner.token, { role: 'member' });
 }
 
-test("the room's user: everything, by session", async () => {
+test("the room's user may do everything by session", async () => {
   expect(await statusesFor(team.admin.token)).toEqual(all(200));
 });
 
-test("the room's user: everything, by a key of the workspace", async () => {
+test("the room's user may do everything by a key of the workspace", async () => {
   expect(await statusesFor(await addKey(app, team.id, team.admin))).toEqual(all(200));
 });
 
-test("the room's user as a mere member: everything but renaming and deleting", async () => {
+test("the room's user with the role member may do everything but rename and delete", async () => {
   await demote();
   expect(await statusesFor(team.admin.token)).toEqual({ ...all(200), rename: 403, delete: 403 });
 });
 
-test('everybody else, the owner of the workspace included: the same 404 for everything', async () => {
+test('everybody else, also the owner of the workspace, gets the same 404 for everything', async () => {
   const other = (await app.http.post('/api/workspaces', team.admin.token, { name: 'Other' })).body.workspace.id;
   const keyElsewhere = await addKey(app, other, team.admin);
   const admin2 = team.member;
@@ -81,13 +81,13 @@ test('everybody else, the owner of the workspace included: the same 404 for ever
   expect(await app.services.db.recording.count({ where: { workspaceId: team.id } })).toBe(2);
 });
 
-test('who has left the workspace: 404, and the owner, to whom the room passed, everything', async () => {
+test('a user who has left the workspace gets 404, and the owner, who has the room now, may do everything', async () => {
   await app.http.delete(`${team.path}/members/${team.admin.id}`, team.admin.token);
   expect(await statusesFor(team.admin.token)).toEqual(all(404));
   expect(await statusesFor(team.owner.token)).toEqual(all(200));
 });
 
-test('a participant stops and starts in the room, and may do nothing under /api/dashboard', async () => {
+test('a participant may start and stop recordings in the room, and do nothing under /api/dashboard', async () => {
   const token = await addGuest(app, { workspaceId: team.id, roomId: room.id });
   expect(await statusesFor(token)).toEqual(all(401));
   const path = `/api/rooms/${room.name}/recordings`;

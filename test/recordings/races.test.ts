@@ -1,4 +1,4 @@
-/** Recordings when many act at once, and the totals of their workspace. */
+/** Concurrent changes of recordings, and the totals of their workspace. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AppError } from '../../src/core/errors.ts';
 import type { RecordingKey, RecordingUpdate } from '../../src/features/recordings/recording-lifecycle.ts';
@@ -27,21 +27,21 @@ async function countEvents(type: string, { archiveId }: RecordingKey): Promise<n
   return events.filter(({ data }) => (data as { archive_id?: string }).archive_id === archiveId).length;
 }
 
-/** What is not there any more is no failure here. */
+/** Ignores 404 for a recording or room that was deleted meanwhile. */
 async function unlessGone(work: Promise<unknown>): Promise<void> {
   await work.catch((error: unknown) => {
     if (!(error instanceof AppError && error.code === 'NOT_FOUND')) throw error;
   });
 }
 
-test('one recording started 20 times at once is one, with one event', async () => {
+test('a recording that is started 20 times at once exists once, with one event', async () => {
   const key = await newRoom('started-often');
   const ids = await concurrently(20, () => start(app, key));
   expect(new Set(ids).size).toBe(1);
   expect(await countEvents('recording.started', key)).toBe(1);
 });
 
-test('of 20 moves to available at once exactly one is made, with one event', async () => {
+test('of 20 moves to available at once exactly one succeeds, with one event', async () => {
   const key = await newRoom('completed-often');
   await start(app, key);
   const moved = await concurrently(20, (index) =>
@@ -53,7 +53,7 @@ test('of 20 moves to available at once exactly one is made, with one event', asy
   expect(row).toMatchObject({ status: 'available', fileKey: `v1/file-${moved.indexOf(true)}` });
 });
 
-test('of available and failed at once exactly one wins, and stays', async () => {
+test('of moves to available and failed at once exactly one succeeds, and is final', async () => {
   await concurrently(10, async (index) => {
     const key = await newRoom(`either-${index}`);
     await start(app, key);
@@ -67,7 +67,7 @@ test('of available and failed at once exactly one wins, and stays', async () => 
   });
 });
 
-test('a room that is deleted while recordings start and move on in it leaves none behind', async () => {
+test('a room that is deleted while its recordings change leaves none behind', async () => {
   await concurrently(10, async (index) => {
     const key = await newRoom(`deleted-${index}`);
     await start(app, key);
@@ -83,7 +83,7 @@ test('a room that is deleted while recordings start and move on in it leaves non
   });
 });
 
-test('the totals of the workspace are plain counts after a mix of everything', async () => {
+test('the totals of the workspace equal the counts after many concurrent changes', async () => {
   const statuses: RecordingUpdate['status'][] = ['uploaded', 'available', 'failed'];
   await concurrently(40, async (index) => {
     const name = `mixed-${index}`;

@@ -1,4 +1,4 @@
-/** What the recorder would tell, told directly. */
+/** Recordings that tests create and advance without the API. */
 import { Readable } from 'node:stream';
 import { createToken, hashToken } from '../../src/auth/tokens.ts';
 import { lockWorkspace } from '../../src/auth/workspace-lock.ts';
@@ -14,7 +14,7 @@ import { createObjectKey } from '../../src/storage/create-object-key.ts';
 import { makeMp4 } from '../support/media.ts';
 import type { TestApp } from '../support/test-app.ts';
 
-/** Throws 404 where the room is gone. Of one that is known already nothing changes. Returns its id. */
+/** Starts a recording, or finds the existing one, and returns its id. Throws 404 if the room does not exist. */
 export function start(
   { services: { db }, clock }: TestApp,
   { title = null, ...key }: RecordingKey & { title?: string | null },
@@ -30,40 +30,40 @@ export function start(
   });
 }
 
-/** What a recorder tells, where the hash of the file does not matter. */
-export type Told = { status: RecordingUpdate['status'] } & Partial<Record<'fileKey' | 'title', string>> &
+/** An update of a recording, without the hash of the file. */
+export type ReportedUpdate = { status: RecordingUpdate['status'] } & Partial<Record<'fileKey' | 'title', string>> &
   Partial<Record<'duration' | 'size', number>>;
 
 const SHA256 = new Uint8Array(32).fill(7);
 
-function toProgress({ status, fileKey, ...rest }: Told): RecordingUpdate {
+function toRecordingUpdate({ status, fileKey, ...rest }: ReportedUpdate): RecordingUpdate {
   return status === 'failed'
     ? { ...rest, status }
     : { ...rest, status, ...(fileKey !== undefined && { fileKey, sha256: SHA256 }) };
 }
 
-export function advance({ services: { db }, clock }: TestApp, key: RecordingKey, told: Told) {
+export function advance({ services: { db }, clock }: TestApp, key: RecordingKey, update: ReportedUpdate) {
   return transact(db, async (tx) => {
     await lockWorkspace(tx, key.workspaceId, 'Recording');
-    return advanceRecording(tx, clock.now(), key, toProgress(told));
+    return advanceRecording(tx, clock.now(), key, toRecordingUpdate(update));
   });
 }
 
-/** A stored object of the workspace. */
+/** Stores an object of the workspace and returns its key. */
 export async function storeFile({ services: { store } }: TestApp, workspaceId: number, text: string): Promise<string> {
   const key = createObjectKey(workspaceId, 'recordings');
   await store.put(key, Readable.from([Buffer.from(text)]), { contentType: 'video/mp4' });
   return key;
 }
 
-/** All keys in the store. */
+/** Lists all keys in the store. */
 export async function storedKeys({ services: { store } }: TestApp): Promise<string[]> {
   const keys: string[] = [];
   for await (const { key } of store.list('v1/')) keys.push(key);
   return keys;
 }
 
-/** A guest of a room, with the token that joining would have given. */
+/** Adds a guest to a room and returns their token. */
 export async function addGuest(
   { services: { db }, clock }: TestApp,
   { workspaceId, roomId }: { workspaceId: number; roomId: number },
@@ -78,7 +78,7 @@ export async function addGuest(
   return token;
 }
 
-/** A multipart body with a video as the file. */
+/** Creates a multipart body with a video as the file. */
 export function videoForm(bytes: Uint8Array = makeMp4({ durationSeconds: 61.6, moov: 'front' }), type = 'video/mp4') {
   const body = new FormData();
   body.append('file', new Blob([Uint8Array.from(bytes)], { type }), 'capture.mp4');

@@ -1,4 +1,4 @@
-/** What is told of recordings late, wrongly or never. */
+/** Invalid, late and missing reports of recordings. */
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { HOUR_MS } from '../../src/core/time.ts';
@@ -29,18 +29,21 @@ function rowOf(one = key) {
   return app.services.db.recording.findUniqueOrThrow({ where: { workspaceId_roomId_archiveId: one } });
 }
 
-describe('facts', () => {
-  test.each([-1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])('%d is no duration and no size', async (wrong) => {
-    await start(app, key);
-    for (const field of ['duration', 'size'] as const)
-      await expect(advance(app, key, { status: 'uploaded', [field]: wrong })).rejects.toMatchObject({
-        code: 'BAD_REQUEST',
-        message: `${field} must be a number of at least 0`,
-      });
-    expect(await rowOf()).toMatchObject({ status: 'started', duration: 0n, size: 0n });
-  });
+describe('updates', () => {
+  test.each([-1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])(
+    '%d is not a valid duration or size',
+    async (wrong) => {
+      await start(app, key);
+      for (const field of ['duration', 'size'] as const)
+        await expect(advance(app, key, { status: 'uploaded', [field]: wrong })).rejects.toMatchObject({
+          code: 'BAD_REQUEST',
+          message: `${field} must be a number of at least 0`,
+        });
+      expect(await rowOf()).toMatchObject({ status: 'started', duration: 0n, size: 0n });
+    },
+  );
 
-  test('a file from elsewhere is stored as an upload is, and what refuses it leaves nothing', async () => {
+  test('a file from a provider is stored like an upload, and a failure leaves nothing behind', async () => {
     await start(app, key);
     const bytes = makeMp4({ durationSeconds: 5, moov: 'back', mdatBytes: 100_000 });
     const { signal } = new AbortController();
@@ -66,7 +69,7 @@ describe('facts', () => {
   });
 });
 
-describe('recordings that nothing is heard of', () => {
+describe('stale recordings', () => {
   beforeEach(() => app.services.db.recording.deleteMany());
 
   const outcomeOf = async (one: RecordingKey) => {
@@ -75,7 +78,7 @@ describe('recordings that nothing is heard of', () => {
   };
   const named = (archiveId: string) => ({ ...key, archiveId });
 
-  test('fail after a day, with the reason, and without an event', async () => {
+  test('fail after a day, with a reason and without an event', async () => {
     for (const name of ['running', 'ended', 'uploaded', 'copied', 'available', 'failed']) await start(app, named(name));
     await app.services.db.recording.update({
       where: { workspaceId_roomId_archiveId: named('ended') },
@@ -113,7 +116,7 @@ describe('recordings that nothing is heard of', () => {
     );
   });
 
-  test('all of many, by two at once, each once; one that is just told of is passed over', async () => {
+  test('fail once each in concurrent runs over several batches; a locked one is skipped', async () => {
     const now = app.clock.now();
     const { archiveId: _, ...place } = key;
     const row = { ...place, status: 'started', createdAt: now, updatedAt: now };

@@ -11,11 +11,11 @@ const legal = [
 
 const all = recordingStatuses.flatMap((from) => recordingStatuses.map((to) => [from, to] as const));
 
-test('the 16 pairs of statuses are all of them', () => expect(all).toHaveLength(16));
+test('there are 16 pairs of statuses', () => expect(all).toHaveLength(16));
 
 test.each(all)('%s to %s', (from, to) => expect(canTransition(from, to)).toBe(legal.includes(`${from} > ${to}`)));
 
-test('a status of the database is one of the four', () => {
+test('any other status in the database throws', () => {
   for (const status of recordingStatuses) expect(toRecordingStatus(status)).toBe(status);
   expect(() => toRecordingStatus('paused')).toThrow('Unknown recording status');
 });

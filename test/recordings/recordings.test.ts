@@ -1,4 +1,4 @@
-/** Recordings: what the lists answer, the download, and how a recording moves on. */
+/** Lists of recordings, downloads, and transitions between statuses. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { RecordingKey } from '../../src/features/recordings/recording-lifecycle.ts';
 import { addKey } from '../rooms/keys.ts';
@@ -30,7 +30,7 @@ function newKey(room: NewRoom): RecordingKey {
   return { workspaceId: room.workspace_id, roomId: room.id, archiveId: `archive-${archives}` };
 }
 
-/** A recording that can be downloaded, with its id and the key of its file. */
+/** Adds an available recording. Returns its id and the key of its file. */
 async function newRecording(room: NewRoom, { title = null }: { title?: string | null } = {}) {
   const key = newKey(room);
   const id = await start(app, { ...key, title });
@@ -53,7 +53,7 @@ async function eventsOf({ workspaceId, archiveId }: RecordingKey) {
 }
 
 describe('lists', () => {
-  test('a recording from its start until it can be downloaded', async () => {
+  test('show a recording from its start until it is available', async () => {
     const room = await newRoom(team.admin);
     const key = newKey(room);
     const id = await start(app, { ...key, title: 'Kick-off' });
@@ -88,7 +88,7 @@ describe('lists', () => {
     expect((await app.http.get(`${ROOMS}/${room.name}`, team.admin.token)).body.room.recording_count).toBe(1);
   });
 
-  test('newest first, all rooms of the caller, and none of others', async () => {
+  test('contain the recordings of all rooms of the caller and of no others, newest first', async () => {
     const { owner, outsider } = await addTeam(app);
     const rooms = [await newRoom(owner, {}), await newRoom(owner, {})] as const;
     const foreign = await newRoom(outsider, {});
@@ -108,7 +108,7 @@ describe('lists', () => {
     }
   });
 
-  test('a key sees those of its workspace', async () => {
+  test('contain only recordings of the workspace of a key', async () => {
     const inTeam = await newRecording(await newRoom(team.owner));
     const elsewhere = await newRecording(await newRoom(team.owner, {}));
     const key = await addKey(app, team.id, team.owner);
@@ -119,7 +119,7 @@ describe('lists', () => {
     expectError(await app.http.get(`${RECORDINGS}/${elsewhere.id}/download`, key), 404, 'Recording not found');
   });
 
-  test('nobody without a credential', async () => {
+  test('require a credential', async () => {
     for (const path of [RECORDINGS, `${ROOMS}/ab/recordings`, `${RECORDINGS}/1/download`])
       expectError(await app.http.get(path), 401, 'Unauthorized');
   });
@@ -152,7 +152,7 @@ describe('download', () => {
     );
   });
 
-  test('unknown, foreign and not yet available are alike: 404', async () => {
+  test('an unknown recording, one of others and one that is not available get the same 404', async () => {
     const { id } = await newRecording(room);
     expect((await download(id)).status).toBe(200);
     for (const person of [team.owner, team.member, team.outsider])
@@ -167,13 +167,13 @@ describe('download', () => {
     expectError(await download(unfinished), 404, 'Recording not found');
   });
 
-  test('an id that is none: 400', async () => {
+  test('an invalid id: 400', async () => {
     for (const id of ['0', 'abc', '2147483648'])
       expectError(await download(id), 400, 'recordingId must be a positive 32-bit integer');
   });
 });
 
-describe('moving on', () => {
+describe('transitions', () => {
   let key: RecordingKey;
   beforeEach(async () => {
     key = newKey(await newRoom(team.admin));
@@ -181,7 +181,7 @@ describe('moving on', () => {
 
   const types = async () => (await eventsOf(key)).map(({ type }) => type);
 
-  test('told twice is told once: one row, one event of each kind, with all that is known', async () => {
+  test('repeated reports create one row and one event of each type, with all metadata', async () => {
     const id = await start(app, { ...key, title: 'First' });
     expect(await start(app, { ...key, title: 'Second' })).toBe(id);
     const fileKey = await storeFile(app, key.workspaceId, 'x');
@@ -203,7 +203,7 @@ describe('moving on', () => {
     expect(completed?.data).toEqual({ ...data, duration: 90, size: 1, status: 'available' });
   });
 
-  test('what comes too late changes nothing', async () => {
+  test('a late report changes nothing', async () => {
     await start(app, key);
     const fileKey = await storeFile(app, key.workspaceId, 'x');
     await advance(app, key, { status: 'available', fileKey });
@@ -217,19 +217,19 @@ describe('moving on', () => {
     });
   });
 
-  test('what failed stays so, and completes nothing', async () => {
+  test('a failed recording stays failed and emits no completion', async () => {
     await start(app, key);
     await advance(app, key, { status: 'failed' });
     expect(await advance(app, key, { status: 'available', fileKey: 'v1/none' })).toBe(false);
     expect(await types()).toEqual(['recording.started']);
   });
 
-  test('the same archive name in another room is another recording', async () => {
+  test('the same archive_id in another room is another recording', async () => {
     const other = { ...key, roomId: (await newRoom(team.admin)).id };
     expect(await start(app, key)).not.toBe(await start(app, other));
   });
 
-  test('a room or a recording that is not there, or in another workspace: 404', async () => {
+  test('an unknown room or recording, or one of another workspace: 404', async () => {
     const [personal] = (await team.owner.client.workspaces.list.query()).workspaces;
     const moved = { ...key, workspaceId: personal?.id ?? 0 };
     for (const wrong of [moved, { ...key, roomId: 2_147_483_647 }, { ...key, workspaceId: 2_147_483_647 }]) {
@@ -238,7 +238,7 @@ describe('moving on', () => {
     }
   });
 
-  test('nothing is available without a file', async () => {
+  test('no recording becomes available without a file', async () => {
     await start(app, key);
     await expect(advance(app, key, { status: 'available' })).rejects.toThrow();
     expect(await types()).toEqual(['recording.started']);
@@ -246,13 +246,13 @@ describe('moving on', () => {
 });
 
 describe('deleting the room', () => {
-  test.each([3, 25])('takes %i recordings and their files along', async (count) => {
+  test.each([3, 25])('deletes its %i recordings and their files', async (count) => {
     const room = await newRoom(team.admin);
     const staying = await newRecording(await newRoom(team.admin));
     const recordings = await Promise.all(Array.from({ length: count }, () => newRecording(room)));
     expect((await app.http.delete(`${ROOMS}/${room.name}`, team.admin.token)).status).toBe(200);
     const own = recordings.map(({ fileKey }) => fileKey);
-    // Up to twenty files are gone by the answer; more go right after it.
+    // Up to twenty files are removed before the response, more after it.
     const isGone = async () => (await storedKeys(app)).filter((key) => own.includes(key)).length;
     if (count <= 20) expect(await isGone()).toBe(0);
     else await expect.poll(isGone, { timeout: 10_000 }).toBe(0);

@@ -1,4 +1,4 @@
-/** Starting and stopping: who may, what is told of it, and one at a time. */
+/** Starting and stopping recordings: access, events, and one at a time. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { hashToken } from '../../src/auth/tokens.ts';
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
@@ -46,7 +46,7 @@ function expectError(answer: Answer, status: number, message: string): void {
 const RUNNING = 'A recording is already running in this room';
 
 describe('start', () => {
-  test('answers the recording and its token once; the database has the hash alone, and one event says so', async () => {
+  test('returns the recording and its token, stores only the hash of the token, and emits one event', async () => {
     const { status, body } = await start(team.admin.token, { title: ' Kick-off ' });
     expect(status).toBe(200);
     const { recording, upload_token: token } = body;
@@ -78,7 +78,7 @@ describe('start', () => {
     ]);
   });
 
-  test('is for the user of the room; to others there is no such room', async () => {
+  test('is allowed for the user of the room; others get 404', async () => {
     const [ownKey, keyElsewhere] = [await addKey(app, team.id, team.admin), await addKey(app, team.id, team.owner)];
     for (const token of [team.admin.token, ownKey]) {
       const { status, body } = await start(token);
@@ -94,14 +94,14 @@ describe('start', () => {
       expectError(await app.http.post(`${ROOMS}/${name}/recordings`, team.admin.token), 404, 'Room not found');
   });
 
-  test('the typed client starts and stops', async () => {
+  test('works with the typed client', async () => {
     const { recording } = await team.admin.client.recordings.start.mutate({ name: room.name, title: null });
     const input = { name: room.name, recordingId: recording.id };
     const stopped = await team.admin.client.recordings.stop.mutate(input);
     expect(stopped.recording.ended_at).toEqual(expect.any(Number));
   });
 
-  test('under the id of a provider, which then tells of the same recording', async () => {
+  test('accepts the id of a provider, whose reports then update the same recording', async () => {
     const { body } = await start(team.admin.token, { archive_id: ' archive-7 ', title: '  ' });
     expect(body.recording).toMatchObject({ archive_id: 'archive-7', title: null });
     expect(await startAtProvider(app, { ...place(), archiveId: 'archive-7' })).toBe(body.recording.id);
@@ -114,7 +114,7 @@ describe('start', () => {
     );
   });
 
-  test('one at a time, until it is stopped or has its file; what a provider records alone does not count', async () => {
+  test('is refused while a recording runs without a file; recordings of a provider do not count', async () => {
     await startAtProvider(app, { ...place(), archiveId: 'elsewhere' });
     const first = (await start(team.admin.token)).body;
     expectError(await start(team.admin.token), 409, RUNNING);
@@ -124,7 +124,7 @@ describe('start', () => {
     expect((await start(team.admin.token)).status).toBe(200);
   });
 
-  test('twenty at once: one runs, with one event', async () => {
+  test('of twenty at once, one succeeds, with one event', async () => {
     const guest = await addGuest(app, place());
     const answers = await concurrently(20, (index) => (index % 2 ? start(team.admin.token) : startInRoom(guest)));
     expect(countStatuses(answers)).toEqual({ 200: 1, 409: 19 });
@@ -132,7 +132,7 @@ describe('start', () => {
     for (const answer of answers.filter(({ status }) => status === 409)) expectError(answer, 409, RUNNING);
   });
 
-  test('the database itself keeps a second one out', async () => {
+  test('a second running recording violates a constraint of the database', async () => {
     const now = app.clock.now();
     const row = { ...place(), status: 'started', createdAt: now, updatedAt: now };
     const rowOf = (name: string) => ({ ...row, archiveId: name, uploadTokenHash: hashToken(name) });
@@ -140,7 +140,7 @@ describe('start', () => {
     await expect(app.services.db.recording.create({ data: rowOf('two') })).rejects.toMatchObject({ code: 'P2002' });
   });
 
-  test('while the room is deleted: it was started and is gone, or there was no room', async () => {
+  test('while the room is deleted, creates a recording that is deleted with it, or gets 404', async () => {
     const [deleted, ...answers] = await Promise.all([
       app.http.delete(`${ROOMS}/${room.name}`, team.admin.token),
       ...Array.from({ length: 6 }, () => start(team.admin.token)),
@@ -151,8 +151,8 @@ describe('start', () => {
   });
 });
 
-describe('in the room', () => {
-  test('who has joined starts and stops', async () => {
+describe('a participant', () => {
+  test('who has joined may start and stop', async () => {
     const guest = await addGuest(app, place());
     const { status, body } = await startInRoom(guest, { title: 'From inside' });
     expect([status, body.recording.title, body.recording.status]).toEqual([200, 'From inside', 'started']);
@@ -161,7 +161,7 @@ describe('in the room', () => {
     expect((await uploadFile(app, body.recording.id, body.upload_token)).status).toBe(200);
   });
 
-  test.each(['waiting', 'refused', 'left'] as const)('who is %s may not', async (status) => {
+  test.each(['waiting', 'refused', 'left'] as const)('with the status %s may not', async (status) => {
     const { recording } = (await start(team.admin.token)).body;
     const guest = await addGuest(app, place(), status);
     const message = 'Only participants who have joined can record';
@@ -170,7 +170,7 @@ describe('in the room', () => {
     expect((await app.services.db.recording.findFirst({ where: place() }))?.endedAt).toBeNull();
   });
 
-  test('who is nobody, or of another room: 404', async () => {
+  test('without a valid token, or of another room, gets 404', async () => {
     const { body } = await app.http.post(ROOMS, team.admin.token, { workspace_id: team.id });
     const elsewhere = await addGuest(app, { workspaceId: team.id, roomId: body.room.id });
     for (const token of [elsewhere, `lnp_${'A'.repeat(43)}`, 'x', team.admin.token])
@@ -178,7 +178,7 @@ describe('in the room', () => {
   });
 });
 
-/** A recording by a participant that is over; it waits for its file, or has it. */
+/** Adds a stopped recording that a participant started, with or without its file. */
 async function recordInRoom(token: string, hasFile: boolean) {
   const { status, body } = await startInRoom(token);
   expect(status).toBe(200);
@@ -187,13 +187,13 @@ async function recordInRoom(token: string, hasFile: boolean) {
   return body as { recording: { id: number }; upload_token: string };
 }
 
-describe('what participants start is bounded', () => {
+describe('participants may start', () => {
   const WAITING = 'Too many recordings of this room have no file yet: upload or delete one first';
   const TOO_MANY = 'Too many recordings in this room: try again later';
   const startedByParticipants = () =>
     app.services.db.recording.count({ where: { ...place(), startedBy: { not: null } } });
 
-  test('none while 3 wait for their files, whoever of them started those; one more once one has it or is deleted', async () => {
+  test('no recording while 3 that participants started have no file, until one gets it or is deleted', async () => {
     const [guest, another] = [await addGuest(app, place()), await addGuest(app, place())];
     const first = await recordInRoom(guest, false);
     const second = await recordInRoom(another, false);
@@ -208,7 +208,7 @@ describe('what participants start is bounded', () => {
     expectError(await startInRoom(guest), 409, WAITING);
   });
 
-  test('10 an hour, with Retry-After until the first of them is an hour old', async () => {
+  test('10 recordings an hour, with Retry-After until the first of them is an hour old', async () => {
     const guest = await addGuest(app, place());
     await recordInRoom(guest, true);
     app.clock.advance(20 * MINUTE_MS);
@@ -224,7 +224,7 @@ describe('what participants start is bounded', () => {
     expectError(await startInRoom(guest), 429, TOO_MANY);
   });
 
-  test('what the user of the room, a provider, or who is in another room starts does not count', async () => {
+  test("recordings regardless of those of the room's user, of a provider, and of another room", async () => {
     const guest = await addGuest(app, place());
     for (let index = 0; index < 12; index += 1) {
       const { body } = await start(team.admin.token);
@@ -241,7 +241,7 @@ describe('what participants start is bounded', () => {
     );
   });
 
-  /** Three participants who each try ten times at once, and stop what they have started. */
+  /** Three participants each try ten times at once, and stop what they have started. */
   const insist = async (guests: readonly string[], round: number) => {
     const answers = await concurrently(10, (index) => startInRoom(guests[(index + round) % guests.length] ?? ''));
     for (const { status, body } of answers)
@@ -249,14 +249,14 @@ describe('what participants start is bounded', () => {
     return countStatuses(answers);
   };
 
-  test('10 starts at once by 3 participants keep the bound of those that wait', async () => {
+  test('at most 3 recordings without a file, also with 10 starts at once by 3 participants', async () => {
     const guests = await concurrently(3, () => addGuest(app, place()));
     for (let round = 0; round < 3; round += 1) expect(await insist(guests, round)).toEqual({ 200: 1, 409: 9 });
     expect(await insist(guests, 3)).toEqual({ 409: 10 });
     expect(await startedByParticipants()).toBe(3);
   });
 
-  test('and starts, stops and starts between each other too', async () => {
+  test('at most 3 recordings without a file, also with concurrent starts and stops', async () => {
     const guests = await concurrently(3, () => addGuest(app, place()));
     for (let round = 0; round < 2; round += 1) {
       await concurrently(30, async (index) => {
@@ -267,7 +267,7 @@ describe('what participants start is bounded', () => {
     }
   });
 
-  test('10 starts at once by 3 participants keep the bound of an hour', async () => {
+  test('at most 10 recordings an hour, also with 10 starts at once by 3 participants', async () => {
     const guests = await concurrently(3, () => addGuest(app, place()));
     for (const index of Array.from({ length: 9 }).keys()) await recordInRoom(guests[index % 3] ?? '', true);
     const first = await insist(guests, 0);
@@ -277,8 +277,8 @@ describe('what participants start is bounded', () => {
   });
 });
 
-describe('what a participant finds by stopping', () => {
-  test('one that runs, whoever started it', async () => {
+describe('a participant can stop', () => {
+  test('a running recording, whoever started it', async () => {
     const guest = await addGuest(app, place());
     const own = (await start(team.admin.token)).body.recording;
     expect((await stopInRoom(guest, own.id)).body.recording).toMatchObject({
@@ -289,7 +289,7 @@ describe('what a participant finds by stopping', () => {
     expect((await stopInRoom(guest, atProvider)).status).toBe(200);
   });
 
-  test('not what has ended, unless they started it: 404, whatever became of it', async () => {
+  test('no recording that is not running, unless they started it: 404, whatever its status', async () => {
     const [guest, another] = [await addGuest(app, place()), await addGuest(app, place())];
     const { recording } = (await start(team.admin.token, { title: 'Secret' })).body;
     await stop(team.admin.token, recording.id);
@@ -303,7 +303,7 @@ describe('what a participant finds by stopping', () => {
     expect(await app.services.db.recording.findMany({ where: place(), orderBy: { id: 'asc' } })).toEqual(before);
   });
 
-  test('their own again, and nothing changes', async () => {
+  test('their own recording again, which changes nothing', async () => {
     const guest = await addGuest(app, place());
     const { recording } = (await startInRoom(guest)).body;
     const first = await stopInRoom(guest, recording.id);
@@ -314,7 +314,7 @@ describe('what a participant finds by stopping', () => {
 });
 
 describe('stop', () => {
-  test('the first end stays, and nothing else changes', async () => {
+  test('sets the end once, and changes nothing else', async () => {
     const { recording } = (await start(team.admin.token)).body;
     const first = await stop(team.admin.token, recording.id);
     expect(first.body.recording).toEqual({ ...recording, ended_at: expect.any(Number) });
@@ -323,7 +323,7 @@ describe('stop', () => {
     expect(await eventsOf(app, team.id, 'recording.completed')).toEqual([]);
   });
 
-  test('unknown, and of another room, alike: 404', async () => {
+  test('an unknown recording and one of another room get the same 404', async () => {
     const other = (await app.http.post(ROOMS, team.admin.token, { workspace_id: team.id })).body.room;
     const elsewhere = await startAtProvider(app, { workspaceId: team.id, roomId: other.id, archiveId: 'x' });
     const guest = await addGuest(app, place());
@@ -335,7 +335,7 @@ describe('stop', () => {
     expect((await app.services.db.recording.findFirst({ where }))?.endedAt).toBeNull();
   });
 
-  test('of what is over nothing changes', async () => {
+  test('a finished recording does not change', async () => {
     for (const status of ['available', 'failed'] as const) {
       const { recording } = (await start(team.admin.token, { archive_id: status })).body;
       const fileKey = 'v1/x';
@@ -347,7 +347,7 @@ describe('stop', () => {
     }
   });
 
-  test('is for the user of the room', async () => {
+  test('is allowed for the user of the room only', async () => {
     const { recording } = (await start(team.admin.token)).body;
     const strangers: Person[] = [team.owner, team.member, team.outsider];
     for (const { token } of strangers) expectError(await stop(token, recording.id), 404, 'Room not found');

@@ -1,4 +1,4 @@
-/** The file of a recording: who may upload it, what is taken, and that it is there whole or not at all. */
+/** Uploading the file of a recording: access, accepted files, and that it is stored in full or not at all. */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -88,7 +88,7 @@ function rowOf(id: number) {
   return app.services.db.recording.findFirst({ where: { workspaceId: team.id, id } });
 }
 
-/** What is left of uploads in the workspace. */
+/** The objects, staged files and rows that uploads have left in the workspace. */
 async function traces() {
   return {
     available: await app.services.db.recording.count({ where: { workspaceId: team.id, status: 'available' } }),
@@ -101,7 +101,7 @@ const NOTHING = { available: 0, completed: 0, objects: 0, staged: 0 };
 const ONE = { available: 1, completed: 1, objects: 1, staged: 0 };
 
 describe('an upload', () => {
-  test('makes the recording available, with all that the file tells', async () => {
+  test('makes the recording available, with the metadata of the file', async () => {
     const bytes = mp4();
     const { status, body } = await post([multipart(fieldPart('title', 'ignored'), part(bytes))]);
     expect(status).toBe(200);
@@ -129,18 +129,18 @@ describe('an upload', () => {
     expect(workspace?.recordingSeconds).toBe(62n);
   });
 
-  test('once more, after an answer that got lost: 409, by the token too, and the file stays', async () => {
+  test('again after a lost response: 409, with the token too, and the file stays', async () => {
     expect((await post()).status).toBe(200);
     const before = await rowOf(recording.id);
     for (const token of [recording.token, team.admin.token])
       expectError(await post(undefined, token), 409, 'The recording already has a file');
     expect(await rowOf(recording.id)).toEqual(before);
     expect(await traces()).toEqual(ONE);
-    // A token that is kept does not keep the next recording from starting.
+    // The token of a finished recording does not prevent the next recording.
     expect((await startRecording()).id).not.toBe(recording.id);
   });
 
-  test('keeps the end that was told', async () => {
+  test('does not change the end of a stopped recording', async () => {
     await app.http.post(`${ROOMS}/${room.name}/recordings/${recording.id}/stop`, team.admin.token);
     const ended = (await rowOf(recording.id))?.endedAt;
     app.clock.advance(60_000);
@@ -148,7 +148,7 @@ describe('an upload', () => {
     expect((await rowOf(recording.id))?.endedAt).toEqual(ended);
   });
 
-  test('of a recording that a provider has at its place takes what would be copied off the list', async () => {
+  test('of a recording with a file at its provider removes it from the copy queue', async () => {
     await advance(
       app,
       { workspaceId: team.id, roomId: room.id, archiveId: recording.archiveId },
@@ -163,7 +163,7 @@ describe('an upload', () => {
 });
 
 describe('who may upload', () => {
-  test('the user of the room, by session or key, whatever their role', async () => {
+  test('the user of the room may, by session or key, whatever their role', async () => {
     const key = await addKey(app, team.id, team.admin);
     for (const token of [team.admin.token, key]) {
       expect((await uploadFile(app, recording.id, token)).status).toBe(200);
@@ -173,7 +173,7 @@ describe('who may upload', () => {
     expect((await uploadFile(app, recording.id, team.admin.token)).status).toBe(200);
   });
 
-  test('others hear so while the body is still to come', async () => {
+  test('others are refused before the body is read', async () => {
     const other = await addTeam(app);
     const foreignKey = await addKey(app, other.id, other.owner);
     const stopped = app.http.post(`${ROOMS}/${room.name}/recordings/${recording.id}/stop`, team.admin.token);
@@ -202,7 +202,7 @@ describe('who may upload', () => {
     expect(await traces()).toEqual(NOTHING);
   });
 
-  test('the token opens nothing else', async () => {
+  test('the token grants access to nothing else', async () => {
     for (const path of ['/api/auth/me', '/api/dashboard/recordings', team.path])
       expect((await app.http.get(path, recording.token)).status).toBe(401);
     expect((await upload(app, team.path, recording.token)).status).toBe(401);
@@ -213,7 +213,7 @@ describe('who may upload', () => {
     expectError(await send(urlOf(), [multipart(part())], { headers }), 403, 'Cross-origin request refused');
   });
 
-  test('one caller too often: 429', async () => {
+  test('a caller above the rate limit: 429', async () => {
     const limited = await startTestApp({ limits: { perCredential: 40 } });
     const { admin, path } = await addTeam(limited);
     const { body } = await limited.http.post(ROOMS, admin.token, { workspace_id: Number(path.split('/').at(-1)) });
@@ -226,8 +226,8 @@ describe('who may upload', () => {
   });
 });
 
-describe('what is taken', () => {
-  test('exactly the limit passes, one byte more is refused, announced or not', async () => {
+describe('accepted files', () => {
+  test('exactly the limit is accepted, one byte more is refused, with and without Content-Length', async () => {
     const tooLarge = [multipart(part(mp4(2 * MIB + 1)))];
     for (const options of [{}, { length: tooLarge[0]?.length ?? 0 }, { length: 500_000_000 }]) {
       const answer = await send(urlOf(), tooLarge, { token: recording.token, ...options });
@@ -239,7 +239,7 @@ describe('what is taken', () => {
     expect(body.recording.size).toBe(2 * MIB);
   });
 
-  test('only MP4, by what is declared and by its bytes', async () => {
+  test('only MP4 is accepted, by the declared type and by the bytes', async () => {
     const message = 'Only MP4 files are supported';
     for (const wrong of [
       filePart({ bytes: makePdf() }),
@@ -262,8 +262,8 @@ describe('what is taken', () => {
   });
 });
 
-describe('several at once, and meanwhile', () => {
-  test('of ten uploads at once one wins, and the others leave nothing', async () => {
+describe('concurrent uploads and changes', () => {
+  test('of ten uploads at once one succeeds, and the others leave nothing behind', async () => {
     const tokens = [recording.token, team.admin.token];
     const answers = await concurrently(10, (index) => post(undefined, tokens[index % 2]));
     const counts = countStatuses(answers);
@@ -273,7 +273,7 @@ describe('several at once, and meanwhile', () => {
     expect(await traces()).toEqual(ONE);
   });
 
-  test('while one is under way the next ones hear so at once, and none of their bytes is stored', async () => {
+  test('during an upload further ones are refused at once, and none of their bytes is stored', async () => {
     const answer = await interrupted(async () => {
       const others = await concurrently(12, (index) => {
         const { promise, resolve } = Promise.withResolvers<void>();
@@ -292,7 +292,7 @@ describe('several at once, and meanwhile', () => {
     expect(await traces()).toEqual(ONE);
   });
 
-  test('one that was cut off, or refused, lets the next one in', async () => {
+  test('an upload that was cut off or refused does not block the next one', async () => {
     const body = multipart(part(mp4(1_500_000)));
     const socket = await openUpload(urlOf(), recording.token, `Content-Length: ${body.length}`);
     await writeAll(socket, body.subarray(0, 700_000));
@@ -304,7 +304,7 @@ describe('several at once, and meanwhile', () => {
     expect((await post()).status).toBe(200);
   });
 
-  test('another one does not keep that of another recording out', async () => {
+  test('an upload does not block that of another recording', async () => {
     const answer = await interrupted(async () => {
       await app.http.post(`${ROOMS}/${room.name}/recordings/${recording.id}/stop`, team.admin.token);
       const another = await startRecording();
@@ -313,7 +313,7 @@ describe('several at once, and meanwhile', () => {
     expect(answer.status).toBe(200);
   });
 
-  test('through two processes one wins, and the other leaves nothing', async () => {
+  test('of uploads to two processes one succeeds, and the other leaves nothing behind', async () => {
     const second = await startUploadServer(app, {});
     const url = `${second.url}/api/recordings/${recording.id}/file`;
     const answer = await interrupted(async () => {
@@ -324,7 +324,7 @@ describe('several at once, and meanwhile', () => {
     await second.close();
   });
 
-  test('one that was let in before another ended is refused before anything of it is stored', async () => {
+  test('an upload that was admitted before another one ended is refused before it is stored', async () => {
     const { services } = app;
     const uploader = await uploaderOf();
     expect((await post()).status).toBe(200);
@@ -337,7 +337,7 @@ describe('several at once, and meanwhile', () => {
     });
   });
 
-  /** The uploader that the server finds by the token. */
+  /** Finds the uploader by the token. */
   const uploaderOf = async () => {
     const recorder = await findRecorder(app.services.db, recording.token);
     if (recorder === null) throw new Error('The token is one');
@@ -345,7 +345,7 @@ describe('several at once, and meanwhile', () => {
   };
   const hourlySettings = () => ({ ...app.services.settings, recordingTimeoutHours: 1 });
 
-  /** Sends an upload that waits half-way for `meanwhile`. */
+  /** Sends an upload that pauses half-way until `meanwhile` has run. */
   const interrupted = (meanwhile: () => Promise<unknown>, token = recording.token) => {
     const bytes = multipart(part(mp4(1_500_000)));
     const body = async function* () {
@@ -373,14 +373,14 @@ describe('several at once, and meanwhile', () => {
     expect(await traces()).toEqual(NOTHING);
   });
 
-  test('the uploader is removed: 404; with the token it goes on', async () => {
+  test('the uploader is removed: 404; an upload with the token still succeeds', async () => {
     const leave = () => app.http.delete(`${team.path}/members/${team.admin.id}`, team.owner.token);
     expectError(await interrupted(leave, team.admin.token), 404, 'Recording not found');
     expect(await traces()).toEqual(NOTHING);
     expect((await post()).status).toBe(200);
   });
 
-  test('an upload that has begun is heard of, and not taken for a file that never comes', async () => {
+  test('a recording does not become stale when its upload begins', async () => {
     app.clock.advance(23 * HOUR_MS);
     const answer = await interrupted(async () => {
       app.clock.advance(2 * HOUR_MS);
@@ -390,7 +390,7 @@ describe('several at once, and meanwhile', () => {
     expect(answer.status).toBe(200);
   });
 
-  test('however long it takes: it is heard of again and again', async () => {
+  test('a recording does not become stale during its upload, however long that takes', async () => {
     const ticker = createManualTicker();
     const slowly = async function* () {
       const bytes = mp4(300_000);
@@ -417,7 +417,7 @@ describe('several at once, and meanwhile', () => {
   });
 });
 
-describe('what goes wrong leaves nothing, and may be tried again', () => {
+describe('a failed upload leaves nothing behind and can be repeated:', () => {
   test('the store is down', async () => {
     faults.put = failUnavailable;
     const answer = await post();
@@ -429,7 +429,7 @@ describe('what goes wrong leaves nothing, and may be tried again', () => {
     expect(await traces()).toEqual(ONE);
   });
 
-  test('the database refuses', async () => {
+  test('the database rejects the row', async () => {
     const { db } = app.services;
     await db.$executeRawUnsafe(
       `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'secret detail'; end $$`,
@@ -445,7 +445,7 @@ describe('what goes wrong leaves nothing, and may be tried again', () => {
     expect((await post()).status).toBe(200);
   });
 
-  test('the client goes away before its last byte', async () => {
+  test('the client disconnects before its last byte', async () => {
     const body = multipart(part(mp4(1_500_000)));
     const socket = await openUpload(urlOf(), recording.token, `Content-Length: ${body.length}`);
     await writeAll(socket, body.subarray(0, -10));
@@ -456,7 +456,7 @@ describe('what goes wrong leaves nothing, and may be tried again', () => {
     expect((await rowOf(recording.id))?.status).toBe('started');
   });
 
-  test('the client goes away right after its last byte: the file is kept, however slow the store', async () => {
+  test('the client disconnects after its last byte: the file is stored, however slow the store is', async () => {
     const { promise: gone, resolve } = Promise.withResolvers<void>();
     faults.put = (key, source, options) => {
       const slowly = async function* () {
@@ -477,7 +477,7 @@ describe('what goes wrong leaves nothing, and may be tried again', () => {
     expect((await rowOf(recording.id))?.size).toBe(1_500_000n);
   });
 
-  test('a body that drips in gets 408', async () => {
+  test('a body that arrives too slowly: 408', async () => {
     const server = await startUploadServer(app, { periodMs: 60, minBytes: 1_000, drainMs: 50 });
     const url = `${server.url}/api/recordings/${recording.id}/file`;
     const socket = await openUpload(url, recording.token, 'Content-Length: 1000000');
@@ -490,6 +490,6 @@ describe('what goes wrong leaves nothing, and may be tried again', () => {
   });
 });
 
-test('through fetch, as a browser sends it', async () => {
+test('an upload with fetch, as a browser sends it', async () => {
   expect((await uploadFile(app, recording.id, recording.token, videoForm())).status).toBe(200);
 });

@@ -1,4 +1,4 @@
-/** Rooms by API key: the key acts for its creator, in its one workspace. */
+/** Rooms by API key: a key acts for its creator, in its workspace only. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Answer } from '../support/http.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -21,7 +21,7 @@ function expectError(answer: Answer, status: number, message: string): void {
   expect([answer.status, answer.body.message]).toEqual([status, message]);
 }
 
-test("a room goes to the key's workspace, and belongs to the key's creator", async () => {
+test("a new room is in the key's workspace and belongs to the key's creator", async () => {
   const key = await addKey(app, team.id, team.admin);
   for (const json of [{}, { workspace_id: team.id }])
     expect(await app.http.post(ROOMS, key, json)).toMatchObject({
@@ -30,7 +30,7 @@ test("a room goes to the key's workspace, and belongs to the key's creator", asy
     });
 });
 
-test('another workspace: 403, one that is none: 404', async () => {
+test('another workspace: 403, an unknown one: 404', async () => {
   const key = await addKey(app, team.id, team.admin);
   const { workspaces } = await team.admin.client.workspaces.list.query();
   const elsewhere = [other.id, ...workspaces.map(({ id }) => id).filter((id) => id !== team.id)];
@@ -41,7 +41,7 @@ test('another workspace: 403, one that is none: 404', async () => {
   expectError(await app.http.get(`${other.path}/rooms`, key), 403, 'Forbidden');
 });
 
-test("it reaches its creator's rooms in that workspace, and no others", async () => {
+test("a key has access to its creator's rooms in its workspace, and to no others", async () => {
   const key = await addKey(app, team.id, team.owner);
   await app.http.post(ROOMS, team.owner.token, { name: 'of-the-team', workspace_id: team.id });
   await app.http.post(ROOMS, team.owner.token, { name: 'in-personal' });
@@ -56,7 +56,7 @@ test("it reaches its creator's rooms in that workspace, and no others", async ()
   expect((await app.http.get(`${team.path}/rooms`, key)).body.rooms.length).toBeGreaterThan(1);
 });
 
-test('it has the role that its creator has now', async () => {
+test('a key has the current role of its creator', async () => {
   const { id, owner, member } = team;
   await owner.client.members.changeRole.mutate({ id, userId: member.id, role: 'admin' });
   const key = await addKey(app, id, member);

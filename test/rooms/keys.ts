@@ -3,7 +3,7 @@ import { hashToken } from '../../src/auth/tokens.ts';
 import type { TestApp } from '../support/test-app.ts';
 import type { Person } from '../support/world.ts';
 
-/** A key of a workspace that acts for its creator. */
+/** Creates an API key of a workspace. */
 export async function addKey(app: TestApp, workspaceId: number, creator: Person): Promise<string> {
   const key = generateApiKey();
   await app.services.db.apiKey.create({

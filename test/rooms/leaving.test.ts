@@ -1,4 +1,4 @@
-/** Who leaves a workspace leaves their rooms there to its owner. */
+/** The rooms of a member who leaves a workspace are reassigned to its owner. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { concurrently } from '../support/concurrently.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -20,7 +20,7 @@ async function ownerOf(name: string): Promise<number | undefined> {
   return (await app.services.db.room.findUnique({ where: { name } }))?.userId;
 }
 
-/** Rooms whose user is no member of their workspace. */
+/** Counts the rooms whose user is not a member of their workspace. */
 function strayRooms(): Promise<unknown[]> {
   return app.services.db.$queryRaw`
   select r.id from rooms r left join members m on m.workspace_id = r.workspace_id and m.user_id = r.user_id
@@ -35,7 +35,7 @@ test.each<[string, (team: Team) => Promise<{ status: number }>]>([
   ['leaves', ({ path, admin }) => app.http.delete(`${path}/members/${admin.id}`, admin.token)],
   ['is removed', ({ path, admin, owner }) => app.http.delete(`${path}/members/${admin.id}`, owner.token)],
   ['deletes their account', ({ admin }) => deleteAccount(admin)],
-])('an admin who %s: rooms there pass to the owner', async (how, leave) => {
+])('the rooms of an admin who %s are reassigned to the owner', async (how, leave) => {
   const team = await addTeam(app);
   const other = await addTeam(app);
   const { token } = await other.owner.client.workspaces.invite.mutate({ id: other.id });
@@ -83,7 +83,7 @@ test.each<[string, (team: Team) => Promise<{ status: number }>]>([
   expect(await strayRooms()).toEqual([]);
 });
 
-test('being demoted while creating and changing rooms: never a change after it', async () => {
+test('after a demotion no concurrent creation or update of a room succeeds', async () => {
   await concurrently(6, async () => {
     const team = await addTeam(app);
     const name = await newRoom(team.admin, team.id);
@@ -98,7 +98,7 @@ test('being demoted while creating and changing rooms: never a change after it',
   });
 });
 
-test('two account deletions and removals that cross do not hang or fail', async () => {
+test('concurrent account deletions and removals do not deadlock or fail', async () => {
   await concurrently(6, async () => {
     const [one, two] = [await addTeam(app), await addTeam(app)];
     for (const [from, to] of [

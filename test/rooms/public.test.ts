@@ -1,4 +1,4 @@
-/** What a room shows of itself to whoever would join it. */
+/** The public fields of a room. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
@@ -18,7 +18,7 @@ const shown = {
   scheduled_at: 1_800_000_000.25,
 };
 
-test('anyone reads these five fields, and nothing else, with any credential or none', async () => {
+test('anyone can read these five fields and no others, with any credential or none', async () => {
   const input = { ...shown, workspace_id: team.id, waiting_room_message: 'Soon', session_id: 'secret' };
   const { room } = (await app.http.post('/api/dashboard/rooms', team.admin.token, input)).body;
   for (const token of [undefined, 'x', team.outsider.token, team.admin.token]) {
@@ -29,7 +29,7 @@ test('anyone reads these five fields, and nothing else, with any credential or n
   expect(typed).toEqual({ room: { name: room.name, ...shown } });
 });
 
-test('a room that is none: 404', async () => {
+test('an unknown room: 404', async () => {
   for (const name of ['no-such-room', 'A', '%00', 'x'.repeat(65)]) {
     const { status, body } = await app.http.get(`/api/rooms/${name}`);
     expect([status, body.message]).toEqual([404, 'Room not found']);

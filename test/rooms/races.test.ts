@@ -1,4 +1,4 @@
-/** Rooms when many act at once. */
+/** Concurrent changes of rooms. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -24,19 +24,19 @@ test('of 50 rooms with one name, in three workspaces, exactly one is created, wi
   expect(events.map(({ data }) => data)).toMatchObject([{ room_name: 'wanted' }]);
 });
 
-test('50 rooms without a name are 50 rooms', async () => {
+test('50 rooms that are created without a name at once have different names', async () => {
   const answers = await concurrently(50, () => app.http.post(ROOMS, team.admin.token));
   expect(countStatuses(answers)).toEqual({ 201: 50 });
   expect(new Set(answers.map(({ body }) => body.room.name)).size).toBe(50);
 });
 
-test('of 20 deletions of one room exactly one finds it', async () => {
+test('of 20 deletions of one room exactly one succeeds', async () => {
   await app.http.post(ROOMS, team.admin.token, { name: 'once' });
   const answers = await concurrently(20, () => app.http.delete(`${ROOMS}/once`, team.admin.token));
   expect(countStatuses(answers)).toEqual({ 200: 1, 404: 19 });
 });
 
-test('a room that is deleted while it is changed is changed or gone', async () => {
+test('a concurrent update of a deleted room succeeds or gets 404', async () => {
   await concurrently(10, async (index) => {
     const path = `${ROOMS}/changing-${index}`;
     await app.http.post(ROOMS, team.admin.token, { name: `changing-${index}`, workspace_id: team.id });
@@ -51,7 +51,7 @@ test('a room that is deleted while it is changed is changed or gone', async () =
   });
 });
 
-test('a workspace that is deleted while rooms are created and changed in it takes all of them along', async () => {
+test('a workspace that is deleted while its rooms are created and updated leaves none behind', async () => {
   await concurrently(6, async (index) => {
     const owner = await addPerson(app);
     const { workspace } = await owner.client.workspaces.create.mutate({ name: 'Short-lived' });

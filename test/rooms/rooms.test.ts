@@ -1,4 +1,4 @@
-/** Rooms of a user: what goes in and out, through REST and, where the transports could differ, through tRPC. */
+/** Rooms of a user: requests and responses, by REST and, where the transports could differ, by tRPC. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Answer } from '../support/http.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -40,7 +40,7 @@ function expectError(answer: Answer, status: number, message: string): void {
 }
 
 describe('creating', () => {
-  test('without a body: a generated name, the defaults, in Personal', async () => {
+  test('without a body uses a generated name, the defaults and the Personal workspace', async () => {
     const { status, body } = await create(ada.token);
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -62,7 +62,7 @@ describe('creating', () => {
     });
   });
 
-  test('with every field; tRPC answers the same shape', async () => {
+  test('accepts every field; tRPC returns the same fields', async () => {
     const settings = {
       scheduled_at: 1767225600.5,
       accent_color: '#0f0',
@@ -108,11 +108,11 @@ describe('creating', () => {
     expect([trpc.status, trpc.body.error.message]).toEqual([400, 'Invalid room name']);
   });
 
-  test.each(['ab', '1-2', '00', 'x'.repeat(64), 'a-b-c-d'])('name %j is one', async (name) => {
+  test.each(['ab', '1-2', '00', 'x'.repeat(64), 'a-b-c-d'])('name %j is valid', async (name) => {
     expect(await create(ada.token, { name })).toMatchObject({ status: 201, body: { room: { name } } });
   });
 
-  test('a taken name, whoever has it and wherever: 409, and nothing is left', async () => {
+  test('a name that any room of any workspace has: 409, and nothing is stored', async () => {
     const name = await newRoom(ada);
     const before = await app.services.db.room.count();
     for (const { token } of [ada, team.owner])
@@ -141,7 +141,7 @@ describe('creating', () => {
     [{ session_id: 'a\u0000' }, 'session_id must not contain control characters or invalid Unicode'],
     [{ workspace_id: '1' }, 'workspace_id must be a positive 32-bit integer'],
     [{ workspace_id: 0 }, 'workspace_id must be a positive 32-bit integer'],
-  ])('%j is refused, on creation and change alike', async (json, message) => {
+  ])('%j is refused, on creation and on update', async (json, message) => {
     expectError(await create(ada.token, json), 400, message);
     if ('workspace_id' in json) return;
     const path = `${ROOMS}/${await newRoom(ada)}`;
@@ -150,7 +150,7 @@ describe('creating', () => {
     expect((await app.http.get(path, ada.token)).body).toEqual(before.body);
   });
 
-  test('1e400 is no finite number', async () => {
+  test('1e400 is not a finite number', async () => {
     const headers = { 'content-type': 'application/json' };
     const body = '{"scheduled_at":1e400}';
     expectError(
@@ -177,7 +177,7 @@ describe('creating', () => {
     },
   );
 
-  test('true and false stand for 1 and 0', async () => {
+  test('true and false are accepted for 1 and 0', async () => {
     for (const [given, flag] of [
       [true, 1],
       [false, 0],
@@ -189,7 +189,7 @@ describe('creating', () => {
     }
   });
 
-  test('fields that are not ours to set are ignored', async () => {
+  test('read-only and unknown fields are ignored', async () => {
     const { body } = await create(ada.token, { id: 1, user_id: team.owner.id, created_at: 5, recording_count: 9 });
     expect(body.room).toMatchObject({ user_id: ada.id, recording_count: 0 });
     expect(body.room.created_at).toBeGreaterThan(5);
@@ -223,8 +223,8 @@ describe('creating', () => {
   });
 });
 
-describe('who may', () => {
-  test('nobody without a credential', async () => {
+describe('access', () => {
+  test('every operation requires a credential', async () => {
     for (const answer of [
       await create(undefined),
       await app.http.get(ROOMS),
@@ -236,7 +236,7 @@ describe('who may', () => {
       expectError(answer, 401, 'Unauthorized');
   });
 
-  test('in a workspace owner and admin create; members and strangers do not', async () => {
+  test('the owner and admins of a workspace may create rooms; members and others may not', async () => {
     const input = { workspace_id: team.id };
     for (const { token, id } of [team.owner, team.admin])
       expect(await create(token, input)).toMatchObject({ status: 201, body: { room: { user_id: id, ...input } } });
@@ -247,11 +247,11 @@ describe('who may', () => {
     expectError(await create(ada.token, { workspace_id: 2_147_483_647 }), 404, 'Workspace not found');
   });
 
-  test('Personal of somebody else is a workspace like any other', async () => {
+  test('the Personal workspace of another user is refused like any other', async () => {
     expectError(await create(team.owner.token, { workspace_id: personalId }), 403, 'Forbidden');
   });
 
-  test('who is demoted reads their rooms there, and changes them no more', async () => {
+  test('a user who is demoted to member may read their rooms, and not change them', async () => {
     const { owner, member, id, path } = team;
     await owner.client.members.changeRole.mutate({ id, userId: member.id, role: 'admin' });
     const name = await newRoom(member, { workspace_id: id });
@@ -266,7 +266,7 @@ describe('who may', () => {
     );
   });
 
-  test("another user's room is as unknown as one that is none, for every operation", async () => {
+  test("every operation returns the same 404 for another user's room and for an unknown one", async () => {
     const name = await newRoom(team.owner, { workspace_id: team.id });
     const unknown = [name, 'no-such-room', 'No Room', '%00', '%E2%98%83', 'x'.repeat(500)];
     for (const path of unknown.map((each) => `${ROOMS}/${each}`)) {
@@ -279,8 +279,8 @@ describe('who may', () => {
   });
 });
 
-describe('changing', () => {
-  test('only what is sent changes, and never the name', async () => {
+describe('updating', () => {
+  test('changes only the fields that are sent, and never the name', async () => {
     const name = await newRoom(ada, { display_name: 'Before', scheduled_at: 5, waiting_room_enabled: 1 });
     const path = `${ROOMS}/${name}`;
     const before = (await app.http.get(path, ada.token)).body.room;
@@ -295,14 +295,14 @@ describe('changing', () => {
     expect(room).toEqual({ ...body.room, waiting_room_enabled: 0 });
   });
 
-  test('null clears what can be empty', async () => {
+  test('clears nullable fields that are null', async () => {
     const name = await newRoom(ada, { display_name: 'X', scheduled_at: 5, waiting_room_message: 'Wait' });
     const cleared = { display_name: null, scheduled_at: null, waiting_room_message: null };
     const { body } = await app.http.patch(`${ROOMS}/${name}`, ada.token, cleared);
     expect(body.room).toMatchObject(cleared);
   });
 
-  test('a blank display name is none', async () => {
+  test('turns a blank display name into null', async () => {
     const name = await newRoom(ada, { display_name: 'X' });
     expect(
       (await app.http.patch(`${ROOMS}/${name}`, ada.token, { display_name: ' ' })).body.room.display_name,
@@ -311,7 +311,7 @@ describe('changing', () => {
 });
 
 describe('deleting', () => {
-  test('once; the name is free again', async () => {
+  test('succeeds once, and the name can be used again', async () => {
     const name = await newRoom(ada);
     expect(await app.http.delete(`${ROOMS}/${name}`, ada.token)).toMatchObject({ status: 200, body: { ok: true } });
     expectError(await app.http.delete(`${ROOMS}/${name}`, ada.token), 404, 'Room not found');
@@ -330,12 +330,12 @@ describe('lists', () => {
 
   const idsOf = ({ body }: Answer): number[] => body.rooms.map(({ id }: { id: number }) => id);
 
-  test('all own rooms, newest first', async () => {
+  test('contain all rooms of the user, newest first', async () => {
     expect(idsOf(await app.http.get(ROOMS, lister.token))).toEqual(own);
     expect((await lister.client.rooms.list.query()).rooms.map(({ id }) => id)).toEqual(own);
   });
 
-  test('limit and offset cut a page out of it', async () => {
+  test('return a page by limit and offset', async () => {
     expect(idsOf(await app.http.get(`${ROOMS}?limit=2`, lister.token))).toEqual(own.slice(0, 2));
     expect(idsOf(await app.http.get(`${ROOMS}?limit=2&offset=1`, lister.token))).toEqual(own.slice(1, 3));
     expect(idsOf(await app.http.get(`${ROOMS}?offset=4`, lister.token))).toEqual(own.slice(4));
@@ -347,7 +347,7 @@ describe('lists', () => {
     expect((await app.http.get(`${team.path}/rooms?${query}`, team.member.token)).status).toBe(400);
   });
 
-  test('members see all rooms of the workspace, and only those', async () => {
+  test('contain all rooms of a workspace for its members', async () => {
     const { id, path, owner, admin, member, outsider } = await addTeam(app, 'Listed');
     const rooms = [await newRoom(owner, { workspace_id: id }), await newRoom(admin, { workspace_id: id })];
     await newRoom(admin);

@@ -1,4 +1,4 @@
-/** What a meeting provider calls a room: one room's alone in its workspace. */
+/** The session of a room at its meeting provider, which is unique in the workspace. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -22,7 +22,7 @@ function change(name: string, json: object) {
   return app.http.patch(`${ROOMS}/${name}`, team.owner.token, json);
 }
 
-test('is set, trimmed, changed and cleared', async () => {
+test('a session is set, trimmed, changed and cleared', async () => {
   expect(await create({ name: 'one' })).toMatchObject({ status: 201, body: { room: { session_id: null } } });
   const { body } = await create({ name: 'two', session_id: ' 2_MX4xMjM~ ' });
   expect(body.room.session_id).toBe('2_MX4xMjM~');
@@ -37,7 +37,7 @@ test('is set, trimmed, changed and cleared', async () => {
   expect(room.session_id).toBe('s-3');
 });
 
-test("another room's: 409, and nothing changes; in another workspace it is free", async () => {
+test('the session of another room: 409, and nothing changes; another workspace may use it', async () => {
   await create({ name: 'first', session_id: 'shared' });
   await create({ name: 'second', session_id: 'own' });
   expect(await create({ name: 'third', session_id: 'shared' })).toMatchObject({
@@ -61,7 +61,7 @@ test("another room's: 409, and nothing changes; in another workspace it is free"
   expect(elsewhere.status).toBe(201);
 });
 
-test('of 20 rooms that want one session, exactly one gets it', async () => {
+test('of 20 rooms that set the same session at once, exactly one gets it', async () => {
   const created = await concurrently(20, (index) => create({ name: `wants-${index}`, session_id: 'wanted' }));
   expect(countStatuses(created)).toEqual({ 201: 1, 409: 19 });
   for (let index = 0; index < 10; index += 1) await create({ name: `has-none-${index}` });

@@ -1,15 +1,15 @@
-/** Generated names. */
+/** Generated room names. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRoom } from '../../src/features/rooms/create-room.ts';
 import { adjectives, nouns } from '../../src/features/rooms/name-words.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addPerson, type Person } from '../support/world.ts';
 
-describe('the words', () => {
+describe('the word lists', () => {
   test.each([
     ['adjectives', adjectives],
     ['nouns', nouns],
-  ])('%s: at least 200, each once, lower-case a-z', (_, words) => {
+  ])('%s: at least 200 different words of lower-case a-z', (_, words) => {
     expect(words.length).toBeGreaterThanOrEqual(200);
     expect(new Set(words).size).toBe(words.length);
     expect(words.filter((word) => !/^[a-z]{3,12}$/.test(word))).toEqual([]);
@@ -27,17 +27,17 @@ describe('suggestions', () => {
 
   const suggest = async (): Promise<string> => (await app.http.get('/api/dashboard/generate-name')).body.name;
 
-  test('need no credential, and differ', async () => {
+  test('need no credential, and are random', async () => {
     const names = await Promise.all(Array.from({ length: 20 }, suggest));
     for (const name of names) expect(name).toMatch(/^[a-z]+-[a-z]+$/);
     expect(new Set(names).size).toBeGreaterThan(10);
   });
 
-  test('a bad credential does not matter', async () => {
+  test('ignore an invalid credential', async () => {
     expect((await app.http.get('/api/dashboard/generate-name', 'lns_none')).status).toBe(200);
   });
 
-  test('creation without a name tries again where somebody was faster', async () => {
+  test('are tried again if another room gets the name first', async () => {
     const taken = (await app.http.post('/api/dashboard/rooms', ada.token)).body.room.name;
     const suggestions = [taken, taken, 'free-at-last'];
     const caller = {
@@ -52,7 +52,7 @@ describe('suggestions', () => {
     await expect(createRoom(app.services, caller, {}, async () => taken)).rejects.toThrow('No free room name');
   });
 
-  test('a name that is taken is not suggested: when all pairs of words are, a number follows', async () => {
+  test('are never taken: if all pairs of words are, a number follows', async () => {
     const { db } = app.services;
     await db.$executeRaw`
       insert into rooms (workspace_id, name, user_id, accent_color, created_at, last_used_at)
@@ -64,7 +64,7 @@ describe('suggestions', () => {
     expect(body.room.name).toMatch(/^[a-z]+-[a-z]+-\d{4,6}$/);
   });
 
-  test('a list without a limit is bounded', async () => {
+  test('a list without a limit has a maximum', async () => {
     const { body } = await app.http.get('/api/dashboard/rooms', ada.token);
     expect(body.rooms).toHaveLength(10_000);
   });

@@ -1,4 +1,4 @@
-/** Callbacks in the shape of the providers' public documentation, signed as they sign. */
+/** Callbacks as the public documentation of the providers shows them, signed as the providers sign. */
 import { createHash, createHmac } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { AccessToken } from 'livekit-server-sdk';
@@ -7,12 +7,12 @@ import type { Callback } from '../../../src/features/meeting-providers/adapters/
 type Fields = Readonly<Record<string, unknown>>;
 type SignedHeaders = Record<string, string>;
 
-/** When everything in these callbacks happened. */
+/** The time of every event in these callbacks. */
 export const RECORDED_AT = new Date('2026-03-02T10:00:00Z');
 
 const milliseconds = RECORDED_AT.getTime();
 const seconds = milliseconds / 1000;
-/** LiveKit's 64-bit integers are texts. */
+/** LiveKit sends 64-bit integers as strings. */
 function nanoseconds(afterSeconds: number): string {
   return `${seconds + afterSeconds}000000000`;
 }
@@ -22,12 +22,12 @@ export const ARCHIVE_ID = 'b40ef09b-3811-4726-b508-e41a0f96c68f';
 export const ROOM_NAME = 'amber-falcon';
 export const EGRESS_ID = 'EG_GeMtWeHLVyzk';
 
-/** The bytes of a body: a value as JSON, a text as it is. */
+/** Encodes a body: a value as JSON, a text unchanged. */
 export function bodyOf(value: unknown): Buffer {
   return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-/** An archive status callback; as of a composed archive that is available, with the fields replaced. */
+/** An archive status callback of a composed archive that is available, with these fields replaced. */
 export function vonageArchive(fields: Fields = {}) {
   return {
     id: ARCHIVE_ID,
@@ -41,12 +41,14 @@ export function vonageArchive(fields: Fields = {}) {
     sessionId: SESSION_ID,
     size: 18023312,
     status: 'available',
-    url: 'https://tokbox.com.archive2.s3.amazonaws.com/123456/09141e29-8770-439b-b180-337d7e637545/archive.mp4?Signature=x',
+    url:
+      'https://tokbox.com.archive2.s3.amazonaws.com/123456/09141e29-8770-439b-b180-337d7e637545/' +
+      'archive.mp4?Signature=x',
     ...fields,
   };
 }
 
-/** `started` and `failed` as they are sent: nothing has been recorded. */
+/** A callback with the status `started` or `failed`: nothing has been recorded. */
 export function vonageEmptyArchive(status: string, fields: Fields = {}) {
   return vonageArchive({ status, duration: 0, size: 0, url: null, ...fields });
 }
@@ -70,7 +72,7 @@ export function vonageConnection(event: string, fields: Fields = {}, connection:
 }
 
 /**
- * The headers of a body that Vonage signs now or at `at`. Claims can be replaced; one that is undefined is left out.
+ * The headers of a body that Vonage signs now or at `at`. `claims` replaces claims; undefined removes one.
  */
 export async function signVonage(
   body: Buffer,
@@ -90,7 +92,7 @@ export async function signVonage(
   return { authorization: `Bearer ${signed}`, 'content-type': 'application/json' };
 }
 
-/** A token with its claims under another algorithm's name, signed with the secret: by HMAC, or not at all. */
+/** Forges a token: the same claims with another algorithm, signed with the secret by HMAC, or not signed. */
 export function resignToken(authorization: string, secret: string, alg: string): string {
   const [, claims] = authorization.split('.');
   const signed = `${Buffer.from(JSON.stringify({ alg, typ: 'JWT' })).toString('base64url')}.${claims}`;
@@ -98,7 +100,7 @@ export function resignToken(authorization: string, secret: string, alg: string):
   return alg === 'none' ? `${signed}.` : `${signed}.${createHmac(hash, secret).update(signed).digest('base64url')}`;
 }
 
-/** Any event, with the fields that each has. */
+/** An event with the fields that every event has. */
 export function livekitEvent(event: string, fields: Fields = {}) {
   return {
     event,
@@ -108,7 +110,7 @@ export function livekitEvent(event: string, fields: Fields = {}) {
   };
 }
 
-/** `participant_joined` or `participant_left` of a person, with the participant's fields replaced. */
+/** `participant_joined` or `participant_left` of a person, with these fields of the participant replaced. */
 export function livekitParticipant(event: string, participant: Fields = {}, fields: Fields = {}) {
   return livekitEvent(event, {
     room: {
@@ -135,7 +137,7 @@ export function livekitParticipant(event: string, participant: Fields = {}, fiel
   });
 }
 
-/** An egress event with the fields of its egress replaced: as of a room composite that writes one file. */
+/** An event of a room composite egress that writes one file, with these fields of the egress replaced. */
 export function livekitEgress(event: string, status: string, egress: Fields = {}, fields: Fields = {}) {
   return livekitEvent(event, {
     createdAt: String(seconds + 125),
@@ -155,7 +157,7 @@ export function livekitEgress(event: string, status: string, egress: Fields = {}
   });
 }
 
-/** The fields of an egress that has written its file. */
+/** The fields of an egress whose file is complete. */
 export function livekitFile(file: Fields = {}) {
   return {
     endedAt: nanoseconds(123),
@@ -173,7 +175,7 @@ export function livekitFile(file: Fields = {}) {
   };
 }
 
-/** The headers of a body that LiveKit signs now, by its own SDK. Its tokens are good for 5 minutes. */
+/** The headers of a body that LiveKit's SDK signs now. Its tokens are valid for 5 minutes. */
 export async function signLivekit(
   body: Buffer,
   apiKey: string,
@@ -185,7 +187,7 @@ export async function signLivekit(
   return { authorization: await token.toJwt(), 'content-type': 'application/webhook+json' };
 }
 
-/** An event of the generic provider, with the fields replaced. */
+/** An event of the generic provider, with these fields replaced. */
 export function genericEvent(type: string, subject: Fields, fields: Fields = {}) {
   return {
     type,
@@ -198,7 +200,7 @@ export function genericEvent(type: string, subject: Fields, fields: Fields = {})
   };
 }
 
-/** The headers of a body that is signed with a `whsec_` secret now or at `at`, or with a timestamp of any form. */
+/** The headers of a body signed with a `whsec_` secret, now, at `at`, or with any timestamp. */
 export function signGeneric(
   body: Buffer,
   secret: string,
@@ -215,7 +217,7 @@ export function signGeneric(
   };
 }
 
-/** A callback as the adapters get it. */
+/** A callback as an adapter receives it. */
 export function callbackOf(body: Buffer, headers: Callback['headers']): Callback {
   return { body, headers };
 }

@@ -34,14 +34,14 @@ describe('signatures', () => {
   const readSigned = (headers: Record<string, string | string[] | undefined>, bytes = body, now = NOW) =>
     generic.readAndVerify(callbackOf(bytes, headers), credentials, now);
 
-  test('what the standardwebhooks package signs is accepted', async () => {
+  test('a signature of the standardwebhooks package is accepted', async () => {
     const signature = new Webhook(secret).sign('msg_2', NOW, body);
     const timestamp = String(NOW.getTime() / 1000);
     const headers = { 'webhook-id': 'msg_2', 'webhook-timestamp': timestamp, 'webhook-signature': signature };
     expect(await readSigned(headers)).toMatchObject({ dedupeKey: 'msg_2', events: [{ kind: 'participant.left' }] });
   });
 
-  test('one good signature among several is enough, and one must be', async () => {
+  test('one of several signatures must be valid, and one is enough', async () => {
     const signature = good['webhook-signature'];
     const other = signGeneric(body, createGenericSecret(), { at: NOW })['webhook-signature'];
     for (const several of [`${other} ${signature}`, `v1a,x ${signature} ${other}`, `${signature} v2,`]) {
@@ -58,21 +58,24 @@ describe('signatures', () => {
     }
   });
 
-  test.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])('without one %s it is refused', async (name) => {
-    const message = 'webhook-id, webhook-timestamp and webhook-signature are required';
-    for (const value of [undefined, '', [good[name] ?? '', 'other']]) {
-      await expectUnverified(readSigned({ ...good, [name]: value }), message);
-    }
-  });
+  test.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])(
+    'a callback without exactly one %s is refused',
+    async (name) => {
+      const message = 'webhook-id, webhook-timestamp and webhook-signature are required';
+      for (const value of [undefined, '', [good[name] ?? '', 'other']]) {
+        await expectUnverified(readSigned({ ...good, [name]: value }), message);
+      }
+    },
+  );
 
-  test('id, timestamp and body are signed', async () => {
+  test('the signature covers the id, the timestamp and the body', async () => {
     const later = String(NOW.getTime() / 1000 + 1);
     await expectUnverified(readSigned({ ...good, 'webhook-id': 'msg_3' }), 'The signature is not valid');
     await expectUnverified(readSigned({ ...good, 'webhook-timestamp': later }), 'The signature is not valid');
     await expectUnverified(readSigned(good, Buffer.concat([body, body])), 'The signature is not valid');
   });
 
-  test('it is good for 5 minutes around its timestamp', async () => {
+  test('a signature is valid for 5 minutes before and after its timestamp', async () => {
     for (const distance of [-300_000, 300_000]) {
       expect((await readSigned(good, body, new Date(NOW.getTime() + distance))).events).toHaveLength(1);
       await expectUnverified(
@@ -91,7 +94,7 @@ describe('signatures', () => {
       ),
   );
 
-  test('an id that cannot be kept is refused', async () => {
+  test('an id that is too long or not visible ASCII is refused', async () => {
     for (const id of ['x'.repeat(201), 'a b', 'ä']) {
       await expectMalformed(
         read(genericEvent('participant.left', {}), { id }),
@@ -100,7 +103,7 @@ describe('signatures', () => {
     }
   });
 
-  test('a secret is whsec_ and 24 to 64 bytes', () => {
+  test('a secret is whsec_ followed by the base64 of 24 to 64 bytes', () => {
     const isSecret = (text: string) => GenericCredentials.safeParse({ secret: text }).success;
     expect(isSecret(createGenericSecret())).toBe(true);
     for (const bytes of [24, 25, 26, 64])
@@ -146,7 +149,7 @@ describe('events', () => {
     ]);
   });
 
-  test('recording.uploaded, with and without an address', async () => {
+  test('recording.uploaded, with and without a URL', async () => {
     const uploaded = { kind: 'recording.uploaded', ...archive, duration: null, size: 5_000_000_000 };
     expect(await eventsOf(genericEvent('recording.uploaded', { size: 5_000_000_000 }))).toEqual([
       { ...uploaded, file: null },
@@ -156,7 +159,7 @@ describe('events', () => {
     ).toEqual([{ ...uploaded, file: { url: 'https://a.example/b%20c' } }]);
   });
 
-  test('recording.available, for ever or until a time', async () => {
+  test('recording.available, with and without an expiry', async () => {
     const available = {
       kind: 'recording.available',
       ...archive,
@@ -180,7 +183,7 @@ describe('events', () => {
     ]);
   });
 
-  test('what is still to come happens now', async () => {
+  test('a time in the future becomes now', async () => {
     expect(await eventsOf(genericEvent('participant.left', {}, { occurred_at: SECONDS + 3600 }))).toMatchObject([
       { at: NOW },
     ]);
@@ -238,7 +241,7 @@ describe('events', () => {
   ])('%s is refused by name', async (_, value, message) => expectMalformed(read(value), message));
 });
 
-test('the shapes can be shown as JSON Schema, with a description for each field', () => {
+test('the schemas convert to JSON Schema, with a description of each field', () => {
   const schema = z.toJSONSchema(GenericEvent, { io: 'input' });
   const variants = schema.$defs?.MeetingProviderEvent?.oneOf ?? [];
   expect(variants).toHaveLength(7);

@@ -1,5 +1,5 @@
 /**
- * Whatever arrives, signed or not, an adapter accepts it or says that it is unverified or malformed, and nothing else.
+ * Whatever arrives, signed or not, an adapter accepts it, or throws UnverifiedCallback or MalformedCallback.
  */
 import {
   type Arbitrary,
@@ -81,14 +81,14 @@ function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-/** Every text and date in a value, however deep. */
+/** All texts and dates in a value, at any depth. */
 function leavesOf(value: unknown): unknown[] {
   return typeof value === 'object' && value !== null && !(value instanceof Date)
     ? Object.values(value).flatMap(leavesOf)
     : [value];
 }
 
-/** Reads a callback; fails if what comes of it is none of the three, or could not be stored. */
+/** Reads a callback. Fails if it is neither accepted nor refused, or if its events cannot be stored. */
 async function expectOneOfThree(kind: ProviderKind, callback: Callback): Promise<VerifiedCallback | null> {
   let verified: VerifiedCallback;
   try {
@@ -112,7 +112,7 @@ async function readSigned(kind: ProviderKind, body: Buffer) {
   return expectOneOfThree(kind, { body, headers: await sign[kind](body) });
 }
 
-/** Replaces, removes or adds one field somewhere in a value of JSON; `steps` choose where. */
+/** Replaces, removes or adds one field of a JSON value; `steps` chooses which. */
 function mutate(value: unknown, steps: readonly number[], name: string, replacement: unknown): unknown {
   const [step, ...rest] = steps;
   if (step === undefined || typeof value !== 'object' || value === null) return replacement;
@@ -177,7 +177,7 @@ const nested = letrec((tie) => ({
 const runs = { numRuns: 300 };
 
 describe.each(providerKinds)('%s', (kind) => {
-  test('the callbacks that are mutated below are accepted as they are', async () => {
+  test('the callbacks that are mutated below are accepted unchanged', async () => {
     for (const value of real[kind]) expect((await readSigned(kind, bodyOf(value)))?.events).toHaveLength(1);
   });
 
@@ -208,21 +208,25 @@ describe.each(providerKinds)('%s', (kind) => {
     const mutation = tuple(constantFrom(...real[kind]), steps, string(), nasty);
     await assert(
       asyncProperty(mutation, async ([value, where, name, replacement]) => {
-        // A body that is nothing at all has no JSON.
+        // The body `undefined` is not JSON.
         await readSigned(kind, bodyOf(JSON.stringify(mutate(value, where, name, replacement)) ?? ''));
       }),
       { numRuns: 1500 },
     );
   });
 
-  test('JSON that is very deep or very wide', async () => {
+  test('JSON that is very deep or very long', async () => {
     for (const text of [
       '['.repeat(200_000),
       `${'['.repeat(200_000)}${']'.repeat(200_000)}`,
       `${'{"event":'.repeat(50_000)}1${'}'.repeat(50_000)}`,
       `{"event":"participant_joined","participant":${'{"participant":'.repeat(20_000)}1${'}'.repeat(20_000)}}`,
       JSON.stringify({ event: 'archive', type: 'participant.joined', ...Object.fromEntries(Array(50_000).entries()) }),
-      `{"event":"connectionCreated","sessionId":"s","connection":{"id":"c","data":${JSON.stringify('['.repeat(100_000))}}}`,
+      JSON.stringify({
+        event: 'connectionCreated',
+        sessionId: 's',
+        connection: { id: 'c', data: '['.repeat(100_000) },
+      }),
     ]) {
       await readSigned(kind, Buffer.from(text));
     }
@@ -246,7 +250,7 @@ describe.each(providerKinds)('%s', (kind) => {
   });
 });
 
-test.each(['vonage', 'livekit'] as const)('%s: any token that the secret did not sign', async (kind) => {
+test.each(['vonage', 'livekit'] as const)('%s: a token that was not signed with the secret', async (kind) => {
   const body = bodyOf(real[kind][0]);
   const head = oneof(
     anything(),

@@ -22,7 +22,7 @@ const KEY = 'APIxKvW3pmyLfYq';
 const SECRET = 'an api secret of the tests, 32 bytes';
 const credentials = { api_key: KEY, api_secret: SECRET };
 
-/** The SDK signs by the machine's clock, so these callbacks arrive by it. */
+/** The SDK signs by the clock of the machine, so these callbacks arrive by the same clock. */
 function arrive(milliseconds = 0) {
   return new Date(Date.now() + milliseconds);
 }
@@ -47,14 +47,14 @@ describe('signatures', () => {
   const readSigned = (headers: Record<string, string | string[] | undefined>, bytes = body, now = arrive()) =>
     livekit.readAndVerify(callbackOf(bytes, headers), credentials, now);
 
-  test('what the SDK signs is accepted, as by the SDK\'s own receiver, also with "Bearer"', async () => {
+  test('a signature of the SDK is accepted, as by its own receiver, also with "Bearer"', async () => {
     const { authorization = '' } = await signLivekit(body, KEY, SECRET);
     const event = await new WebhookReceiver(KEY, SECRET).receive(body.toString(), authorization);
     expect((await readSigned({ authorization })).dedupeKey).toBe(event.id);
     expect((await readSigned({ authorization: `Bearer ${authorization}` })).dedupeKey).toBe(event.id);
   });
 
-  test('no signature is refused', async () => {
+  test('a callback without a signature is refused', async () => {
     for (const headers of [{}, { authorization: '' }, { authorization: ['a', 'b'] }]) {
       await expectUnverified(readSigned(headers), 'The signature is missing');
     }
@@ -78,7 +78,7 @@ describe('signatures', () => {
     await expectUnverified(readSigned({ authorization: resigned }), 'The signature is not valid');
   });
 
-  test('a signature is of these bytes', async () => {
+  test('the signature covers the exact bytes of the body', async () => {
     const headers = await signLivekit(body, KEY, SECRET);
     await expectUnverified(readSigned(headers, Buffer.from(`${body} `)), 'The signature does not match the body');
     for (const digest of ['', 'x']) {
@@ -87,7 +87,7 @@ describe('signatures', () => {
     }
   });
 
-  test('a signature is good for 5 minutes', async () => {
+  test('a signature is valid for 5 minutes', async () => {
     const headers = await signLivekit(body, KEY, SECRET);
     expect((await readSigned(headers, body, arrive(300_000))).events).toHaveLength(1);
     await expectUnverified(readSigned(headers, body, arrive(312_000)), 'The signature has expired');
@@ -111,7 +111,7 @@ describe('participants', () => {
   const joined = { kind: 'participant.joined', ...presence };
   const join = (participant = {}) => eventsOf(livekitParticipant('participant_joined', participant));
 
-  test('participant_joined: what the token of the participant carried, wherever it did', async () => {
+  test('participant_joined: name, email and token from attributes, metadata or identity', async () => {
     const grace = { ...joined, name: 'Grace Hopper', email: 'grace@example.com', token: 'pt_abc' };
     const carried = { participant_token: 'pt_abc', email: 'grace@example.com' };
     expect(await join({ attributes: carried })).toEqual([grace]);
@@ -120,7 +120,7 @@ describe('participants', () => {
     expect(await join({ name: '', metadata: JSON.stringify({ ...carried, name: 'Grace Hopper' }) })).toEqual([grace]);
   });
 
-  test('participant_joined: without any of it', async () => {
+  test('participant_joined: without name, email and token', async () => {
     const nobody = { ...joined, name: null, email: null, token: null };
     for (const metadata of ['', '{', '[]', '"x"', '{"name":7,"email":"x","participant_token":""}']) {
       expect(await join({ name: undefined, identity: undefined, metadata })).toEqual([nobody]);
@@ -133,7 +133,7 @@ describe('participants', () => {
     ]);
   });
 
-  test.each([undefined, 'STANDARD', 0, 'SIP', 3])('the kind %j is of people', async (kind) => {
+  test.each([undefined, 'STANDARD', 0, 'SIP', 3])('participants of the kind %j are people', async (kind) => {
     expect(await join({ kind })).toHaveLength(1);
     expect(await eventsOf(livekitParticipant('participant_left', { kind }))).toHaveLength(1);
   });
@@ -146,7 +146,7 @@ describe('participants', () => {
     },
   );
 
-  test('what a participant must have is named', async () => {
+  test('a missing field of a participant is named', async () => {
     const without = (fields: Record<string, unknown>) => read(livekitParticipant('participant_joined', {}, fields));
     await expectMalformed(without({ participant: undefined }), 'participant is required');
     await expectMalformed(without({ room: undefined }), 'room is required');
@@ -177,18 +177,21 @@ describe('egress', () => {
     ]);
   });
 
-  test('ENDING: the capture is over', async () => {
+  test('ENDING: the recording has ended', async () => {
     expect(await eventsOf(livekitEgress('egress_updated', 'EGRESS_ENDING'))).toEqual([
       { ...ended, duration: null, size: null },
     ]);
   });
 
-  test.each(['EGRESS_COMPLETE', 'EGRESS_LIMIT_REACHED', 3, 6])('ended with %s: the file is there', async (status) => {
-    const egress = livekitEgress('egress_ended', String(status), { status, ...livekitFile() });
-    expect(await eventsOf(egress)).toEqual([uploaded]);
-  });
+  test.each(['EGRESS_COMPLETE', 'EGRESS_LIMIT_REACHED', 3, 6])(
+    'ended with %s: the recording is uploaded',
+    async (status) => {
+      const egress = livekitEgress('egress_ended', String(status), { status, ...livekitFile() });
+      expect(await eventsOf(egress)).toEqual([uploaded]);
+    },
+  );
 
-  test('a file without an address that can be fetched', async () => {
+  test('a file without an http(s) URL', async () => {
     for (const location of ['', 'amber-falcon.mp4', 's3://bucket/key', 'https://a:b@c.example/']) {
       expect(await eventsOf(livekitEgress('egress_ended', 'EGRESS_COMPLETE', livekitFile({ location })))).toEqual([
         { ...uploaded, file: null },
@@ -196,24 +199,27 @@ describe('egress', () => {
     }
   });
 
-  test('a recording in segments has no one file', async () => {
+  test('a recording in segments has no single file', async () => {
     const segments = { fileResults: [], segmentResults: [{ playlistName: 'a.m3u8', segmentCount: '9' }] };
     expect(await eventsOf(livekitEgress('egress_ended', 'EGRESS_COMPLETE', segments))).toMatchObject([
       { kind: 'recording.uploaded', duration: null, size: null, file: null },
     ]);
   });
 
-  test.each(['EGRESS_FAILED', 'EGRESS_ABORTED'])('ended with %s: with the reason', async (status) => {
-    const fail = (fields: object) => eventsOf(livekitEgress('egress_ended', status, { ...livekitFile(), ...fields }));
-    expect(await fail({ error: 'Start signal not received', details: 'x' })).toEqual([
-      { ...failed, reason: 'Start signal not received' },
-    ]);
-    expect(await fail({ details: 'End reason: Failure' })).toEqual([{ ...failed, reason: 'End reason: Failure' }]);
-    expect(await fail({})).toEqual([{ ...failed, reason: 'failed at LiveKit without a reason' }]);
-    expect(await fail({ error: 'x'.repeat(9999) })).toMatchObject([{ reason: 'x'.repeat(500) }]);
-  });
+  test.each(['EGRESS_FAILED', 'EGRESS_ABORTED'])(
+    'ended with %s: the recording has failed, with the reason',
+    async (status) => {
+      const fail = (fields: object) => eventsOf(livekitEgress('egress_ended', status, { ...livekitFile(), ...fields }));
+      expect(await fail({ error: 'Start signal not received', details: 'x' })).toEqual([
+        { ...failed, reason: 'Start signal not received' },
+      ]);
+      expect(await fail({ details: 'End reason: Failure' })).toEqual([{ ...failed, reason: 'End reason: Failure' }]);
+      expect(await fail({})).toEqual([{ ...failed, reason: 'failed at LiveKit without a reason' }]);
+      expect(await fail({ error: 'x'.repeat(9999) })).toMatchObject([{ reason: 'x'.repeat(500) }]);
+    },
+  );
 
-  test('streams, snapshots and web pages without a room record nothing', async () => {
+  test('streams, snapshots and web pages without a room are no recordings', async () => {
     const nothing = [
       { fileResults: [], streamResults: [{ url: 'rtmp://a.example' }] },
       { fileResults: [], imageResults: [{ filenamePrefix: 'a' }] },
@@ -227,13 +233,13 @@ describe('egress', () => {
     expect(await eventsOf(livekitEgress('egress_started', 'EGRESS_STARTING', both))).toEqual([started]);
   });
 
-  test('a status of tomorrow says nothing', async () => {
+  test('an unknown status yields no event', async () => {
     for (const status of ['EGRESS_PAUSED', 99]) {
       expect(await eventsOf(livekitEgress('egress_updated', 'x', { status }))).toEqual([]);
     }
   });
 
-  test('absurd measures and times are left out, and the recording is kept', async () => {
+  test('absurd measures and times are dropped, and the event is accepted', async () => {
     const now = arrive();
     const absurd = { ...livekitFile({ duration: '-5', size: '9223372036854775807' }), endedAt: '9223372036854775807' };
     expect(await eventsOf(livekitEgress('egress_ended', 'EGRESS_COMPLETE', absurd, { createdAt: '-1' }), now)).toEqual([
@@ -241,7 +247,7 @@ describe('egress', () => {
     ]);
   });
 
-  test('what an egress must have is named', async () => {
+  test('a missing field of an egress is named', async () => {
     await expectMalformed(read(livekitEvent('egress_ended')), 'egressInfo is required');
     await expectMalformed(
       read(livekitEgress('egress_started', 'EGRESS_STARTING', { egressId: '' })),
@@ -268,14 +274,14 @@ test.each([
   expect(await eventsOf(livekitParticipant(event))).toEqual([]);
 });
 
-test('an event is known by its id, and by its body where it has none', async () => {
+test('the dedupe key is the id of the event, or the hash of the body without one', async () => {
   expect((await read(livekitEvent('room_started', { id: 'EV_1' }))).dedupeKey).toBe('EV_1');
   for (const id of ['', undefined, 'x'.repeat(201), 'a b']) {
     expect((await read(livekitEvent('room_started', { id }))).dedupeKey).toMatch(/^[0-9a-f]{64}$/);
   }
 });
 
-test('a body that is no event is refused by name', async () => {
+test('a body that is not an event is refused', async () => {
   await expectMalformed(read('{'), 'Request body must be JSON in UTF-8');
   for (const body of [
     '[]',

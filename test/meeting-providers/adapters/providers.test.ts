@@ -11,12 +11,12 @@ import {
   UnverifiedCallback,
 } from '../../../src/features/meeting-providers/adapters/provider-adapter.ts';
 
-test('each kind has an adapter and a shape of credentials', () => {
+test('each provider has an adapter and a schema of credentials', () => {
   expect(Object.keys(providers).sort()).toEqual([...providerKinds].sort());
   expect(Object.keys(credentialsSchemas).sort()).toEqual([...providerKinds].sort());
 });
 
-test('each field of the credentials says what it is', () => {
+test('each field of the credentials has a description', () => {
   for (const shape of Object.values(credentialsSchemas)) {
     for (const field of Object.values(z.toJSONSchema(shape).properties ?? {})) {
       expect(field).toHaveProperty('description');
@@ -24,7 +24,7 @@ test('each field of the credentials says what it is', () => {
   }
 });
 
-test('refusals are of the catalogue: 401 and 400', () => {
+test('refusals are 401 and 400 of the error catalogue', () => {
   for (const [refusal, status] of [
     [new UnverifiedCallback('x'), 401],
     [new MalformedCallback('x'), 400],

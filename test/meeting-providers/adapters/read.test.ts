@@ -14,7 +14,7 @@ import {
 
 const NOW = new Date('2026-03-02T10:00:00Z');
 
-test('a text is one well-formed line without control characters, cut at whole code points', () => {
+test('a cleaned text is one well-formed line without control characters, cut between code points', () => {
   const wild = string({
     unit: oneof(string({ unit: 'binary' }), constantFrom('\ud800', '\udc00', '\u0000', '\u0085', '😀')),
   });
@@ -39,7 +39,7 @@ test('a text is one well-formed line without control characters, cut at whole co
   );
 });
 
-test('a text that needs no cleaning stays as it is', () => {
+test('a text that needs no cleaning does not change', () => {
   for (const text of ['Grace', 'Zoë 😀', '名前', 'x'.repeat(100), '😀'.repeat(100)]) expect(cleanName(text)).toBe(text);
   expect(cleanName('😀'.repeat(101))).toBe('😀'.repeat(100));
   expect(cleanName(`a${'😀'.repeat(100)}`)).toBe(`a${'😀'.repeat(99)}`);
@@ -47,19 +47,19 @@ test('a text that needs no cleaning stays as it is', () => {
   expect(cleanName(`${'x'.repeat(99)} y`)).toBe('x'.repeat(99));
 });
 
-test('a token is as it was given out, or none', () => {
+test('a token stays unchanged or becomes null', () => {
   expect(cleanToken('x'.repeat(200))).toBe('x'.repeat(200));
   for (const other of ['', 'x'.repeat(201), 'a b', 'a\n', 'ä', 7, null]) expect(cleanToken(other)).toBeNull();
 });
 
-test('an email address is one', () => {
+test('an invalid email address becomes null', () => {
   expect(cleanEmail(' Grace@Example.COM ')).toBe('grace@example.com');
   for (const other of ['', 'grace', 'a@b', `${'x'.repeat(250)}@example.com`, 'a@b.example\u0000', 7, null]) {
     expect(cleanEmail(other)).toBeNull();
   }
 });
 
-test('seconds and bytes are positive integers within reason, or unknown', () => {
+test('seconds and bytes are positive integers with a maximum, or null', () => {
   for (const [given, seconds] of [
     [1, 1],
     [1.5, 2],
@@ -87,7 +87,7 @@ test('seconds and bytes are positive integers within reason, or unknown', () => 
   expect(cleanBytes(2 ** 50 + 1)).toBeNull();
 });
 
-test('a moment is between 2010 and now', () => {
+test('a time is between 2010 and now', () => {
   assert(
     property(oneof(double(), maxSafeInteger(), anything()), (value) => {
       const moment = readTime(value, NOW).getTime();
@@ -101,7 +101,7 @@ test('a moment is between 2010 and now', () => {
   expect(readTime('x', NOW, fallback)).toBe(fallback);
 });
 
-test('a file has an http or https URL without a password', () => {
+test('the URL of a file is http or https, without a password', () => {
   expect(readFileUrl('http://a.example/b c?d=%20#e')).toEqual({ url: 'http://a.example/b%20c?d=%20#e' });
   for (const other of [
     'a.mp4',
@@ -111,7 +111,7 @@ test('a file has an http or https URL without a password', () => {
     'https://',
     'https://a@b.example',
     `https://a.example/${'x'.repeat(2048)}`,
-    // Short enough as sent, and too long once it is percent-encoded.
+    // Too long only after percent-encoding.
     `https://a.example/${'ä'.repeat(1000)}`,
     7,
     null,

@@ -5,7 +5,7 @@ import {
   UnverifiedCallback,
 } from '../../../src/features/meeting-providers/adapters/provider-adapter.ts';
 
-/** The refusal of a callback; fails where it was accepted, or broke in another way. */
+/** Returns the error of a callback. Fails if the callback was accepted. */
 async function refusalOf(reading: Promise<VerifiedCallback>): Promise<unknown> {
   try {
     await reading;

@@ -17,7 +17,7 @@ import { expectMalformed, expectUnverified } from './refusals.ts';
 
 const SECRET = 'a signature secret of the tests';
 const credentials = { signature_secret: SECRET };
-/** When Vonage sends, and when it arrives. */
+/** When Vonage sends the callbacks, and when they arrive. */
 const SENT_AT = new Date(RECORDED_AT.getTime() + 600_000);
 const NOW = new Date(SENT_AT.getTime() + 1500);
 
@@ -43,7 +43,7 @@ describe('signatures', () => {
   const readSigned = (headers: Record<string, string | string[] | undefined>, given = credentials) =>
     vonage.readAndVerify(callbackOf(body, headers), given, NOW);
 
-  test('what the secret signed is accepted, also without "Bearer"', async () => {
+  test('a signature with the secret is accepted, also without "Bearer"', async () => {
     const headers = await signVonage(body, SECRET, { at: SENT_AT });
     expect((await readSigned(headers)).events).toHaveLength(1);
     expect((await readSigned({ authorization: headers.authorization?.slice('Bearer '.length) })).events).toHaveLength(
@@ -51,14 +51,14 @@ describe('signatures', () => {
     );
   });
 
-  test('no signature, an empty one and two of them are refused', async () => {
+  test('a missing, an empty and a second signature are refused', async () => {
     const { authorization = '' } = await signVonage(body, SECRET, { at: SENT_AT });
     for (const headers of [{}, { authorization: '' }, { authorization: [authorization, authorization] }]) {
       await expectUnverified(readSigned(headers), 'The signature is missing');
     }
   });
 
-  test('another secret, an altered token and what is no token are refused', async () => {
+  test('another secret, an altered token and a malformed token are refused', async () => {
     const { authorization = '' } = await signVonage(body, SECRET, { at: SENT_AT });
     const [head, claims] = authorization.split('.');
     const others = [
@@ -82,13 +82,13 @@ describe('signatures', () => {
     await expectUnverified(readSigned({ authorization: resigned }), 'The signature is not valid');
   });
 
-  test('the refusals above are of the algorithm alone', async () => {
+  test('the same token with HS256 is accepted', async () => {
     const { authorization = '' } = await signVonage(body, SECRET, { at: SENT_AT });
     const resigned = resignToken(authorization, SECRET, 'HS256');
     expect((await readSigned({ authorization: resigned })).events).toHaveLength(1);
   });
 
-  test('a signature is of these bytes: an altered body is refused, and so is a token without a digest', async () => {
+  test('the signature covers the exact bytes: an altered body and a token without a digest are refused', async () => {
     const headers = await signVonage(body, SECRET, { at: SENT_AT });
     for (const altered of [`${body} `, bodyOf(vonageArchive({ size: 1 })), '']) {
       const callback = callbackOf(Buffer.from(altered), headers);
@@ -100,7 +100,7 @@ describe('signatures', () => {
     }
   });
 
-  test('a signature is good for as long as Vonage tries, and then no more', async () => {
+  test('a signature is valid for as long as Vonage retries, and not longer', async () => {
     const signedBefore = async (seconds: number, claims = {}) =>
       readSigned(await signVonage(body, SECRET, { at: new Date(NOW.getTime() - seconds * 1000), claims }));
     const day = 24 * 3600;
@@ -113,7 +113,7 @@ describe('signatures', () => {
     await expectUnverified(signedBefore(0, { exp: NOW.getTime() / 1000 - 301 }), 'The signature has expired');
   });
 
-  test('where account and application are given, the signature must be of them', async () => {
+  test('a connection with an account and an application accepts only their signatures', async () => {
     const headers = await signVonage(body, SECRET, { at: SENT_AT });
     const own = { api_key: '123456', application_id: '78d335fa-323d-0114-9c3d-d6f0d48968cf' };
     expect((await readSigned(headers, { ...credentials, ...own })).events).toHaveLength(1);
@@ -128,7 +128,7 @@ describe('signatures', () => {
     }
   });
 
-  test('session monitoring may have a secret of its own', async () => {
+  test('session monitoring can have a secret of its own', async () => {
     const both = { ...credentials, session_signature_secret: 'another secret of the tests' };
     for (const secret of Object.values(both)) {
       expect((await readSigned(await signVonage(body, secret, { at: SENT_AT }), both)).events).toHaveLength(1);
@@ -145,13 +145,13 @@ describe('signatures', () => {
 });
 
 describe('archives', () => {
-  test.each(['started', 'paused'])('%s: the recording has started when the archive was created', async (status) => {
+  test.each(['started', 'paused'])('%s: the recording started when the archive was created', async (status) => {
     expect(await eventsOf(vonageEmptyArchive(status))).toEqual([
       { kind: 'recording.started', ...archive, title: 'Foo', at: RECORDED_AT },
     ]);
   });
 
-  test('stopped: the capture is over, with what is known of the file', async () => {
+  test('stopped: the recording has ended, with the known measures of the file', async () => {
     expect(await eventsOf(vonageArchive({ status: 'stopped', reason: 'user initiated', size: 0, url: null }))).toEqual([
       { kind: 'recording.ended', ...archive, duration: 328, size: null, at: SENT_AT },
     ]);
@@ -163,7 +163,7 @@ describe('archives', () => {
     ]);
   });
 
-  test('available: the file can be fetched for 10 minutes from when Vonage made the URL', async () => {
+  test('available: the URL expires 10 minutes after Vonage sent the callback', async () => {
     const { url } = vonageArchive();
     expect(await eventsOf(vonageArchive())).toEqual([
       {
@@ -185,7 +185,7 @@ describe('archives', () => {
     },
   );
 
-  test('failed and expired: with the reason', async () => {
+  test('failed and expired: the recording has failed, with the reason', async () => {
     const failed = { kind: 'recording.failed', ...archive, at: SENT_AT };
     expect(await eventsOf(vonageEmptyArchive('failed', { reason: 'failure' }))).toEqual([
       { ...failed, reason: 'failure' },
@@ -198,11 +198,14 @@ describe('archives', () => {
     ]);
   });
 
-  test.each(['deleted', 'Started', 'constructor', ''])('the status %j is accepted and says nothing', async (status) => {
-    expect(await eventsOf(vonageArchive({ status }))).toEqual([]);
-  });
+  test.each(['deleted', 'Started', 'constructor', ''])(
+    'the status %j is accepted and yields no event',
+    async (status) => {
+      expect(await eventsOf(vonageArchive({ status }))).toEqual([]);
+    },
+  );
 
-  test('a field that is absurd is left out, and the recording is kept', async () => {
+  test('an absurd field is dropped, and the event is accepted', async () => {
     const absurd = { duration: -1, size: 1e300, name: ['x'], createdAt: 'yesterday' };
     expect(await eventsOf(vonageArchive({ status: 'uploaded', ...absurd }))).toMatchObject([
       { duration: null, size: null },
@@ -213,7 +216,7 @@ describe('archives', () => {
     ]);
   });
 
-  test('what names the archive is taken as it is, or refused', async () => {
+  test('an id of an archive is used unchanged, or refused', async () => {
     const long = 'x'.repeat(201);
     await expectMalformed(read(vonageArchive({ id: undefined })), 'id is required');
     await expectMalformed(read(vonageArchive({ id: long })), 'id must have at most 200 characters');
@@ -231,14 +234,14 @@ describe('session monitoring', () => {
   const joined = { kind: 'participant.joined', ...presence };
   const join = (data: unknown) => eventsOf(vonageConnection('connectionCreated', {}, { data }));
 
-  test('connectionCreated: what our token carried comes back', async () => {
+  test('connectionCreated: the data that our token carried', async () => {
     const data = JSON.stringify({ participant_token: 'pt_abc', name: 'Grace Hopper', email: ' Grace@Example.com' });
     expect(await join(data)).toEqual([
       { ...joined, name: 'Grace Hopper', email: 'grace@example.com', token: 'pt_abc' },
     ]);
   });
 
-  test('connectionCreated: other data is a name', async () => {
+  test('connectionCreated: any other data is the name', async () => {
     for (const [data, name] of [
       ['TOKENDATA', 'TOKENDATA'],
       ['username=bob', 'username=bob'],
@@ -256,13 +259,13 @@ describe('session monitoring', () => {
     }
   });
 
-  test('connectionDestroyed: known by the connection, whatever its data', async () => {
+  test('connectionDestroyed: identified by the connection, whatever its data', async () => {
     const left = { kind: 'participant.left', ...presence };
     expect(await eventsOf(vonageConnection('connectionDestroyed', { reason: 'networkDisconnected' }))).toEqual([left]);
     expect(await eventsOf(vonageConnection('connectionDestroyed', {}, { data: undefined }))).toEqual([left]);
   });
 
-  test('what a connection must have is named', async () => {
+  test('a missing field of a connection is named', async () => {
     await expectMalformed(
       read(vonageConnection('connectionCreated', { connection: 1 })),
       'connection must be an object',
@@ -277,7 +280,7 @@ describe('session monitoring', () => {
   );
 });
 
-test('a body that is no callback is refused by name', async () => {
+test('a body that is not a callback is refused', async () => {
   await expectMalformed(read('{'), 'Request body must be JSON in UTF-8');
   await expectMalformed(read(''), 'Request body must be JSON in UTF-8');
   await expectMalformed(read('[]'), 'Request body must be an object');

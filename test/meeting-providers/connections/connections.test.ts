@@ -24,7 +24,7 @@ async function create(input: object) {
   return (await app.http.post(path(), team.owner.token, { name: 'Video', ...input })).body;
 }
 
-test('a generic connection has a secret, which its creation alone tells, and an address that nobody guesses', async () => {
+test('only the creation of a generic connection returns its secret, and its URL cannot be guessed', async () => {
   const { connection } = await create({ provider: 'generic' });
   expect(connection).toEqual({
     id: expect.any(Number),
@@ -47,7 +47,7 @@ test('a generic connection has a secret, which its creation alone tells, and an 
   expect(tables).not.toContain(Buffer.from(secret).toString('hex'));
 });
 
-test('credentials of a provider never leave again, and the database does not tell them', async () => {
+test('credentials are never returned, and the database holds them only sealed', async () => {
   const { connections } = team.owner.client;
   const { connection } = await connections.create.mutate({
     id: team.id,
@@ -62,7 +62,7 @@ test('credentials of a provider never leave again, and the database does not tel
   expect(JSON.stringify(await dumpTables(app))).not.toContain(Buffer.from(livekit.api_secret).toString('hex'));
 });
 
-test('fields of credentials that the provider does not have are not kept', async () => {
+test('unknown fields of credentials are not stored', async () => {
   const { connection } = await create({ provider: 'livekit', credentials: { ...livekit, extra: 'x' } });
   const { sealedCredentials } = await app.services.db.meetingConnection.findUniqueOrThrow({
     where: { workspaceId_id: { workspaceId: team.id, id: connection.id } },
@@ -71,7 +71,7 @@ test('fields of credentials that the provider does not have are not kept', async
   expect(JSON.parse(opened)).toEqual({ current: livekit, previous: null });
 });
 
-test('only the owner lists, creates, rotates and deletes', async () => {
+test('only the owner lists, creates, rotates and deletes connections', async () => {
   const { connection } = await create({ provider: 'generic' });
   const before = await dumpTables(app);
   for (const { token } of [team.admin, team.member, team.outsider]) {
@@ -96,7 +96,7 @@ describe('rotating', () => {
     return app.http.call('POST', new URL(ingestUrl).pathname, { body: new Uint8Array(body), headers });
   };
 
-  test('the new secret counts at once, the one before for 24 hours more, and the address stays', async () => {
+  test('the new secret is valid at once, the previous one for 24 hours, and the URL stays the same', async () => {
     const { connection: first } = await create({ provider: 'generic' });
     const rotate = async () => (await app.http.post(`${path()}/${first.id}/rotate`, team.owner.token)).body.connection;
     const second = await rotate();
@@ -114,7 +114,7 @@ describe('rotating', () => {
     app.clock.advance(-DAY_MS - 1000);
   });
 
-  test('credentials of LiveKit are replaced by those in the body', async () => {
+  test('the credentials of LiveKit are replaced by those that are sent', async () => {
     const { connection } = await create({ provider: 'livekit', credentials: livekit });
     const next = { api_key: 'APInext', api_secret: 'the next secret of LiveKit' };
     const at = `${path()}/${connection.id}/rotate`;
@@ -129,7 +129,7 @@ describe('rotating', () => {
     }
   });
 
-  test('many at once each give a secret, and one of them counts in the end, with the one before it', async () => {
+  test('after concurrent rotations the last secret and the one before it are valid', async () => {
     const { connection } = await create({ provider: 'generic' });
     const answers = await concurrently(8, () => app.http.post(`${path()}/${connection.id}/rotate`, team.owner.token));
     expect(countStatuses(answers)).toEqual({ 200: 8 });
@@ -140,7 +140,7 @@ describe('rotating', () => {
   });
 });
 
-test('a deleted connection takes no callbacks any more', async () => {
+test('a deleted connection accepts no callbacks', async () => {
   const { connection } = await create({ provider: 'generic' });
   const body = bodyOf(genericEvent('participant.left', {}));
   const options = {
@@ -156,7 +156,7 @@ test('a deleted connection takes no callbacks any more', async () => {
   expect(await app.services.db.ingestEvent.count({ where: { connectionId: connection.id } })).toBe(0);
 });
 
-test('PUBLIC_URL is where callbacks are to be posted', async () => {
+test('ingest_url begins with PUBLIC_URL', async () => {
   const other = await startTestApp({ settings: { publicUrl: 'https://lynxroom.example.com' } });
   try {
     const { owner, path: workspace } = await addTeam(other);

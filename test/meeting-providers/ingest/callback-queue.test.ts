@@ -1,4 +1,4 @@
-/** Many callbacks at once: one workspace's take a few database connections, and wait for each other. */
+/** Many callbacks of one workspace at once use few database connections and queue behind each other. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Database } from '../../../src/db/client.ts';
 import { concurrently, countStatuses } from '../../support/concurrently.ts';
@@ -46,7 +46,7 @@ beforeEach(async () => {
   source = await connect(app, team, 'generic');
 });
 
-/** Holds the team's workspace, behind which all is applied, until the function that it gives is called. */
+/** Locks the team's workspace, so that no callback can be applied until the returned function is called. */
 async function holdWorkspace(): Promise<() => Promise<void>> {
   const held = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
@@ -73,7 +73,7 @@ function applied() {
   return app.services.db.ingestEvent.count({ where: { workspaceId: team.id, NOT: { appliedAt: null } } });
 }
 
-test('60 at once, through two connections, are all applied, four at a time, and others are answered meanwhile', async () => {
+test('60 callbacks through two connections are applied four at a time, and other requests are served', async () => {
   const second = await connect(app, team, 'generic');
   const release = await holdWorkspace();
   max = 0;
@@ -84,11 +84,11 @@ test('60 at once, through two connections, are all applied, four at a time, and 
   await release();
   expect(countStatuses(await posted)).toEqual({ 200: 60 });
   expect(await applied()).toBe(60);
-  // And the one that held the workspace.
+  // And the one that locked the workspace.
   expect(max).toBe(1 + 4);
 });
 
-test('beyond 100 that wait they are refused with 503 and Retry-After, and leave nothing; later they are taken', async () => {
+test('callbacks beyond a queue of 100 get 503 with Retry-After, change nothing, and can be sent again', async () => {
   const release = await holdWorkspace();
   const refused: number[] = [];
   const posted = concurrently(110, async (index) => {
@@ -110,7 +110,7 @@ test('beyond 100 that wait they are refused with 503 and Retry-After, and leave 
   expect(await applied()).toBe(110);
 });
 
-test('what is not signed stands in no line', async () => {
+test('a callback without a valid signature is refused without queueing', async () => {
   const release = await holdWorkspace();
   const posted = concurrently(10, (index) => joined(source, index));
   await eventually(async () => running === 1 + 4);

@@ -1,4 +1,4 @@
-/** The way in: what is taken, what is refused, and what one callback does however often it comes. */
+/** Receiving callbacks: which are accepted, which are refused, and that each is applied once. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { applyCallback, applyPendingCallbacks } from '../../../src/features/meeting-providers/ingest/apply-callback.ts';
 import { pruneCallbacks } from '../../../src/features/meeting-providers/ingest/callback-store.ts';
@@ -46,7 +46,7 @@ function joined(subject: object = {}, fields: object = {}) {
   );
 }
 
-test('a callback is taken, and what it tells has happened by the answer', async () => {
+test('a callback is applied before it is answered', async () => {
   const answer = await source.post(joined());
   expect([answer.status, answer.body]).toEqual([200, { ok: true }]);
   expect(await typesOf()).toEqual(['room.joined']);
@@ -64,13 +64,13 @@ test.each([
   ],
   ['livekit', () => livekitParticipant('participant_joined', {}, { room: { name: room.name } }), 'Grace Hopper'],
   ['generic', () => joined(), 'Grace'],
-] as [ProviderName, () => object, string][])('%s tells of a join', async (provider, callback, name) => {
+] as [ProviderName, () => object, string][])('%s reports a join', async (provider, callback, name) => {
   const { status } = await (await connect(app, team, provider)).post(callback());
   expect(status).toBe(200);
   expect(await eventsOf(app, team.id, 'room.joined')).toMatchObject([{ data: { participant_name: name } }]);
 });
 
-test('any content type is taken, and none', async () => {
+test('any content type is accepted, and none', async () => {
   for (const type of ['application/webhook+json', 'text/plain', 'no type at all', '']) {
     const body = bodyOf(joined({ id: `c ${type}` }));
     const headers = { ...(await source.sign(body)), 'content-type': type };
@@ -80,7 +80,7 @@ test('any content type is taken, and none', async () => {
   expect(await typesOf()).toHaveLength(4);
 });
 
-describe('what is refused leaves nothing behind:', () => {
+describe('a refused callback changes nothing:', () => {
   const expectRefusal = async (send: () => ReturnType<Source['post']>, status: number, message: string) => {
     const before = await dumpTables(app);
     const answer = await send();
@@ -90,7 +90,7 @@ describe('what is refused leaves nothing behind:', () => {
   const post = (body: Buffer, headers: Record<string, string>, path = source.path) =>
     app.http.call('POST', path, { body: new Uint8Array(body), headers });
 
-  test('a signature of another secret, of another body, of yesterday, and none', async () => {
+  test('with a signature of another secret, of another body or of yesterday, and without one', async () => {
     const body = bodyOf(joined());
     const wrong = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
     const at = app.clock.now();
@@ -110,21 +110,21 @@ describe('what is refused leaves nothing behind:', () => {
     );
   });
 
-  test("the callback of one workspace's connection, posted to another's", async () => {
+  test("signed for one workspace's connection and posted to another's", async () => {
     const other = await connect(app, await addTeam(app), 'generic');
     const body = bodyOf(joined());
     const headers = await source.sign(body);
     await expectRefusal(() => post(body, headers, other.path), 401, 'The signature is not valid');
   });
 
-  test('an unknown address, whatever its form', async () => {
+  test('for an unknown connection, whatever the form of its id', async () => {
     const body = bodyOf(joined());
     const headers = await source.sign(body);
     for (const id of ['x', 'A'.repeat(32), '%00', `${source.path.slice(12)}x`])
       await expectRefusal(() => post(body, headers, `/api/ingest/${id}`), 404, 'Connection not found');
   });
 
-  test('what is signed and makes no sense', async () => {
+  test('with a valid signature and an invalid body', async () => {
     await expectRefusal(() => source.post('{"type":'), 400, 'Request body must be JSON in UTF-8');
     await expectRefusal(() => source.post({ ...joined(), room: undefined }), 400, 'room is required');
     await expectRefusal(
@@ -134,7 +134,7 @@ describe('what is refused leaves nothing behind:', () => {
     );
   });
 
-  test('more than 1 MiB: 413; exactly as much is taken', async () => {
+  test('of more than 1 MiB: 413; exactly 1 MiB is accepted', async () => {
     const fill = (size: number): string => {
       const text = JSON.stringify(joined({ padding: '' }));
       return text.replace('"padding":""', `"padding":"${'x'.repeat(size - text.length)}"`);
@@ -143,20 +143,20 @@ describe('what is refused leaves nothing behind:', () => {
     expect((await source.post(fill(1024 * 1024))).status).toBe(200);
   });
 
-  test('another method: 405', async () => {
+  test('with another method: 405', async () => {
     expect((await app.http.get(source.path)).status).toBe(405);
   });
 });
 
 describe('rooms', () => {
-  test('an unknown one: the callback is stored and applied, and nothing happens', async () => {
+  test('a callback for an unknown room is stored and applied, and changes nothing', async () => {
     expect((await source.post(joined({}, { room: 'nobody-has-this' }))).status).toBe(200);
     const [event] = await app.services.db.ingestEvent.findMany({ where: { workspaceId: team.id } });
     expect(event?.appliedAt).not.toBeNull();
     expect(await typesOf()).toEqual([]);
   });
 
-  test("another workspace's is not touched, by name or by session", async () => {
+  test('a callback for a room of another workspace changes nothing, by name and by session', async () => {
     const stranger = await addTeam(app);
     const before = await app.services.db.event.count({ where: { workspaceId: team.id } });
     const generic = await connect(app, stranger, 'generic');
@@ -172,14 +172,14 @@ describe('rooms', () => {
   });
 });
 
-describe('often and at once', () => {
+describe('repeated and concurrent callbacks', () => {
   const repeat = async (value: unknown) => {
     const body = bodyOf(value);
     const options = { body: new Uint8Array(body), headers: await source.sign(body) };
     return () => app.http.call('POST', source.path, options);
   };
 
-  test('a callback that comes again answers 200 and changes nothing', async () => {
+  test('a repeated callback gets 200 and changes nothing', async () => {
     const send = await repeat(joined());
     expect((await send()).status).toBe(200);
     const before = await dumpTables(app);
@@ -203,7 +203,7 @@ describe('often and at once', () => {
     expect(await dumpTables(app)).toEqual(before);
   });
 
-  test('the same one 20 times at once has one effect', async () => {
+  test('the same callback 20 times at once is applied once', async () => {
     const send = await repeat(joined());
     expect(countStatuses(await concurrently(20, send))).toEqual({ 200: 20 });
     expect(await typesOf()).toEqual(['room.joined']);
@@ -211,7 +211,7 @@ describe('often and at once', () => {
     expect(await app.services.db.contactEvent.count({ where: { workspaceId: team.id } })).toBe(1);
   });
 
-  test('all callbacks of one archive at once make one recording, told of once', async () => {
+  test('all callbacks of one archive at once create one recording and emit one event', async () => {
     source = await connect(app, team, 'vonage');
     const of = (fields: object) => ({ sessionId: `session ${team.id}`, ...fields });
     const sent = [
@@ -231,7 +231,7 @@ describe('often and at once', () => {
     expect(recordings).toMatchObject([{ status: 'uploaded', title: 'Foo', duration: 328n, copy: { attempts: 0 } }]);
   });
 
-  test('20 visits at once, each leave before or with its join, are 20 joins and 20 leaves', async () => {
+  test('20 joins and their leaves at once are 20 joins and 20 leaves', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) => `c${index}`).flatMap((id) => [
         source.post(genericEvent('participant.left', { id }, { room: room.name })),
@@ -243,13 +243,13 @@ describe('often and at once', () => {
   });
 });
 
-describe('what could not be applied', () => {
+describe('a callback that cannot be applied', () => {
   const breakEvents = () => app.services.db.$executeRawUnsafe('alter table events rename to events_away');
-  const mendEvents = () => app.services.db.$executeRawUnsafe('alter table events_away rename to events');
+  const restoreEvents = () => app.services.db.$executeRawUnsafe('alter table events_away rename to events');
 
-  test('is stored all the same, logged, and applied by the clock, once', async () => {
+  test('is stored and logged, and a schedule applies it once', async () => {
     await breakEvents();
-    const answer = await source.post(joined()).finally(mendEvents);
+    const answer = await source.post(joined()).finally(restoreEvents);
     expect([answer.status, answer.body]).toEqual([200, { ok: true }]);
     expect(app.logLines.at(-2)?.msg).toBe('Failed to apply a callback; it will be retried');
     expect(await app.services.db.participant.count({ where: { workspaceId: team.id } })).toBe(0);
@@ -259,18 +259,18 @@ describe('what could not be applied', () => {
     expect(await app.services.db.ingestEvent.count({ where: { appliedAt: null } })).toBe(0);
   });
 
-  test('does not hold up what comes after it', async () => {
+  test('does not delay later callbacks', async () => {
     const poison = { workspaceId: team.id, connectionId: source.id, dedupeKey: 'poison', facts: [{ kind: 'none' }] };
     await app.services.db.ingestEvent.create({ data: { ...poison, receivedAt: new Date(0) } });
     await breakEvents();
-    await source.post(joined()).finally(mendEvents);
+    await source.post(joined()).finally(restoreEvents);
     await applyPendingCallbacks(app.services);
     expect(await typesOf()).toEqual(['room.joined']);
     expect(await app.services.db.ingestEvent.count({ where: { appliedAt: null } })).toBe(1);
     await app.services.db.ingestEvent.deleteMany({ where: { dedupeKey: 'poison' } });
   });
 
-  test('has its turn, however many fail each time that are older', async () => {
+  test('gets its turn, however many older ones fail each time', async () => {
     const poison = {
       workspaceId: team.id,
       connectionId: source.id,
@@ -280,7 +280,7 @@ describe('what could not be applied', () => {
     const data = ['a', 'b', 'c', 'd'].map((dedupeKey) => ({ ...poison, dedupeKey }));
     await app.services.db.ingestEvent.createMany({ data });
     await breakEvents();
-    await source.post(joined()).finally(mendEvents);
+    await source.post(joined()).finally(restoreEvents);
     const applied: string[][] = [];
     for (let minute = 0; minute < 3; minute += 1) {
       app.clock.advance(60_000);
@@ -296,7 +296,7 @@ describe('what could not be applied', () => {
   });
 });
 
-test('what was applied is forgotten after a week; what was not is kept', async () => {
+test('applied callbacks are deleted after a week, pending ones are not', async () => {
   await source.post(joined());
   const waiting = { workspaceId: team.id, connectionId: source.id, dedupeKey: 'waiting', facts: [] };
   await app.services.db.ingestEvent.create({ data: { ...waiting, receivedAt: app.clock.now() } });
@@ -310,7 +310,7 @@ test('what was applied is forgotten after a week; what was not is kept', async (
   app.clock.advance(-7 * DAY_MS - 60_000);
 });
 
-test('the database tells neither the token of a participant nor the link to a file', async () => {
+test('the database contains neither the token of a participant nor the URL of a file', async () => {
   const token = `lnp_${'A'.repeat(43)}`;
   await source.post(joined({ token }));
   await source.post(
@@ -322,7 +322,7 @@ test('the database tells neither the token of a participant nor the link to a fi
   expect(tables).not.toContain('secret-link');
 });
 
-test('who cannot sign is limited by their address, who can is not', async () => {
+test('only callbacks without a valid signature count towards the rate limit of the network', async () => {
   const limited = await startTestApp({ limits: { publicPerAddress: 3 } });
   try {
     const connected = await connect(limited, await addTeam(limited), 'generic');
@@ -341,7 +341,7 @@ test('who cannot sign is limited by their address, who can is not', async () => 
   }
 });
 
-test('the document says how each provider signs', async () => {
+test('the document describes how each provider signs', async () => {
   const { paths, components } = (await app.http.get('/openapi.json')).body;
   const { security, parameters } = paths['/api/ingest/{connectionId}'].post;
   expect(security).toEqual([{}, { meetingProvider: [] }]);

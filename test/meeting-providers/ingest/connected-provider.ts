@@ -1,4 +1,4 @@
-/** Meeting providers as they reach the service: connected by an owner, and signing what they post. */
+/** A connected meeting provider, which signs and posts callbacks. */
 
 import type { Answer } from '../../support/http.ts';
 import type { TestApp } from '../../support/test-app.ts';
@@ -12,11 +12,11 @@ export type ProviderName = 'vonage' | 'livekit' | 'generic';
 
 export type Source = {
   id: number;
-  /** Path of its `ingest_url`. */
+  /** The path of `ingest_url`. */
   path: string;
   secret: string | null;
   sign(body: Buffer): Promise<Record<string, string>>;
-  /** Signs a value as JSON, or a text as it is, and posts it. */
+  /** Signs a value as JSON, or a text unchanged, and posts it. */
   post(value: unknown): Promise<Answer>;
 };
 
@@ -47,7 +47,7 @@ export type Room = { id: number; name: string };
 
 let rooms = 0;
 
-/** A room of the team's owner, with a session of its own. */
+/** Creates a room of the team's owner, with its own session. */
 export async function addRoom(app: TestApp, team: Team, sessionId?: string): Promise<Room> {
   rooms += 1;
   const name = `room-${rooms}`;

@@ -1,4 +1,4 @@
-/** The guide for meeting providers: its example works as it stands, and its callbacks are those that are taken. */
+/** The guide for meeting providers: its example works, and its callbacks match the schemas. */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-test('the signed example lets somebody join', async () => {
+test('the signed example makes a participant join', async () => {
   const team = await addTeam(app);
   const room = { name: 'amber-falcon', workspace_id: team.id };
   expect((await app.http.post('/api/dashboard/rooms', team.owner.token, room)).status).toBe(201);
@@ -34,7 +34,7 @@ test('the signed example lets somebody join', async () => {
   expect(await eventsOf(app, team.id, 'room.joined')).toMatchObject([{ data: { participant_name: 'Grace Hopper' } }]);
 });
 
-test('its callbacks are those of the generic provider, one of each, and its connections can be created', () => {
+test('it shows each callback of the generic provider once, and its connections can be created', () => {
   const examples = blocksOf('json').map((text) => JSON.parse(text));
   const connections = examples.filter((example) => 'provider' in example);
   expect(connections.map((example) => CreateConnectionInput.parse(example).provider)).toEqual([

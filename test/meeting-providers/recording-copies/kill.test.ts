@@ -1,4 +1,4 @@
-/** A server that is killed while it copies a recording: the next one takes the file over. */
+/** A server that is killed while it copies a recording: the next server copies the file. */
 import { rm } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { createEncryptionKey } from '../../../src/core/sealing.ts';
@@ -15,20 +15,20 @@ import { bodyOf, genericEvent, signGeneric } from '../adapters/callbacks.ts';
 
 const MP4 = makeMp4({ durationSeconds: 12, moov: 'front', mdatBytes: 300_000 });
 
-test('what a killed server was copying is copied whole by the next one, and told of once', async () => {
-  await using undo = new AsyncDisposableStack();
+test('the next server copies the whole file that a killed server was copying, and emits one event', async () => {
+  await using cleanup = new AsyncDisposableStack();
   const database = await createDatabase();
-  undo.defer(() => database.drop());
+  cleanup.defer(() => database.drop());
   const dataDir = await makeTempDir();
-  undo.defer(() => rm(dataDir, { recursive: true, force: true }));
+  cleanup.defer(() => rm(dataDir, { recursive: true, force: true }));
   const db = openDatabase({ connectionString: database.url, poolSize: 2, onError: () => {} });
-  undo.defer(() => db.$disconnect());
+  cleanup.defer(() => db.$disconnect());
   const files = await startReceiver((_, response, index) => {
     // The first time only half of it comes.
     if (index === 0) response.writeHead(200, { 'content-length': MP4.length }).write(MP4.subarray(0, 150_000));
     else response.end(MP4);
   });
-  undo.defer(() => files.close());
+  cleanup.defer(() => files.close());
   const env = {
     DATABASE_URL: database.url,
     DATA_DIR: dataDir,
@@ -37,7 +37,7 @@ test('what a killed server was copying is copied whole by the next one, and told
   };
   const start = async (): Promise<[ServerProcess, string]> => {
     const server = startServer(env);
-    undo.defer(async () => void (await stopServer(server)));
+    cleanup.defer(async () => void (await stopServer(server)));
     return [server, await server.ready];
   };
 

@@ -1,4 +1,4 @@
-/** Callbacks come in any order and twice, and always end in the same rows and events. */
+/** Events arrive in any order and twice, and always result in the same rows and emitted events. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createToken, hashToken } from '../../../src/auth/tokens.ts';
 import { lockWorkspace } from '../../../src/auth/workspace-lock.ts';
@@ -27,7 +27,7 @@ import {
 import { LIVEKIT, type Room, VONAGE } from './connected-provider.ts';
 
 const MINUTE = 60_000;
-/** No such connection is needed: to what is applied it is a number. */
+/** Applying an event needs no row of the connection. */
 const CONNECTION_ID = 1;
 const startedAt = RECORDED_AT.getTime();
 function secondsAt(minutes: number): number {
@@ -44,7 +44,7 @@ afterAll(() => app.close());
 
 type Sent = { body: unknown; minutes: number };
 
-/** What each provider sends of a meeting with one visit and one recording. */
+/** What each provider sends for a meeting with one visit and one recording. */
 const meetings: Record<string, readonly Sent[]> = {
   vonage: [
     {
@@ -85,7 +85,7 @@ const meetings: Record<string, readonly Sent[]> = {
   ],
 };
 
-/** Verified and understood by the real adapter. */
+/** Reads a callback with the real adapter. */
 async function readEvents(meeting: string, { body, minutes }: Sent): Promise<ProviderEvent[]> {
   const name = meeting.split(',')[0] as keyof typeof providers;
   const bytes = bodyOf(body);
@@ -97,12 +97,12 @@ async function readEvents(meeting: string, { body, minutes }: Sent): Promise<Pro
       : name === 'livekit'
         ? [await signLivekit(bytes, LIVEKIT.api_key, LIVEKIT.api_secret), LIVEKIT]
         : [signGeneric(bytes, secret, { at }), { secret }];
-  // LiveKit's own SDK signs by the machine's clock.
+  // LiveKit's SDK signs by the clock of the machine.
   const now = name === 'livekit' ? new Date() : at;
   return (await providers[name].readAndVerify({ body: bytes, headers }, credentials, now)).events;
 }
 
-/** In this room, which the provider knows by its name or by its session. */
+/** The event in another room, by its name or its session. */
 function inRoom(event: ProviderEvent, { name }: Room): ProviderEvent {
   return {
     ...event,
@@ -120,7 +120,7 @@ function apply(room: Room, events: readonly ProviderEvent[], connectionId = CONN
 }
 
 /**
- * Everything that a meeting has left behind, but ids, and what depends on which fact was the first to tell of a
+ * All rows and events of a room, without ids and without what depends on which event arrived first for a
  * recording.
  */
 async function outcomeOf({ id: roomId }: Room) {
@@ -144,11 +144,11 @@ async function outcomeOf({ id: roomId }: Room) {
     select type, created_at, data from events
     where workspace_id = ${team.id} and (data->>'room_id')::int = ${roomId} and type <> 'room.created'
     order by type, created_at`;
-  const told = events.map(({ type, created_at, data }) => {
+  const emitted = events.map(({ type, created_at, data }) => {
     const { room_id: _, room_name: __, participant_id: ___, recording_id: ____, ...rest } = data;
     return type === 'recording.started' ? { type, archive: rest.archive_id } : { type, created_at, ...rest };
   });
-  return { participants, recordings, contactEvents, sums, events: told };
+  return { participants, recordings, contactEvents, sums, events: emitted };
 }
 
 function permutations<Value>(values: readonly Value[]): Value[][] {
@@ -157,7 +157,7 @@ function permutations<Value>(values: readonly Value[]): Value[][] {
     : values.flatMap((value, index) => permutations(values.toSpliced(index, 1)).map((rest) => [value, ...rest]));
 }
 
-/** Rooms with sessions of their own, many at once. */
+/** Creates many rooms, each with its own session. */
 async function newRooms(count: number): Promise<Room[]> {
   const at = app.clock.now();
   const [template] = await app.services.db.$queryRaw<{ next: number }[]>`select count(*)::int as next from rooms`;
@@ -175,7 +175,7 @@ async function newRoom(): Promise<Room> {
   return room;
 }
 
-/** What of an outcome is written down below. */
+/** The part of an outcome that the tests below state. */
 function summaryOf({ participants, recordings, contactEvents, sums, events }: Awaited<ReturnType<typeof outcomeOf>>) {
   return {
     participants: participants.map(({ name, email, status, joinedAt, leftAt }) => [
@@ -248,61 +248,64 @@ const outcomes: Record<string, unknown> = {
 };
 
 describe.each(Object.entries(meetings))('%s', (meeting, sent) => {
-  test('every order ends in the same rows and events, with everything told twice', async () => {
+  test('every order results in the same rows and events, also if each event arrives twice', async () => {
     const events = (await Promise.all(sent.map((one) => readEvents(meeting, one)))).flat();
     expect(events).toHaveLength(sent.length);
-    const told = await newRoom();
-    await apply(told, events);
-    const expected = await outcomeOf(told);
+    const inOrder = await newRoom();
+    await apply(inOrder, events);
+    const expected = await outcomeOf(inOrder);
     expect(summaryOf(expected)).toEqual(outcomes[meeting]);
     const orders = permutations(events);
     const rooms = await newRooms(orders.length);
     for (const [index, order] of orders.entries()) {
-      const room = rooms[index] ?? told;
-      // The whole of it twice for some, for all of them one fact in the middle of the others.
+      const room = rooms[index] ?? inOrder;
+      // Some orders are applied twice in full; in all of them, one event is repeated in the middle.
       const again = index % 6 === 0 ? order.toReversed() : order.slice(-2);
       await apply(room, [...order.slice(0, 2), ...order.slice(0, 1), ...order.slice(2), ...again]);
     }
     for (const [index, order] of orders.entries())
-      expect(await outcomeOf(rooms[index] ?? told), order.map(({ kind }) => kind).join()).toEqual(expected);
+      expect(await outcomeOf(rooms[index] ?? inOrder), order.map(({ kind }) => kind).join()).toEqual(expected);
   });
 });
 
-describe('who came by our own operation', () => {
+describe('a participant who joined by our operation', () => {
   const [joined, left] = [
     { kind: 'participant.joined', participantReference: 'c1', name: 'Other', email: null, at: new Date(startedAt) },
     { kind: 'participant.left', participantReference: 'c1', at: new Date(startedAt + MINUTE) },
   ] as const;
 
-  test.each(['waiting', 'joined'])('and is %s becomes one with their connection, in either order', async (status) => {
-    const ends = [];
-    for (const isLate of [false, true]) {
-      const room = await newRoom();
-      const token = createToken('lnp_');
-      const at = new Date(startedAt - MINUTE);
-      const who = { workspaceId: team.id, roomId: room.id, name: 'Vera', tokenHash: hashToken(token) };
-      const times = { createdAt: at, lastSeenAt: at, ...(status === 'joined' && { joinedAt: at }) };
-      await app.services.db.participant.create({ data: { ...who, status, ...times } });
-      const reference = { kind: 'name', name: room.name } as const;
-      const events = [
-        { ...joined, token, room: reference },
-        { ...left, room: reference },
-      ];
-      await apply(room, isLate ? events.toReversed() : events);
-      await apply(room, events);
-      const outcome = await outcomeOf(room);
-      ends.push({ ...outcome, participants: outcome.participants.map(({ tokenHash: _, ...rest }) => rest) });
-      expect(outcome.participants).toMatchObject([
-        { name: 'Vera', status: 'left', connectionId: CONNECTION_ID, participantReference: 'c1' },
-      ]);
-      expect(outcome.events.map(({ type }) => type)).toEqual(
-        status === 'waiting' ? ['room.joined', 'room.left'] : ['room.left'],
-      );
-    }
-    expect(ends[1]).toEqual(ends[0]);
-  });
+  test.each(['waiting', 'joined'])(
+    'and is %s is the same participant as the one that the provider reports, in either order',
+    async (status) => {
+      const ends = [];
+      for (const isLate of [false, true]) {
+        const room = await newRoom();
+        const token = createToken('lnp_');
+        const at = new Date(startedAt - MINUTE);
+        const who = { workspaceId: team.id, roomId: room.id, name: 'Vera', tokenHash: hashToken(token) };
+        const times = { createdAt: at, lastSeenAt: at, ...(status === 'joined' && { joinedAt: at }) };
+        await app.services.db.participant.create({ data: { ...who, status, ...times } });
+        const reference = { kind: 'name', name: room.name } as const;
+        const events = [
+          { ...joined, token, room: reference },
+          { ...left, room: reference },
+        ];
+        await apply(room, isLate ? events.toReversed() : events);
+        await apply(room, events);
+        const outcome = await outcomeOf(room);
+        ends.push({ ...outcome, participants: outcome.participants.map(({ tokenHash: _, ...rest }) => rest) });
+        expect(outcome.participants).toMatchObject([
+          { name: 'Vera', status: 'left', connectionId: CONNECTION_ID, participantReference: 'c1' },
+        ]);
+        expect(outcome.events.map(({ type }) => type)).toEqual(
+          status === 'waiting' ? ['room.joined', 'room.left'] : ['room.left'],
+        );
+      }
+      expect(ends[1]).toEqual(ends[0]);
+    },
+  );
 
-  test('a token of another room is nobody here', async () => {
+  test('is not found by a token of another room', async () => {
     const [room, other] = [await newRoom(), await newRoom()];
     const token = createToken('lnp_');
     const at = new Date(startedAt);
@@ -315,7 +318,7 @@ describe('who came by our own operation', () => {
     ]);
   });
 
-  test('a second connection with the same token is a visit of its own, by the same person', async () => {
+  test('visits a second time if the same token is reported again', async () => {
     const room = await newRoom();
     const token = createToken('lnp_');
     const at = new Date(startedAt - MINUTE);
@@ -333,12 +336,12 @@ describe('who came by our own operation', () => {
   });
 });
 
-describe('two connections that call somebody the same', () => {
+describe('two connections that report the same id', () => {
   const at = (minutes: number): Date => new Date(startedAt + minutes * MINUTE);
   const [first, second] = [CONNECTION_ID, CONNECTION_ID + 1];
   const id = { participantReference: '1' };
 
-  test('tell of two people, each of whom comes and goes by themself', async () => {
+  test('of a participant report two participants, who join and leave independently', async () => {
     const room = await newRoom();
     const of = { ...id, room: { kind: 'name', name: room.name } } as const;
     const join = (name: string): ProviderEvent => ({
@@ -354,22 +357,22 @@ describe('two connections that call somebody the same', () => {
     await apply(room, [leave], second);
     await apply(room, [join('Bob')], second);
     await apply(room, [join('Ada'), join('Ada')], first);
-    const { participants, events: told } = await outcomeOf(room);
+    const { participants, events: emitted } = await outcomeOf(room);
     expect(participants).toMatchObject([
       { name: 'Ada', status: 'joined', leftAt: null, connectionId: first, participantReference: '1' },
       { name: 'Bob', status: 'left', leftAt: at(5), connectionId: second, participantReference: '1' },
     ]);
-    expect(told.map(({ type }) => type)).toEqual(['room.joined', 'room.joined', 'room.left']);
-    expect(told.at(-1)).toMatchObject({ participant_name: 'Bob' });
+    expect(emitted.map(({ type }) => type)).toEqual(['room.joined', 'room.joined', 'room.left']);
+    expect(emitted.at(-1)).toMatchObject({ participant_name: 'Bob' });
   });
 
-  test('tell of one recording, where they call that the same', async () => {
+  test('of a recording report one recording', async () => {
     const room = await newRoom();
     const of = { archiveId: 'a1', room: { kind: 'name', name: room.name } } as const;
     await apply(room, [{ ...of, kind: 'recording.started', title: null, at: at(0) }], first);
     await apply(room, [{ ...of, kind: 'recording.ended', duration: 60, size: null, at: at(1) }], second);
-    const { recordings, events: told } = await outcomeOf(room);
+    const { recordings, events: emitted } = await outcomeOf(room);
     expect(recordings).toMatchObject([{ archiveId: 'a1', endedAt: at(1), duration: 60n }]);
-    expect(told.map(({ type }) => type)).toEqual(['recording.started']);
+    expect(emitted.map(({ type }) => type)).toEqual(['recording.started']);
   });
 });
