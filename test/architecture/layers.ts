@@ -1,18 +1,17 @@
 /**
- * Which part of the source may import which. It is the one statement of the layers; `layers.test.ts` holds the code to
- * it.
+ * Which part of the source may import which. This is the only statement of the layers, and `layers.test.ts` enforces it
+ * for `src` and `packages`. Tests, benches, examples and scripts may import everything.
  */
 import { posix } from 'node:path';
+import type { Import } from './imports.ts';
 
-/** A folder of `src` (a layer), one feature (`features/rooms`), or a file that stands alone (`services.ts`). */
+/** A folder of `src` (a layer), one feature (`features/rooms`), or a file directly in `src` (`services.ts`). */
 export type Part = string;
 
 const BASE = ['core', 'db'];
 const LOW = [...BASE, 'auth', 'events', 'storage', 'services.ts'];
 
-/**
- * What each layer may import besides itself. What is not listed is forbidden. `features/*` stands for every feature.
- */
+/** What each layer may import besides itself. Everything else is forbidden. `features/*` stands for every feature. */
 export const layers: Record<Part, readonly Part[]> = {
   core: [],
   db: ['core'],
@@ -21,14 +20,14 @@ export const layers: Record<Part, readonly Part[]> = {
   jobs: BASE,
   auth: BASE,
   egress: BASE,
-  // The type of everything that operations reach the world through.
+  // The type of everything that an operation needs besides its input.
   'services.ts': [...BASE, 'auth', 'egress', 'storage'],
   media: LOW,
   'webhook-delivery': [...LOW, 'jobs', 'egress'],
   'features/*': [...LOW, 'media'],
   trpc: [...BASE, 'auth', 'media', 'services.ts'],
   routers: ['core', 'auth', 'events', 'media', 'trpc', 'features/*'],
-  // Transport and document: the operations are handed to them.
+  // Transports and document: `runtime` passes the operations to them.
   http: ['core', 'auth', 'storage', 'media', 'trpc', 'services.ts'],
   openapi: ['core', 'events', 'trpc'],
   runtime: [...LOW, 'jobs', 'egress', 'webhook-delivery', 'features/*', 'routers', 'trpc', 'http', 'openapi'],
@@ -37,7 +36,7 @@ export const layers: Record<Part, readonly Part[]> = {
   'client.ts': ['events', 'features/*', 'routers'],
 };
 
-/** What a feature may import besides what every feature may: other features, and tools that few need. */
+/** What a feature may import besides what every feature may: other features, and layers that few features need. */
 export const features: Record<string, readonly Part[]> = {
   analytics: [],
   'api-keys': [],
@@ -57,23 +56,40 @@ export const features: Record<string, readonly Part[]> = {
   workspaces: ['features/members'],
 };
 
-/** Packages that only these layers may import. A package that is not listed may be used by every layer above `core`. */
+/** The parts that run without the server, and so import only types of the rest of `src`. */
+const typesOnly: readonly Part[] = ['client.ts'];
+
+/** Folders that only their own layer may import. */
+const internals: readonly string[] = ['src/db/generated/'];
+
+/** Which parts may import a package, or the packages of a scope. Other packages are forbidden. */
 export const packages: Record<string, readonly Part[]> = {
-  fastify: ['http', 'openapi', 'runtime'],
+  '@aws-sdk': ['storage'],
   '@fastify': ['http', 'openapi', 'runtime'],
-  '@trpc/server': ['trpc', 'http', 'openapi', 'client.ts'],
-  '@trpc/client': ['client.ts'],
-  'trpc-to-openapi': ['trpc', 'openapi'],
   '@lynxroom/embedded-postgres': ['db'],
+  '@node-rs/argon2': ['auth'],
   '@prisma': ['db'],
+  '@trpc/client': ['client.ts'],
+  '@trpc/server': ['trpc', 'http', 'openapi', 'client.ts'],
+  busboy: ['http'],
+  'csv-parse': ['features/contacts'],
+  'csv-stringify': ['features/contacts'],
+  fastify: ['http', 'openapi', 'runtime'],
+  'file-type': ['media'],
+  jose: ['features/meeting-providers'],
+  'livekit-server-sdk': ['features/meeting-providers'],
+  luxon: ['features/booking-pages', 'features/bookings'],
   pg: ['db'],
   'pg-boss': ['jobs', 'webhook-delivery', 'features/meeting-providers'],
-  undici: ['egress', 'webhook-delivery', 'features/meeting-providers'],
-  '@aws-sdk': ['storage'],
-  busboy: ['http'],
   pino: ['runtime'],
-  zod: ['core', 'events', 'trpc', 'openapi', 'http', 'runtime', 'features/*'],
+  'rate-limiter-flexible': ['auth'],
+  'trpc-to-openapi': ['trpc', 'openapi'],
+  undici: ['egress', 'webhook-delivery', 'features/meeting-providers'],
+  zod: ['core', 'events', 'trpc', 'openapi', 'runtime', 'features/*'],
 };
+
+/** The modules of Node that `core` may not import: it knows no network and starts no process. */
+const notInCore = /^node:(?:http2?|https|net|tls|dgram|dns|child_process|cluster|worker_threads)(?:\/|$)/;
 
 /**
  * What the code of each workspace package in `packages/` may import besides itself and Node's own modules. A package
@@ -83,11 +99,19 @@ export const workspacePackages: Record<string, readonly string[]> = {
   'embedded-postgres': [],
 };
 
-/** All that `core` may import from outside. */
-const CORE_PACKAGES = ['zod'];
+/** Why the file at `path` may not have the import, in one line. Null if it may. */
+export function refusalOf(path: string, found: Import): string | null {
+  const { specifier } = found;
+  const target = isRelative(specifier) ? resolve(path, specifier) : specifier;
+  return mayImport(path, target, found) ? null : `${path} may not import ${target}`;
+}
 
-function isBuiltIn(specifier: string): boolean {
-  return specifier.startsWith('node:');
+/** `target` is the path of a relative import, and otherwise the specifier. */
+function mayImport(path: string, target: string, { specifier, isTypeOnly }: Import): boolean {
+  const [top, name = ''] = path.split('/');
+  if (top === 'packages') return packageMayImport(name, target, specifier);
+  if (top !== 'src') return true;
+  return isRelative(specifier) ? mayImportFile(path, target, isTypeOnly) : mayImportModule(partOf(path), specifier);
 }
 
 /** The part that a path such as `src/features/rooms/read-rooms.ts` belongs to. */
@@ -96,58 +120,52 @@ export function partOf(path: string): Part {
   return folder === 'features' ? `features/${next}` : folder;
 }
 
+/** The path of a relative import. */
+export function resolve(path: string, specifier: string): string {
+  return posix.join(posix.dirname(path), specifier);
+}
+
+/** The entry of `packages` for a specifier such as `zod/v4`. Undefined if no part may import it. */
+export function packageOf(specifier: string): string | undefined {
+  const [scope = '', name = ''] = specifier.split('/');
+  return [scope.startsWith('@') ? `${scope}/${name}` : scope, scope].find((key) => key in packages);
+}
+
+export function isRelative(specifier: string): boolean {
+  return specifier.startsWith('.');
+}
+
+function mayImportFile(path: string, target: string, isTypeOnly: boolean): boolean {
+  if (!target.startsWith('src/')) return false;
+  const [from, to] = [partOf(path), partOf(target)];
+  if (from === to) {
+    // Only the index joins the routers. No other router knows one.
+    return from !== 'routers' || path === 'src/routers/index.ts';
+  }
+  const isInternal = internals.some((folder) => target.startsWith(folder));
+  return !isInternal && (isTypeOnly || !typesOnly.includes(from)) && isListed(allowedFor(from), to);
+}
+
+/** What a part may import. Empty if the tables do not list the part. */
+function allowedFor(from: Part): readonly Part[] {
+  if (!from.startsWith('features/')) return layers[from] ?? [];
+  const own = features[from.slice('features/'.length)];
+  return own ? [...(layers['features/*'] ?? []), ...own] : [];
+}
+
+function mayImportModule(from: Part, specifier: string): boolean {
+  if (specifier.startsWith('node:')) return from !== 'core' || !notInCore.test(specifier);
+  const name = packageOf(specifier);
+  return name !== undefined && isListed(packages[name] ?? [], from);
+}
+
 function isListed(list: readonly Part[], part: Part): boolean {
   return list.includes(part) || (part.startsWith('features/') && list.includes('features/*'));
 }
 
-function mayImport(from: Part, to: Part): boolean {
-  if (from === to) return true;
-  const feature = from.startsWith('features/') ? from.slice('features/'.length) : null;
-  if (feature === null) return isListed(layers[from] ?? [], to);
-  return [...(layers['features/*'] ?? []), ...(features[feature] ?? [])].includes(to);
-}
-
-function packageRule(specifier: string): readonly Part[] | undefined {
-  const scope = specifier.split('/')[0] ?? '';
-  const name = scope.startsWith('@') ? specifier.split('/').slice(0, 2).join('/') : scope;
-  return packages[name] ?? packages[scope];
-}
-
-/** Why the file at `path` may not import `specifier`, in one line; null where it may. */
-export function refusalOf(path: string, specifier: string): string | null {
-  if (path.startsWith('packages/')) return refusalOfPackage(path, specifier);
-  const from = partOf(path);
-  if (isBuiltIn(specifier)) {
-    const isHttp = ['node:http', 'node:https', 'node:net'].includes(specifier);
-    return from === 'core' && isHttp ? `${path}: core knows no network, so it may not import ${specifier}` : null;
-  }
-  if (!specifier.startsWith('.')) {
-    if (from === 'core' && !CORE_PACKAGES.includes(specifier)) return `${path}: core may not import ${specifier}`;
-    const allowed = packageRule(specifier);
-    return allowed === undefined || isListed(allowed, from) ? null : `${path}: ${from} may not import ${specifier}`;
-  }
-  const target = posix.join(posix.dirname(path), specifier);
-  if (!target.startsWith('src/')) return `${path}: src may not import ${target}`;
-  const to = partOf(target);
-  // A router is declared once and knows no other; `index.ts` alone puts them together.
-  if (from === 'routers' && to === 'routers' && path !== 'src/routers/index.ts')
-    return `${path}: a router may not import another router (${target})`;
-  return mayImport(from, to) ? null : `${path}: ${from} may not import ${to} (${target})`;
-}
-
-function refusalOfPackage(path: string, specifier: string): string | null {
-  if (isBuiltIn(specifier)) return null;
-  const [, name = ''] = path.split('/');
-  const target = posix.join(posix.dirname(path), specifier);
-  const isAllowed = specifier.startsWith('.')
-    ? target.startsWith(`packages/${name}/src/`)
-    : (workspacePackages[name] ?? []).includes(specifier);
-  return isAllowed ? null : `${path}: the package ${name} may not import ${specifier}`;
-}
-
-const IMPORT = /^(?:import|export)\b[^;]*?\bfrom\s*'([^']+)'|^import\s*'([^']+)'|\bimport\(\s*'([^']+)'\s*\)/gm;
-
-/** Every module that a source text imports or re-exports, types included. */
-export function importsOf(source: string): string[] {
-  return [...source.matchAll(IMPORT)].map(([, from, bare, dynamic]) => from ?? bare ?? dynamic ?? '');
+function packageMayImport(name: string, target: string, specifier: string): boolean {
+  const listed = workspacePackages[name];
+  if (listed === undefined) return false;
+  if (isRelative(specifier)) return target.startsWith(`packages/${name}/src/`);
+  return specifier.startsWith('node:') || listed.includes(specifier);
 }
