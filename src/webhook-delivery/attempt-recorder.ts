@@ -1,10 +1,10 @@
-/** Records finished attempts in batches, until each of them is recorded. */
+/** Records finished attempts in batches, and retries until each of them is recorded. */
 import type { Log } from '../core/log.ts';
 import { startPollLoop } from '../jobs/poll-loop.ts';
 import type { Attempt } from './send-message.ts';
 
 export type AttemptRecorder = {
-  /** Puts a finished attempt in the queue. */
+  /** Queues a finished attempt. */
   add(attempt: Attempt): void;
   /** Resolves when the batch under way, if any, has been recorded or has failed. The rest of the queue is dropped. */
   stop(): Promise<void>;
@@ -12,8 +12,8 @@ export type AttemptRecorder = {
 
 export type AttemptRecorderOptions = {
   /**
-   * Records attempts, one a message. `mayBeRecorded`: an earlier call with some of them failed, perhaps after its
-   * commit.
+   * Records attempts, at most one per message. `mayBeRecorded`: an earlier call with some of them failed, perhaps after
+   * its commit.
    */
   record: (attempts: readonly Attempt[], mayBeRecorded: boolean) => Promise<void>;
   onRecorded: (attempts: readonly Attempt[]) => void;
@@ -31,10 +31,10 @@ const POLL_EVERY_MS = 500;
 export function startAttemptRecorder({ record, onRecorded, log }: AttemptRecorderOptions): AttemptRecorder {
   let queue: Attempt[] = [];
   let maxBatch = MAX_BATCH;
-  /** The attempts of failed batches: their transaction may have committed all the same. */
+  /** The attempts of failed batches: their transaction may have committed anyway. */
   const uncertain = new WeakSet<Attempt>();
 
-  /** Takes a batch from the queue: one attempt a message, a second one of the same message waits for the next batch. */
+  /** Takes a batch from the queue: one attempt per message; a second one waits for the next batch. */
   const takeBatch = (): Attempt[] => {
     const batch = new Map<string, Attempt>();
     const rest: Attempt[] = [];

@@ -1,11 +1,11 @@
 /** The slots of this process: how many attempts may be in flight in all, in the slow lane, and for one workspace. */
 import { type Lane, MAX_PER_WEBHOOK } from './queue.ts';
 
-/** A workspace may occupy this share of the slots, but always as many as one webhook may. */
+/** A workspace may occupy this share of the slots, but always at least as many as one webhook may. */
 const WORKSPACE_SHARE = 1 / 8;
 
 export type FairSlots = {
-  /** Occupies a slot under a name of its own. */
+  /** Occupies a slot under a unique name. */
   acquire(id: string, lane: Lane, workspaceId: number): void;
   /** Frees the slot of that name, if there is one. */
   release(id: string): void;

@@ -32,12 +32,13 @@ export type Outcome = {
 export type Sender = {
   /**
    * POSTs once, and follows no redirect. Never rejects because of the receiver: a status that has arrived is the
-   * outcome, even if the rest of the response fails. Rejects with errors of our own, such as for a header with a line
+   * outcome, even if the rest of the response fails. Rejects only for internal errors, such as a header with a line
    * break.
    */
   send(request: SendRequest): Promise<Outcome>;
   /**
-   * Waits for the requests in flight, which the timeout bounds, and closes all connections. Nothing can be sent then.
+   * Waits for the requests in flight, which the timeout limits, and closes all connections. Afterwards nothing can be
+   * sent.
    */
   close(): Promise<void>;
 };
@@ -54,11 +55,14 @@ export const TIMEOUT_MS = 10_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 /**
  * How long an idle connection stays open for the next request. Servers close idle connections after 2 s (gunicorn), 5 s
- * (Node, Apache, uvicorn) or more. With less than that, none closes while we send, so no request has to be repeated on
- * another connection, and each recorded attempt is one request.
+ * (Node, Apache, uvicorn) or more. With a shorter time than theirs, no server closes a connection while a request is
+ * sent, so no request has to be repeated on another connection, and each recorded attempt is one request.
  */
 const KEEP_ALIVE_MS = 1_500;
-/** A receiver may ask for more with the header Keep-Alive. The default limit of undici is ten minutes. */
+/**
+ * The limit for a longer time that a receiver requests with the header Keep-Alive. The default of undici is ten
+ * minutes.
+ */
 const MAX_KEEP_ALIVE_MS = 4_000;
 
 const FIXED_HEADERS: readonly string[] = ['user-agent', 'Lynxroom-Webhooks/1.0', 'accept-encoding', 'identity'];
@@ -72,7 +76,7 @@ export function createSender({ guard, timeoutMs = TIMEOUT_MS, clock = systemCloc
     maxHeaderSize: MAX_HEADER_BYTES,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: MAX_KEEP_ALIVE_MS,
-    // Each exchange has one deadline for everything.
+    // Each exchange has one deadline for all of its steps.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -108,7 +112,7 @@ export function createSender({ guard, timeoutMs = TIMEOUT_MS, clock = systemCloc
   };
 }
 
-/** A response as far as it has arrived. */
+/** The part of a response that has arrived so far. */
 type PartialResponse = {
   status: number;
   encoding: string;
@@ -185,7 +189,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#controller?.abort(new Error('The request has ended'));
   }
 
-  /** Only the first call counts. */
+  /** Only the first call has an effect. */
   #end({ isWhole, reason = '' }: { isWhole: boolean; reason?: string }): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;

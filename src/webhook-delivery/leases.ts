@@ -6,11 +6,11 @@ import type { DeliveryQueue, Lane, Lease } from './queue.ts';
 
 export type Leases = {
   add(leases: readonly Lease[], lane: Lane): void;
-  /** Ends the heartbeats of these leases and frees their slots. A job that is not complete goes to another worker. */
+  /** Stops the heartbeats of these leases and frees their slots. A job that is not complete goes to another worker. */
   release(leases: readonly Lease[]): void;
   /** Resolves when no lease is left, or after `timeoutMs`. */
   drain(timeoutMs: number): Promise<void>;
-  /** Ends all heartbeats. */
+  /** Stops all heartbeats. */
   stop(): Promise<void>;
 };
 

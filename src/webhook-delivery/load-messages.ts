@@ -1,4 +1,4 @@
-/** What an attempt needs to know, read at the time of the attempt. */
+/** Loads the data for attempts, at the time of the attempts. */
 import type { Database } from '../db/client.ts';
 import type { Lease } from './queue.ts';
 

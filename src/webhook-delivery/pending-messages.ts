@@ -1,6 +1,6 @@
 /**
- * Pending messages: those whose next attempt is to come. They have the status `waiting`, and no job until the relay has
- * queued one.
+ * Pending messages: those with a further attempt scheduled. They have the status `waiting`, and no job until the relay
+ * has queued one.
  */
 import { Prisma, type Tx } from '../db/client.ts';
 import type { WebhookRef } from './queue.ts';
@@ -10,13 +10,13 @@ export const RELAY_CHANNEL = 'lynxroom_relay';
 
 const MAX_CANCELLED = 1_000;
 
-/** Has the relay queue new pending messages as soon as the transaction is committed. */
+/** Makes the relay queue new pending messages as soon as the transaction commits. */
 export async function wakeRelay(tx: Tx): Promise<void> {
   await tx.$executeRaw`select pg_notify(${RELAY_CHANNEL}, '')`;
 }
 
 /**
- * Starts a new round of attempts, the first of them at `at`, for the messages that fulfil a condition on
+ * Starts a new round of attempts, the first of them at `at`, for the messages that match a condition on
  * `webhook_messages`. An attempt that was pending before is replaced. The caller has locked the row of their webhook,
  * and it is active. Resolves with the number of messages.
  */
@@ -54,8 +54,8 @@ async function cancelBatch(tx: Tx, at: Date, { workspaceId, webhookId }: Webhook
 }
 
 /**
- * Cancels the messages that are still pending from before the webhook's deactivation. Called before it is activated, so
- * that none of them is sent then.
+ * Cancels the messages that are still pending from before the webhook's deactivation. Call it before activating the
+ * webhook, so that none of them is sent.
  */
 export async function cancelRemaining(tx: Tx, at: Date, webhook: WebhookRef): Promise<void> {
   while ((await cancelBatch(tx, at, webhook)) === MAX_CANCELLED);
@@ -64,7 +64,7 @@ export async function cancelRemaining(tx: Tx, at: Date, webhook: WebhookRef): Pr
     update webhooks set is_cancelling = false where workspace_id = ${workspaceId} and id = ${webhookId}`;
 }
 
-/** Cancels the next batch of one webhook whose cancelling is not complete. Resolves with whether there was one. */
+/** Cancels the next batch of one webhook whose cancellation is not complete. Resolves with whether there was one. */
 export async function continueCancelling(tx: Tx, at: Date): Promise<boolean> {
   const [webhook] = await tx.$queryRaw<WebhookRef[]>`
     select workspace_id as "workspaceId", id as "webhookId" from webhooks

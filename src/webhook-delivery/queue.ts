@@ -35,11 +35,11 @@ const QUEUE = 'webhooks.deliver';
 /** NOTIFY on this channel wakes the workers. */
 export const DELIVERY_CHANNEL = 'lynxroom_delivery';
 
-/** At most so many attempts at one webhook at a time in each lane, over all processes. */
+/** Maximum number of concurrent attempts per webhook in each lane, across all processes. */
 export const MAX_PER_WEBHOOK: Record<Lane, number> = { fast: 20, slow: 5 };
 
 const MAX_RANK = 15;
-/** In the slow lane, of a webhook that does not fail and only responds slowly. */
+/** The rank in the slow lane of a webhook that responds slowly but does not fail. */
 const SLOW_RESPONSE_RANK = 4;
 
 /** pg-boss serves higher priorities first. */
@@ -50,8 +50,8 @@ const priorityRange: Record<Lane, { minPriority: number } | { maxPriority: numbe
 };
 
 /**
- * When its worker has been killed, a job goes to another one after this time and the interval of the supervision
- * (jobs/jobs.ts). Leases are renewed four times as often (leases.ts). pg-boss accepts no less than ten.
+ * If a worker is killed, another one gets its jobs after this time plus the supervision interval (jobs/jobs.ts). Leases
+ * are renewed four times as often (leases.ts). The minimum in pg-boss is 10.
  */
 const HEARTBEAT_SECONDS = 10;
 /** How long a worker may hold a lease while the database is unreachable and nothing can be recorded. */
@@ -68,7 +68,7 @@ const options = {
   retryDelay: 0,
 };
 
-/** Creates the queue if it is missing, and gives these options to one that exists. */
+/** Creates the queue if it is missing, and updates the options of an existing one. */
 export async function createDeliveryQueue(boss: PgBoss): Promise<void> {
   await boss.createQueue(QUEUE, { ...options, partition: true });
   await boss.updateQueue(QUEUE, options);
@@ -86,7 +86,7 @@ export function openDeliveryQueue(boss: PgBoss) {
           data: { workspaceId, messageId } satisfies DeliveryJob,
           priority: topPriority[lane] - rank,
           group: { id: toGroup({ workspaceId, webhookId }, lane) },
-          // An interval, because it passes by the clock of the database, as the queue's own times do.
+          // An interval, so that it is measured by the database's clock, like the queue's own times.
           startAfter: String(delayMs / 1000),
         })),
         { db: fromPrisma(tx) },
@@ -104,7 +104,7 @@ export function openDeliveryQueue(boss: PgBoss) {
       });
     },
 
-    /** Renews leases. One that is not renewed for 10 s ends. */
+    /** Renews leases. A lease that is not renewed for 10 s expires. */
     async renew(leases: readonly Lease[]): Promise<void> {
       if (leases.length > 0) await boss.touch(QUEUE, [...leases]);
     },
@@ -126,7 +126,7 @@ export function openDeliveryQueue(boss: PgBoss) {
 
 /**
  * The SQL condition that the job `id` is in the queue, in any state. It reads pg-boss's own table, since pg-boss has no
- * call for many jobs.
+ * bulk lookup.
  */
 export function isQueued(id: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`exists (select 1 from pgboss.job j where j.name = ${QUEUE} and j.id = ${id})`;

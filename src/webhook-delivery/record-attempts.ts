@@ -13,9 +13,9 @@ type Retry = { jobId: string; delayMs: number; at: Date };
 type PlannedAttempt = Attempt & { retry: Retry | null };
 
 /**
- * Records attempts, at most one of each message, in one transaction: adds their rows, updates their messages and
- * webhooks, queues the retries, and completes their jobs. `mayBeRecorded`: some may have been recorded by an earlier
- * call whose commit was not confirmed; those are skipped.
+ * Records attempts, at most one per message, in one transaction: adds their rows, updates their messages and webhooks,
+ * queues the retries, and completes their jobs. `mayBeRecorded`: some may have been recorded by an earlier call whose
+ * commit was not confirmed; those are skipped.
  */
 export function recordAttempts(
   { db, queue }: { db: Database; queue: DeliveryQueue },
@@ -69,7 +69,7 @@ function planRetry({ message, outcome }: Attempt, isActive: boolean, now: Date):
 
 /**
  * Adds the rows of the attempts, and updates the messages that still waited for them. A message that was sent again or
- * cancelled meanwhile only has its attempts counted. Resolves with the job that each message has now.
+ * cancelled meanwhile only gets a new attempt count. Resolves with the job that each message has now.
  */
 function writeAttempts(tx: Tx, now: Date, attempts: readonly PlannedAttempt[]) {
   const rows = attempts.map((attempt) => ({

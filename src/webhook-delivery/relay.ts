@@ -13,9 +13,9 @@ import { type DeliveryQueue, type NewJob, toRank, toSlowRank } from './queue.ts'
 
 const MAX_EVENTS = 500;
 const MAX_MESSAGES = 1_000;
-/** The servers' clocks differ: a webhook that was created just before an event, by another clock, gets the event. */
+/** Server clocks differ: a webhook created just before an event gets it, even if its server's clock is ahead. */
 const CLOCK_TOLERANCE_MS = 5 * SECOND_MS;
-/** So many pending messages of a workspace before its rank in the queue grows. */
+/** The number of pending messages of a workspace above which its rank in the queue grows. */
 const PENDING_UNIT = 50;
 const MAX_COUNTED = 5_000;
 
@@ -90,7 +90,7 @@ function lockEvents(tx: Tx, max: number): Promise<EventRow[]> {
     where relayed_at is null order by id limit ${max} for update skip locked`;
 }
 
-/** Returns the first events: at least one, and no more messages than a transaction should have. */
+/** Returns the first events: at least one, whose messages fit in one transaction. */
 function cutBatch(addressed: readonly AddressedEvent[]): AddressedEvent[] {
   let messages = 0;
   const end = addressed.findIndex(({ subscribers }, index) => {
@@ -100,7 +100,7 @@ function cutBatch(addressed: readonly AddressedEvent[]): AddressedEvent[] {
   return end === -1 ? [...addressed] : addressed.slice(0, end);
 }
 
-/** Adds to each event the webhooks that subscribe to it and existed when it happened. */
+/** Pairs each event with the webhooks that subscribe to it and existed when it happened. */
 async function addressEvents(tx: Tx, events: readonly EventRow[]): Promise<AddressedEvent[]> {
   const subscribers = Map.groupBy(
     await lockSubscribers(tx, [...new Set(events.map(({ workspaceId }) => workspaceId))]),
@@ -189,8 +189,8 @@ function markRelayed(tx: Tx, now: Date, batch: readonly AddressedEvent[]) {
 }
 
 /**
- * Queues jobs for the messages that a request has made pending: test messages, and messages that are sent again. The
- * latter can be many, so the more there are, the further back they are queued. Resolves with their number.
+ * Queues jobs for the messages that a request has made pending: test messages and resent messages. The more resent
+ * messages there are, the further back they are queued. Resolves with their number.
  */
 async function queueUnqueued(tx: Tx, queue: DeliveryQueue): Promise<number> {
   const rows = await tx.$queryRaw<UnqueuedMessage[]>`

@@ -1,4 +1,4 @@
-/** What is stored of a response body. */
+/** Converts response bodies to the text that is stored. */
 
 /** How many bytes of a response body are read. */
 export const MAX_RESPONSE_BYTES = 10_000;
@@ -9,7 +9,7 @@ const ENCODING_NAME = /^[\w-]{1,20}$/;
 /**
  * Returns a response body as text for the database. Bytes that are not UTF-8, and NUL, which PostgreSQL does not store,
  * become U+FFFD. If the body was cut, an incomplete character at its end is dropped. A body with a content-encoding is
- * not decoded, since a few bytes can expand to gigabytes: the text says so instead.
+ * not decoded, since a few bytes can expand to gigabytes: the text names the encoding instead.
  */
 export function toResponseText(body: Uint8Array, isWhole: boolean, contentEncoding: string): string {
   if (body.length === 0) return '';

@@ -13,7 +13,8 @@ const HTTP_DATES: readonly RegExp[] = [
 
 /**
  * Returns the seconds from `now` that a Retry-After asks to wait: a whole number, 0 for a time in the past, null if the
- * header is absent or invalid (negative, fractional, anything else). Of several headers, the longest time counts.
+ * header is absent or invalid (negative, fractional, anything else). If there are several headers, the longest time is
+ * used.
  */
 export function parseRetryAfter(value: string | readonly string[] | undefined, now: Date): number | null {
   if (value === undefined) return null;

@@ -1,7 +1,7 @@
 /** When a failed attempt is retried. */
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/time.ts';
 
-/** The delays before the first attempt of a round, before the second, and so on: ten attempts in about 75 hours. */
+/** The delay before each attempt of a round: ten attempts in about 75 hours. */
 export const DELAYS_MS: readonly number[] = [
   0,
   5 * SECOND_MS,

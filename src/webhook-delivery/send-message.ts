@@ -24,7 +24,7 @@ const NOT_SENT: Outcome = {
   durationMs: 0,
 };
 
-/** Makes one attempt. Never rejects: an error of our own, such as a secret that cannot be opened, is logged. */
+/** Makes one attempt. Never rejects: an internal error, such as a secret that cannot be decrypted, is logged. */
 export async function sendMessage(
   { clock, log, sealer, sender }: SendingServices,
   leased: LeasedMessage,
@@ -42,7 +42,7 @@ export async function sendMessage(
   }
 }
 
-/** The secrets that sign at this time, the current one first. */
+/** The secrets that are valid for signing at this time, the current one first. */
 function openSecrets(sealer: Sealer, message: LoadedMessage, at: Date): string[] {
   const { workspaceId, sealedSecret, previousSealedSecret, previousSecretUntil } = message;
   const isInOverlap = previousSealedSecret !== null && previousSecretUntil !== null && at < previousSecretUntil;

@@ -1,4 +1,4 @@
-/** The headers by which a receiver verifies that a request is ours, in two forms. */
+/** The headers with which a receiver verifies that this service sent a request, in two formats. */
 import { createHmac } from 'node:crypto';
 import { toUnixSeconds } from '../core/time.ts';
 
@@ -10,7 +10,7 @@ export type SignedMessage = {
   timestamp: string;
   attemptAt: Date;
   body: string;
-  /** The current secret, then, while it overlaps after a rotation, the previous one. */
+  /** The current secret, followed by the previous one during the overlap after a rotation. */
   secrets: readonly string[];
 };
 

@@ -1,9 +1,9 @@
-/** When the slow lane is polled: seldom, and the less often the longer a poll takes. */
+/** When the slow lane is polled: rarely, and less often the longer a poll takes. */
 
 export type SlowLanePacing = {
   /** Milliseconds until the slow lane may be polled; 0: now. */
   waitMs(): number;
-  /** Polls the slow lane, and sets the time of the next poll by the time that this one takes. */
+  /** Polls the slow lane, and schedules the next poll by the duration of this one. */
   run<Result>(poll: () => Promise<Result>): Promise<Result>;
 };
 
@@ -11,7 +11,7 @@ const MIN_INTERVAL_MS = 200;
 /** The pause after a poll, in multiples of its duration. */
 const PAUSE_FACTOR = 10;
 
-/** Messages for dead receivers can be many, and finding those that are due among them takes the database's time. */
+/** There can be many messages for dead receivers, and finding the due ones among them is slow. */
 export function createSlowLanePacing(now: () => number = () => performance.now()): SlowLanePacing {
   let nextAt = 0;
   return {

@@ -22,11 +22,11 @@ export type DeliveryOptions = {
 };
 
 export type RunningDelivery = {
-  /** Starts no further attempt, and resolves when those in flight are recorded. */
+  /** Stops starting attempts, and resolves when those in flight are recorded. */
   stop(): Promise<void>;
 };
 
-/** NOTIFY wakes the relay. This interval is for a notification that was lost. */
+/** NOTIFY wakes the relay. This interval covers lost notifications. */
 const RELAY_EVERY_MS = 2_000;
 
 /** Starts delivery in this process. Any number of processes may run it. */

@@ -1,4 +1,4 @@
-/** The health of a webhook, as its attempts show it: whether it fails, responds slowly, or must be deactivated. */
+/** The health of a webhook, derived from its attempts: whether it fails, responds slowly, or must be deactivated. */
 import { DAY_MS, SECOND_MS } from '../core/time.ts';
 import type { Tx } from '../db/client.ts';
 import type { WebhookRef } from './queue.ts';
@@ -6,7 +6,7 @@ import type { Attempt } from './send-message.ts';
 
 /** A webhook whose responses take longer goes to the slow lane. */
 const SLOW_MS = 2 * SECOND_MS;
-/** A webhook is deactivated once every attempt has failed for so long. */
+/** A webhook is deactivated once every attempt has failed for this long. */
 export const MAX_FAILING_MS = 5 * DAY_MS;
 const GONE = 410;
 
@@ -46,8 +46,8 @@ export function lockWebhooks(tx: Tx, attempts: readonly Attempt[]): Promise<Webh
 }
 
 /**
- * Returns the health of a webhook after attempts, given in the order in which they finished. Ignored are attempts at a
- * URL that the webhook no longer has, and those that were not sent: they say nothing about its receiver.
+ * Returns the health of a webhook after attempts, given in the order in which they finished. Attempts at a URL that the
+ * webhook no longer has, and attempts that were not sent, are ignored: they say nothing about its receiver.
  */
 export function applyAttempts(before: WebhookHealth, all: readonly Attempt[]): WebhookUpdate {
   const attempts = all.filter(({ message, wasSent }) => wasSent && message.url === before.url);

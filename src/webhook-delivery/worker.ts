@@ -1,6 +1,6 @@
 /**
- * The delivery worker: leases due jobs, attempts their messages, and has the attempts recorded. Any number of processes
- * may run one.
+ * The delivery worker: leases due jobs, attempts to deliver their messages, and passes the attempts to the recorder.
+ * Any number of processes may run one.
  */
 import { type Database, transact } from '../db/client.ts';
 import { startPollLoop } from '../jobs/poll-loop.ts';
@@ -19,24 +19,24 @@ import { triage } from './triage.ts';
 export type DeliveryWorkerOptions = SendingServices & {
   db: Database;
   queue: DeliveryQueue;
-  /** Attempts at once, until they are recorded. */
+  /** Maximum number of attempts that are in flight or not recorded yet. */
   maxInFlight: number;
 };
 
 export type DeliveryWorker = {
   /** Looks for due jobs now. */
   wake(): void;
-  /** Leases nothing more, and resolves when the attempts in flight are recorded. */
+  /** Stops leasing jobs, and resolves when the attempts in flight are recorded. */
   stop(): Promise<void>;
 };
 
 type WorkerParts = DeliveryWorkerOptions & { slots: FairSlots; leases: Leases; recorder: AttemptRecorder };
 
-/** Few, since a workspace's share of the slots is enforced between two polls only. */
+/** Small, because a workspace's share of the slots is only enforced between polls. */
 const MAX_LEASES_PER_POLL = 20;
 /** Retries become due without a notification. */
 const POLL_EVERY_MS = 500;
-/** What cannot be recorded in this time is left to other workers, which repeat it. */
+/** Other workers repeat the attempts that cannot be recorded within this time. */
 const STOP_TIMEOUT_MS = 20_000;
 
 export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWorker {
@@ -106,7 +106,7 @@ async function findWebhooks(db: Database, workspaceIds: readonly number[]): Prom
   return rows.map(({ workspaceId, id }) => ({ workspaceId, webhookId: id }));
 }
 
-/** Completes jobs for which nothing is sent, and cancels the messages among them that wait for an inactive webhook. */
+/** Completes jobs that send nothing, and cancels those of their messages that wait for an inactive webhook. */
 function dropJobs({ db, clock, queue }: WorkerParts, leases: readonly Lease[]): Promise<void> {
   return transact(db, async (tx) => {
     const jobs = leases.map(({ id, data }) => ({ id, ...data }));
