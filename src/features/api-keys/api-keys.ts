@@ -60,8 +60,8 @@ function toApiKey(row: KeyRow): ApiKey {
 }
 
 /**
- * Creates a key that acts for the actor. Only the answer contains `full_key`; the database stores its hash. Throws 403
- * if the actor is no longer owner or admin, 404 if the workspace was deleted.
+ * Creates a key that acts for the actor. Only the response contains `full_key`; the database stores its hash. Throws
+ * 403 if the actor is no longer owner or admin, 404 if the workspace was deleted.
  */
 export async function createApiKey(
   { db, clock }: Pick<Services, 'db' | 'clock'>,

@@ -16,7 +16,7 @@ export const ApiKey = z
   .meta({ id: 'ApiKey', description: 'An API key. The key itself is only returned when it is created' });
 export type ApiKey = z.infer<typeof ApiKey>;
 
-/** The answer to the creation of a key. */
+/** The key in the response that creates it. */
 export const CreatedApiKey = ApiKey.extend({
   full_key: z
     .string()

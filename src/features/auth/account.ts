@@ -59,7 +59,7 @@ export async function updateMe(
 
 /**
  * Deletes the user, their Personal workspace and every workspace without other members. In other workspaces, what they
- * created stays without an author, and their rooms and booking pages pass to the owner. Throws 409 if they own a
+ * created remains without an author, and their rooms and booking pages pass to the owner. Throws 409 if they own a
  * workspace with other members.
  */
 export async function deleteMe({ db, clock }: Services, caller: Caller): Promise<{ ok: true }> {

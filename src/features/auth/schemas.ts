@@ -17,7 +17,7 @@ const newPassword = z
   .describe('8 to 200 characters')
   .meta({ example: 'correct horse battery staple' });
 
-/** Any text up to the maximum length, which bounds the work of hashing it. */
+/** Any text. The maximum length limits the cost of hashing it. */
 const givenPassword = z
   .string()
   .max(MAX_PASSWORD_LENGTH, { error: `password must have at most ${MAX_PASSWORD_LENGTH} characters` })

@@ -19,8 +19,8 @@ export function toUser(row: UserRow): User {
 }
 
 /**
- * Starts a session for a user whose password was verified. Only the answer contains the token. Throws 401 if the
- * password was changed or the account deleted since, so that no session survives a change of the password.
+ * Starts a session for a user whose password was verified. Only the response contains the token. Throws 401 if the
+ * password was changed or the account deleted in the meantime, so that no session survives a change of the password.
  */
 export async function startSession(
   { clock, settings }: Pick<Services, 'clock' | 'settings'>,
@@ -43,8 +43,8 @@ function wrongCredentials(): AppError {
 }
 
 /**
- * Verifies the password and starts a session. Throws 401 "Wrong email or password", with the same answer and timing for
- * an unknown email address and a wrong password.
+ * Verifies the password and starts a session. Throws 401 "Wrong email or password", with the same response and timing
+ * for an unknown email address and a wrong password.
  */
 export async function login(services: Services, input: LoginInput): Promise<SignedIn> {
   const user = await services.db.user.findUnique({ where: { email: input.email } });

@@ -66,7 +66,7 @@ async function insertPage(
   };
   if (requestedSlug !== undefined) return insert(requestedSlug);
   const base = toSlugBase(page.title);
-  // A separate counter: that of workspaces has the plain slug as its name.
+  // A prefix separates this counter from that of workspaces, which is named after the plain slug.
   return insertWithFreeSlug(tx, { base, counter: `book/${base}` }, insert);
 }
 

@@ -35,7 +35,7 @@ type OffsetPeriod = { start: number; end: number; offset: number };
 /** A period in which one interval of one local day is open. `opensAt`, its local start, identifies the interval. */
 type Opening = { start: number; end: number; opensAt: number };
 
-/** The longest range of a request, 62 days, plus what a change of the offset or of the date line adds. */
+/** The longest range of a request, 62 days, plus a margin for changes of the offset or the date line. */
 const MAX_WINDOW = 64 * DAY_MS;
 
 /** An opening is part of one local day, which a change of the date line can at most double. */
@@ -50,7 +50,7 @@ const EPOCH_WEEKDAY = weekdays.indexOf('thursday');
  * window that contains its start. A slot starts at or after `now` and does not overlap any taken time; it may touch
  * one. Starts are whole minutes in local time.
  *
- * The window bounds the work. Throws RangeError if the window has more than 64 days or an invalid date, if the duration
+ * The window limits the work. Throws RangeError if the window has more than 64 days or an invalid date, if the duration
  * is not positive, and if the time zone is unknown.
  */
 export function findAvailableTimes({ from, to, maxSlots, ...availability }: AvailableTimesInput): Date[] {
@@ -81,13 +81,13 @@ function* availableSlots(
     const skipped = Math.max(0, Math.ceil((earliest - start) / duration));
     for (let slot = start + skipped * duration; slot < to && slot + duration <= end; slot += duration) {
       while ((busy[passed]?.end ?? Number.POSITIVE_INFINITY) <= slot) passed += 1;
-      // The remaining taken times start later still.
+      // All remaining taken times start even later.
       if ((busy[passed]?.start ?? Number.POSITIVE_INFINITY) >= slot + duration) yield slot;
     }
   }
 }
 
-/** Returns the openings between `start` and `end` in ascending order; only those beyond these limits are cut. */
+/** Returns the openings between `start` and `end` in ascending order; those that cross these limits are cut. */
 function findOpenings({ time_zone, hours }: OpeningHours, start: number, end: number): Opening[] {
   const week = weekdays.map((weekday) =>
     hours
@@ -158,7 +158,9 @@ function findChange(zone: IANAZone, start: number, end: number): number {
   return after;
 }
 
-/** Normalizes the name first: luxon caches every spelling that it sees for good, and callers choose the case. */
+/**
+ * Normalizes the name first: luxon permanently caches every spelling that it sees, and callers may use any letter case.
+ */
 function toZone(name: string): IANAZone {
   return IANAZone.create(new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone);
 }

@@ -66,7 +66,7 @@ export async function bookMeeting(
 async function addMeeting(tx: Tx, at: Date, { slug, name, email, starts_at }: BookInput): Promise<Meeting> {
   const startsAt = fromUnixSeconds(starts_at);
   const unlockedPage = await findBookablePage(tx, slug);
-  // A request that would fail in any case does not wait for the lock.
+  // Checked before the lock too, so that a request that would fail anyway does not wait for it.
   requireAvailable(unlockedPage, startsAt, at, []);
   // Bookings of a workspace run one after another. Without the lock, two for the same time could wait for each other
   // in the index of the exclusion constraint.

@@ -1,4 +1,4 @@
-/** A booking page as its visitors use it: found by its slug, with the times that are already taken. */
+/** A booking page for its visitors: looked up by its slug, with the times that are already taken. */
 import { notFound } from '../../core/errors.ts';
 import { isSlug } from '../../core/slugs.ts';
 import { DAY_MS, MINUTE_MS } from '../../core/time.ts';
@@ -19,7 +19,7 @@ export function bookingHorizon(now: Date): Date {
 
 /** Finds the page that has this slug. Throws 404 "Booking page not found". */
 export async function findBookablePage(db: Database | Tx, slug: string): Promise<BookablePage> {
-  // Visitors can send any text as a slug, also one that PostgreSQL does not accept.
+  // Visitors can send any text as a slug, including text that PostgreSQL does not accept.
   if (!isSlug(slug)) throw notFound('Booking page');
   const [page] = await db.$queryRaw<BookablePage[]>`
     select p.id, p.workspace_id as "workspaceId", p.user_id as "userId", u.name as "userName", p.title, p.slug,
@@ -36,7 +36,8 @@ export async function listTakenTimes(
   from: Date,
   to: Date,
 ): Promise<TakenTime[]> {
-  // The index is by start: a booking that starts before `earliest` has ended by `from`, because none lasts longer.
+  // The index is by start: a booking that starts before `earliest` has ended by `from`, because of the maximum
+  // duration.
   const earliest = new Date(from.getTime() - MAX_DURATION * MINUTE_MS);
   return db.booking.findMany({
     where: {

@@ -64,8 +64,8 @@ async function cancel(tx: Tx, workspaceId: number, meeting: Meeting | undefined,
 
 /** Deletes the room if nobody has ever joined, waited or recorded in it. Otherwise clears its scheduled time. */
 async function deleteUnusedRoom(tx: Tx, workspaceId: number, roomId: number): Promise<void> {
-  // Joining and recording lock the row until they commit. What they wrote is visible only to a later statement than the
-  // one that waits for the lock.
+  // Joining and recording lock the row until they commit. Their writes are visible only to statements after the one
+  // that waits for the lock.
   await tx.$queryRaw`select id from rooms where workspace_id = ${workspaceId} and id = ${roomId} for update`;
   const deleted = await tx.$executeRaw`
     delete from rooms r where r.workspace_id = ${workspaceId} and r.id = ${roomId}

@@ -6,7 +6,7 @@ const LAST_SECOND = 253_402_300_799;
 
 const seconds = integerBetween(0, LAST_SECOND);
 
-/** Accepts any text as a slug: an invalid slug is answered like an unknown one, with 404. */
+/** Accepts any text as a slug: an invalid slug returns 404, like an unknown one. */
 const PageSlugInput = z.object({ slug: z.string().describe('The slug of the booking page') });
 
 export const TimesInput = PageSlugInput.extend({

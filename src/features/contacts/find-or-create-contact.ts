@@ -14,8 +14,8 @@ export type NewContact = {
  * one contact.
  *
  * An existing contact keeps its name, because anyone can enter the address of somebody else. Creating a contact blocks
- * others who create one in the workspace until the commit, so call it late in the transaction. Throws a foreign key
- * violation if the workspace was deleted.
+ * other transactions that create one in the workspace until the commit, so call it late in the transaction. Throws a
+ * foreign key violation if the workspace was deleted.
  */
 export async function findOrCreateContact(
   tx: Tx,
@@ -25,7 +25,7 @@ export async function findOrCreateContact(
   if (!address) return null;
   const where = { workspaceId_email: { workspaceId, email: address } };
   const select = { id: true } as const;
-  // This look-up saves ids, which are 32-bit: an insert that hits a conflict still uses one up.
+  // This lookup avoids wasting ids, which are 32-bit: an insert that hits a conflict still consumes one.
   const existing = await tx.contact.findUnique({ where, select });
   if (existing !== null) return existing.id;
   const [added] = await tx.contact.createManyAndReturn({

@@ -17,7 +17,7 @@ type Row = { name: string; email: string };
  * Imports contacts from a CSV file (see `parseContactsCsv`) while it arrives. Existing contacts are renamed. Every row
  * counts as created, updated or skipped.
  *
- * Each batch is a transaction: the batches before a failure stay, and the same file can be imported again. Throws 400
+ * Each batch is a transaction: the batches before a failure remain, and the same file can be imported again. Throws 400
  * for a file that cannot be parsed, for more than 100,000 rows and for more than 1,000 invalid rows, and 404 and 403 as
  * soon as the actor is no longer an admin of the workspace.
  */
@@ -67,8 +67,8 @@ async function importBatch(
 async function upsertAll(tx: Tx, workspaceId: number, at: Date, rows: readonly Row[]): Promise<number> {
   const names = rows.map(({ name }) => name);
   const emails = rows.map(({ email }) => email);
-  // Every new contact needs this lock, so until the commit nobody else can add one of these addresses. This saves ids,
-  // which are 32-bit: an insert that hits a conflict still uses one up.
+  // Every new contact needs this lock, so no other transaction can add one of these addresses before the commit. This
+  // avoids wasting ids, which are 32-bit: an insert that hits a conflict still consumes one.
   await tx.$executeRaw`select lock_contact_sums(${workspaceId}::int)`;
   await tx.$executeRaw`
     update contacts c set name = n.name from unnest(${names}::text[], ${emails}::text[]) n (name, email)

@@ -14,8 +14,8 @@ export type NewContactEvent = {
 
 /**
  * Records an event of a contact, or of an unknown person. Triggers add it to the sums that analytics reads. Other
- * events of the workspace wait for the commit, so call it last. Throws a foreign key violation if the workspace was
- * deleted.
+ * transactions that record events of the workspace wait for the commit, so call it last. Throws a foreign key violation
+ * if the workspace was deleted.
  */
 export async function recordContactEvent(
   tx: Tx,

@@ -88,7 +88,7 @@ export const MAX_ROWS = 100_000;
 export const MAX_CSV_BYTES = 10 * 1024 * 1024;
 /** The maximum time for receiving a CSV file. A slow import blocks others. */
 export const MAX_IMPORT_MS = 5 * MINUTE_MS;
-/** The maximum number of invalid rows. A file with more of them is not a file of contacts. */
+/** The maximum number of invalid rows. A file with more of them is probably not a list of contacts. */
 export const MAX_INVALID_ROWS = 1_000;
 /** The maximum number of invalid rows that are listed. */
 export const MAX_LISTED_PROBLEMS = 100;

@@ -31,7 +31,8 @@ const itemColumns = Prisma.sql`
     from item_labels il join labels l on l.workspace_id = il.workspace_id and l.id = il.label_id
     where il.workspace_id = i.workspace_id and il.item_id = i.id), '[]'::json) as labels`;
 
-// The caller selects one of these fixed texts, so no input becomes SQL. Ties are broken by id in the same direction.
+// The caller selects one of these fixed fragments, so no input becomes SQL. Ties are broken by id in the same
+// direction.
 const orderBy = {
   date: { asc: Prisma.sql`created_at, id`, desc: Prisma.sql`created_at desc, id desc` },
   name: { asc: Prisma.sql`lower(name), id`, desc: Prisma.sql`lower(name) desc, id desc` },

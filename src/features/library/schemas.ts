@@ -61,7 +61,7 @@ export const UpdateItemInput = ItemInput.extend({
 });
 export type UpdateItemInput = z.infer<typeof UpdateItemInput>;
 
-/** The text fields of an upload. A blank name stands for the original filename. */
+/** The text fields of an upload. A blank name is replaced by the original filename. */
 export const UploadFields = z.object({
   name: singleLineText(MAX_ITEM_NAME_LENGTH).default(''),
   description: multilineText(MAX_DESCRIPTION_LENGTH).default(''),

@@ -1,6 +1,6 @@
 /**
  * Changing roles and removing members. A workspace always has exactly one owner: every change of a member locks the
- * workspace first and reads both roles behind the lock, so concurrent changes cannot break this rule.
+ * workspace first and reads both roles after acquiring the lock, so concurrent changes cannot break this rule.
  */
 import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
@@ -14,7 +14,7 @@ import type { ChangeRoleInput, Member, MemberInput } from './schemas.ts';
 
 /**
  * Gives a member a role. The role `owner` transfers the workspace; the old owner becomes an admin. Throws 403, 404
- * "Member not found", and 400 for a transfer of Personal or for an owner who would only demote themselves.
+ * "Member not found", and 400 if the workspace is Personal or if the owner would demote themselves without a successor.
  */
 export async function changeRole(
   { db }: Pick<Services, 'db'>,
@@ -41,7 +41,7 @@ export async function changeRole(
   });
 }
 
-/** Reads the current roles of the actor and the target. Throws 403 or 404 if one of them is not a member any more. */
+/** Reads the current roles of the actor and the target. Throws 403 or 404 if one of them is no longer a member. */
 async function readCurrentRoles(
   tx: Tx,
   actor: Actor,

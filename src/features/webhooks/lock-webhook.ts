@@ -9,7 +9,10 @@ import type { Tx } from '../../db/client.ts';
 
 export type LockedWebhook = { name: string; isActive: boolean; sealedSecret: Uint8Array<ArrayBuffer> };
 
-/** Locks the rows of the workspace and the webhook until the transaction ends. Throws 403 below admin, and 404. */
+/**
+ * Locks the rows of the workspace and the webhook until the transaction ends. Throws 403 if the role is below admin,
+ * and 404.
+ */
 export async function lockWebhook(tx: Tx, actor: Actor, webhookId: number): Promise<LockedWebhook> {
   await lockWorkspaceAs(tx, actor, 'admin');
   // The webhook's row too, because recording attempts locks only that one.
@@ -20,7 +23,7 @@ export async function lockWebhook(tx: Tx, actor: Actor, webhookId: number): Prom
   return webhook;
 }
 
-/** Throws 404 if the webhook does not exist. For reads that have found nothing. */
+/** Throws 404 if the webhook does not exist. Call it when a read finds nothing. */
 export async function requireWebhook(db: Tx, workspaceId: number, webhookId: number): Promise<void> {
   const webhook = await db.webhook.findFirst({ where: { workspaceId, id: webhookId }, select: { id: true } });
   if (webhook === null) throw notFound('Webhook');

@@ -40,7 +40,7 @@ export function resendMessage(
 
 /**
  * Starts a new round for the message whose id `find` returns. Throws 404 for `thing` if it returns null, and otherwise
- * as `resendMessage`.
+ * the same errors as `resendMessage`.
  */
 function resendOne(
   { db, clock }: ResendServices,

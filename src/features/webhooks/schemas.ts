@@ -4,7 +4,7 @@ import { type EventType, eventTypes, sentEvents } from '../../events/catalogue.t
 import { hasNoUser, isWebUrl } from './url.ts';
 
 const MAX_URL_LENGTH = 2048;
-/** Far more than there are events: any excess is duplicates, which are dropped. */
+/** Far more than there are events. Any further entries are duplicates, which are dropped. */
 const MAX_EVENTS = 100;
 
 /** The events that `GET .../webhooks/events` lists, in this order. */
@@ -164,7 +164,7 @@ export const ListMessagesInput = WebhookInput.extend({
 });
 export type ListMessagesInput = z.infer<typeof ListMessagesInput>;
 
-// Delivery ids have 64 bits. JSON numbers are exact up to this one.
+// Delivery ids have 64 bits. JSON numbers are exact up to this value.
 const MAX_DELIVERY_ID = Number.MAX_SAFE_INTEGER;
 
 export const ResendInput = WebhookInput.extend({
@@ -220,7 +220,7 @@ function pageOf(things: string) {
   };
 }
 
-/** An integer in a range, with an error message that says more than the range. */
+/** An integer in a range, with a custom error message. */
 function integerThat(min: number, max: number, error: (issue: z.core.$ZodRawIssue) => string) {
   return z
     .number({ error })

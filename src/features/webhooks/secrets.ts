@@ -11,7 +11,7 @@ import type { WebhookInput, WebhookWithSecret } from './schemas.ts';
 
 const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 24;
-/** After a rotation the previous secret signs too for this time, in which every receiver can get the new one. */
+/** How long the previous secret also signs after a rotation, so that every receiver can get the new one. */
 export const OVERLAP_MS = DAY_MS;
 
 /** Returns a new secret in the format of Standard Webhooks: `whsec_` and base64. */
@@ -24,8 +24,8 @@ export function sealSecret(sealer: Sealer, workspaceId: number, secret: string):
 }
 
 /**
- * Gives the webhook a new secret, which only this response contains. The current secret signs too for 24 hours; an
- * older one that still did ends at once. Throws 403 and 404.
+ * Gives the webhook a new secret, which only this response contains. The old secret also signs for 24 hours; an even
+ * older one stops signing at once. Throws 403 and 404.
  */
 export async function rotateSecret(
   { db, clock, sealer }: Pick<Services, 'db' | 'clock' | 'sealer'>,

@@ -27,7 +27,7 @@ export async function createWorkspace(
   }
 }
 
-/** Inserts a workspace and its owner's membership, under the first free slug. */
+/** Inserts a workspace and its owner's membership, with the first free slug. */
 export async function insertWorkspace(tx: Tx, workspace: NewWorkspace): Promise<WorkspaceRow> {
   const row = await insertWithFreeSlug(tx, { base: toWorkspaceSlug(workspace.name) }, async (slug) => {
     const [inserted] = await tx.workspace.createManyAndReturn({

@@ -37,8 +37,8 @@ export async function revokeInvite({ db }: Pick<Services, 'db'>, actor: Actor): 
 }
 
 /**
- * Adds the caller to the workspace with this invite token and emits `member.joined`. Changes nothing if they are a
- * member already. Throws 404 "Invite not found".
+ * Adds the caller to the workspace with this invite token and emits `member.joined`. Changes nothing if they are
+ * already a member. Throws 404 "Invite not found".
  */
 export async function joinWorkspace(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
@@ -48,7 +48,7 @@ export async function joinWorkspace(
   if (!isLinkToken(token)) throw notFound('Invite');
   try {
     return await transact(db, async (tx) => {
-      // The lock prevents that the invite is revoked or the workspace deleted before this commits.
+      // The lock prevents the invite from being revoked or the workspace deleted before this commits.
       const [invited] = await tx.$queryRaw<{ id: number }[]>`
         select id from workspaces where invite_token = ${token} for share`;
       if (!invited) throw notFound('Invite');
