@@ -1,9 +1,8 @@
 /**
- * A room from its first guest to a recording, and a meeting that is booked: a guest waits and is let in, the room is
- * recorded, the file is uploaded and downloaded, the guest leaves; then a stranger books a time, and thinks better of
- * it.
+ * A meeting in a room, and a booking. A guest waits and is admitted, the meeting is recorded, the recording is uploaded
+ * and downloaded, and the guest leaves. Then the guest books a time and cancels it.
  *
- * . .data/demo.env && npm run example:rooms
+ *   . .data/demo.env && npm run example:rooms
  */
 import { openAsBlob } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -19,19 +18,19 @@ const id = Number(workspace);
 const { room } = await host.rooms.create.mutate({
   workspace_id: id,
   waiting_room_enabled: 1,
-  waiting_room_message: 'We begin in a moment',
+  waiting_room_message: 'We start in a moment',
 });
 const roomName = room.name;
-// Of nobody else, so that deleting the contact at the end takes nothing away.
+// A new address, so that the example deletes only its own contact at the end.
 const vera = { name: 'Vera Novak', email: `vera+${roomName}@example.com` };
 const { participant } = await guest.participants.join.mutate({ roomName, ...vera });
-console.log(`${participant.name} is ${participant.status} before ${roomName}: ${participant.waiting_room_message}`);
+console.log(`${participant.name} is ${participant.status} for ${roomName}: ${participant.waiting_room_message}`);
 
 const { participants } = await host.participants.list.query({ name: roomName, status: 'waiting' });
 for (const { id: participantId } of participants)
   await host.participants.admit.mutate({ name: roomName, participantId });
 const { participant: present } = await guest.participants.presence.mutate({ roomName, token: participant.token });
-console.log(`Let in: ${present.name} has ${present.status}`);
+console.log(`Admitted ${present.name}: ${present.status}`);
 
 const { recording, upload_token: uploadToken } = await host.recordings.start.mutate({
   name: roomName,
@@ -58,20 +57,20 @@ const { bookingPage } = await host.bookingPages.create.mutate({
   hours: weekdays.map((day) => ({ day, from: '09:00', to: '17:00' })),
 });
 const { slug } = bookingPage;
-console.log(`Made a booking page, which a frontend shows at ${bookingPage.url}`);
+console.log(`Created a booking page, which a frontend shows at ${bookingPage.url}`);
 
 const { times } = await guest.bookings.times.query({ slug });
 const startsAt = times.at(-1);
 if (startsAt === undefined) throw new Error('No time is free');
 const { booking } = await guest.bookings.book.mutate({ slug, ...vera, starts_at: startsAt });
 const day = new Date(booking.starts_at * 1_000).toISOString();
-console.log(`Booked the last of ${times.length} free times, ${day}, in ${booking.room_name}`);
+console.log(`Booked the last of ${times.length} free times, ${day}, in the room ${booking.room_name}`);
 
 const again = await guest.bookings.book.mutate({ slug, ...vera, starts_at: startsAt }).catch((error: unknown) => error);
-console.log(`  again: ${toApiError(again)?.message ?? 'it was booked twice'}`);
+console.log(`  again: ${toApiError(again)?.message ?? 'booked twice'}`);
 
 await guest.bookings.cancel.mutate({ slug, token: booking.cancel_token });
-console.log('Cancelled it; its room is gone, and the time is free again');
+console.log('Cancelled the booking: its room is deleted, and the time is free again');
 
 await host.bookingPages.delete.mutate({ id, pageId: bookingPage.id });
 await host.rooms.delete.mutate({ name: roomName });

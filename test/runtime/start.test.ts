@@ -63,7 +63,7 @@ test('the commands that the first start prints work when pasted into a shell', a
   expect(stdout).toContain('Downloaded 627 bytes');
   expect(stdout).toContain('Deleted both\n');
   expect(stdout).toContain('Uploaded the recording: available, 3 s, 3291 bytes');
-  expect(stdout).toContain('Cancelled it; its room is gone');
+  expect(stdout).toContain('Cancelled the booking: its room is deleted');
   expect(stdout.match(/received room\.created/g)?.length).toBe(2);
   expect(stdout).toContain('attempt 1: 500 broken');
   expect(stdout).toContain('attempt 2: 204');

@@ -4,7 +4,7 @@
 
 /**
  * How a provider identifies the room. LiveKit and generic send the name of the room here; Vonage sends the id of its
- * own session, which the room's `session_id` maps. Both are as the provider sent them: the room may not exist.
+ * own session, which is the `session_id` of a room. Both are as the provider sent them: the room may not exist.
  */
 export type RoomReference = { kind: 'name'; name: string } | { kind: 'session'; sessionId: string };
 

@@ -84,7 +84,7 @@ export function cleanName(value: unknown): string | null {
   return cleanLine(value, MAX_NAME_LENGTH);
 }
 
-/** One line of at most `max` code points, without control characters and invalid Unicode; null if nothing remains. */
+/** One line of at most `max` code points, without control characters or invalid Unicode; null if nothing remains. */
 function cleanLine(value: unknown, max: number): string | null {
   if (typeof value !== 'string') return null;
   const line = value
