@@ -147,7 +147,7 @@ async function stopRecording(
 }
 
 /**
- * Stops any recording that is running in the participant's room, regardless of who started it. Throws 403 "Only
+ * Stops any recording that is running in the participant's room, started by anyone. Throws 403 "Only
  * participants who have joined can record", and 404, also for a recording that is not running, unless the participant
  * started it: earlier recordings of the room are not visible to participants.
  */
