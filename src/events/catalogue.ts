@@ -161,7 +161,7 @@ export const eventTexts: { [Type in SentEvent]: EventText<Type> } = {
     example: { ...member, reason: 'removed' },
   },
   'library_item.uploaded': {
-    description: 'A file was uploaded to the media library.',
+    description: 'A file was added to the media library: uploaded, or saved from a recording.',
     example: {
       ...item,
       description: '',
