@@ -38,7 +38,7 @@ type Opening = { start: number; end: number; opensAt: number };
 /** The longest range of a request, 62 days, plus a margin for changes of the offset or the date line. */
 const MAX_WINDOW = 64 * DAY_MS;
 
-/** An opening is part of one local day, which a change of the date line can at most double. */
+/** An opening lies within one local day, which lasts at most 48 hours, even if the zone crosses the date line. */
 const MAX_OPENING = 2 * DAY_MS;
 
 /** 1970-01-01 was a Thursday. */

@@ -74,7 +74,7 @@ async function addMeeting(tx: Tx, at: Date, { slug, name, email, starts_at }: Bo
   // The page may have changed or been deleted before the lock was acquired, and another page may have its slug.
   const page = await findBookablePage(tx, slug);
   const { id: bookingPageId, workspaceId, title, userId, userName } = page;
-  // The lock is on the workspace that had the slug before.
+  // The slug now belongs to a page of another workspace, which is not locked.
   if (workspaceId !== unlockedPage.workspaceId) throw notFound('Booking page');
   const endsAt = new Date(startsAt.getTime() + page.duration * MINUTE_MS);
   requireAvailable(page, startsAt, at, await listTakenTimes(tx, page, startsAt, endsAt));

@@ -21,8 +21,8 @@ type Meeting = {
 
 /**
  * Cancels the meeting that has this token; the slug in the path does not matter. The time becomes available again. The
- * room is deleted, unless it has been used, which includes waiting. A meeting that is already cancelled does not
- * change. Throws 404 "Booking not found" if no booking has the token, and 409 once the meeting has started.
+ * room is deleted, unless someone has joined it, waited for it or recorded in it. A meeting that is already cancelled
+ * does not change. Throws 404 "Booking not found" if no booking has the token, and 409 once the meeting has started.
  */
 export async function cancelByToken(
   { db, clock }: Pick<Services, 'db' | 'clock'>,

@@ -30,7 +30,7 @@ export async function listAvailableTimes(
     now,
     from,
     to,
-    // The range limits their number: about 18,000 of the shortest meetings.
+    // The range already limits the number of slots: about 18,000 for the shortest meetings.
     maxSlots: Number.POSITIVE_INFINITY,
   });
   return {

@@ -52,8 +52,8 @@ type Columns = { name: number; email: number };
  * column or is not UTF-8, if a record has more than 1 MiB or 1000 columns, and if a quote is not closed; some rows
  * before the error may not have been yielded. Errors of the source are thrown as they are.
  *
- * Keeps one chunk of the source and the records of 16 KiB in memory, and yields to the event loop in between. Returning
- * early closes the source.
+ * Keeps one chunk of the source and the records of one 16 KiB piece in memory, and yields to the event loop between
+ * pieces. Returning early closes the source.
  */
 export async function* parseContactsCsv(source: AsyncIterable<Buffer>): AsyncGenerator<ParsedRow, void, undefined> {
   const chunks = source[Symbol.asyncIterator]();

@@ -23,9 +23,9 @@ const PROVIDER_TIMEOUT_MS = 24 * HOUR_MS;
 
 /**
  * Moves waiting and joined participants to `left` if they were not seen for too long: `participantTimeoutSeconds` for
- * those who send heartbeats, a day for those whom a provider reported. They left at their last heartbeat. Emits
- * `room.left` once for those who had joined, even if several servers do this at a time. A workspace that fails is
- * logged and skipped. Returns how many participants expired.
+ * those who send heartbeats, a day for those whom a provider reported. Their `left_at` is the time of their last
+ * heartbeat. Emits `room.left` once for those who had joined, even if several servers do this at a time. A workspace
+ * that fails is logged and skipped. Returns how many participants expired.
  */
 export async function expireParticipants(services: Needs): Promise<number> {
   const { db, clock, log } = services;

@@ -38,7 +38,7 @@ export async function joinRoom(
   }
 }
 
-/** The email address of a user is that of their account, so that no user can pass as another contact. */
+/** The email address of a user is that of their account, so that a user cannot pose as another contact. */
 function toPerson(caller: Caller | null, { name: sentName, email }: JoinInput) {
   const name = sentName || caller?.name;
   if (!name) throw badField('name', 'name is required');

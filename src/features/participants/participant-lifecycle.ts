@@ -101,8 +101,9 @@ export async function markJoined(tx: Tx, at: Date, key: ParticipantKey): Promise
 }
 
 /**
- * Moves a waiting or joined participant to `left`, not before they joined. Emits `room.left` if they had joined. Does
- * nothing for any other status. Returns the participant after the change. Throws 404 "Participant not found".
+ * Moves a waiting or joined participant to `left`; `left_at` is never before `joined_at`. Emits `room.left` if they had
+ * joined. Does nothing for any other status. Returns the participant after the change. Throws 404 "Participant not
+ * found".
  */
 export async function markLeft(tx: Tx, at: Date, key: ParticipantKey): Promise<ParticipantRecord> {
   const participant = await lockParticipant(tx, key);

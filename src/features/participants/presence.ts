@@ -49,7 +49,7 @@ export async function leaveRoom(
   participant: RoomCaller,
 ): Promise<{ ok: true }> {
   const { workspaceId, status } = participant;
-  // Both are final, so the lock is not needed.
+  // These statuses are final, so the lock is not needed.
   if (status === 'left' || status === 'refused') return { ok: true };
   await transact(db, async (tx) => {
     await lockWorkspace(tx, workspaceId, 'Participant');

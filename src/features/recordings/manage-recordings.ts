@@ -25,7 +25,7 @@ export function renameRecording(
   });
 }
 
-/** Locks the workspace and returns the caller's recording. Throws 404, and 403 without the role admin now. */
+/** Locks the workspace and returns the caller's recording. Throws 404, and 403 without the role admin at that time. */
 async function lockRecording(tx: Tx, caller: Caller, input: RecordingInput): Promise<OwnRecording> {
   const { workspaceId } = await findOwnRecording(tx, caller, input);
   await lockWorkspace(tx, workspaceId, 'Recording');

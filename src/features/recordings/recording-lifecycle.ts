@@ -98,10 +98,11 @@ function toEventData(workspaceId: number, row: Row) {
 }
 
 /**
- * Moves a recording forward to the status of the update. Emits `recording.completed` when it becomes available, for
- * which it needs a file now or from before. A recording that is available or failed leaves the copy queue. A transition
- * that is not allowed, such as a repeated or late one, changes nothing. Returns whether the recording moved. Throws 404
- * "Recording not found", and 400 for a `duration` or `size` that is not a number of at least 0.
+ * Moves a recording forward to the status of the update. Emits `recording.completed` when it becomes available,
+ * which requires a file in this update or an earlier one. A recording that is available or failed leaves the copy
+ * queue. A transition that is not allowed, such as a repeated or late one, changes nothing. Returns whether the
+ * recording moved. Throws 404 "Recording not found", and 400 for a `duration` or `size` that is not a number of at
+ * least 0.
  */
 export async function advanceRecording(
   tx: Tx,

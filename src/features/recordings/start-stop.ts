@@ -110,9 +110,9 @@ async function lockRoomOfParticipant(tx: Tx, { workspaceId, roomId, id }: RoomCa
 }
 
 /**
- * Stops a recording in one of the caller's rooms, whatever their role in its workspace: sets `ended_at`, and the file
- * can follow. A recording that has been stopped or is finished does not change. Throws 404 "Room not found" and
- * "Recording not found".
+ * Stops a recording in one of the caller's rooms, whatever their role in its workspace: sets `ended_at`. The file
+ * can be uploaded afterwards. A recording that has been stopped or is finished does not change. Throws 404 "Room not
+ * found" and "Recording not found".
  */
 export function stopRecordingByUser(
   { db, clock }: Needs,

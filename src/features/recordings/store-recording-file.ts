@@ -12,7 +12,7 @@ export type RecordingTransfer = {
   file: IncomingFile;
   /** Aborted if the rest of the file will not arrive. */
   signal: AbortSignal;
-  /** Resolves when the whole body has arrived. Nothing is committed before. */
+  /** Resolves when the whole body has arrived. Nothing is committed before that. */
   bodyEnd?: Promise<unknown>;
   /** Called in the transaction, with the workspace locked. If it throws, nothing is committed. */
   beforeCommit?(tx: Tx): Promise<unknown>;
@@ -43,7 +43,7 @@ export function storeRecordingFile(
     unsupported: 'Only MP4 files are supported',
     maxBytes: services.settings.maxRecordingBytes,
   };
-  // If storing the file fails first, a later rejection of `bodyEnd` is not unhandled.
+  // Prevents an unhandled rejection of `bodyEnd` if storing the file fails first.
   bodyEnd?.catch(() => {});
   return receiveFile(services, { workspaceId, file, rules, signal }, async (stored) => {
     await bodyEnd;

@@ -61,7 +61,7 @@ function isRecorder(uploadedBy: Caller | Recorder): uploadedBy is Recorder {
   return 'kind' in uploadedBy;
 }
 
-/** Throws 404 for every other recording, and for one that has been deleted. */
+/** Throws 404 for a recording other than the recorder's, and for one that has been deleted. */
 async function findRecordingOfRecorder(
   db: Database | Tx,
   { workspaceId, id }: Recorder,
@@ -89,7 +89,7 @@ export async function uploadRecording(
   ticker = systemTicker,
 ): Promise<Recording> {
   const { key, recordingId, uploadedBy } = uploader;
-  // Another upload may have completed since `findUploader`: its 409 comes before any byte of this one is stored.
+  // Another upload may have completed since the first `findUploader`. Then throw 409 before storing any bytes.
   if (!(await touchRecording(services, uploader))) await findUploader(services.db, uploadedBy, recordingId);
   const stopHeartbeat = ticker.every(HEARTBEAT_MS, () => void sendHeartbeat(services, uploader));
   try {

@@ -53,8 +53,8 @@ async function findDefaultWorkspace(tx: Tx, { userId, credential }: Caller): Pro
 }
 
 /**
- * Throws 404 and 403 without locking the workspace, so that callers without access do not wait for the lock, and hold a
- * connection while they do.
+ * Throws 404 and 403 without locking the workspace, so that callers without access do not occupy a connection while
+ * they wait for the lock.
  */
 async function requireWorkspaceAccess(tx: Tx, { userId, credential }: Caller, workspaceId: number): Promise<number> {
   const [found] = await tx.$queryRaw<{ role: string | null }[]>`

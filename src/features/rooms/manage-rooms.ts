@@ -33,7 +33,7 @@ export async function updateRoom(
   });
 }
 
-/** Locks the workspace and returns the caller's room. Throws 404, and 403 without the role admin now. */
+/** Locks the workspace and returns the caller's room. Throws 404, and 403 without the role admin at that time. */
 async function lockRoom(tx: Tx, caller: Caller, input: RoomInput): Promise<Room> {
   const room = await lockOwnRoom(tx, caller, input);
   await requireCurrentRole(tx, { workspaceId: room.workspace_id, userId: caller.userId }, 'admin');

@@ -1,4 +1,4 @@
-/** Deliveries: the recorded attempts at a webhook. */
+/** Deliveries: the recorded attempts to send messages to a webhook. */
 import type { Actor } from '../../auth/identify.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import type { Prisma } from '../../db/client.ts';
@@ -37,7 +37,7 @@ export function toDelivery(row: DeliveryRow, { event, payload }: { event: string
   };
 }
 
-/** Lists the attempts at a webhook, newest first. Throws 404. */
+/** Lists the attempts to send messages to a webhook, newest first. Throws 404. */
 export async function listDeliveries(
   { db }: Pick<Services, 'db'>,
   { workspaceId }: Actor,

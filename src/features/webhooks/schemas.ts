@@ -4,7 +4,7 @@ import { type EventType, eventTypes, sentEvents } from '../../events/catalogue.t
 import { hasNoUser, isWebUrl } from './url.ts';
 
 const MAX_URL_LENGTH = 2048;
-/** Far more than there are events. Any further entries are duplicates, which are dropped. */
+/** Far more than there are events, so a valid list can exceed it only with duplicates. */
 const MAX_EVENTS = 100;
 
 /** The events that `GET .../webhooks/events` lists, in this order. */

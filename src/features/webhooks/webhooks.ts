@@ -29,7 +29,7 @@ export async function listWebhooks(
 
 /**
  * Registers an active webhook. Only this response contains its secret, which the database stores sealed. Throws 400 for
- * a URL to which nothing may be sent, and 403 and 404 if the caller was demoted or removed, or the workspace deleted,
+ * a URL that is not allowed, and 403 and 404 if the caller was demoted or removed, or the workspace deleted,
  * since the permission check.
  */
 export async function createWebhook(
@@ -61,7 +61,7 @@ export async function createWebhook(
   });
 }
 
-/** Throws 400 for a URL to which nothing may be sent. It may query DNS, so it must not be called in a transaction. */
+/** Throws 400 for a URL that is not allowed. It may query DNS, so it must not be called in a transaction. */
 async function requireAllowedUrl({ addressGuard }: Pick<Services, 'addressGuard'>, url: string): Promise<void> {
   const refusal = await addressGuard.refusalOf(url);
   if (refusal !== null) throw badField('url', refusal);

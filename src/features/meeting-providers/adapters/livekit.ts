@@ -30,7 +30,7 @@ export const LivekitCredentials = z.object({
 });
 export type LivekitCredentials = z.infer<typeof LivekitCredentials>;
 
-/** The same as in the SDK. The tokens are valid for 5 minutes. */
+/** The tolerance of the SDK. LiveKit's tokens are valid for 5 minutes. */
 const CLOCK_TOLERANCE_SECONDS = 10;
 const NS_PER_MS = 1_000_000n;
 

@@ -3,18 +3,20 @@ import { AppError, type Issue } from '../../../core/errors.ts';
 import type { ProviderEvent } from './provider-event.ts';
 
 /**
- * A request as it arrived. `body` is the raw bytes, because the signature is of the bytes and not of the JSON value.
+ * A request as it arrived. `body` is the raw bytes, because the signature covers the bytes, not the JSON value.
  */
 export type Callback = { headers: Readonly<Record<string, string | string[] | undefined>>; body: Buffer };
 
 /**
  * The content of a callback with a valid signature. `dedupeKey` (1 to 200 characters) is the same each time the
  * provider sends the same thing. `events` is empty for a kind of callback that has nothing to do with participants or
- * recordings; it is accepted all the same, or the provider would send it again.
+ * recordings; it is accepted anyway, because the provider would otherwise retry it.
  */
 export type VerifiedCallback = { dedupeKey: string; events: ProviderEvent[] };
 
-/** What verifies a provider's callbacks, in the shape that `credentialsSchemas` defines for the provider. */
+/**
+ * The credentials that verify a provider's callbacks, in the shape that `credentialsSchemas` defines for the provider.
+ */
 export type ProviderCredentials = Readonly<Record<string, string | undefined>>;
 
 export type ProviderAdapter = {
@@ -26,7 +28,7 @@ export type ProviderAdapter = {
   readAndVerify(callback: Callback, credentials: ProviderCredentials, now: Date): Promise<VerifiedCallback>;
 };
 
-/** 401: the signature is missing, wrong or expired. The message contains nothing of a secret or of the body. */
+/** 401: the signature is missing, wrong or expired. The message contains no part of a secret or of the body. */
 export class UnverifiedCallback extends AppError {
   constructor(message: string) {
     super('UNAUTHORIZED', message);

@@ -1,5 +1,6 @@
 /**
- * What happened in a meeting, in the service's own terms. No field name or unit of a provider goes past the adapters.
+ * What happened in a meeting, in the service's own terms. Provider-specific field names and units are not used outside
+ * the adapters.
  */
 
 /**
@@ -15,20 +16,20 @@ export type RecordingFile = { url: string };
 type Measures = { duration: number | null; size: number | null };
 
 /**
- * One thing that happened in a meeting. Events arrive late, twice and in any order. `at` is when it happened, as
- * exactly as the provider says: never in the future, and the time of arrival if the provider's time is missing or
- * absurd. Ids are as sent, trimmed (1 to 200 characters). Texts that people wrote are cleaned and cut: names at 100
- * characters, titles at 200, reasons at 500.
+ * One thing that happened in a meeting. Events arrive late, twice and in any order. `at` is when it happened,
+ * with the precision that the provider reports. It is never in the future. If the provider's time is missing or
+ * implausible, it is the time of arrival. Ids are as sent, trimmed (1 to 200 characters). Texts that people wrote are
+ * cleaned and cut: names at 100 characters, titles at 200, reasons at 500.
  */
 export type ProviderEvent =
   | {
       kind: 'participant.joined';
       room: RoomReference;
-      /** The provider's id of this one connection. The participant leaves under the same id. */
+      /** The provider's id of this one connection. The leave has the same id. */
       participantReference: string;
       name: string | null;
       email: string | null;
-      /** Possibly the token that our join operation returned. It is not verified here. */
+      /** The token that the provider sent, normally one that our join operation returned. It is not verified here. */
       token: string | null;
       at: Date;
     }

@@ -18,7 +18,7 @@ const MAX_URL_LENGTH = 2048;
 export const MAX_SECONDS = 366 * 24 * 60 * 60;
 /** One pebibyte. */
 export const MAX_FILE_BYTES = 2 ** 50;
-/** No provider's callback is older. */
+/** An earlier time in a callback is treated as missing. */
 export const EARLIEST_MS = Date.UTC(2010, 0, 1);
 
 const CustomData = z.object({
@@ -51,7 +51,7 @@ export function readShape<Schema extends z.ZodType>(schema: Schema, value: unkno
   throw new MalformedCallback(message, issues);
 }
 
-/** Parses stored credentials. A failure is a bug of ours; the error contains nothing of the credentials. */
+/** Parses stored credentials. A failure is a bug of ours; the error contains no part of the credentials. */
 export function readCredentials<Schema extends z.ZodType>(
   schema: Schema,
   credentials: ProviderCredentials,
@@ -75,7 +75,9 @@ export function readCustomData(text: string): CustomData | null {
   return CustomData.safeParse(value).data ?? null;
 }
 
-/** The schema of a provider's id. A bad id is refused, because two ids that are cleaned or cut could become equal. */
+/**
+ * The schema of a provider's id. A bad id is refused, because cleaning or cutting could make two different ids equal.
+ */
 export function providerId(field: string) {
   return requiredText(MAX_ID_LENGTH, `${field} is required`);
 }

@@ -40,8 +40,8 @@ export const VonageCredentials = z.object({
 export type VonageCredentials = z.infer<typeof VonageCredentials>;
 
 /**
- * Vonage retries for 24 hours. It does not document whether each attempt has a new signature, so a signature is valid
- * for as long. A replay within that time changes nothing, because the same body has the same dedupe key.
+ * Vonage retries for 24 hours. It does not document whether each attempt has a new signature, so a signature is
+ * accepted for 24 hours. A replay within that time changes nothing, because the same body has the same dedupe key.
  */
 const MAX_RETRY_SECONDS = DAY_MS / SECOND_MS;
 const CLOCK_TOLERANCE_SECONDS = (5 * MINUTE_MS) / SECOND_MS;
@@ -111,7 +111,8 @@ function readEvents(body: unknown, sentAt: Date, now: Date): ProviderEvent[] {
 }
 
 /**
- * An archive callback has no time but `createdAt`, the start of the recording. Other events get the time of sending.
+ * The only time in an archive callback is `createdAt`, the start of the recording. Other events get the time of
+ * sending.
  */
 function readArchiveEvents(body: unknown, sentAt: Date, now: Date): ProviderEvent[] {
   const archive = readShape(Archive, body);

@@ -33,7 +33,7 @@ export async function listConnections(
 /**
  * Creates a connection, whose URL contains 192 random bits. The credentials are stored sealed and are never returned,
  * except the secret that is created for generic, which is returned here. Throws 400 for credentials that do not match
- * the provider's schema, 403 unless the caller is the owner now, and 404 if the workspace has been deleted.
+ * the provider's schema, 403 if the caller is not the owner at that time, and 404 if the workspace has been deleted.
  */
 export async function createConnection(
   { db, clock, sealer }: Pick<Services, 'db' | 'clock' | 'sealer'>,
@@ -65,8 +65,8 @@ export async function createConnection(
 
 /**
  * Replaces the credentials of a connection by those that are sent, or for generic by a new secret, which is returned
- * only here. The current credentials stay valid for 24 hours; older ones end at once. The URL stays the same. Throws
- * 400, 403 and 404 as `createConnection` does.
+ * only here. The current credentials stay valid for 24 hours; older ones become invalid at once. The URL stays the
+ * same. Throws 400, 403 and 404 as `createConnection` does.
  */
 export async function rotateConnection(
   { db, clock, sealer }: Pick<Services, 'db' | 'clock' | 'sealer'>,

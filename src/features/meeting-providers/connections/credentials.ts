@@ -30,14 +30,16 @@ export function readNewCredentials(provider: ProviderKind, sent: unknown): NewCr
     const shape = z.object({ credentials: credentialsSchemas[provider] });
     return { credentials: parseInput(shape, { credentials: sent }).credentials, secret: null };
   }
-  // If a secret of the caller were ignored, they would sign with the wrong one.
+  // Ignoring a secret that the caller sent would make them sign with the wrong one.
   if (sent !== undefined)
     throw badField('credentials', 'credentials must be omitted for generic: the service creates its secret');
   const secret = createGenericSecret();
   return { credentials: { secret }, secret };
 }
 
-/** Makes `credentials` the current ones. The replaced ones stay valid for 24 hours; older ones end at once. */
+/**
+ * Makes `credentials` the current ones. The replaced ones stay valid for 24 hours; older ones become invalid at once.
+ */
 export function rotateCredentials(
   { current }: StoredCredentials,
   credentials: ProviderCredentials,

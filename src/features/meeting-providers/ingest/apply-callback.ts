@@ -30,7 +30,7 @@ export type ApplyContext = {
 export function applyCallback({ db, clock, log, sealer }: Needs, key: CallbackKey): Promise<void> {
   const { workspaceId, connectionId } = key;
   return transact(db, async (tx) => {
-    // Every row that an event changes is behind this lock. A deleted workspace has no callbacks either.
+    // This lock protects every row that an event changes. If the workspace was deleted, so were its callbacks.
     if ((await lockWorkspaceIfExists(tx, workspaceId)) === null) return;
     const events = await lockPendingCallback(tx, sealer, key);
     if (events === null) return;

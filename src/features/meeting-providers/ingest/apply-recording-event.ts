@@ -43,8 +43,8 @@ export async function applyRecordingEvent(
 }
 
 /**
- * Merges an event into a known recording; returns null if there is none. Keeps the earliest times and the greatest
- * measures, except once the recording is available: then its measures are those of the stored file.
+ * Merges an event into a known recording; returns null if there is none. Keeps the earliest times and the largest
+ * duration and size. Once the recording is available, its duration and size are those of the stored file.
  */
 async function mergeEvent(
   { tx, now }: Context,

@@ -6,7 +6,7 @@ import { type Prisma, retryDeadlocks, type Tx, transact } from '../../../db/clie
 import type { Services } from '../../../services.ts';
 import type { ProviderEvent } from '../adapters/provider-event.ts';
 
-/** Longer than any provider repeats a callback, and than any signature is valid. */
+/** Longer than any provider retries a callback, and longer than any signature is valid. */
 const RETENTION_MS = 7 * DAY_MS;
 const PRUNE_BATCH = 1_000;
 
@@ -98,8 +98,8 @@ export async function markApplied(tx: Tx, key: CallbackKey, at: Date): Promise<v
 }
 
 /**
- * Returns up to `max` pending callbacks, the least recently tried ones first, and records the attempt. However many of
- * them fail each time, the others get their turn.
+ * Returns up to `max` pending callbacks, the least recently tried ones first, and records the attempt. Callbacks
+ * that fail repeatedly therefore do not keep others from being tried.
  */
 export function takePendingCallbacks(
   { db, clock }: Pick<Services, 'db' | 'clock'>,

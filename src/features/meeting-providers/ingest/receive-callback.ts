@@ -13,13 +13,13 @@ import { storeCallback } from './callback-store.ts';
 const MAX_CONCURRENT = 4;
 /** A longer queue would take more time than providers wait for a response. */
 const MAX_QUEUED = 100;
-/** A full queue empties in less time. */
+/** Longer than a full queue takes to empty. */
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * Limits the callbacks of one workspace, so that the others have database connections left. The limit is per workspace
- * and not per connection, because a workspace may have any number of connections, and its callbacks are applied one
- * after another anyway.
+ * Limits the callbacks of one workspace, so that other workspaces still get database connections. The limit is per
+ * workspace and not per connection, because a workspace may have any number of connections, and its callbacks are
+ * applied one after another anyway.
  */
 const callbackQueue = createKeyedSemaphore<number>(MAX_CONCURRENT, {
   maxQueued: MAX_QUEUED,
@@ -56,7 +56,7 @@ export async function receiveCallback(
   callback: Callback,
 ): Promise<void> {
   const { workspaceId, id: connectionId } = connection;
-  // Before it enters the queue: only a caller with a valid signature can fill the workspace's queue.
+  // Verified before queueing, so that only a caller with a valid signature can fill the workspace's queue.
   const verified = await verify(services, connection, callback);
   await callbackQueue.run(workspaceId, async () => {
     const key = { workspaceId, connectionId, dedupeKey: verified.dedupeKey };

@@ -10,11 +10,11 @@ import { advanceRecording, type RecordingKey } from '../../recordings/recording-
 /** The NOTIFY channel that wakes the copiers. */
 export const COPY_CHANNEL = 'lynxroom_copies';
 
-/** How long a file is tried, even if its URL is valid for longer. */
+/** How long copying a file is retried, even if its URL is valid for longer. */
 const MAX_LIFETIME_MS = DAY_MS;
 /** In all processes together, so that the slow servers of one workspace leave slots for the others. */
 const MAX_LEASES_PER_WORKSPACE = 3;
-/** The advisory lock behind which leases are granted, so that concurrent calls count each other's leases. */
+/** The advisory lock that is held while leases are granted, so that concurrent calls count each other's leases. */
 const LEASE_LOCK = 'lynxroom_claim_copies';
 /** After the process is killed, another one takes over when the lease expires. */
 const LEASE_MS = MINUTE_MS;

@@ -56,7 +56,7 @@ async function transfer(
     // The reason of the abort explains more than the error that it caused.
     throw signal.aborted ? signal.reason : error;
   } finally {
-    // A file that was rejected by its first bytes may still be arriving.
+    // A file that was rejected because of its first bytes may still be arriving.
     stream?.destroy();
     monitor.stop();
   }

@@ -34,7 +34,7 @@ export type FileFetcher = {
   close(): Promise<void>;
 };
 
-/** In milliseconds: until the response headers, and for a pause while the file is being sent. */
+/** In milliseconds: the maximum time until the response headers, and the maximum pause while the file is sent. */
 export type FileTimeouts = { headersMs?: number; idleMs?: number };
 
 /** The errors of undici that have a message of their own here. */
@@ -107,7 +107,7 @@ async function* readBody(body: Readable): AsyncGenerator<Buffer> {
   }
 }
 
-/** Turns an error of the connection into FileUnavailable. An error that no server can cause stays as it is. */
+/** Turns an error of the connection into FileUnavailable. Returns an error that no server can cause unchanged. */
 function toUnavailable(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof FileUnavailable) return error;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
