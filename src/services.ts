@@ -19,7 +19,7 @@ export type Settings = {
   /** Other origins that may write with the session cookie. */
   trustedOrigins: readonly string[];
   sessionDays: number;
-  /** How long a participant may send no heartbeat before they are marked as left. */
+  /** How long a participant may go without a heartbeat before they are marked as left. */
   participantTimeoutSeconds: number;
   /** The maximum size of a recording in bytes. */
   maxRecordingBytes: number;

@@ -1,4 +1,4 @@
-/** Migrating the database, in the format of `prisma migrate deploy`. */
+/** Migrates the database. Files and records have the format of `prisma migrate deploy`. */
 import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -32,7 +32,7 @@ const pgMessages = [
 type AdapterError = { kind?: unknown; originalCode?: unknown };
 
 /**
- * Whether a statement failed because the database is away, restarting, full, locked or overloaded. The same statement
+ * Whether a statement failed because the database is down, restarting, full, locked or overloaded. The same statement
  * may succeed in a moment.
  */
 export function isUnavailable(error: unknown): boolean {

@@ -151,7 +151,7 @@ export function createAddressGuard(options: { policy: AddressPolicy; resolveHost
 
   const resolve = async (hostname: string): Promise<ResolvedAddress[]> => {
     const addresses = await findAddresses(hostname);
-    // One forbidden address refuses the name: otherwise its DNS server would choose which address is connected to.
+    // A name with any forbidden address is refused: otherwise its DNS server could choose which address is used.
     if (addresses.every(({ address }) => isAllowedAddress(address, policy))) return addresses;
     throw new AddressRefused(`Address not allowed: ${REFUSAL[policy]}`);
   };

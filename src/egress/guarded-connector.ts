@@ -39,7 +39,7 @@ export function createGuardedConnector(guard: AddressGuard, timeoutMs: number): 
         if (error) return fail(error);
         const { remoteAddress } = socket;
         if (remoteAddress === undefined) return fail(connectionReset());
-        // Check the address that is actually connected. This takes microseconds.
+        // Check the address that the socket is actually connected to. This takes microseconds.
         guard.resolve(remoteAddress).then(
           () => (socket.destroyed ? fail(connectionReset()) : callback(null, socket)),
           (refusal: Error) => {

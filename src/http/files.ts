@@ -60,7 +60,7 @@ async function sendFile(
   const { first, last } = range === 'whole' ? { first: 0, last: file.size - 1 } : range;
   reply.code(range === 'whole' ? 200 : 206).headers({
     'accept-ranges': 'bytes',
-    // The URL grants access, so caches must not outlive it.
+    // Only a valid URL grants access, so no cache may keep the file after the URL expires.
     'cache-control': 'private, no-store',
     'content-disposition': attachmentDisposition(file.filename),
     'content-length': last - first + 1,

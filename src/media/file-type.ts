@@ -5,7 +5,7 @@ import { fileTypeFromBuffer } from 'file-type';
 export const mediaTypes = ['application/pdf', 'video/mp4'] as const;
 export type MediaType = (typeof mediaTypes)[number];
 
-/** How many bytes at the beginning of a file `contradicts` reads. `file-type` needs at most this many. */
+/** The number of bytes that `contradicts` needs from the beginning of a file. `file-type` reads no more than this. */
 export const HEAD_BYTES = 4100;
 
 /**

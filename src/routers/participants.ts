@@ -81,7 +81,7 @@ export const participantsRouter = router({
         tags,
         summary: 'List the participants of a room',
         description:
-          'For the user of the room, and the owner and admins of its workspace. Newest first: participants who wait ' +
+          'For the room owner, and the owner and admins of its workspace. Newest first: participants who wait ' +
           'or have joined, or those of one status.',
       },
     })
@@ -98,7 +98,7 @@ export const participantsRouter = router({
         tags,
         summary: 'Admit a participant',
         description:
-          'For the user of the room, and the owner and admins of its workspace. Emits `room.joined`. Admitting a ' +
+          'For the room owner, and the owner and admins of its workspace. Emits `room.joined`. Admitting a ' +
           'participant again changes nothing. 409 for a participant who was refused or has left.',
       },
     })
@@ -115,7 +115,7 @@ export const participantsRouter = router({
         tags,
         summary: 'Refuse a participant',
         description:
-          'For the user of the room, and the owner and admins of its workspace. The participant learns it from ' +
+          'For the room owner, and the owner and admins of its workspace. The participant learns this from ' +
           '`presence` and may join again. 409 for a participant who has joined or left.',
       },
     })

@@ -212,7 +212,7 @@ export const recordingsRouter = router({
     .mutation(async ({ ctx, input }) => ({ item: await saveToLibrary(ctx.services, ctx.caller, input) })),
 });
 
-/** A client with the recording's `upload_token`, or the user of its room. */
+/** A client with the recording's `upload_token`, or the room owner. */
 const recordingUploader: RawAccess<Uploader> = {
   credential: 'required',
   async admit({ context, token, params }) {

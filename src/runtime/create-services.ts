@@ -77,7 +77,7 @@ function openPool(config: Config, connectionString: string, log: Log, cleanup: A
     connectionString,
     poolSize: config.DATABASE_POOL_SIZE,
     onError: ({ message }) => {
-      // The pool reports that it has ended before its connections are closed. The embedded PostgreSQL then breaks them.
+      // `pool.end()` resolves before all connections are closed. Stopping the embedded PostgreSQL breaks the rest.
       if (isClosing) return;
       // Only the message: the error object holds the connection, with its password.
       log.error({ reason: message }, 'A database connection was lost');

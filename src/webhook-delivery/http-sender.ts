@@ -45,7 +45,7 @@ export type Sender = {
 
 export type SenderOptions = {
   guard: AddressGuard;
-  /** For a request from the DNS lookup to the end of the response, in milliseconds. */
+  /** The time limit for one request, from the DNS lookup to the end of the response, in milliseconds. */
   timeoutMs?: number;
   /** Converts a date in Retry-After to seconds from now. */
   clock?: Clock;

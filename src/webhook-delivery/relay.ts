@@ -162,7 +162,7 @@ async function countPending(tx: Tx, workspaceIds: readonly number[]): Promise<Ma
   return new Map(rows.map(({ id, pending }) => [id, pending]));
 }
 
-/** Where a message is queued: in the slow lane if its webhook is slow, else the further back the larger `weight` is. */
+/** Where a message is queued: in the slow lane if its webhook is slow, else further back for a larger `weight`. */
 function findPosition(
   { isSlow, failureCount }: { isSlow: boolean; failureCount: number },
   weight: number,

@@ -130,7 +130,7 @@ async function spawnPostmaster(
 /**
  * PostgreSQL refuses to start while the process in a stale `postmaster.pid` exists, even if the id belongs to another
  * program by now. It ignores the process that this variable names, which is meant for the parent of pg_ctl. The file is
- * not removed instead, because PostgreSQL uses it to check whether old processes still use its shared memory.
+ * kept, because PostgreSQL uses it to check whether old processes still use its shared memory.
  */
 function ignoreStalePid(stalePid: number | undefined): Record<string, string> {
   return stalePid === undefined ? {} : { PG_GRANDPARENT_PID: String(stalePid) };
@@ -163,7 +163,7 @@ async function settlesWithin(timeoutMs: number, promise: Promise<unknown>): Prom
   return isSettled;
 }
 
-/** Returns undefined when PostgreSQL is ready, or the reason if it ended. Recovery after a crash can take long. */
+/** Returns undefined when PostgreSQL is ready, or the reason if it ended. Recovery can take a long time. */
 async function waitUntilReady(
   postmaster: SpawnedPostmaster,
   clusterDir: string,
