@@ -58,8 +58,8 @@ const OWN_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns a short sentence without addresses, ports or stacks; null for an error that a receiver cannot cause, which is
- * our own. If several addresses were tried, `error` is the AggregateError of node:net, which has the code of the first.
+ * Returns a short sentence without addresses, ports or stacks; null for an error that only this service can
+ * cause. If several addresses were tried, `error` is the AggregateError of node:net, which has the code of the first.
  */
 export function failureReason(error: Error): string | null {
   if (error instanceof AddressRefused || error instanceof HostUnresolved) return error.message;

@@ -113,7 +113,7 @@ function* walkFile(movie: Movie): Walk<void> {
 /**
  * Reads the header of the box at `at` (4.2). Returns null if there is no valid box: the header or the size does not fit
  * before `limit`, or the size is less than the header. A size of 0 means "to the end of the file", so inside another
- * box it is damage.
+ * box it is invalid.
  */
 function* readHeader(at: number, limit: number): Walk<Box | null> {
   let body = at + BOX_HEADER_BYTES;

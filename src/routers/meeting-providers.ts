@@ -71,7 +71,7 @@ export const connectionsRouter = router({
         description:
           'Owner only. vonage and livekit require `credentials`; for generic the service creates a new `secret`, ' +
           'which is returned only here. Callbacks that are signed with the previous credentials are accepted for 24 ' +
-          'more hours; older credentials end at once. `ingest_url` stays the same.',
+          'more hours; older ones stop working at once. `ingest_url` stays the same.',
       },
     })
     .input(RotateConnectionInput)

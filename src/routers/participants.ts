@@ -29,7 +29,7 @@ export const participantsRouter = router({
         summary: 'Join a room',
         description:
           'For anyone: signed in, or as a guest with a name. An invalid `Authorization` header is rejected. If the ' +
-          'room has a waiting room, everyone but its user and the owner and admins of its workspace waits to be ' +
+          'room has a waiting room, everyone but the room owner and the workspace owner and admins waits to be ' +
           'admitted; `presence` returns the current status. Emits `room.joined` when the participant enters.',
       },
     })

@@ -32,7 +32,7 @@ type Upload = { client: S3Client; target: Target; signal: AbortSignal; stop: Abo
  *
  * Rejects with errors of the source unchanged, with the signal's reason after an abort, else with
  * StorageUnavailableError. On failure the source is destroyed, pending requests are cancelled, and stored data is
- * removed. An abort has no effect once the last request is sent, which makes the object readable, because its outcome
+ * removed. The last request makes the object readable. An abort has no effect once it is sent, because its outcome
  * would be unknown.
  *
  * This does not use the Upload class of lib-storage. After an abort it rejects at once while its requests continue, so

@@ -91,7 +91,7 @@ function writeAttempts(tx: Tx, now: Date, attempts: readonly PlannedAttempt[]) {
       select * from json_to_recordset(${JSON.stringify(rows)}::json) as a ("workspaceId" int, "messageId" text,
         "webhookId" int, "jobId" uuid, success boolean, "responseStatus" int, text text, "durationMs" int,
         at timestamptz, "nextStatus" text, "nextJobId" uuid, "nextAt" timestamptz)),
-    -- Locked in one order. Whether a message still waits for this job is decided behind the lock.
+    -- Rows are locked in a fixed order. Whether a message still waits for this job is read after locking it.
     locked as (
       select m.workspace_id, m.id, m.status = 'waiting' and m.job_id is not distinct from a."jobId" as is_current
       from webhook_messages m join finished a on m.workspace_id = a."workspaceId" and m.id = a."messageId"

@@ -139,7 +139,7 @@ export function runTool(
       const detail = joinLastLines(output) || `ended with ${signal ?? `code ${code}`}`;
       reject(new EmbeddedPostgresError(failure, { detail }));
     });
-    // The exit code decides, even if the program ends before it has read all of its input.
+    // Ignored: a program may end before it has read all of its input, and its exit code says whether it succeeded.
     child.stdin.on('error', () => undefined);
     child.stdin.end(input);
   });

@@ -38,7 +38,10 @@ export async function stopOrphan(clusterDir: string, log: Log): Promise<number |
   throw new EmbeddedPostgresError(`Failed to stop the PostgreSQL of an earlier server (process ${pid})`);
 }
 
-/** After a power failure the file may be empty, and PostgreSQL does not start. A file in use is empty only briefly. */
+/**
+ * A power failure can leave the file empty, and PostgreSQL does not start with an empty file. A starting PostgreSQL
+ * also creates it empty, but fills it at once, so only a file that stays empty is removed.
+ */
 async function removeEmptyPidFile(clusterDir: string): Promise<void> {
   const path = pidFilePath(clusterDir);
   if (!(await isEmpty(path))) return;

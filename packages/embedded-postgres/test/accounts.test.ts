@@ -1,4 +1,4 @@
-/** Starts by root. PostgreSQL refuses to run as root. */
+/** Tests for servers that root starts, because PostgreSQL refuses to run as root. */
 import { spawnSync } from 'node:child_process';
 import { cp, mkdir, mkdtemp, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';

@@ -1,4 +1,4 @@
-/** Starts after the server, PostgreSQL or both were killed, and starts while another server is running. */
+/** Tests for starting after the server, PostgreSQL or both were killed, or while another server is running. */
 import { spawn } from 'node:child_process';
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

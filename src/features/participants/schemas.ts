@@ -54,14 +54,14 @@ export const JoinInput = z.object({
   name: singleLineText(MAX_NAME_LENGTH)
     .nullable()
     .describe(
-      `At most ${MAX_NAME_LENGTH} characters; required for a guest, default for a user: the name of the account`,
+      `At most ${MAX_NAME_LENGTH} characters; required for a guest; for a user, the default is the name of the account`,
     )
     .meta({ example: 'Vera Novak' })
     .optional(),
   email: email
     .nullable()
     .describe(
-      'Email address of a guest, which matches them to a contact; ignored for a user, who has that of the account',
+      'Email address of a guest, which matches them to a contact; ignored for a user: the account address is used',
     )
     .meta({ example: 'vera@example.com' })
     .optional(),

@@ -13,7 +13,7 @@ export const Room = z
     workspace_id: id.describe('Workspace ID'),
     name: z.string().describe('Unique slug').meta({ example: 'amber-falcon' }),
     user_id: id.describe('User ID of the owner'),
-    display_name: z.string().nullable().describe('Name to show to people; null if the room has only its name'),
+    display_name: z.string().nullable().describe('Name to show to people; null if none is set'),
     created_at: unixSeconds,
     last_used_at: unixSeconds,
     recording_count: z.int(),
@@ -21,7 +21,10 @@ export const Room = z
     accent_color: z.string().describe('Hex color for branding').meta({ example: DEFAULT_COLOR }),
     waiting_room_enabled: z.int().min(0).max(1).describe('1 enabled, 0 disabled'),
     waiting_room_message: z.string().nullable().describe('Shown to waiting participants'),
-    session_id: z.string().nullable().describe('ID of the room at the meeting provider; null if that is its name'),
+    session_id: z
+      .string()
+      .nullable()
+      .describe('ID of the room at the meeting provider; null if it is the name of the room'),
   })
   .meta({ id: 'Room', description: 'A meeting room' });
 export type Room = z.infer<typeof Room>;
@@ -64,8 +67,8 @@ const settings = {
   session_id: singleLineText(MAX_SESSION_ID_LENGTH)
     .nullable()
     .describe(
-      `ID of the room at the meeting provider, if that is not its name; at most ${MAX_SESSION_ID_LENGTH} characters; ` +
-        'unique in the workspace; null or blank clears it',
+      'ID of the room at the meeting provider, if it differs from the name; at most ' +
+        `${MAX_SESSION_ID_LENGTH} characters; unique in the workspace; null or blank clears it`,
     )
     .optional(),
 };

@@ -48,7 +48,7 @@ export const Webhook = z
     disabled_reason: z.string().nullable().describe('Why the service deactivated the webhook; null if it did not'),
     previous_secret_expires_at: unixSeconds
       .nullable()
-      .describe('Until when the previous secret signs too, after a rotation; null if there is none'),
+      .describe('When the previous secret stops signing after a rotation; null if there is none'),
   })
   .meta({ id: 'Webhook', description: 'A URL that receives events' });
 export type Webhook = z.infer<typeof Webhook>;
@@ -94,7 +94,7 @@ export const WebhookMessage = z
     event: SentEvent,
     status: MessageStatus.describe(
       'waiting: another attempt follows; delivered: an attempt succeeded; failed: the last attempt of the ' +
-        'schedule failed; cancelled: the webhook was deactivated before',
+        'schedule failed; cancelled: the webhook was deactivated before delivery',
     ),
     payload: z.string().describe('The body, as JSON text'),
     attempt_count: z.int().min(0).describe('Attempts so far, in all rounds'),

@@ -53,11 +53,11 @@ const occurrence = {
 };
 
 const participantId = providerId('participant.id').describe(
-  'ID of this one visit to the meeting; the participant leaves under the same ID',
+  'ID of this one visit to the meeting; the leave must have the same ID',
 );
 
 const recordingId = providerId('recording.id').describe(
-  'ID of the recording at the provider; here it is the `archive_id`',
+  'ID of the recording at the provider; it becomes the `archive_id` of the recording',
 );
 const duration = integerBetween(0, MAX_SECONDS).nullish().describe('Seconds; null or 0 if not known yet');
 const size = integerBetween(0, MAX_FILE_BYTES).nullish().describe('Bytes; null or 0 if not known yet');

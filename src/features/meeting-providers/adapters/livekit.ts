@@ -109,7 +109,7 @@ function readParticipantEvents(json: unknown, event: WebhookEvent, at: Date): Pr
     : [{ kind: 'participant.left', ...base }];
 }
 
-/** Reads the attributes first, then the metadata, then the identity: the participant's token may carry them in any. */
+/** Reads the attributes first, then the metadata, then the identity: any of these may contain them. */
 function readPerson({ attributes, metadata, identity, name }: ParticipantInfo) {
   const custom = readCustomData(metadata);
   return {
