@@ -1,4 +1,4 @@
-/** Restricts the addresses and ports of outgoing requests to URLs that users have chosen. */
+/** Limits which addresses and ports the service may reach when it sends a request to a URL that a user chose. */
 import { BlockList, isIP } from 'node:net';
 import { type ResolvedAddress, type ResolveHost, resolveByDns, resolveByDnsOrSystem } from './resolve-host.ts';
 

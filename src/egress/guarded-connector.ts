@@ -5,7 +5,7 @@ import type { AddressGuard } from './address-guard.ts';
 
 /**
  * How long a connection to one address of a host may take before the next address is tried. Node's default of 250 ms is
- * too short for a distant receiver: the connection fails if this machine has no route to the other addresses.
+ * too short for a distant receiver: Node would give up its address, and fail if the others have no route from here.
  */
 const ADDRESS_TIMEOUT_MS = 2_500;
 

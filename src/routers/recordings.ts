@@ -131,8 +131,8 @@ export const recordingsRouter = router({
         summary: 'Stop a recording from within the room',
         description:
           'For participants who have joined, with their `token`. Stops any recording that is running in the room. ' +
-          '404 if the recording is not running. Stopping a recording again that the participant started changes ' +
-          'nothing.',
+          '404 if the recording is not running. A participant who started the recording can ' +
+          'stop it again, which changes nothing.',
       },
     })
     .input(RecordingInput)

@@ -60,7 +60,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
  */
 const KEEP_ALIVE_MS = 1_500;
 /**
- * The limit for a longer time that a receiver requests with the header Keep-Alive. The default of undici is ten
+ * A receiver can ask for a longer time with the header Keep-Alive. This is the maximum; the default of undici is ten
  * minutes.
  */
 const MAX_KEEP_ALIVE_MS = 4_000;
