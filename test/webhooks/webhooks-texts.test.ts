@@ -54,7 +54,7 @@ describe.each(texts)('%s', (_, text) => {
 
 test('the guide states where responses are cut, and after how many days of failure a webhook is deactivated', () => {
   expect(onOneLine(guide)).toContain(`cut at ${MAX_RESPONSE_BYTES / 1_000} kB`);
-  expect(onOneLine(guide)).toContain(`fails ${MAX_FAILING_MS / DAY_MS} days or more after the first failure`);
+  expect(onOneLine(guide)).toContain(`attempts have all failed for ${MAX_FAILING_MS / DAY_MS} days`);
 });
 
 test('every body in the guide matches the catalogue', () => {
