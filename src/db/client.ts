@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { Prisma, PrismaClient } from './generated/client.ts';
+import { type SessionSettings, setOnConnect } from './session-settings.ts';
 
 export { Prisma };
 
@@ -12,6 +13,23 @@ export type Database = PrismaClient;
 /** A transaction, or the database itself for functions that may run in either. */
 export type Tx = Prisma.TransactionClient;
 
+/**
+ * How the connections of a pool reach PostgreSQL. `session`: each has a session of its own, directly or through a
+ * pooler in session mode. `transaction`: a pooler gives each transaction any session.
+ */
+export type Pooling = 'session' | 'transaction';
+
+/**
+ * What every connection is set to. Generic plans: planning the library list each time would cost 1 to 3 ms. JIT is off,
+ * because compiling costs more than our statements do. The time zone is UTC, because the adapter reads and writes
+ * timestamps without their offset.
+ */
+export const requestSettings: SessionSettings = {
+  jit: 'off',
+  plan_cache_mode: 'force_generic_plan',
+  TimeZone: 'UTC',
+};
+
 const TRANSACTION_TIMEOUT_MS = 30_000;
 const POOL_TIMEOUT_MS = 10_000;
 
@@ -19,32 +37,35 @@ const MAX_ATTEMPTS = 5;
 const RETRY_BACKOFF_MS = 50;
 
 /**
- * Opens a pool of at most `poolSize` connections.
+ * Opens a pool of at most `poolSize` connections, with `requestSettings`. Statements are prepared once per connection.
  *
- * Statements are prepared once per connection and use generic plans: planning the library list each time would cost 1
- * to 3 ms. JIT is off, because compiling costs more than our statements do. The time zone is UTC, because the adapter
- * reads and writes timestamps without their offset.
+ * Through a pooler in transaction mode nothing can belong to a connection: statements are not prepared by name, and
+ * the role must have the settings.
  */
 export function openDatabase(options: {
   connectionString: string;
   poolSize: number;
+  pooling?: Pooling;
   /** How long a query waits for a connection, in milliseconds. */
   poolTimeoutMs?: number;
   /** Called when an idle connection is lost. */
   onError: (error: Error) => void;
 }): Database {
-  const { poolTimeoutMs = POOL_TIMEOUT_MS } = options;
+  const { poolTimeoutMs = POOL_TIMEOUT_MS, pooling = 'session' } = options;
+  const ownsSession = pooling === 'session';
   const pool = new pg.Pool({
     connectionString: options.connectionString,
     max: options.poolSize,
     connectionTimeoutMillis: poolTimeoutMs,
-    options: '-c jit=off -c plan_cache_mode=force_generic_plan -c timezone=UTC',
+    ...(ownsSession && { onConnect: setOnConnect(requestSettings) }),
   });
   // Without a listener, an idle connection that the server closes would end the process.
   pool.on('error', options.onError);
   const adapter = new PrismaPg(pool, {
     disposeExternalPool: true,
-    statementNameGenerator: ({ sql }) => createHash('sha1').update(sql).digest('base64url'),
+    ...(ownsSession && {
+      statementNameGenerator: ({ sql }: { sql: string }) => createHash('sha1').update(sql).digest('base64url'),
+    }),
   });
   return new PrismaClient({
     adapter,

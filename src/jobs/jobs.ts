@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PgBoss } from 'pg-boss';
 import type { Log } from '../core/log.ts';
+import { setOnConnect } from '../db/session-settings.ts';
 
 /** A job that runs on a schedule. It must be safe to repeat. */
 export type ScheduledJob = {
@@ -28,7 +29,9 @@ const POOL_SIZE = 4;
  * are for a queue, the planner prefers to read and sort all waiting jobs: with some thousand jobs, 10 ms instead of 0.7
  * ms.
  */
-const FETCH_PLAN_OPTIONS = '-c enable_bitmapscan=off -c enable_sort=off -c jit=off';
+const fetchPlanSettings = { enable_bitmapscan: 'off', enable_sort: 'off', jit: 'off', TimeZone: 'UTC' };
+/** pg-boss passes its whole configuration to its pool, but its type has only some of the pool's options. */
+const poolOptions = { onConnect: setOnConnect(fetchPlanSettings) };
 const STOP_TIMEOUT_MS = 10_000;
 /** How often the queue looks for jobs whose worker was killed. */
 const SUPERVISE_SECONDS = 5;
@@ -46,7 +49,7 @@ export async function startJobs(options: {
     connectionString,
     application_name: 'lynxroom jobs',
     max: POOL_SIZE,
-    options: FETCH_PLAN_OPTIONS,
+    ...poolOptions,
     superviseIntervalSeconds: SUPERVISE_SECONDS,
     monitorIntervalSeconds: SUPERVISE_SECONDS,
   });
