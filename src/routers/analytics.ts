@@ -11,8 +11,8 @@ export const analyticsRouter = router({
         tags: ['Analytics'],
         summary: 'Read the analytics of a workspace',
         description:
-          'Any member. The timelines cover today and the 29 days before, in UTC, oldest first. Deleted rooms, ' +
-          'recordings and contacts do not count; contact events always do.',
+          'Any member. The timelines cover today and the previous 29 days, in UTC, oldest first. Deleted rooms, ' +
+          'recordings and contacts are not counted; contact events are, even after their contact was deleted.',
       },
     })
     .output(Analytics)

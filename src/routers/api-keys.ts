@@ -34,8 +34,9 @@ export const apiKeysRouter = router({
         tags,
         summary: 'Create an API key',
         description:
-          'Owner or admin; API keys are not accepted. The key acts for its creator in this workspace only, with ' +
-          'their current role at each call. `full_key` is only returned here and cannot be retrieved again.',
+          'Owner or admin; API keys are not accepted. The key acts for its creator in this workspace only, with the ' +
+          'role that the creator has at the time of the call. `full_key` is only returned here and cannot be ' +
+          'retrieved again.',
       },
     })
     .input(CreateApiKeyInput)

@@ -19,7 +19,8 @@ export const authRouter = router({
         protect: false,
         summary: 'Create an account',
         description:
-          'Creates a user with a workspace named Personal, and signs them in. 409 if the email address has an account.',
+          'Creates a user with a workspace named Personal, and signs them in. 409 if the email address already has ' +
+          'an account.',
       },
     })
     .input(RegisterInput)
@@ -53,7 +54,7 @@ export const authRouter = router({
         path: '/api/auth/logout',
         tags,
         summary: 'Sign out',
-        description: 'Ends the session of this call and clears its cookie.',
+        description: 'Ends the current session and clears its cookie.',
       },
     })
     .output(Ok)
@@ -86,7 +87,9 @@ export const authRouter = router({
         path: '/api/auth/me',
         tags,
         summary: 'Change the name or password',
-        description: 'Only sent fields change. A new password requires `current_password` and ends all other sessions.',
+        description:
+          'Only the fields that are sent change. A new password requires `current_password` and ends all other ' +
+          'sessions.',
       },
     })
     .input(UpdateMeInput)
@@ -107,7 +110,8 @@ export const authRouter = router({
         summary: 'Delete the account',
         description:
           'Deletes the user, their Personal workspace, and workspaces without other members. What they created in ' +
-          'other workspaces stays, without an author. 409 if they own a workspace with other members.',
+          'other workspaces remains, without an author; their rooms and booking pages there pass to the workspace ' +
+          'owner. 409 if they own a workspace with other members.',
       },
     })
     .output(Ok)

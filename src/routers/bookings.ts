@@ -29,8 +29,7 @@ export const bookingsRouter = router({
         protect: false,
         summary: 'List the times that can be booked',
         description:
-          'The times in a range at which a booking page is open and its host has no other booking. At most 365 days ' +
-          'from now.',
+          'The times in a range at which a booking page is open and not yet booked, up to 365 days from now.',
       },
     })
     .input(TimesInput)
@@ -67,8 +66,8 @@ export const bookingsRouter = router({
         summary: 'Cancel a meeting',
         description:
           'Cancels the meeting with this token, even if the slug of the page has changed since. The room is deleted, ' +
-          'unless somebody has joined it or waited to be admitted. Cancelling again changes nothing. 409 if the ' +
-          'meeting has started.',
+          'unless somebody has joined it, waited to be admitted or recorded in it. Cancelling again changes nothing. ' +
+          '409 if the meeting has started.',
       },
     })
     .input(CancelInput)
@@ -101,8 +100,8 @@ export const bookingsRouter = router({
         summary: 'Cancel a meeting as its host or as an admin',
         description:
           'For the host of the meeting, and the owner and admins of the workspace. The room is deleted, unless ' +
-          'somebody has joined it or waited to be admitted. Cancelling again changes nothing. 409 if the meeting has ' +
-          'started.',
+          'somebody has joined it, waited to be admitted or recorded in it. Cancelling again changes nothing. 409 if ' +
+          'the meeting has started.',
       },
     })
     .input(BookingInput)

@@ -87,7 +87,7 @@ export const contactsRouter = router({
         path: '/api/workspaces/{id}/contacts/{contactId}',
         tags,
         summary: 'Delete a contact',
-        description: 'Owner or admin. The events of the contact stay in the analytics.',
+        description: 'Owner or admin. The events of the contact remain in the analytics.',
       },
     })
     .input(ContactInput)
@@ -128,8 +128,9 @@ export const contactsImport = rawOperation({
     'Owner or admin. The file is UTF-8, separated by commas or semicolons, and has at most 10 MiB and 100,000 rows. ' +
     'The first row names the columns: `email`, and optionally `name`. An existing contact gets the name in the file. ' +
     'Invalid rows are skipped and listed; a file with more than 1,000 of them is rejected. Rows are written while ' +
-    'the file arrives: rows before an error stay, and the same file can be imported again. 409 while another import ' +
-    'runs in the workspace, 503 while too many imports run in other workspaces, both with `Retry-After`.',
+    'the file arrives: rows before an error remain, and the same file can be imported again. 409 while another ' +
+    'import is running in the workspace, 503 while too many imports are running in other workspaces, both with ' +
+    '`Retry-After`.',
   access: workspaceMember('admin'),
   request: {
     kind: 'csv',

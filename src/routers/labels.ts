@@ -48,7 +48,7 @@ export const labelsRouter = router({
         path: '/api/workspaces/{id}/labels/{labelId}',
         tags,
         summary: 'Change a label',
-        description: 'Owner or admin. Only sent fields change. 409 if another label has the name.',
+        description: 'Owner or admin. Only the fields that are sent change. 409 if another label has this name.',
       },
     })
     .input(UpdateLabelInput)

@@ -133,9 +133,9 @@ export const libraryUpload = rawOperation({
   summary: 'Upload a file',
   description:
     'Any member. Uploads a PDF or MP4 of at most 100 MB (104,857,600 bytes) as multipart/form-data. The parts may ' +
-    'come in any order. The file has the content type of its part, or that of its extension if the part has none. ' +
-    'A file whose content is of another type is rejected. Emits `library_item.uploaded`. After 500 "Upload failed: ' +
-    'storage service unavailable" nothing is stored.',
+    'come in any order. The content type of the part decides the type of the file; if it is missing or generic, the ' +
+    'file extension decides. A file whose content is recognized as another type is rejected. Emits ' +
+    '`library_item.uploaded`. 500 "Upload failed: storage service unavailable" means that nothing was stored.',
   access: workspaceMember('member'),
   request: {
     kind: 'multipart',

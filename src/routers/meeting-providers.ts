@@ -27,7 +27,7 @@ import { type RawAccess, rawOperation } from '../trpc/raw-operation.ts';
 const tags = ['Meeting providers'];
 const MAX_CALLBACK_BYTES = 1024 * 1024;
 const SIGNATURE_HEADER =
-  'Required for generic, which uses Standard Webhooks signatures. vonage and livekit send `Authorization`';
+  'Required for generic, which uses Standard Webhooks signatures. vonage and livekit send `Authorization` instead';
 
 export const connectionsRouter = router({
   list: inWorkspace('owner')
@@ -70,8 +70,8 @@ export const connectionsRouter = router({
         summary: 'Replace the credentials of a connection',
         description:
           'Owner only. vonage and livekit require `credentials`; for generic the service creates a new `secret`, ' +
-          'which is returned only here. Callbacks that are signed with the previous credentials are accepted for 24 ' +
-          'more hours; older ones stop working at once. `ingest_url` stays the same.',
+          'which is returned only here. Callbacks signed with the previous credentials are accepted for another 24 ' +
+          'hours; even older credentials stop working at once. `ingest_url` stays the same.',
       },
     })
     .input(RotateConnectionInput)
@@ -88,7 +88,7 @@ export const connectionsRouter = router({
         tags,
         summary: 'Delete a connection',
         description:
-          'Owner only. Its `ingest_url` returns 404 afterwards. Participants and recordings that it reported stay.',
+          'Owner only. Its `ingest_url` returns 404 afterwards. Participants and recordings that it reported remain.',
       },
     })
     .input(ConnectionInput)
@@ -97,8 +97,8 @@ export const connectionsRouter = router({
 });
 
 /**
- * How vonage and livekit sign a callback. It is declared as a scheme because OpenAPI ignores a parameter with the name
- * Authorization, and as an API key because livekit sends no `Bearer`.
+ * How vonage and livekit sign a callback. It is declared as a security scheme because OpenAPI ignores a header
+ * parameter named Authorization, and as an API key because livekit sends no `Bearer`.
  */
 const meetingProvider = {
   type: 'apiKey',
@@ -115,7 +115,7 @@ const connectionOfCallback: RawAccess<FoundConnection> = {
   async admit({ context, params }) {
     const connection = await findConnection(context.services, params.connectionId ?? '');
     if (connection !== null) return connection;
-    // Not counted for known connections, because a provider sends many callbacks from few addresses.
+    // Callbacks of known connections do not count, because a provider sends many of them from few addresses.
     await limitNetwork(context);
     throw notFound('Connection');
   },
@@ -135,9 +135,10 @@ export const providerCallback = rawOperation({
   summary: 'Receive a callback of a meeting provider',
   description:
     'For meeting providers. A body of at most 1 MiB with any content type, signed by the provider of the connection. ' +
-    'The schema is that of `generic`. 200 means that the callback is stored; sending it again changes nothing. 401 ' +
-    'for a signature that is missing, invalid or expired, which counts towards the rate limit of the network ' +
-    'address. 503 with `Retry-After` (seconds) if too many callbacks of the workspace are waiting; nothing is stored.',
+    'The schema shown here is that of `generic`. 200 means that the callback is stored; sending it again changes ' +
+    'nothing. 401 for a signature that is missing, invalid or expired, which counts towards the rate limit of the ' +
+    'network address. 503 with `Retry-After` (seconds) if too many callbacks of the workspace are waiting, in which ' +
+    'case nothing is stored.',
   access: connectionOfCallback,
   request: { kind: 'bytes', maxBytes: MAX_CALLBACK_BYTES, schema: GenericEvent },
   response: { kind: 'json', schema: Ok, description: 'The callback is stored' },

@@ -15,7 +15,7 @@ export const membersRouter = router({
         summary: 'Change the role of a member',
         description:
           'The owner may give any role to anyone. Giving the role `owner` transfers the workspace and makes the old ' +
-          'owner an admin; 400 for Personal. Admins may make members admins.',
+          'owner an admin; 400 for Personal. Admins may promote members to admin.',
       },
     })
     .input(ChangeRoleInput)
@@ -30,7 +30,7 @@ export const membersRouter = router({
         tags,
         summary: 'Remove a member, or leave',
         description:
-          'Every member except the owner may leave. The owner may remove anyone else, admins may remove members. ' +
+          'Every member except the owner may leave. The owner may remove anyone else; admins may remove members. ' +
           'Emits `member.left`.',
       },
     })

@@ -29,8 +29,8 @@ export const participantsRouter = router({
         summary: 'Join a room',
         description:
           'For anyone: signed in, or as a guest with a name. An invalid `Authorization` header is rejected. If the ' +
-          'room has a waiting room, everyone but the room owner and the workspace owner and admins waits to be ' +
-          'admitted; `presence` returns the current status. Emits `room.joined` when the participant enters.',
+          'room has a waiting room, everyone waits to be admitted, except the room owner and the owner and admins of ' +
+          'the workspace; `presence` returns the current status. Emits `room.joined` when the participant enters.',
       },
     })
     .input(JoinInput)
@@ -47,9 +47,9 @@ export const participantsRouter = router({
         protect: false,
         summary: 'Send a heartbeat',
         description:
-          'With the `token` that joining returned. Send it about once a minute: after five minutes without a ' +
-          'heartbeat (the default) a participant counts as gone. Returns the status, so a waiting participant learns ' +
-          'whether they were admitted or refused.',
+          'Requires the `token` that joining returned. Send a heartbeat about once a minute: after five minutes ' +
+          'without one (by default) a participant counts as gone. Returns the status, so a waiting participant ' +
+          'learns whether they were admitted or refused.',
       },
     })
     .output(PresenceAnswer)
@@ -65,8 +65,8 @@ export const participantsRouter = router({
         protect: false,
         summary: 'Leave a room',
         description:
-          'With the `token` that joining returned, also while waiting. Emits `room.left` if the participant had ' +
-          'joined. Leaving again changes nothing.',
+          'Requires the `token` that joining returned; also works while waiting. Emits `room.left` if the ' +
+          'participant had joined. Leaving again changes nothing.',
       },
     })
     .output(Ok)
@@ -81,8 +81,8 @@ export const participantsRouter = router({
         tags,
         summary: 'List the participants of a room',
         description:
-          'For the room owner, and the owner and admins of its workspace. Newest first: participants who wait ' +
-          'or have joined, or those of one status.',
+          'For the room owner, and the owner and admins of its workspace. Returns the participants with the given ' +
+          '`status`, or without `status` those who are waiting or have joined, newest first.',
       },
     })
     .input(ListParticipantsInput)

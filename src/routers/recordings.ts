@@ -131,8 +131,8 @@ export const recordingsRouter = router({
         summary: 'Stop a recording from within the room',
         description:
           'For participants who have joined, with their `token`. Stops any recording that is running in the room. ' +
-          '404 if the recording is not running. A participant who started the recording can ' +
-          'stop it again, which changes nothing.',
+          '404 if the recording is not running, except for the participant who started it: stopping it again changes ' +
+          'nothing.',
       },
     })
     .input(RecordingInput)
@@ -151,7 +151,8 @@ export const recordingsRouter = router({
         summary: 'Get a download URL of a recording',
         description:
           'Returns a URL that serves the file as an attachment for 15 minutes to anyone who has it. The recording ' +
-          'must belong to a room of the caller. 404 "Recording not found" also if the recording is not available yet.',
+          'must belong to a room of the caller. 404 "Recording not found" is also returned while the recording is ' +
+          'not available.',
       },
     })
     .input(RecordingInput)
@@ -166,8 +167,7 @@ export const recordingsRouter = router({
         path: '/api/dashboard/recordings/{recordingId}',
         tags,
         summary: 'Rename a recording',
-        description:
-          'The recording must belong to a room of the caller, with the role owner or admin in its workspace.',
+        description: 'The recording must belong to a room of the caller, who must be owner or admin of its workspace.',
       },
     })
     .input(RenameRecordingInput)
@@ -185,8 +185,8 @@ export const recordingsRouter = router({
         tags,
         summary: 'Delete a recording',
         description:
-          'Deletes the recording and its file. The recording must belong to a room of the caller, with the role ' +
-          'owner or admin in its workspace.',
+          'Deletes the recording and its file. The recording must belong to a room of the caller, who must be owner ' +
+          'or admin of its workspace.',
       },
     })
     .input(RecordingInput)
@@ -203,8 +203,8 @@ export const recordingsRouter = router({
         summary: 'Save a recording to the library',
         description:
           'Copies the file of a recording into the library of its workspace. The recording must belong to a room of ' +
-          'the caller, and the file may have at most 100 MB. The recording is not deleted. 409 if it is not ' +
-          'available yet. Emits `library_item.uploaded`.',
+          'the caller, and its file must be at most 100 MB. The recording is not deleted. 409 if it has failed or is ' +
+          'not available yet. Emits `library_item.uploaded`.',
       },
     })
     .input(SaveToLibraryInput)
@@ -232,11 +232,11 @@ export const recordingsUpload = rawOperation({
   tags,
   summary: 'Upload the file of a recording',
   description:
-    'With the `upload_token` that starting the recording returned (`Authorization: Bearer lnr_...`), or as the user ' +
-    'of the room. An MP4 of at most 2 GB (by default), as multipart/form-data. The recording becomes available. ' +
-    '409 "The recording already has a file", even if the same file is sent again; 409 "The recording has failed"; ' +
-    '409 "The recording\'s file is being uploaded" while another upload of it is in progress. After 500 "Upload ' +
-    'failed: storage service unavailable" nothing is stored. Emits `recording.completed`.',
+    'Requires the `upload_token` that starting the recording returned (`Authorization: Bearer lnr_...`), or the ' +
+    'credentials of the room owner. An MP4 of at most 2 GB (by default), as multipart/form-data. The recording ' +
+    'becomes available. 409 "The recording already has a file", even if the same file is sent again; 409 "The ' +
+    'recording has failed"; 409 "The recording\'s file is being uploaded" while another upload of it is in progress. ' +
+    '500 "Upload failed: storage service unavailable" means that nothing was stored. Emits `recording.completed`.',
   access: recordingUploader,
   request: {
     kind: 'multipart',

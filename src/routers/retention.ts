@@ -26,8 +26,8 @@ export const retentionRouter = router({
         tags,
         summary: 'Set the retention policy',
         description:
-          'Owner only. When the service starts and once a day, items older than the policy are deleted with their ' +
-          'files. Each emits `library_item.deleted`.',
+          'Owner only. When the service starts and once a day, items older than the policy allows are deleted with ' +
+          'their files. Each deletion emits `library_item.deleted`.',
       },
     })
     .input(Retention)

@@ -44,8 +44,8 @@ export const roomsRouter = router({
         summary: 'Create a room',
         description:
           'Requires the role owner or admin in the workspace; everyone is the owner of their Personal workspace. 400 ' +
-          '"Invalid room name". 409 if the name is taken, or if another room of the workspace has the session. Emits ' +
-          '`room.created`.',
+          '"Invalid room name" if the name has the wrong format. 409 if the name is taken, or if another room of the ' +
+          'workspace has the `session_id`. Emits `room.created`.',
       },
     })
     .input(CreateRoomInput)
@@ -60,7 +60,7 @@ export const roomsRouter = router({
         path: '/api/dashboard/rooms/{name}',
         tags,
         summary: 'Read a room',
-        description: 'A room of the caller.',
+        description: 'The room must belong to the caller.',
       },
     })
     .input(RoomInput)
@@ -77,7 +77,7 @@ export const roomsRouter = router({
         summary: 'Update a room',
         description:
           'Requires the role owner or admin in its workspace. Only the fields that are sent change; the name cannot ' +
-          'change. 409 if another room of the workspace has the session.',
+          'be changed. 409 if another room of the workspace has the `session_id`.',
       },
     })
     .input(UpdateRoomInput)
@@ -108,7 +108,7 @@ export const roomsRouter = router({
         path: '/api/workspaces/{id}/rooms',
         tags,
         summary: 'List the rooms of a workspace',
-        description: 'All rooms of the workspace, of all users, newest first.',
+        description: 'The rooms of all users in the workspace, newest first.',
       },
     })
     .input(ListPageInput)
@@ -125,7 +125,8 @@ export const roomsRouter = router({
         protect: false,
         summary: 'Read the public fields of a room',
         description:
-          'For a page on which people join: the display name, the color, and whether there is a waiting room.',
+          'For a page where people join. Returns the name, the display name, the color, the scheduled time, and ' +
+          'whether there is a waiting room.',
       },
     })
     .input(PublicRoomInput)
@@ -140,7 +141,7 @@ export const roomsRouter = router({
         tags,
         protect: false,
         summary: 'Suggest a room name',
-        description: 'A random name that no room has now. It is not reserved.',
+        description: 'Returns a random name that no room currently has. The name is not reserved.',
       },
     })
     .output(RoomName)

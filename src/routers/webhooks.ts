@@ -30,7 +30,7 @@ import { createWebhook, deleteWebhook, listWebhooks, updateWebhook } from '../fe
 import { inWorkspace, router } from '../trpc/procedures.ts';
 
 const tags = ['Webhooks'];
-/** Operations that send a message throw 409 if the webhook is inactive. */
+/** Operations that send a message return 409 if the webhook is inactive. */
 const refusals = [409] as const;
 
 export const webhooksRouter = router({
@@ -54,7 +54,9 @@ export const webhooksRouter = router({
         path: '/api/workspaces/{id}/webhooks/events',
         tags,
         summary: 'List the events for webhooks',
-        description: 'A webhook can also subscribe to `library_item.uploaded` and `library_item.deleted`.',
+        description:
+          'Any member. The list is fixed and deliberately omits `library_item.uploaded` and `library_item.deleted`. ' +
+          'A webhook can subscribe to these two as well; the catalogue describes every event.',
       },
     })
     .output(EventsResponse)
@@ -82,7 +84,7 @@ export const webhooksRouter = router({
         path: '/api/workspaces/{id}/webhooks',
         tags,
         summary: 'Register a webhook',
-        description: 'Owner or admin. `secret` is only in this response. The URL must point to a public address.',
+        description: 'Owner or admin. `secret` is returned only here. The URL must point to a public address.',
       },
     })
     .input(CreateWebhookInput)
@@ -129,9 +131,8 @@ export const webhooksRouter = router({
         tags,
         summary: 'Rotate the secret of a webhook',
         description:
-          'Owner or admin. The new `secret` is only in this response. For 24 hours, until ' +
-          '`previous_secret_expires_at`, messages are also signed with the previous secret. An older one is no ' +
-          'longer used.',
+          'Owner or admin. The new `secret` is returned only here. For 24 hours, until `previous_secret_expires_at`, ' +
+          'messages are also signed with the previous secret. Even older secrets stop signing at once.',
       },
     })
     .input(WebhookInput)
@@ -144,7 +145,7 @@ export const webhooksRouter = router({
         method: 'POST',
         path: '/api/workspaces/{id}/webhooks/{webhookId}/test',
         tags,
-        summary: 'Send a test to a webhook',
+        summary: 'Send a test message to a webhook',
         description:
           'Owner or admin. Sends `webhook.test` to this webhook only, whatever events it subscribes to. It is ' +
           'signed, retried and recorded like any other message.',
@@ -210,7 +211,9 @@ export const webhooksRouter = router({
         path: '/api/workspaces/{id}/webhooks/{webhookId}/messages',
         tags,
         summary: 'List the messages of a webhook',
-        description: 'Owner or admin. Returns the messages, newest first: all of them, or those with one `status`.',
+        description:
+          'Owner or admin. Returns the messages with the given `status`, or without `status` all messages, newest ' +
+          'first.',
       },
     })
     .input(ListMessagesInput)

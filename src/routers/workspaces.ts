@@ -119,7 +119,7 @@ export const workspacesRouter = router({
         method: 'POST',
         path: '/api/workspaces/join/{token}',
         tags,
-        summary: 'Join a workspace by an invite link',
+        summary: 'Join a workspace with an invite link',
         description: 'If the caller is already a member, returns the same response without a second `member.joined`.',
       },
     })
