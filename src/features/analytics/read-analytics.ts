@@ -4,7 +4,7 @@ import type { Clock } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
 import type { Analytics } from './schemas.ts';
 
-/** The length of the timelines, in addition to today. */
+/** How many days the timelines cover before today. */
 const DAYS_BEFORE_TODAY = 29;
 
 /**

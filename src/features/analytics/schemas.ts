@@ -28,7 +28,7 @@ const TopBookingPage = z
 
 const ContactsDay = z
   .object({ date, count })
-  .meta({ id: 'ContactsDay', description: 'Number of contacts created on a day, at least one' });
+  .meta({ id: 'ContactsDay', description: 'Number of contacts created on a day; at least one' });
 
 const TopRoom = z
   .object({
@@ -44,12 +44,12 @@ export const Analytics = z
     kpis: Kpis,
     activityTimeline: z
       .array(ActivityDay)
-      .describe('The last 30 days, oldest first, without days that have nothing to count'),
+      .describe('The last 30 days, oldest first; days without bookings or room joins are omitted'),
     eventTypeBreakdown: z.array(EventTypeCount).describe('Ordered by count, descending'),
     topBookingPages: z.array(TopBookingPage).describe('At most 5, ordered by count, descending'),
     newContactsTimeline: z
       .array(ContactsDay)
-      .describe('The last 30 days, oldest first, without days that have nothing to count'),
+      .describe('The last 30 days, oldest first; days without new contacts are omitted'),
     topRooms: z.array(TopRoom).describe('At most 5, ordered by count, descending'),
   })
   .meta({ id: 'Analytics', description: 'The analytics of a workspace' });

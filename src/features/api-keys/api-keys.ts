@@ -88,8 +88,8 @@ export async function createApiKey(
 }
 
 /**
- * Activates or deactivates a key, or toggles it if `is_active` is not sent. Concurrent calls each toggle it once. An
- * inactive key is rejected from its next call on. Throws 403 if the actor is no longer owner or admin, and 404.
+ * Activates or deactivates a key, or toggles it if `is_active` is not sent. Concurrent calls each toggle it once. Once
+ * a key is inactive, calls with it are rejected. Throws 403 if the actor is no longer owner or admin, and 404.
  */
 export async function toggleApiKey(
   { db }: Db,
@@ -106,7 +106,7 @@ export async function toggleApiKey(
   });
 }
 
-/** Deletes a key. Its next call is rejected. Throws 404. */
+/** Deletes a key. Calls with it are rejected from then on. Throws 404. */
 export async function deleteApiKey({ db }: Db, { workspaceId }: Actor, { keyId }: ApiKeyInput): Promise<{ ok: true }> {
   const { count } = await transact(db, async (tx) => {
     // `toggleApiKey` reads and then updates the key, so it must not be deleted in between.

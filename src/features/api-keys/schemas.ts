@@ -16,7 +16,7 @@ export const ApiKey = z
   .meta({ id: 'ApiKey', description: 'An API key. The key itself is only returned when it is created' });
 export type ApiKey = z.infer<typeof ApiKey>;
 
-/** The key in the response that creates it. */
+/** A key as returned when it is created. */
 export const CreatedApiKey = ApiKey.extend({
   full_key: z
     .string()

@@ -54,7 +54,10 @@ function write<Result>({ db }: Db, actor: Actor, work: (tx: Tx) => Promise<Resul
   });
 }
 
-/** Inserts the page with the requested slug, else with the first free one. Undefined if the requested slug is taken. */
+/**
+ * Inserts the page with the requested slug, or else with the first free one. Returns undefined if the requested slug is
+ * taken.
+ */
 async function insertPage(
   tx: Tx,
   page: NewPage,
@@ -66,7 +69,7 @@ async function insertPage(
   };
   if (requestedSlug !== undefined) return insert(requestedSlug);
   const base = toSlugBase(page.title);
-  // A prefix separates this counter from that of workspaces, which is named after the plain slug.
+  // The prefix separates this counter from those of workspace slugs, whose names have no prefix.
   return insertWithFreeSlug(tx, { base, counter: `book/${base}` }, insert);
 }
 

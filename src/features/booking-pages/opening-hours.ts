@@ -37,7 +37,7 @@ const to = z
 
 const WeeklyInterval = z
   .object({ day: z.enum(weekdays), from, to })
-  // Times in the form HH:MM sort like text.
+  // Times in the form HH:MM can be compared as text.
   .refine((interval) => interval.from < interval.to, {
     error: (issue) => `${fieldOf(issue)} must be before ${fieldOf(issue).replace(/from$/, 'to')}`,
     path: ['from'],

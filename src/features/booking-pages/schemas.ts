@@ -39,8 +39,8 @@ export const BookingPage = z
     url: z
       .string()
       .describe(
-        'Link to share: `{app_url}/book/<slug>`. It is a page of your frontend (`APP_URL`), which lists the times ' +
-          'and books one',
+        'Link to share: `{app_url}/book/<slug>`. Your frontend (`APP_URL`) serves this page, where guests see the ' +
+          'available times and book one of them',
       ),
     created_at: unixSeconds,
     updated_at: unixSeconds,

@@ -4,7 +4,7 @@
  * one quote on import restores every cell.
  */
 
-/** The signs that OWASP lists, and their full-width forms, which some spreadsheets accept too. */
+/** The characters that OWASP lists, and their full-width forms, which some spreadsheets accept too. */
 const FORMULA_SIGNS = '=+\\-@\\t\\r\\n＝＋－＠';
 const FORMULA = new RegExp(`^'*[${FORMULA_SIGNS}]`);
 const ESCAPED_FORMULA = new RegExp(`^'+[${FORMULA_SIGNS}]`);

@@ -18,8 +18,8 @@ type Row = { name: string; email: string };
  * counts as created, updated or skipped.
  *
  * Each batch is a transaction: the batches before a failure remain, and the same file can be imported again. Throws 400
- * for a file that cannot be parsed, for more than 100,000 rows and for more than 1,000 invalid rows, and 404 and 403 as
- * soon as the actor is no longer an admin of the workspace.
+ * for a file that cannot be parsed, for more than 100,000 rows or for more than 1,000 invalid rows, 403 as soon as the
+ * actor is no longer owner or admin, and 404 as soon as the workspace is deleted.
  */
 export async function importContacts(
   services: Pick<Services, 'db' | 'clock'>,

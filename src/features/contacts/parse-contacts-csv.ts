@@ -43,7 +43,7 @@ type Columns = { name: number; email: number };
 /**
  * Parses the contacts of a CSV file. The file is UTF-8, with or without a byte order mark, and separated by commas or
  * semicolons. The first row names the columns, in any order: `email` or `E-mail`, and optionally `name` or `Full name`.
- * If a column occurs twice, the first one counts. Other columns are ignored, and so are rows without text.
+ * If a column occurs twice, the first one counts. Other columns and blank rows are ignored.
  *
  * Names are trimmed and have at most 100 characters. The default is the part of the email address before the @. Email
  * addresses are validated and converted to lower case. An address may occur several times.

@@ -54,7 +54,7 @@ export const ListContactsInput = z.object({
     .refine((value) => value.isWellFormed() && !value.includes('\u0000'), {
       error: 'search must not contain NUL or invalid Unicode',
     })
-    .describe('Case-insensitive part of the name or the email address')
+    .describe('Part of the name or of the email address, case-insensitive')
     .optional(),
   limit: integerBetween(1, 100).default(50).describe('Maximum number of contacts'),
   offset: integerBetween(0, 2_147_483_647).default(0).describe('How many contacts to skip'),

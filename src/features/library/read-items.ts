@@ -23,7 +23,9 @@ type ItemRow = {
   updated_at: Date;
 };
 
-/** The public fields of the items in `i`. Subqueries find uploader and labels, only for the rows of the page. */
+/**
+ * The public fields of the items in `i`. Subqueries read the uploader and the labels, for the rows of the page only.
+ */
 const itemColumns = Prisma.sql`
   i.id, i.workspace_id, i.uploaded_by, (select u.name from users u where u.id = i.uploaded_by) as uploaded_by_name,
   i.name, i.description, i.mime_type, i.size, i.duration, i.created_at, i.updated_at,

@@ -23,7 +23,7 @@ export const LibraryItem = z
     mime_type: z.enum(mediaTypes),
     size: z.int().describe('Bytes'),
     duration: z.int().nullable().describe('Seconds, for videos; null if unknown'),
-    labels: z.array(ItemLabel).describe('In the order of creation'),
+    labels: z.array(ItemLabel).describe('Ordered by when the labels were created'),
     created_at: unixSeconds,
     updated_at: unixSeconds,
   })
@@ -37,7 +37,7 @@ export const ListItemsInput = z.object({
     .refine((value) => value.isWellFormed() && !value.includes('\u0000'), {
       error: 'search must not contain NUL or invalid Unicode',
     })
-    .describe('Case-insensitive part of the name')
+    .describe('Part of the name, case-insensitive')
     .optional(),
   label: id.describe('Only items with this label (label ID)').optional(),
   sort: z.enum(['date', 'name', 'size']).default('date').describe('Sort field; names are compared case-insensitively'),
@@ -73,7 +73,7 @@ export type AssignLabelInput = z.infer<typeof AssignLabelInput>;
 
 export const Download = z.object({
   url: z.string().describe('Serves the file as an attachment, without authentication. Supports range requests'),
-  expires_at: unixSeconds.describe('When the URL expires, after 15 minutes, Unix timestamp in seconds'),
+  expires_at: unixSeconds.describe('When the URL expires (15 minutes after it was created), Unix timestamp in seconds'),
 });
 export type Download = z.infer<typeof Download>;
 

@@ -21,7 +21,7 @@ export async function endMembership(
   if (!user) return;
   await reassignRooms(tx, workspace.id, userId, workspace.owner_id);
   await reassignBookingPages(tx, workspace.id, userId, workspace.owner_id);
-  // Without a membership their keys do not work. Deactivated keys also stay off if the user joins again.
+  // Keys do not work without a membership. Deactivating them keeps them from working again if the user rejoins.
   await tx.apiKey.updateMany({ where: { workspaceId: workspace.id, createdBy: userId }, data: { isActive: false } });
   await emit(tx, at, {
     type: 'member.left',

@@ -14,7 +14,7 @@ import type { ChangeRoleInput, Member, MemberInput } from './schemas.ts';
 
 /**
  * Gives a member a role. The role `owner` transfers the workspace; the old owner becomes an admin. Throws 403, 404
- * "Member not found", and 400 if the workspace is Personal or if the owner demotes themselves and names no successor.
+ * "Member not found", and 400 for a transfer of the Personal workspace and for an owner who demotes themselves.
  */
 export async function changeRole(
   { db }: Pick<Services, 'db'>,

@@ -1,4 +1,4 @@
-/** Expires participants who have left without saying so. */
+/** Expires participants who have gone without calling the leave operation. */
 
 import { lockWorkspaceIfExists } from '../../auth/workspace-lock.ts';
 import { HOUR_MS, SECOND_MS } from '../../core/time.ts';
@@ -22,10 +22,10 @@ const BATCH_SIZE = 200;
 const PROVIDER_TIMEOUT_MS = 24 * HOUR_MS;
 
 /**
- * Moves waiting and joined participants to `left` if they were not seen for too long: `participantTimeoutSeconds` for
- * those who send heartbeats, a day for those whom a provider reported. Their `left_at` is the time of their last
- * heartbeat. Emits `room.left` once for those who had joined, even if several servers do this at a time. A workspace
- * that fails is logged and skipped. Returns how many participants expired.
+ * Moves waiting and joined participants to `left` if they have not been seen for too long: `participantTimeoutSeconds`
+ * for those who send heartbeats, a day for those whom a provider reported. Their `left_at` is the time of their last
+ * heartbeat. Emits `room.left` once for those who had joined, even if several servers do this at the same time. A
+ * workspace that fails is logged and skipped. Returns how many participants expired.
  */
 export async function expireParticipants(services: Needs): Promise<number> {
   const { db, clock, log } = services;

@@ -13,8 +13,8 @@ import { findHostAccess } from './room-access.ts';
 import type { ListParticipantsInput, Participant } from './schemas.ts';
 
 /**
- * The participants of a room, newest first: those of one status, or without `status` those who wait or have joined.
- * Throws 404 "Room not found", also for a caller who is not a host of the room.
+ * Lists the participants of a room with this status, or without `status` those who are waiting or have joined, newest
+ * first. Throws 404 "Room not found", also for a caller who is not a host of the room.
  */
 export async function listParticipants(
   { db }: Pick<Services, 'db'>,

@@ -3,7 +3,7 @@ import { toUnixSeconds } from '../../core/time.ts';
 import type { ParticipantRecord } from './participant-record.ts';
 import type { OwnParticipant, Participant } from './schemas.ts';
 
-/** For the participant themself. Only a waiting participant gets the message. */
+/** For the participant's own view. Only a waiting participant gets the message. */
 export function toOwnParticipant(participant: ParticipantRecord, waitingRoomMessage: string | null): OwnParticipant {
   return {
     id: participant.id,

@@ -6,7 +6,7 @@ import { participantStatuses } from './participant-status.ts';
 const roomName = z.string().describe('Name of the room');
 const status = z
   .enum(participantStatuses)
-  .describe('`waiting` becomes `joined`, `refused` or `left`; `joined` becomes `left`; the last two are final');
+  .describe('`waiting` becomes `joined`, `refused` or `left`; `joined` becomes `left`; `refused` and `left` are final');
 const joinedAt = unixSeconds.nullable().describe('Unix timestamp in seconds; null until the participant has joined');
 
 export const Participant = z
@@ -39,7 +39,7 @@ export const OwnParticipant = z
     joined_at: joinedAt,
     created_at: unixSeconds.describe('When they asked to join, Unix timestamp in seconds'),
   })
-  .meta({ id: 'OwnParticipant', description: 'A participant, as the participant sees themself' });
+  .meta({ id: 'OwnParticipant', description: 'A participant, as shown to that participant' });
 export type OwnParticipant = z.infer<typeof OwnParticipant>;
 
 const JoinedParticipant = OwnParticipant.extend({
@@ -61,7 +61,8 @@ export const JoinInput = z.object({
   email: email
     .nullable()
     .describe(
-      'Email address of a guest, which matches them to a contact; ignored for a user: the account address is used',
+      'Email address of a guest, which matches them to a contact; ignored for a user, whose account address is ' +
+        'used instead',
     )
     .meta({ example: 'vera@example.com' })
     .optional(),
@@ -70,7 +71,7 @@ export type JoinInput = z.infer<typeof JoinInput>;
 
 export const ListParticipantsInput = z.object({
   name: roomName,
-  status: z.enum(participantStatuses).describe('Default: participants who wait or have joined').optional(),
+  status: z.enum(participantStatuses).describe('Default: participants who are waiting or have joined').optional(),
   ...ListPageInput.shape,
 });
 export type ListParticipantsInput = z.infer<typeof ListParticipantsInput>;

@@ -10,7 +10,7 @@ const BATCH_SIZE = 200;
 type ExpiredRow = { id: number; name: string; mime_type: string; size: bigint };
 
 /**
- * Deletes all library items that are older than the policy of their workspace, with their files, and emits
+ * Deletes all library items that are older than the policy of their workspace allows, with their files, and emits
  * `library_item.deleted` for each. Returns the number of deleted items.
  *
  * Several sweeps may run at the same time. If a workspace fails, the sweep logs the error and continues with the next

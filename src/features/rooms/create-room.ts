@@ -22,7 +22,8 @@ const MAX_TRIES = 10;
  * Creates a room and emits `room.created`. Without a name, the room gets one from `suggest`. The role is checked with
  * the workspace locked, so a concurrent demotion takes effect before or after, never in between.
  *
- * Throws 404 "Workspace not found", 403, and 409 if the name is taken or another room of the workspace has the session.
+ * Throws 404 "Workspace not found", 403, and 409 if the name is taken or another room of the workspace has the session
+ * id.
  */
 export async function createRoom(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
@@ -68,9 +69,9 @@ async function requireWorkspaceAccess(tx: Tx, { userId, credential }: Caller, wo
 }
 
 /**
- * Adds a room of `creator` and emits `room.created`. Call it with the workspace locked, for a creator who may have
- * rooms there. Without a name, the room gets one from `suggest`; if that is taken by then, another one. Throws 409 if
- * the name is taken or another room of the workspace has the session.
+ * Adds a room that belongs to `creator` and emits `room.created`. Call it with the workspace locked; it does not check
+ * the role of the creator. Without a name, the room gets one from `suggest`; if that has been taken meanwhile, another
+ * one. Throws 409 if the requested name is taken or another room of the workspace has the session id.
  */
 export async function addRoom(
   tx: Tx,
@@ -104,7 +105,7 @@ export async function addRoom(
 }
 
 /**
- * Returns the id of the new room; undefined if the name is taken. In SQL, because Prisma rounds numbers to 16 digits.
+ * Returns the id of the new room; undefined if the name is taken. Uses SQL, because Prisma rounds numbers to 16 digits.
  */
 async function insertRoom(
   tx: Tx,

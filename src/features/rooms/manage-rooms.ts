@@ -13,8 +13,8 @@ import type { Room, RoomInput, UpdateRoomInput } from './schemas.ts';
 const MAX_AWAITED_FILES = 20;
 
 /**
- * Changes the settings that are sent. Throws 404, 403 without the role admin in the workspace of the room, and 409 if
- * another room of the workspace has the session.
+ * Changes the settings that are sent. Throws 404, 403 if the caller is not owner or admin of the workspace, and 409 if
+ * another room of the workspace has the session id.
  */
 export async function updateRoom(
   { db }: Pick<Services, 'db'>,
@@ -33,7 +33,7 @@ export async function updateRoom(
   });
 }
 
-/** Locks the workspace and returns the caller's room. Throws 404, and 403 without the role admin at that time. */
+/** Locks the workspace and returns the caller's room. Throws 404, and 403 if they are no longer owner or admin. */
 async function lockRoom(tx: Tx, caller: Caller, input: RoomInput): Promise<Room> {
   const room = await lockOwnRoom(tx, caller, input);
   await requireCurrentRole(tx, { workspaceId: room.workspace_id, userId: caller.userId }, 'admin');
@@ -41,9 +41,9 @@ async function lockRoom(tx: Tx, caller: Caller, input: RoomInput): Promise<Room>
 }
 
 /**
- * Deletes a room with its recordings and their files, and emits `room.left` for each participant in it. Many files, or
- * files whose store is down, are removed later. Throws 404, and 403 without the role admin in the workspace of the
- * room.
+ * Deletes a room with its recordings and their files, and emits `room.left` for each participant in it. If there are
+ * many files, or the store is down, the files are removed later. Throws 404, and 403 if the caller is not owner or
+ * admin of the workspace.
  */
 export async function deleteRoom(services: Services, caller: Caller, { name }: RoomInput): Promise<{ ok: true }> {
   const fileKeys = await transact(services.db, async (tx) => {

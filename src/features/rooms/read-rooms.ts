@@ -76,7 +76,7 @@ export function listWorkspaceRooms(services: Db, { workspaceId }: Actor, page: L
   return listRooms(services, Prisma.sql`r.workspace_id = ${workspaceId}`, page);
 }
 
-/** Reads a room of the caller. Throws the same 404 for an unknown room and for one of another user. */
+/** Reads a room of the caller. Throws the same 404 for an unknown room and for another user's room. */
 export async function readRoom(db: Database | Tx, caller: Caller, { name }: RoomInput): Promise<Room> {
   if (!isSlug(name)) throw notFound('Room');
   const [row] = await db.$queryRaw<RoomRow[]>`
@@ -96,7 +96,7 @@ export async function lockOwnRoom(tx: Tx, caller: Caller, input: RoomInput): Pro
 /** Reads the public fields of a room. Throws 404 "Room not found". */
 export async function readPublicRoom({ db }: Db, { roomName }: PublicRoomInput): Promise<PublicRoom> {
   if (!isSlug(roomName)) throw notFound('Room');
-  // In SQL, because Prisma rounds numbers to 16 digits.
+  // Uses SQL, because Prisma rounds numbers to 16 digits.
   const [row] = await db.$queryRaw<
     Pick<RoomRow, 'name' | 'display_name' | 'accent_color' | 'waiting_room_enabled' | 'scheduled_at'>[]
   >`

@@ -22,7 +22,7 @@ export function blankToNull(text: string | null | undefined): string | null {
   return text || null;
 }
 
-/** Calls `write`, which inserts or updates a room. Throws 409 if another room of the workspace has the session. */
+/** Calls `write`, which inserts or updates a room. Throws 409 if another room of the workspace has the session id. */
 export async function withUniqueSession<Result>(write: () => Promise<Result>): Promise<Result> {
   try {
     return await write();

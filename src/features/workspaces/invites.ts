@@ -1,4 +1,4 @@
-/** The invite link of a workspace. It has one token, which stays the same until it is revoked. */
+/** The invite link of a workspace. Its token stays the same until it is revoked. */
 import type { Actor, Caller } from '../../auth/identify.ts';
 import { createLinkToken, isLinkToken } from '../../auth/tokens.ts';
 import { notFound } from '../../core/errors.ts';
@@ -19,7 +19,10 @@ export async function getInvite({ db }: Pick<Services, 'db'>, actor: Actor, appU
   return { token, url: `${appUrl}/join/${token}` };
 }
 
-/** Stores a token unless the workspace has one, so that concurrent first calls get the same. Returns the stored one. */
+/**
+ * Stores a token unless the workspace has one, so that concurrent first calls get the same one. Returns the stored
+ * token.
+ */
 async function createInviteToken(db: Services['db'], workspaceId: number): Promise<string | undefined> {
   const [row] = await retryDeadlocks(
     () => db.$queryRaw<{ token: string }[]>`
