@@ -1,4 +1,4 @@
-/** Fails recordings whose file does not arrive. */
+/** Marks recordings as failed if their file does not arrive. */
 import { HOUR_MS } from '../../core/time.ts';
 import type { Services } from '../../services.ts';
 import { UNFINISHED_STATUSES_SQL } from './unfinished-statuses.ts';
@@ -10,8 +10,8 @@ const NEVER_STOPPED = 'The recording was never stopped';
 const NO_FILE = 'The file was never uploaded';
 
 /**
- * Fails the recordings that have no file, were not updated for `recordingTimeoutHours`, and whose file is not queued to
- * be copied. Returns how many failed. Concurrent calls are safe.
+ * Marks as failed all recordings that have no file, have not been updated for `recordingTimeoutHours`, and whose file
+ * is not queued to be copied. Returns how many it marked. Concurrent calls are safe.
  */
 export async function failStaleRecordings({
   db,
@@ -34,6 +34,6 @@ export async function failStaleRecordings({
         order by c.updated_at limit ${BATCH_SIZE} for update skip locked) stale
       where r.workspace_id = stale.workspace_id and r.id = stale.id`;
   }
-  if (failed > 0) log.info({ failed }, 'Failed stale recordings');
+  if (failed > 0) log.info({ failed }, 'Marked stale recordings as failed');
   return failed;
 }

@@ -8,7 +8,9 @@ import { removeDiscardedObject } from '../../storage/discarded-objects.ts';
 import { findOwnRecording, type OwnRecording, readRecording } from './read-recordings.ts';
 import type { Recording, RecordingInput, RenameRecordingInput } from './schemas.ts';
 
-/** Sets or clears the title of a recording. Throws 404, and 403 without the role admin in its workspace. */
+/**
+ * Sets or clears the title of a recording. Throws 404, and 403 if the caller is not owner or admin of its workspace.
+ */
 export function renameRecording(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   caller: Caller,
@@ -25,7 +27,9 @@ export function renameRecording(
   });
 }
 
-/** Locks the workspace and returns the caller's recording. Throws 404, and 403 without the role admin at that time. */
+/**
+ * Locks the workspace and returns the caller's recording. Throws 404, and 403 if they are no longer owner or admin.
+ */
 async function lockRecording(tx: Tx, caller: Caller, input: RecordingInput): Promise<OwnRecording> {
   const { workspaceId } = await findOwnRecording(tx, caller, input);
   await lockWorkspace(tx, workspaceId, 'Recording');
@@ -36,8 +40,8 @@ async function lockRecording(tx: Tx, caller: Caller, input: RecordingInput): Pro
 }
 
 /**
- * Deletes a recording and its file. If the store is down, the file is removed later. Throws 404, and 403 without the
- * role admin in its workspace.
+ * Deletes a recording and its file. If the store is down, the file is removed later. Throws 404, and 403 if the caller
+ * is not owner or admin of its workspace.
  */
 export async function deleteRecording(
   services: Services,

@@ -120,7 +120,8 @@ export async function readRecording(
 }
 
 /**
- * A recording of one of the caller's rooms. Throws the same 404 for an unknown one and for one of another user's room.
+ * A recording of one of the caller's rooms. Throws the same 404 for an unknown recording and for a recording of another
+ * user's room.
  */
 export async function findOwnRecording(
   db: Database | Tx,
@@ -140,8 +141,8 @@ export async function findOwnRecording(
 }
 
 /**
- * Returns a URL that serves the recording for 15 minutes. `origin` is its origin. Throws the same 404 for an unknown
- * recording, for one of another user's room, and for one that is not available.
+ * Returns a URL that serves the recording for 15 minutes. `origin` is the origin of that URL. Throws the same 404 for
+ * an unknown recording, for one of another user's room, and for one that is not available.
  */
 export async function createDownload(
   { db, store, clock }: Pick<Services, 'db' | 'store' | 'clock'>,

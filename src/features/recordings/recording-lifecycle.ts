@@ -56,7 +56,7 @@ export type NewRecording = RecordingKey & {
   title?: string | null;
   /** The hash of the upload token, if our own recorder uploads the file. */
   uploadTokenHash?: Uint8Array<ArrayBuffer>;
-  /** The participant who started it; undefined if the room's user or a provider did. */
+  /** The participant who started it; undefined if the room owner or a provider did. */
   startedBy?: number;
 };
 
@@ -98,11 +98,10 @@ function toEventData(workspaceId: number, row: Row) {
 }
 
 /**
- * Moves a recording forward to the status of the update. Emits `recording.completed` when it becomes available,
- * which requires a file in this update or an earlier one. A recording that is available or failed leaves the copy
- * queue. A transition that is not allowed, such as a repeated or late one, changes nothing. Returns whether the
- * recording moved. Throws 404 "Recording not found", and 400 for a `duration` or `size` that is not a number of at
- * least 0.
+ * Moves a recording forward to the status of the update. Emits `recording.completed` when it becomes available, which
+ * requires a file in this update or an earlier one. A recording that is available or failed leaves the copy queue. A
+ * transition that is not allowed, such as a repeated or late one, changes nothing. Returns whether the recording moved.
+ * Throws 404 "Recording not found", and 400 for a negative or invalid `duration` or `size`.
  */
 export async function advanceRecording(
   tx: Tx,

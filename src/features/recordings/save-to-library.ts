@@ -13,7 +13,7 @@ import { MAX_ITEM_BYTES } from '../library/upload.ts';
 import { findOwnRecording } from './read-recordings.ts';
 import type { RecordingInput, SaveToLibraryInput } from './schemas.ts';
 
-/** The maximum of an item's duration, in seconds. */
+/** The maximum duration of an item, in seconds. */
 const MAX_SECONDS = 2 ** 31 - 1;
 
 /**
@@ -33,7 +33,7 @@ export async function saveToLibrary(
   const fileKey = createObjectKey(workspaceId, 'library');
   await services.store.copy(from, fileKey).catch(async (error: unknown) => {
     if (!(error instanceof StorageUnavailableError)) throw error;
-    // A recording that was deleted meanwhile is 404, not a failure of the store.
+    // Throws 404 if the recording was deleted meanwhile: then the store did not fail.
     await findFile(services, caller, { recordingId });
     throw storageUnavailable('Upload failed: storage service unavailable', error);
   });

@@ -42,7 +42,7 @@ export const StartRecordingInput = RoomInput.extend({
   title: title.optional(),
   archive_id: singleLineText(MAX_ARCHIVE_ID_LENGTH)
     .min(1, { error: 'archive_id cannot be empty' })
-    .describe('ID of the recording at the meeting provider that makes it; generated when omitted')
+    .describe('ID of the recording at its meeting provider; generated if omitted')
     .optional(),
 });
 export type StartRecordingInput = z.infer<typeof StartRecordingInput>;
@@ -63,7 +63,8 @@ export const StartedRecording = RecordingAnswer.extend({
   upload_token: z
     .string()
     .describe(
-      'Uploads the file of this recording, as `Authorization: Bearer <upload_token>`. It is returned only here',
+      'Grants the upload of the file of this recording, as `Authorization: Bearer <upload_token>`. It is returned ' +
+        'only here',
     ),
 });
 export type StartedRecording = z.infer<typeof StartedRecording>;

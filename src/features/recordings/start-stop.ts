@@ -1,4 +1,4 @@
-/** Starting and stopping a recording, by the user of the room or by a participant in it. */
+/** Starting and stopping a recording, by the room owner or by a participant in the room. */
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../auth/identify.ts';
 import type { RoomCaller } from '../../auth/participants.ts';
@@ -147,9 +147,9 @@ async function stopRecording(
 }
 
 /**
- * Stops any recording that is running in the participant's room, started by anyone. Throws 403 "Only
- * participants who have joined can record", and 404, also for a recording that is not running, unless the participant
- * started it: earlier recordings of the room are not visible to participants.
+ * Stops any recording that is running in the participant's room, whoever started it. Throws 403 "Only participants who
+ * have joined can record", and 404. A recording that is not running is also 404 unless the participant started it,
+ * because participants cannot see earlier recordings of the room.
  */
 export function stopRecordingByParticipant(
   { db, clock }: Needs,

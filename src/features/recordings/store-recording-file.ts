@@ -1,4 +1,4 @@
-/** Stores the file of a recording, whether our recorder, the room's user or a meeting provider sends it. */
+/** Stores the file of a recording, whether our recorder, the room owner or a meeting provider sends it. */
 
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { conflict } from '../../core/errors.ts';
@@ -25,8 +25,8 @@ export function requireUnfinished(status: RecordingStatus): void {
 }
 
 /**
- * Stores the file of a recording, which becomes available, and emits `recording.completed`. Of concurrent calls one
- * succeeds. A failure leaves no object behind.
+ * Stores the file of a recording, which becomes available, and emits `recording.completed`. Of several concurrent
+ * calls, one succeeds. A failure leaves no object behind.
  *
  * Throws 400 "Only MP4 files are supported", "File is larger than ...", "File is empty" or "File is required"; 404
  * "Recording not found" if it is deleted meanwhile; 409 "The recording already has a file" or "The recording has
