@@ -96,7 +96,7 @@ export function createSender({ guard, timeoutMs = TIMEOUT_MS, clock = systemCloc
   return {
     async send(request) {
       const url = URL.parse(request.url);
-      const refusal = url ? refusalOfUrl(url) : 'url is not a URL';
+      const refusal = url ? refusalOfUrl(url) : 'url must be a valid URL';
       if (url === null || refusal !== null) {
         return { status: 0, text: `Address not allowed: ${refusal}`, retryAfterSeconds: null, durationMs: 0 };
       }

@@ -63,7 +63,7 @@ describe('available times', () => {
   ])('of the invalid range %s are rejected with 400', async (query) => {
     const slug = await createTeamWithPage();
     const { status, body } = await app.http.get(`/api/book/${slug}${query}`);
-    const message = '`to` must be after `from`, by at most 62 days';
+    const message = '`to` must be after `from` and at most 62 days later';
     expect([status, body.message, body.issues]).toEqual([400, message, [{ path: 'to', message }]]);
     expect(await listTimes(slug, `?from=${NINE}&to=${NINE + 62 * 86_400}`)).toHaveLength(62 * 16);
   });

@@ -9,7 +9,10 @@ import { insertWorkspace } from '../workspaces/create-workspace.ts';
 import type { RegisterInput, SignedIn, UpdateMeInput, User } from './schemas.ts';
 import { startSession, toUser } from './sessions.ts';
 
-/** Creates a user with their Personal workspace and signs them in. Throws 409 if the email address has an account. */
+/**
+ * Creates a user with their Personal workspace and signs them in. Throws 409 if the email address already has an
+ * account.
+ */
 export async function register(services: Services, input: RegisterInput): Promise<SignedIn> {
   const passwordHash = await hashPassword(input.password);
   try {
@@ -48,7 +51,7 @@ export async function updateMe(
   }
   const [user] = await transact(db, async (tx) => {
     const updated = await tx.user.updateManyAndReturn({ where: { id: caller.userId }, data });
-    // After the update, which waits for transactions that are starting a session with the old password.
+    // Runs after the update, which waits for transactions that are starting a session with the old password.
     if (data.passwordHash !== undefined)
       await tx.session.deleteMany({ where: { userId: caller.userId, NOT: { id: sessionId } } });
     return updated;
@@ -89,5 +92,5 @@ export async function deleteMe({ db, clock }: Services, caller: Caller): Promise
 }
 
 function ownsSharedWorkspace(): AppError {
-  return conflict('Transfer or delete the workspaces that you own with other members first');
+  return conflict('Transfer or delete the workspaces you own that have other members first');
 }

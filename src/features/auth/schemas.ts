@@ -37,7 +37,9 @@ export type LoginInput = z.infer<typeof LoginInput>;
 
 export const UpdateMeInput = z.object({
   name: userName.optional(),
-  password: newPassword.describe('A new password; it ends all other sessions').optional(),
+  password: newPassword
+    .describe('The new password, 8 to 200 characters; setting it ends all other sessions')
+    .optional(),
   current_password: givenPassword.describe('Required to set a new password').optional(),
 });
 export type UpdateMeInput = z.infer<typeof UpdateMeInput>;

@@ -47,11 +47,11 @@ const EPOCH_WEEKDAY = weekdays.indexOf('thursday');
 /**
  * Returns the starts of the available slots in a window, in ascending order. Slots follow each other from the first
  * instant of an opening and lie entirely within it. They do not depend on the window: a slot in one window is in every
- * window that contains its start. A slot starts at or after `now` and does not overlap any taken time; it may touch
- * one. Starts are whole minutes in local time.
+ * window that contains its start. A slot starts at or after `now` and does not overlap any taken time, but may begin or
+ * end exactly where one ends or begins. Starts are whole minutes in local time.
  *
  * The window limits the work. Throws RangeError if the window has more than 64 days or an invalid date, if the duration
- * is not positive, and if the time zone is unknown.
+ * is not positive, or if the time zone is unknown.
  */
 export function findAvailableTimes({ from, to, maxSlots, ...availability }: AvailableTimesInput): Date[] {
   if (!(to.getTime() - from.getTime() <= MAX_WINDOW)) throw new RangeError('The window must be at most 64 days long');
@@ -145,7 +145,10 @@ function offsetAt(zone: IANAZone, time: number): number {
   return Math.round(zone.offset(time) * MINUTE_MS);
 }
 
-/** Returns the first second after the change of offset. `start` and `end` are whole seconds with one change between. */
+/**
+ * Returns the first second after the change of offset. `start` and `end` are whole seconds, with one change between
+ * them.
+ */
 function findChange(zone: IANAZone, start: number, end: number): number {
   const offset = offsetAt(zone, start);
   let before = start;

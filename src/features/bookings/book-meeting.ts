@@ -14,7 +14,10 @@ import { type BookablePage, bookingHorizon, findBookablePage, listTakenTimes } f
 import type { BookedMeeting, BookInput } from './schemas.ts';
 
 const MAX_DISPLAY_NAME = 100;
-/** Upcoming bookings per email address and page. Anybody can book, and each booking creates a room. */
+/**
+ * The maximum number of upcoming bookings per email address and page: anybody can book, and each booking creates a
+ * room.
+ */
 const MAX_UPCOMING = 3;
 
 type NewBooking = {
@@ -102,7 +105,7 @@ function notAvailable() {
   return conflict('This time is not available');
 }
 
-/** Throws 409 if the address has the maximum of upcoming bookings on the page. */
+/** Throws 409 if the address already has the maximum number of upcoming bookings on the page. */
 async function requireFewUpcoming(tx: Tx, { workspaceId, id }: BookablePage, email: string, now: Date): Promise<void> {
   const upcoming = await tx.booking.count({
     where: { workspaceId, bookingPageId: id, email, cancelledAt: null, startsAt: { gt: now } },

@@ -21,8 +21,9 @@ type Meeting = {
 
 /**
  * Cancels the meeting that has this token; the slug in the path does not matter. The time becomes available again. The
- * room is deleted, unless someone has joined it, waited for it or recorded in it. A meeting that is already cancelled
- * does not change. Throws 404 "Booking not found" if no booking has the token, and 409 once the meeting has started.
+ * room is deleted, unless someone has joined it, waited to be admitted or recorded in it. A meeting that is already
+ * cancelled does not change. Throws 404 "Booking not found" if no booking has the token, and 409 once the meeting has
+ * started.
  */
 export async function cancelByToken(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
@@ -78,8 +79,8 @@ async function deleteUnusedRoom(tx: Tx, workspaceId: number, roomId: number): Pr
 
 /**
  * Cancels a meeting like `cancelByToken`, for its host and for owners and admins of the workspace. Throws 403 for
- * anyone else, then 404 "Booking not found", and 409 once the meeting has started. The role is the one that the actor
- * has once the workspace is locked.
+ * anyone else, then 404 "Booking not found", and 409 once the meeting has started. The role is checked with the
+ * workspace locked.
  */
 export async function cancelByTeam(
   { db, clock }: Pick<Services, 'db' | 'clock'>,

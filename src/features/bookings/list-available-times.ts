@@ -44,6 +44,6 @@ function toRange({ from, to }: Pick<TimesInput, 'from' | 'to'>, now: Date): { fr
   const start = from === undefined ? now : fromUnixSeconds(from);
   const end = to === undefined ? new Date(start.getTime() + DEFAULT_DAYS * DAY_MS) : fromUnixSeconds(to);
   if (end <= start || end.getTime() - start.getTime() > MAX_DAYS * DAY_MS)
-    throw badField('to', `\`to\` must be after \`from\`, by at most ${MAX_DAYS} days`);
+    throw badField('to', `\`to\` must be after \`from\` and at most ${MAX_DAYS} days later`);
   return { from: start, to: end };
 }

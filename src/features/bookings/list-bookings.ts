@@ -21,8 +21,8 @@ type BookingRow = {
 };
 
 /**
- * Lists the workspace's bookings a page at a time, cancelled ones too, earliest start first. Without `from` the list
- * begins with the first booking that has not ended. Throws 400 for an empty range.
+ * Lists the workspace's bookings a page at a time, including cancelled ones, earliest start first. Without `from` the
+ * list begins with the first booking that has not ended. Throws 400 for an empty range.
  */
 export async function listBookings(
   { db, clock }: Pick<Services, 'db' | 'clock'>,

@@ -24,7 +24,7 @@ export const TimesAnswer = z.object({
     duration_minutes: z.int(),
     time_zone: z.string().describe('IANA time zone of the page').meta({ example: 'Europe/Berlin' }),
   }),
-  times: z.array(z.int()).describe('Possible starts of a meeting, Unix timestamps in seconds, ascending'),
+  times: z.array(z.int()).describe('Available start times, Unix timestamps in seconds, ascending'),
 });
 export type TimesAnswer = z.infer<typeof TimesAnswer>;
 
@@ -44,12 +44,12 @@ export const BookedMeeting = z
     starts_at: unixSeconds,
     ends_at: unixSeconds,
     name: z.string().describe('Name of the guest'),
-    room_name: z.string().describe('The room of the meeting').meta({ example: 'amber-falcon' }),
+    room_name: z.string().describe('Name of the room of the meeting').meta({ example: 'amber-falcon' }),
     cancel_url: z
       .string()
       .describe(
-        'Link for cancelling the meeting: `{app_url}/book/<slug>/cancel?token=...`. It is a page of your frontend ' +
-          '(`APP_URL`), which sends the token to the cancel operation',
+        'Link for cancelling the meeting: `{app_url}/book/<slug>/cancel?token=...`. Your frontend (`APP_URL`) ' +
+          'serves this page, which sends the token to the cancel operation',
       ),
     cancel_token: z
       .string()
@@ -69,7 +69,10 @@ export type BookingInput = z.infer<typeof BookingInput>;
 
 export const ListBookingsInput = z.object({
   from: seconds
-    .describe('Only bookings that start at this time or later, Unix timestamp in seconds; default: not ended yet')
+    .describe(
+      'Only bookings that start at this time or later, Unix timestamp in seconds; if omitted, only bookings that ' +
+        'have not ended',
+    )
     .optional(),
   to: seconds
     .describe(

@@ -43,8 +43,8 @@ export async function listDeliveries(
   { workspaceId }: Actor,
   { webhookId, limit, offset }: ListDeliveriesInput,
 ): Promise<WebhookDelivery[]> {
-  // A lateral join reads one message for each attempt. The planner does not know the limit, and could read all
-  // messages.
+  // A lateral join reads one message for each attempt. With a plain join the planner, which does not know the limit,
+  // could read all messages.
   const rows = await db.$queryRaw<(DeliveryRow & { event: string; payload: string })[]>`
     select d.id, d.webhook_id as "webhookId", d.message_id as "messageId", d.attempt,
       d.response_status as "responseStatus", d.response_body as "responseBody", d.success,

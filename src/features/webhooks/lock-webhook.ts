@@ -15,7 +15,7 @@ export type LockedWebhook = { name: string; isActive: boolean; sealedSecret: Uin
  */
 export async function lockWebhook(tx: Tx, actor: Actor, webhookId: number): Promise<LockedWebhook> {
   await lockWorkspaceAs(tx, actor, 'admin');
-  // The webhook's row too, because the code that records attempts locks only that row.
+  // Locks the webhook's row too, because the code that records attempts locks only that row.
   const [webhook] = await tx.$queryRaw<LockedWebhook[]>`
     select name, is_active as "isActive", sealed_secret as "sealedSecret" from webhooks
     where workspace_id = ${actor.workspaceId} and id = ${webhookId} for no key update`;

@@ -9,12 +9,12 @@ import { requireWebhook } from './lock-webhook.ts';
 import { type MessageRow, messageColumns, toMessage } from './present.ts';
 import type { ListMessagesInput, MessageInput, WebhookMessage, WebhookMessageWithAttempts } from './schemas.ts';
 
-/** A message that is resent often has many attempts, each with up to 10 kB of a response. */
+/** A message that was resent many times has many attempts, each with up to 10 kB of a response. */
 const MAX_ATTEMPTS = 100;
 
 /**
  * The condition and the order for each status. Ids begin with the time, so the order by id is an order by time.
- * Pending, failed and cancelled messages have partial indexes, which the planner uses only if the condition is a
+ * Waiting, failed and cancelled messages have partial indexes, which the planner uses only if the condition is a
  * literal, not a parameter.
  */
 const selections = {

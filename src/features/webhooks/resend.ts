@@ -93,7 +93,7 @@ export async function resendFailed(services: ResendServices, actor: Actor, input
   return count;
 }
 
-/** Resends the messages after `after`. Throws as `resendFailed`. */
+/** Resends the next messages after `after`. Throws the same errors as `resendFailed`. */
 function resendBatch(
   { db, clock }: ResendServices,
   actor: Actor,

@@ -7,7 +7,10 @@ const MAX_URL_LENGTH = 2048;
 /** Far more than there are events, so a valid list can exceed it only with duplicates. */
 const MAX_EVENTS = 100;
 
-/** The events that `GET .../webhooks/events` lists, in this order. */
+/**
+ * The events that `GET .../webhooks/events` lists, in this order. The API contract fixes them, so the library events
+ * are missing.
+ */
 export const listedEvents = [
   'room.created',
   'room.joined',
@@ -48,7 +51,7 @@ export const Webhook = z
     disabled_reason: z.string().nullable().describe('Why the service deactivated the webhook; null if it did not'),
     previous_secret_expires_at: unixSeconds
       .nullable()
-      .describe('When the previous secret stops signing after a rotation; null if there is none'),
+      .describe('When the previous secret stops signing after a rotation; null if there is no previous secret'),
   })
   .meta({ id: 'Webhook', description: 'A URL that receives events' });
 export type Webhook = z.infer<typeof Webhook>;
@@ -57,7 +60,7 @@ export type Webhook = z.infer<typeof Webhook>;
 export const WebhookWithSecret = Webhook.extend({
   secret: z
     .string()
-    .describe('The signing secret. Store it: it is only in this response')
+    .describe('The signing secret. Store it: it is returned only here')
     .meta({ example: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD' }),
 }).meta({ id: 'WebhookWithSecret' });
 export type WebhookWithSecret = z.infer<typeof WebhookWithSecret>;
@@ -114,10 +117,10 @@ const webhookName = requiredText(MAX_NAME_LENGTH, 'Name is required')
   .meta({ example: 'Chat announcements' });
 
 const webhookUrl = requiredText(MAX_URL_LENGTH, 'url is required')
-  .refine(hasNoUser, { error: 'url must not contain a user or a password' })
+  .refine(hasNoUser, { error: 'url must not contain a user name or password' })
   .refine(isWebUrl, { error: 'url must be a URL that begins with http:// or https:// and names a host' })
   .describe(
-    'An http or https URL with at most 2048 characters, without user and password. It must point to a public ' +
+    'An http or https URL with at most 2048 characters, without a user name or password. It must point to a public ' +
       'address, on port 80, 443 or 1024 to 65535',
   )
   .meta({ example: 'https://example.com/hooks/lynxroom' });

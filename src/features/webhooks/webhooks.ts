@@ -29,8 +29,7 @@ export async function listWebhooks(
 
 /**
  * Registers an active webhook. Only this response contains its secret, which the database stores sealed. Throws 400 for
- * a URL that is not allowed, and 403 and 404 if the caller was demoted or removed, or the workspace deleted,
- * since the permission check.
+ * a URL that is not allowed, 403 if the actor is no longer owner or admin, and 404 if the workspace was deleted.
  */
 export async function createWebhook(
   services: Pick<Services, 'db' | 'clock' | 'sealer' | 'addressGuard'>,
@@ -70,7 +69,8 @@ async function requireAllowedUrl({ addressGuard }: Pick<Services, 'addressGuard'
 /**
  * Updates the fields that are sent. `toggle: true` inverts `is_active`, once for each of several concurrent calls.
  * Activating resets the failures and `disabled_reason`; deactivating cancels all pending messages. After a change of
- * the URL, pending messages go to the new one. Throws 404, and 400, 403 and 404 as `createWebhook`.
+ * the URL, pending messages go to the new one. Throws the same errors as `createWebhook`, and 404 for an unknown
+ * webhook.
  */
 export async function updateWebhook(
   services: Pick<Services, 'db' | 'clock' | 'addressGuard'>,
@@ -104,7 +104,7 @@ export async function updateWebhook(
   });
 }
 
-/** Deletes a webhook with its messages and deliveries. Throws 404, and 403 and 404 as `createWebhook`. */
+/** Deletes a webhook with its messages and deliveries. Throws 404, and 403 if the actor is no longer the owner. */
 export async function deleteWebhook(
   { db }: Pick<Services, 'db'>,
   actor: Actor,

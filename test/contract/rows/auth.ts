@@ -70,7 +70,7 @@ export const authRows: Rows = {
     caller: (world) => world.addUser('Solo'),
     conflict: {
       input: () => ({}),
-      message: 'Transfer or delete the workspaces that you own with other members first',
+      message: 'Transfer or delete the workspaces you own that have other members first',
     },
   },
 };

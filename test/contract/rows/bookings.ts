@@ -14,8 +14,8 @@ export const bookingRows: Rows = {
     wrong: [
       ...wrongInstants('from'),
       ...wrongInstants('to'),
-      { input: { to: 1_000 }, message: '`to` must be after `from`, by at most 62 days', path: 'to' },
-      { input: { to: LAST_SECOND }, message: '`to` must be after `from`, by at most 62 days', path: 'to' },
+      { input: { to: 1_000 }, message: '`to` must be after `from` and at most 62 days later', path: 'to' },
+      { input: { to: LAST_SECOND }, message: '`to` must be after `from` and at most 62 days later', path: 'to' },
     ],
   },
   'bookings.book': {

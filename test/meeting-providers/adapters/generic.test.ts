@@ -179,7 +179,7 @@ describe('events', () => {
       { kind: 'recording.failed', ...archive, reason: 'disk full' },
     ]);
     expect(await eventsOf(genericEvent('recording.failed', { reason: '' }))).toMatchObject([
-      { reason: 'failed without a reason' },
+      { reason: 'The provider gave no reason' },
     ]);
   });
 

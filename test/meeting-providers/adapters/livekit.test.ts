@@ -214,7 +214,7 @@ describe('egress', () => {
         { ...failed, reason: 'Start signal not received' },
       ]);
       expect(await fail({ details: 'End reason: Failure' })).toEqual([{ ...failed, reason: 'End reason: Failure' }]);
-      expect(await fail({})).toEqual([{ ...failed, reason: 'failed at LiveKit without a reason' }]);
+      expect(await fail({})).toEqual([{ ...failed, reason: 'LiveKit gave no reason' }]);
       expect(await fail({ error: 'x'.repeat(9999) })).toMatchObject([{ reason: 'x'.repeat(500) }]);
     },
   );

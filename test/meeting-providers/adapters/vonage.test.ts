@@ -190,11 +190,9 @@ describe('archives', () => {
     expect(await eventsOf(vonageEmptyArchive('failed', { reason: 'failure' }))).toEqual([
       { ...failed, reason: 'failure' },
     ]);
-    expect(await eventsOf(vonageEmptyArchive('failed'))).toEqual([
-      { ...failed, reason: 'failed at Vonage without a reason' },
-    ]);
+    expect(await eventsOf(vonageEmptyArchive('failed'))).toEqual([{ ...failed, reason: 'Vonage gave no reason' }]);
     expect(await eventsOf(vonageArchive({ status: 'expired', url: null }))).toEqual([
-      { ...failed, reason: 'expired before it was copied' },
+      { ...failed, reason: 'The recording expired before it was copied' },
     ]);
   });
 

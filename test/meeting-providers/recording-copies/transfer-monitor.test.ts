@@ -73,7 +73,7 @@ test('a file must arrive within 30 minutes, however fast it is', async () => {
   ticker.advance(30 * MINUTE_MS);
   expect(monitor.signal.aborted).toBe(false);
   ticker.advance(20_000);
-  expect(monitor.signal.reason).toMatchObject({ message: 'The file took too long', isFinal: false });
+  expect(monitor.signal.reason).toMatchObject({ message: 'The transfer took too long', isFinal: false });
 });
 
 test('the largest file has the time that it takes at 10 Mbit/s, and never less than 30 minutes', () => {

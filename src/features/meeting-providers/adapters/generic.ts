@@ -53,7 +53,7 @@ const occurrence = {
 };
 
 const participantId = providerId('participant.id').describe(
-  'ID of this one visit to the meeting; the leave must have the same ID',
+  'ID of this visit to the meeting; its `participant.left` must have the same ID',
 );
 
 const recordingId = providerId('recording.id').describe(
@@ -74,7 +74,12 @@ export const ParticipantJoined = eventSchema('participant.joined', {
     id: participantId,
     name: z.string().nullish().describe('Name of the participant; cut at 100 characters'),
     email: z.string().nullish().describe('Matches the participant to a contact; ignored if it is not an email address'),
-    token: z.string().nullish().describe('The `token` that joining the room returned, if the participant joined here'),
+    token: z
+      .string()
+      .nullish()
+      .describe(
+        'The `token` that `POST /api/rooms/{roomName}/join` returned; null if the participant did not join that way',
+      ),
   }),
 });
 
@@ -200,7 +205,7 @@ function toRecordingEvent(event: Extract<GenericEvent, { recording: unknown }>, 
       return { kind: event.type, ...recording, ...toMeasures(event.recording), file, urlExpiresAt };
     }
     case 'recording.failed': {
-      const reason = cleanReason(event.recording.reason) ?? 'failed without a reason';
+      const reason = cleanReason(event.recording.reason) ?? 'The provider gave no reason';
       return { kind: event.type, ...recording, reason };
     }
   }

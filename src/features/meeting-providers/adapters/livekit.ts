@@ -109,7 +109,10 @@ function readParticipantEvents(json: unknown, event: WebhookEvent, at: Date): Pr
     : [{ kind: 'participant.left', ...base }];
 }
 
-/** Reads the attributes first, then the metadata, then the identity: any of these may contain them. */
+/**
+ * The attributes take precedence over the metadata. The participant's own name takes precedence over both, and the
+ * identity may be the token.
+ */
 function readPerson({ attributes, metadata, identity, name }: ParticipantInfo) {
   const custom = readCustomData(metadata);
   return {
@@ -149,7 +152,7 @@ function readRecordingEvents(event: WebhookEvent, sentAt: Date, now: Date): Prov
       return [{ kind: 'recording.uploaded', ...base, ...measures, file: readFileUrl(file?.location), at: endedAt }];
     case EgressStatus.EGRESS_FAILED:
     case EgressStatus.EGRESS_ABORTED: {
-      const reason = cleanReason(egress.error) ?? cleanReason(egress.details) ?? 'failed at LiveKit without a reason';
+      const reason = cleanReason(egress.error) ?? cleanReason(egress.details) ?? 'LiveKit gave no reason';
       return [{ kind: 'recording.failed', ...base, reason, at: endedAt }];
     }
     default:

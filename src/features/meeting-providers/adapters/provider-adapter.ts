@@ -9,8 +9,8 @@ export type Callback = { headers: Readonly<Record<string, string | string[] | un
 
 /**
  * The content of a callback with a valid signature. `dedupeKey` (1 to 200 characters) is the same each time the
- * provider sends the same thing. `events` is empty for a kind of callback that has nothing to do with participants or
- * recordings; it is accepted anyway, because the provider would otherwise retry it.
+ * provider sends the same callback. `events` is empty for a callback that has nothing to do with participants or
+ * recordings. It is accepted anyway, because the provider would otherwise retry it.
  */
 export type VerifiedCallback = { dedupeKey: string; events: ProviderEvent[] };
 
@@ -23,7 +23,7 @@ export type ProviderAdapter = {
   /**
    * Verifies a callback at the time `now` and reads its events. Throws UnverifiedCallback (401) if it is not signed
    * with these credentials, and MalformedCallback (400) if it is signed but cannot be read. Throws a plain Error for
-   * credentials of another shape, which is a bug of ours.
+   * credentials of another shape, which is a bug in this service.
    */
   readAndVerify(callback: Callback, credentials: ProviderCredentials, now: Date): Promise<VerifiedCallback>;
 };

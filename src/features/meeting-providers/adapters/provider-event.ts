@@ -4,8 +4,8 @@
  */
 
 /**
- * How a provider identifies the room. LiveKit and generic send the name of the room here; Vonage sends the id of its
- * own session, which is the `session_id` of a room. Both are as the provider sent them: the room may not exist.
+ * How a provider identifies the room. LiveKit and generic send the name of our room; Vonage sends the id of its own
+ * session, which is the `session_id` of a room. Neither is checked: the room may not exist.
  */
 export type RoomReference = { kind: 'name'; name: string } | { kind: 'session'; sessionId: string };
 
@@ -25,7 +25,7 @@ export type ProviderEvent =
   | {
       kind: 'participant.joined';
       room: RoomReference;
-      /** The provider's id of this one connection. The leave has the same id. */
+      /** The provider's id of this connection. Its `participant.left` has the same id. */
       participantReference: string;
       name: string | null;
       email: string | null;

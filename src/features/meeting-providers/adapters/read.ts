@@ -51,7 +51,7 @@ export function readShape<Schema extends z.ZodType>(schema: Schema, value: unkno
   throw new MalformedCallback(message, issues);
 }
 
-/** Parses stored credentials. A failure is a bug of ours; the error contains no part of the credentials. */
+/** Parses stored credentials. A failure is a bug in this service. The error contains no part of the credentials. */
 export function readCredentials<Schema extends z.ZodType>(
   schema: Schema,
   credentials: ProviderCredentials,

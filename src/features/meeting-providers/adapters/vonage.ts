@@ -136,11 +136,11 @@ function readArchiveEvents(body: unknown, sentAt: Date, now: Date): ProviderEven
       return [{ kind: 'recording.available', ...base, ...measures, file, urlExpiresAt, at: sentAt }];
     }
     case 'failed': {
-      const reason = cleanReason(archive.reason) ?? 'failed at Vonage without a reason';
+      const reason = cleanReason(archive.reason) ?? 'Vonage gave no reason';
       return [{ kind: 'recording.failed', ...base, reason, at: sentAt }];
     }
     case 'expired':
-      return [{ kind: 'recording.failed', ...base, reason: 'expired before it was copied', at: sentAt }];
+      return [{ kind: 'recording.failed', ...base, reason: 'The recording expired before it was copied', at: sentAt }];
     default:
       return [];
   }

@@ -16,7 +16,7 @@ import type {
   RotateConnectionInput,
 } from './schemas.ts';
 
-/** All connections of the workspace, oldest first. `origin` is the origin of their URLs. */
+/** Lists all connections of the workspace, oldest first. `origin` is the origin of their URLs. */
 export async function listConnections(
   { db }: Pick<Services, 'db'>,
   { workspaceId }: Actor,
@@ -33,7 +33,7 @@ export async function listConnections(
 /**
  * Creates a connection, whose URL contains 192 random bits. The credentials are stored sealed and are never returned,
  * except the secret that is created for generic, which is returned here. Throws 400 for credentials that do not match
- * the provider's schema, 403 if the caller is not the owner at that time, and 404 if the workspace has been deleted.
+ * the provider's schema, 403 if the actor is no longer the owner, and 404 if the workspace has been deleted.
  */
 export async function createConnection(
   { db, clock, sealer }: Pick<Services, 'db' | 'clock' | 'sealer'>,
@@ -64,9 +64,9 @@ export async function createConnection(
 }
 
 /**
- * Replaces the credentials of a connection by those that are sent, or for generic by a new secret, which is returned
- * only here. The current credentials stay valid for 24 hours; older ones become invalid at once. The URL stays the
- * same. Throws 400, 403 and 404 as `createConnection` does.
+ * Replaces the credentials of a connection with those that are sent, or for generic with a new secret, which is
+ * returned only here. The current credentials stay valid for 24 hours; older ones become invalid at once. The URL stays
+ * the same. Throws 400, 403 and 404 as `createConnection` does.
  */
 export async function rotateConnection(
   { db, clock, sealer }: Pick<Services, 'db' | 'clock' | 'sealer'>,
@@ -98,7 +98,7 @@ export async function rotateConnection(
 
 /**
  * Deletes a connection and its stored callbacks. Its URL returns 404 afterwards. Participants and recordings that it
- * reported stay. Throws 403 and 404.
+ * reported remain. Throws 403 and 404.
  */
 export async function deleteConnection(
   { db }: Pick<Services, 'db'>,

@@ -49,7 +49,7 @@ export const CreateConnectionInput = z.object({
     .meta({ example: 'Video in production' }),
   provider: z
     .enum(providerKinds)
-    .describe('The provider that posts the callbacks; generic for any other that signs as documented'),
+    .describe('The provider that posts the callbacks; generic stands for any other provider that signs as documented'),
   credentials: credentials.optional(),
 });
 export type CreateConnectionInput = z.infer<typeof CreateConnectionInput>;

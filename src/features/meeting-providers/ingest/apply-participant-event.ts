@@ -79,7 +79,7 @@ async function find(tx: Tx, { workspaceId, roomId }: Scope, condition: Prisma.Sq
   return row ? { ...toParticipantRecord(row), hasReference: row.hasReference } : null;
 }
 
-/** The participant who joined the room by our join operation and passed its token to the provider. */
+/** The participant who joined the room through our join operation and passed its token to the provider. */
 async function findByToken(tx: Tx, scope: Scope, token: string | null): Promise<Found | null> {
   return token !== null && isToken('lnp_', token)
     ? find(tx, scope, Prisma.sql`p.token_hash = ${hashToken(token)}`)
@@ -110,7 +110,7 @@ async function resetToWaiting(tx: Tx, { workspaceId, id }: ParticipantRecord, pe
   });
 }
 
-/** Adds a participant whom only the provider knows. Returns the id, also if they were added before. */
+/** Adds a participant whom only the provider knows, unless they were added before. Returns the id. */
 function addReported(
   tx: Tx,
   { workspaceId, roomId, connectionId }: Scope,

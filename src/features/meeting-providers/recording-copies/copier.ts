@@ -14,7 +14,7 @@ const MAX_CONCURRENT = 12;
 const POLL_EVERY_MS = 5 * SECOND_MS;
 
 export type Copier = {
-  /** Leases no more files, ends the running copies and releases their leases. */
+  /** Leases no more files, aborts the running copies and releases their leases. */
   stop(): Promise<void>;
 };
 

@@ -24,7 +24,8 @@ const MAX_BACKOFF_MS = 5 * MINUTE_MS;
 export type CopyKey = { workspaceId: number; recordingId: number };
 
 /**
- * A file that this process may copy. `attempt` (1, 2, ...) also identifies the lease: the next lease has another one.
+ * A file that this process may copy. `attempt` (1, 2, ...) also identifies the lease: the next lease has a higher
+ * number.
  */
 export type CopyLease = CopyKey & RecordingKey & { sealedUrl: Uint8Array; deadline: Date; attempt: number };
 

@@ -84,7 +84,7 @@ async function fetchFile(
 
 function parseUrl(address: string): URL {
   const url = URL.parse(address);
-  const refusal = url ? refusalOfUrl(url) : 'url is not a URL';
+  const refusal = url ? refusalOfUrl(url) : 'url must be a valid URL';
   if (url === null || refusal !== null) throw new FileUnavailable(`Address not allowed: ${refusal}`, { isFinal: true });
   return url;
 }
@@ -107,7 +107,7 @@ async function* readBody(body: Readable): AsyncGenerator<Buffer> {
   }
 }
 
-/** Turns an error of the connection into FileUnavailable. Returns an error that no server can cause unchanged. */
+/** Converts an error that a server can cause to FileUnavailable. Returns any other error unchanged. */
 function toUnavailable(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof FileUnavailable) return error;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

@@ -47,7 +47,7 @@ export function monitorTransfer(
   const check = (): void => {
     const elapsedMs = ticker.now() - startedAt;
     const minBytes = ((elapsedMs - GRACE_MS) / SECOND_MS) * MIN_BYTES_PER_SECOND;
-    if (elapsedMs > maxMs) end.abort(new FileUnavailable('The file took too long'));
+    if (elapsedMs > maxMs) end.abort(new FileUnavailable('The transfer took too long'));
     if (bytes < minBytes) end.abort(new FileUnavailable('The file was sent too slowly'));
     renewLease().then(
       (isHeld) => isHeld || end.abort(new LeaseLost('Another process has the lease')),
