@@ -1,6 +1,6 @@
 /**
- * Prints the SQL that turns the committed Prisma schema into the one in the working tree: a draft of a migration, to
- * complete by hand with what a Prisma schema cannot express. With `--from-empty` it starts from an empty database.
+ * Prints the SQL that turns the committed Prisma schema into the one in the working tree. It is the draft of a
+ * migration: add by hand what a Prisma schema cannot express. With `--from-empty` it starts from an empty database.
  *
  *   npm run draft-migration [-- --from-empty]
  *
@@ -32,7 +32,7 @@ function toTarget(content: string): DiffTarget {
   return { tag: 'schemaDatamodel', files: [{ path: SCHEMA_PATH, content }] };
 }
 
-/** Replaces a database: the engine queries its version even when it only compares two schema files. */
+/** Stands in for a database, because the engine queries its version even when it only compares two schema files. */
 function createAdapter() {
   const connection = {
     provider: 'postgres',

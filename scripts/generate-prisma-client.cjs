@@ -1,7 +1,7 @@
 /**
  * Generates the Prisma client from prisma/schema.prisma into src/db/generated, without the `prisma` CLI: the CLI takes
- * 300 MB and downloads an engine that generating does not use. This is CommonJS because the generator's ESM build does
- * not load, and it must load on Node 18 because setup.mjs imports it.
+ * 300 MB and downloads an engine that is not needed here. This file is CommonJS, because the generator's ESM build does
+ * not load. It must load on Node 18, because setup.mjs imports it.
  */
 const { createHash } = require('node:crypto');
 const { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } = require('node:fs');
@@ -67,8 +67,8 @@ async function generate() {
 }
 
 /**
- * Returns a sha-256 over everything that determines the generated client: the schema, the generator's version and this
- * script.
+ * Returns a SHA-256 hash of everything that determines the generated client: the schema, the generator's version and
+ * this script.
  */
 function schemaHash() {
   return createHash('sha256')

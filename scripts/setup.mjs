@@ -2,8 +2,8 @@
  * Prepares a checkout: installs the dependencies, links PostgreSQL's libraries and generates the Prisma client. npm
  * runs it before start, test and check. It prints one line for each step that has work to do, and nothing otherwise.
  *
- * It runs on any Node from version 18 on, before anything is installed, so it uses only Node's own modules. The server
- * then runs on the Node that is among the dependencies.
+ * It runs on Node 18 or newer, before anything is installed, so it uses only Node's own modules. The server then runs
+ * on the version of Node that is installed as a dependency.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -99,8 +99,8 @@ function isInstalled() {
 }
 
 /**
- * npm leaves out optional packages that are for other platforms. The locked Node and PostgreSQL of this platform are
- * optional in the same way, but the server does not run without them.
+ * npm skips optional packages for other platforms. The packages with Node and PostgreSQL for this platform are optional
+ * too, but the server does not run without them.
  *
  * @param {string} path
  * @param {PackageEntry} entry
@@ -135,7 +135,7 @@ function findNpm() {
  * @param {string} program
  * @param {string[]} args
  * @param {string} cwd
- * @returns {string | undefined} how it failed
+ * @returns {string | undefined} how it failed; undefined if it succeeded
  */
 function runProgram(program, args, cwd) {
   const { status, error, signal } = spawnSync(program, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
@@ -143,7 +143,7 @@ function runProgram(program, args, cwd) {
   return status === 0 ? undefined : `ended with ${signal ?? `code ${status}`}`;
 }
 
-/** Whether the links between PostgreSQL's libraries are missing. A package cannot contain links. */
+/** Whether the links between PostgreSQL's libraries are missing. An npm package cannot contain links. */
 function hasMissingLinks() {
   const list = join(root, postgresPackage, 'native/pg-symlinks.json');
   if (!existsSync(list)) return false;

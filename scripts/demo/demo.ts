@@ -1,6 +1,7 @@
 /**
- * `npm run demo`: fills a workspace of the demo account with the activity of the last 30 days. The server may be
- * running or not. Running it again changes nothing. After an interrupted run it starts again with a new workspace.
+ * `npm run demo`: fills a workspace of the demo account with the activity of the last 30 days. It works whether or not
+ * the server is running. Running it again changes nothing. After an interrupted run, it starts over with a new
+ * workspace.
  */
 import { join, relative } from 'node:path';
 import pino from 'pino';

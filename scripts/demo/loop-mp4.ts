@@ -7,8 +7,9 @@ const HEADER_BYTES = 8;
 const CONTAINERS = ['moov', 'trak', 'mdia', 'minf', 'stbl', 'edts'];
 
 /**
- * Returns an MP4 that plays `sample` `times` times. The sample must be like examples/sample.mp4: one video track, with
- * all samples in one chunk and one key frame, the first. The frames are stored once, so an hour takes about 75 kB.
+ * Returns an MP4 that plays the video `sample` as many times as `times` says. The video must have the structure of
+ * examples/sample.mp4: one track, with all frames in one chunk, of which only the first is a key frame. The frames are
+ * stored once, so an hour takes about 75 kB.
  */
 export function loopMp4(sample: Buffer, times: number): Buffer {
   const boxes = readBoxes(sample);
@@ -20,7 +21,7 @@ export function loopMp4(sample: Buffer, times: number): Buffer {
   const fileType = writeBox({ type: 'ftyp', body: findBody('ftyp') });
   const media = writeBox({ type: 'mdat', body: findBody('mdat') });
   const movie = readBoxes(findBody('moov'));
-  // The only entry of stsc contains the number of samples in the chunk.
+  // The only entry of stsc contains the number of frames in the chunk (the standard calls them samples).
   const stsc = sample.indexOf('stsc');
   const samples = sample.readUInt32BE(stsc + 4 + 8 + 4);
   const looped = loopBoxes(movie, times, fileType.length + HEADER_BYTES, samples);
@@ -57,7 +58,7 @@ function loopBoxes(boxes: readonly Box[], times: number, mediaOffset: number, sa
   );
 }
 
-/** Changes the duration or the table in the body of a box (version 0, ISO/IEC 14496-12). */
+/** Multiplies the duration, or repeats the table, in the body of a box (version 0, ISO/IEC 14496-12). */
 function loopBox({ type, body }: Box, times: number, mediaOffset: number, samples: number): Buffer {
   switch (type) {
     case 'mvhd':
@@ -93,7 +94,7 @@ function multiply(body: Buffer, offset: number, times: number): Buffer {
   return changed;
 }
 
-/** Repeats the entries of a table. Its box has a body of version and flags, the number of entries, and the entries. */
+/** Repeats the entries of a table. They follow a head of `headBytes`, which ends with the number of entries. */
 function repeatTable(body: Buffer, entryBytes: number, times: number, headBytes = 8): Buffer {
   const head = Buffer.from(body.subarray(0, headBytes));
   const entries = body.subarray(headBytes);

@@ -185,7 +185,9 @@ async function bookMeeting(month: Month, page: Activity['pages'][number], at: Da
   activity.bookings.push({ at, pageId: page.id, email, isCancelled });
 }
 
-/** Guests join, after the waiting room if there is one. One meeting in three is recorded. Then everybody leaves. */
+/**
+ * Guests join, through the waiting room if there is one. About one meeting in three is recorded. Then everybody leaves.
+ */
 async function holdMeeting(month: Month, room: TeamRoom, at: Date): Promise<void> {
   const { client, guest, random, activity, setTime } = month;
   const { name: roomName } = room;

@@ -6,7 +6,7 @@ import { EmbeddedPostgresError, joinLastLines, messageOf } from './errors.ts';
 
 /**
  * `self`: the user of this process. `user`: a user that root switches to. `namespace`: the user of this process, mapped
- * to another user id in a user namespace, where root cannot switch to any user.
+ * to another user id in a user namespace.
  */
 export type Account = { kind: 'self' } | { kind: 'user'; uid: number; gid: number } | { kind: 'namespace' };
 
@@ -20,9 +20,9 @@ type User = { uid: number; gid: number };
 const NOBODY: User = { uid: 65534, gid: 65534 };
 
 /**
- * Chooses the account for a new cluster. PostgreSQL refuses to run as root, so root runs it as the machine's `postgres`
- * or else `nobody`, which need not be created. A user namespace is used in sandboxes in which "root" is the only user,
- * and for users without a name, which initdb does not accept.
+ * Chooses the account for a new cluster. PostgreSQL refuses to run as root, so root runs it as the user `postgres` if
+ * there is one, else as `nobody`. No user has to be created. A user namespace is used in sandboxes where root is the
+ * only user, and for users without a name, which initdb does not accept.
  *
  * @throws EmbeddedPostgresError if this process is root and cannot switch to another user
  */
@@ -88,7 +88,7 @@ export function accountOfOwner(clusterDir: string, owner: User): Account {
   );
 }
 
-/** Returns the command that runs a program under an account. Its process id is that of the program itself. */
+/** Returns the command that runs a program under an account. The program has the process id of the command. */
 export function commandFor(
   account: Account,
   program: string,

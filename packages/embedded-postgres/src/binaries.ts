@@ -49,7 +49,9 @@ function binariesIn(native: string): Binaries {
   };
 }
 
-/** Copies to a staging directory and renames it, so that an existing copy is complete. Concurrent calls are safe. */
+/**
+ * Copies to a staging directory and renames it, so that an existing copy is always complete. Concurrent calls are safe.
+ */
 async function copyForAccount(from: string, to: string, account: Account): Promise<void> {
   await mkdir(dirname(to), { recursive: true });
   await chmod(dirname(to), 0o755);

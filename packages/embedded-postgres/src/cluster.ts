@@ -15,9 +15,9 @@ const STAGED_PREFIX = 'new-cluster-';
 export type ClusterOptions = { location: Location; binaries: Binaries; database: string; log: Log };
 
 /**
- * Creates the cluster and its database if the location has none, and returns the superuser's password. It is created
- * under a temporary name and renamed at the end, so that an existing cluster is complete and on disk. Files that a
- * killed start left behind are removed first.
+ * Creates the cluster and its database if the location has none, and returns the superuser's password. The cluster is
+ * created under a temporary name and renamed at the end, so that an existing cluster is always complete and on disk.
+ * Files that an interrupted start left behind are removed first.
  *
  * @throws EmbeddedPostgresError if the cluster cannot be created, or the password cannot be read
  */
@@ -53,7 +53,7 @@ function passwordFile(directory: string): string {
   return join(directory, 'password');
 }
 
-/** A directory to which an initdb of a killed server still writes cannot be removed yet. A later start removes it. */
+/** A directory that the initdb of a killed server is still writing to cannot be removed. A later start removes it. */
 async function removeLeftovers(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     if (!name.startsWith(STAGED_PREFIX)) continue;

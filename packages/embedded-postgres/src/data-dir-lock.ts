@@ -16,7 +16,7 @@ export type DataDirLock = { release(): Promise<void> };
 const CONTENTION_MS = 250;
 const SQLITE_BUSY = 5;
 
-// A connection that is garbage-collected is closed, which releases its lock.
+// Keeps the connections from being garbage-collected, which would close them and release their locks.
 const heldLocks = new Set<DatabaseSync>();
 
 /**
@@ -25,8 +25,8 @@ const heldLocks = new Set<DatabaseSync>();
  * The lock is a kernel lock: an exclusive transaction on an empty SQLite file, because Node has no other built-in way
  * to take an `fcntl` lock. It is released when its process ends for any reason, it works across containers that share
  * the directory on one machine, and child processes do not inherit it. The file `lock` is never removed, because then
- * two servers could lock two different files. The file `lock-holder` has the process id for the error message. Nothing
- * else in this process may open `lock`: closing it would release the lock.
+ * two servers could lock two different files. The file `lock-holder` contains the holder's process id, for the error
+ * message. Nothing else in this process may open `lock`: closing it would release the lock.
  *
  * @throws DataDirInUseError if another process, or this one, holds the lock
  */
@@ -38,7 +38,7 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   try {
     // SQLite opens a read-only file without an error, and would then take only a shared lock.
     await access(lockFile, constants.W_OK);
-    // In memory, so that no journal file appears beside the lock.
+    // The journal is in memory, so that no journal file appears beside the lock.
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     await writeFile(holderFile, `${process.pid}\n`);
   } catch (error) {

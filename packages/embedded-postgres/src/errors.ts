@@ -1,4 +1,7 @@
-/** PostgreSQL could not be created, started or stopped. The message is one line for the person who runs the server. */
+/**
+ * The database could not be created, or PostgreSQL could not be started or stopped. The message is a single line,
+ * written for the person who runs the server.
+ */
 export class EmbeddedPostgresError extends Error {
   constructor(message: string, options: { detail?: string; cause?: unknown } = {}) {
     const detail = options.detail?.trim() ?? '';
@@ -20,7 +23,7 @@ export function joinLastLines(output: string, count = 4): string {
     .join(' | ');
 }
 
-/** Returns the message of an error, or the messages of all errors that were thrown while resources were disposed. */
+/** Returns the message of an error. For a SuppressedError, joins the messages of all errors that it contains. */
 export function messageOf(error: unknown): string {
   if (error instanceof SuppressedError) return `${messageOf(error.suppressed)}; ${messageOf(error.error)}`;
   return error instanceof Error ? error.message : String(error);

@@ -13,7 +13,7 @@ export async function findOwner(path: string): Promise<{ uid: number; gid: numbe
   }
 }
 
-/** Writes a file that only its owner can read. After a crash it has its whole content, or does not exist. */
+/** Writes a file that only its owner can read. After a crash, the file is either complete or missing. */
 export async function writeFileAtomically(path: string, content: string): Promise<void> {
   const staged = `${path}.${randomUUID()}`;
   try {

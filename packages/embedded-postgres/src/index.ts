@@ -29,7 +29,7 @@ export type EmbeddedPostgresOptions = {
 };
 
 export type EmbeddedPostgres = {
-  /** A superuser's connection string for the database. It stays the same until `stop`. */
+  /** The superuser's connection string for the database. It stays the same until `stop`. */
   url: string;
   /** Stops PostgreSQL, then unlocks the data directory. Never rejects; a repeated call returns the same promise. */
   stop(): Promise<void>;
@@ -37,8 +37,8 @@ export type EmbeddedPostgres = {
 
 /**
  * Locks a data directory and starts PostgreSQL 18 in it, creating the database on the first start. PostgreSQL listens
- * on 127.0.0.1 only, on any free port, with a random password. A start recovers from a crash of the last one, and a
- * PostgreSQL that ends unexpectedly is restarted on the same port.
+ * on 127.0.0.1 only, on a free port, with a random password. A start recovers from a crash. If PostgreSQL ends
+ * unexpectedly, it is restarted on the same port.
  *
  * @throws DataDirInUseError if another server uses the directory
  * @throws EmbeddedPostgresError for any other failure
@@ -66,7 +66,7 @@ async function start(options: EmbeddedPostgresOptions, cleanup: AsyncDisposableS
   const dataDir = resolve(options.dataDir);
   cleanup.defer((await lockDataDir(dataDir)).release);
   const location = await locateCluster(dataDir, stateDir);
-  // A copy of a data directory can point to the same cluster as its original, but has a lock of its own.
+  // The cluster needs its own lock: a copied data directory points to the same cluster, but has a lock of its own.
   cleanup.defer((await lockDataDir(location.directory)).release);
   const binaries = await findBinaries(location.account, stateDir);
   const password = await ensureCluster({ location, binaries, database, log });

@@ -6,16 +6,20 @@ import { type Account, accountOfOwner, canEnter, chooseAccount } from './account
 import { EmbeddedPostgresError, hasCode } from './errors.ts';
 import { findOwner, writeFileAtomically } from './files.ts';
 
-/** `directory` has the cluster in `clusterDir` and the file `password`. `isNew` is true until the cluster exists. */
+/**
+ * `directory` contains `clusterDir`, which holds the cluster, and the file `password`. `isNew` is true until the
+ * cluster exists.
+ */
 export type Location = { directory: string; clusterDir: string; account: Account; isNew: boolean };
 
 /**
  * Finds the location of a data directory's cluster, or creates one. The caller holds the data directory's lock.
  *
- * It is `<dataDir>/postgres`. If root starts the server and PostgreSQL's account cannot enter the data directory (it is
- * below root's home, for example), then `<dataDir>/postgres` is a file with the path of a directory in `stateDir`.
- * Every data directory gets a new directory there: one that is deleted and created again starts with an empty database,
- * and the old database remains until somebody removes it. An existing cluster keeps its location and its owner.
+ * The location is `<dataDir>/postgres`. If root starts the server and PostgreSQL's account cannot enter the data
+ * directory (it is below root's home, for example), then `<dataDir>/postgres` is a file with the path of a directory in
+ * `stateDir`. Each new data directory gets a new directory there. If a data directory is deleted and created again, it
+ * starts with an empty database, and the old database remains until somebody removes it. An existing cluster keeps its
+ * location and its owner.
  *
  * @throws EmbeddedPostgresError if the location is missing, or PostgreSQL's account cannot enter it
  */

@@ -1,4 +1,4 @@
-/** Stops a PostgreSQL that outlived the server that started it. */
+/** Stops a PostgreSQL process that outlived the server that started it. */
 import { execFile } from 'node:child_process';
 import { readFile, readlink, realpath, rm } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -15,12 +15,13 @@ const shutdowns = [
 ] as const;
 
 /**
- * Stops the PostgreSQL of this cluster that a killed server left running, with a fast shutdown and then an immediate
- * one. It is not reused: stopping it takes about 20 ms, and the new PostgreSQL is a child process with the current
- * settings. The caller holds the data directory's lock, so no other server can own it.
+ * Stops the PostgreSQL process of this cluster if a killed server left it running: first with a fast shutdown, then
+ * with an immediate one. It is not reused, because stopping it takes only about 20 ms, and a new process is a child of
+ * this server and has the current settings. The caller holds the data directory's lock, so no other server can own the
+ * process.
  *
- * @returns the process id in a stale `postmaster.pid`, which `startPostmaster` needs
- * @throws EmbeddedPostgresError if it does not stop
+ * @returns the process id in `postmaster.pid`, which is now stale, for `startPostmaster`; undefined if there is none
+ * @throws EmbeddedPostgresError if the process does not stop
  */
 export async function stopOrphan(clusterDir: string, log: Log): Promise<number | undefined> {
   const found = await readPidFile(clusterDir);
@@ -30,17 +31,17 @@ export async function stopOrphan(clusterDir: string, log: Log): Promise<number |
   }
   const { pid } = found;
   if (!(await isPostmasterOf(pid, clusterDir))) return pid;
-  log.warn({ pid }, 'Stopping the PostgreSQL that a killed server left running');
+  log.warn({ pid }, 'Stopping the PostgreSQL process that a killed server left running');
   for (const { signal, timeoutMs } of shutdowns) {
     signalProcess(pid, signal);
     if (await endsWithin(timeoutMs, pid, clusterDir)) return pid;
   }
-  throw new EmbeddedPostgresError(`Failed to stop the PostgreSQL of an earlier server (process ${pid})`);
+  throw new EmbeddedPostgresError(`Failed to stop PostgreSQL process ${pid}, which an earlier server left running`);
 }
 
 /**
- * A power failure can leave the file empty, and PostgreSQL does not start with an empty file. A starting PostgreSQL
- * also creates it empty, but fills it at once, so only a file that stays empty is removed.
+ * A power failure can leave `postmaster.pid` empty, and PostgreSQL does not start if it is empty. When PostgreSQL
+ * starts, it also creates the file empty, but fills it at once. Only a file that stays empty is therefore removed.
  */
 async function removeEmptyPidFile(clusterDir: string): Promise<void> {
   const path = pidFilePath(clusterDir);
@@ -57,10 +58,10 @@ function isEmpty(path: string): Promise<boolean> {
 }
 
 /**
- * Whether a process is the PostgreSQL server of this cluster. Process ids are reused, so it is not enough that the
- * process exists: on Linux it must run `postgres` in the cluster's directory, which PostgreSQL makes its working
- * directory. A zombie process has neither. If these links cannot be read (root in a container may not read those of
- * another user), and on other systems, the command line decides.
+ * Whether a process is the PostgreSQL server of this cluster. The system reuses process ids, so the id may belong to
+ * another program by now. On Linux, two links in `/proc` are checked: the program must be `postgres`, and its working
+ * directory must be the cluster's directory. A zombie process does not have these links. On other systems, and if the
+ * links cannot be read (root in a container may not read those of another user), the command line is checked instead.
  */
 async function isPostmasterOf(pid: number, clusterDir: string): Promise<boolean> {
   if (process.platform !== 'linux') return isPostmasterCommand((await readCommand(pid)).split(' '), clusterDir);
@@ -92,7 +93,7 @@ function signalProcess(pid: number, signal: NodeJS.Signals): void {
     process.kill(pid, signal);
   } catch (cause) {
     if (hasCode(cause, 'ESRCH')) return;
-    throw new EmbeddedPostgresError(`Failed to stop the PostgreSQL of an earlier server (process ${pid})`, {
+    throw new EmbeddedPostgresError(`Failed to stop PostgreSQL process ${pid}, which an earlier server left running`, {
       detail: messageOf(cause),
       cause,
     });

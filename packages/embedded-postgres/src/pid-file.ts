@@ -7,7 +7,7 @@ export type PidFile = { pid: number; port: number; isReady: boolean };
 const PORT_LINE = 3;
 const STATUS_LINE = 7;
 
-/** Reads `postmaster.pid`. Returns undefined if there is none, or one without a process id. */
+/** Reads `postmaster.pid`. Returns undefined if the file is missing or has no process id. */
 export async function readPidFile(clusterDir: string): Promise<PidFile | undefined> {
   const lines = (await readFile(pidFilePath(clusterDir), 'utf8').catch(() => '')).split('\n');
   // The id is negative while PostgreSQL runs in single-user mode.

@@ -25,13 +25,13 @@ export type PostmasterOptions = {
   port: number | undefined;
 };
 
-/** A running PostgreSQL. `exited` resolves with the reason when it ends for any reason. */
+/** A running PostgreSQL server. When it ends, `exited` resolves with a description of how it ended. */
 export type Postmaster = { port: number; exited: Promise<string>; stop(): Promise<void> };
 
 type SpawnedPostmaster = Postmaster & { pid: number | undefined };
 
 /**
- * Passed on the command line at every start, so that they apply to clusters of any age. The log omits statements and
+ * Passed on the command line at every start, so that they also apply to existing clusters. The log omits statements and
  * error details, which can contain personal data.
  */
 const defaultSettings: Settings = {
@@ -55,7 +55,7 @@ const defaultSettings: Settings = {
 
 const RETRY_FOR_MS = 10_000;
 const RETRY_AFTER_MS = 200;
-/** Another program took the port first, or processes of a killed PostgreSQL have not ended yet. */
+/** Another program took the port first, or processes of a killed PostgreSQL server have not ended yet. */
 const transientFailure =
   /Address already in use|could not create any TCP\/IP sockets|shared memory block .* still in use/;
 
@@ -68,8 +68,8 @@ const shutdowns = [
 ] as const;
 
 /**
- * Starts PostgreSQL and resolves when it accepts connections. It runs in a process group of its own, so that Ctrl-C
- * does not reach it, and keeps running if this process is killed.
+ * Starts PostgreSQL and resolves when it accepts connections. PostgreSQL runs in its own process group, so Ctrl-C does
+ * not reach it. It keeps running if this process is killed.
  *
  * @throws EmbeddedPostgresError with the end of PostgreSQL's log
  */
@@ -128,9 +128,9 @@ async function spawnPostmaster(
 }
 
 /**
- * PostgreSQL refuses to start while the process in a stale `postmaster.pid` exists, even if the id belongs to another
- * program by now. It ignores the process that this variable names, which is meant for the parent of pg_ctl. The file is
- * kept, because PostgreSQL uses it to check whether old processes still use its shared memory.
+ * PostgreSQL refuses to start if a process has the id in a stale `postmaster.pid`, even if that process is another
+ * program. It ignores the id in this variable, which pg_ctl sets to the id of its own parent. The file itself is not
+ * removed, because PostgreSQL uses it to check whether old processes still use its shared memory.
  */
 function ignoreStalePid(stalePid: number | undefined): Record<string, string> {
   return stalePid === undefined ? {} : { PG_GRANDPARENT_PID: String(stalePid) };
@@ -163,7 +163,7 @@ async function settlesWithin(timeoutMs: number, promise: Promise<unknown>): Prom
   return isSettled;
 }
 
-/** Returns undefined when PostgreSQL is ready, or the reason if it ended. Recovery can take a long time. */
+/** Returns undefined when PostgreSQL is ready, or how it ended. There is no timeout, because recovery can take long. */
 async function waitUntilReady(
   postmaster: SpawnedPostmaster,
   clusterDir: string,

@@ -4,8 +4,8 @@ import { findDirectory } from './location.ts';
 import { readPidFile } from './pid-file.ts';
 
 /**
- * Returns the connection string of the PostgreSQL that another process runs on a data directory, or null if there is
- * none. It changes nothing.
+ * Returns the connection string of the PostgreSQL server that another process runs in a data directory, or null if none
+ * runs. It only reads files.
  */
 export async function findRunningPostgres(options: { dataDir: string; database: string }): Promise<string | null> {
   const directory = await findDirectory(resolve(options.dataDir));

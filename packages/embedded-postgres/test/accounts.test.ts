@@ -1,4 +1,4 @@
-/** Tests for servers that root starts, because PostgreSQL refuses to run as root. */
+/** Tests for servers that root starts. PostgreSQL itself refuses to run as root. */
 import { spawnSync } from 'node:child_process';
 import { cp, mkdir, mkdtemp, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -31,8 +31,8 @@ async function copyPackage(directory: string): Promise<string> {
   return join(directory, 'test/fixtures/run-server.ts');
 }
 
-describe.runIf(process.getuid?.() === 0)('in a directory that only root can enter, the embedded PostgreSQL', () => {
-  it('runs, finds its data again, and starts empty when the data directory was deleted', async () => {
+describe.runIf(process.getuid?.() === 0)('the embedded PostgreSQL, in a directory that only root can enter,', () => {
+  it('starts, finds its data again, and is empty after the data directory was deleted', async () => {
     const closed = join(harness.base, 'closed');
     await mkdir(closed, { mode: 0o700 });
     const script = await copyPackage(closed);
@@ -45,7 +45,7 @@ describe.runIf(process.getuid?.() === 0)('in a directory that only root can ente
     const url = await readUrl(second);
     expect(await query(url, 'SELECT n FROM notes')).toEqual([{ n: 1 }]);
 
-    // A copy of the data directory points to the same cluster, on which a second PostgreSQL must not run.
+    // A copy of the data directory points to the same cluster, so a second server must not start.
     await cp(dataDir, join(closed, 'copy'), { recursive: true });
     expect((await readReport(harness.startServer(join(closed, 'copy'), script))).error).toBe('DataDirInUseError');
     expect(await query(url, 'SELECT n FROM notes')).toEqual([{ n: 1 }]);
@@ -67,8 +67,8 @@ describe.runIf(process.getuid?.() === 0)('in a directory that only root can ente
 const sandbox = ['unshare', '-r', '--'];
 const canSandbox = spawnSync('unshare', ['-r', '--', 'unshare', '--user', '--map-user=1', 'true']).status === 0;
 
-describe.runIf(canSandbox)('started by a root that cannot switch to another user, the embedded PostgreSQL', () => {
-  it('runs, and runs again', async () => {
+describe.runIf(canSandbox)('the embedded PostgreSQL, started by root without any other user,', () => {
+  it('starts, and starts again with the same data', async () => {
     const dataDir = join(harness.base, 'sandboxed');
     for (const expected of [1, 2]) {
       const server = harness.startServer(dataDir, fixturePath('run-server.ts'), sandbox);

@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 describe('the lock of a data directory', () => {
-  it('is refused to a second process, with the id of the first', async () => {
+  it('is refused to a second process, with an error that has the id of the first', async () => {
     const holder = startHolder();
     expect(await holder.firstLine).toBe('locked');
 

@@ -15,7 +15,7 @@ afterEach(() => harness.stopServers());
 afterAll(() => harness.close());
 
 describe('the embedded PostgreSQL', () => {
-  it('is version 18, in UTF-8 with the builtin C.UTF-8 locale, and syncs what it commits', async () => {
+  it('has version 18, UTF-8 encoding and the builtin C.UTF-8 locale, and syncs commits to disk', async () => {
     const postgres = await harness.start(await harness.createDataDir());
     try {
       const [row] = await query(
@@ -56,7 +56,7 @@ describe('the embedded PostgreSQL', () => {
     }
   });
 
-  it('keeps its data and its password over a stop and a start, and leaves no process behind', async () => {
+  it('keeps its data and its password across a restart, and leaves no process behind', async () => {
     const dataDir = await harness.createDataDir();
     const first = await harness.start(dataDir);
     await query(first.url, `INSERT INTO notes VALUES ('second')`);
@@ -94,7 +94,7 @@ describe('the embedded PostgreSQL', () => {
     expect((await stat(`${path}.1`)).size).toBe(6 * 1024 * 1024);
   });
 
-  it('fails with one line that has the reason when PostgreSQL does not start, and unlocks the directory', async () => {
+  it('fails with a one-line reason when PostgreSQL does not start, and unlocks the directory', async () => {
     const dataDir = await harness.createDataDir();
     const version = join(dataDir, 'postgres/cluster/PG_VERSION');
     await writeFile(version, '9.6\n');

@@ -27,14 +27,14 @@ async function killFirstStart(): Promise<string> {
     const server = harness.startServer(dataDir);
     await expect.poll(async () => (await listFiles(dataDir)).join(), { interval: 5 }).toMatch(/cluster/);
     await server.end('SIGKILL');
-    // On a busy machine the kill can come too late. Its PostgreSQL is then stopped by the next start.
+    // On a busy machine the kill can come too late. The next start then stops the PostgreSQL process that was left.
     if (!(await listFiles(dataDir)).includes('cluster')) return dataDir;
     await (await harness.start(dataDir)).stop();
   }
 }
 
 describe('a start', () => {
-  it('takes over after SIGKILL of a server whose PostgreSQL still runs', async () => {
+  it('takes over from a killed server whose PostgreSQL is still running', async () => {
     const dataDir = await harness.createDataDir();
     const server = harness.startServer(dataDir);
     await query(await readUrl(server), `INSERT INTO notes VALUES ('before')`);
@@ -61,9 +61,9 @@ describe('a start', () => {
     expect(await query(await readUrl(next), 'SELECT text FROM notes')).toEqual([{ text: 'first' }, { text: 'before' }]);
   });
 
-  it('succeeds when the process id of a killed PostgreSQL belongs to another program, which survives', async () => {
+  it('succeeds when another program has the process id of a killed PostgreSQL, and does not stop it', async () => {
     const dataDir = await harness.createDataDir();
-    // Of the same user: PostgreSQL ignores the processes of others.
+    // It has the same user, because PostgreSQL ignores the processes of other users.
     const { uid, gid } = await stat(join(dataDir, 'postgres/cluster'));
     const stranger = spawn('sleep', ['600'], { uid, gid });
     const pidFile = join(dataDir, 'postgres/cluster/postmaster.pid');
@@ -85,7 +85,7 @@ describe('a start', () => {
     expect(await listFiles(dataDir)).toContain('cluster');
   });
 
-  it('is refused with one line while another server uses the directory, which is unharmed', async () => {
+  it('is refused with a one-line error while another server uses the directory, which keeps running', async () => {
     const dataDir = await harness.createDataDir();
     const first = harness.startServer(dataDir);
     const url = await readUrl(first);

@@ -14,7 +14,10 @@ export function fixturePath(name: string): string {
   return fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 }
 
-/** Runs a script on this Node, through a wrapper program if one is given. Its standard error is passed on. */
+/**
+ * Runs a script with the current version of Node, through a wrapper program if one is given. Its standard error is
+ * passed on.
+ */
 export function runScript(script: string, args: readonly string[], wrapper: readonly string[] = []): RunningScript {
   const [program = process.execPath, ...programArgs] = [...wrapper, process.execPath, script, ...args];
   const child = spawn(program, programArgs, { stdio: ['pipe', 'pipe', 'inherit'] });
