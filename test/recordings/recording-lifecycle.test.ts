@@ -37,7 +37,7 @@ describe('updates', () => {
       for (const field of ['duration', 'size'] as const)
         await expect(advance(app, key, { status: 'uploaded', [field]: wrong })).rejects.toMatchObject({
           code: 'BAD_REQUEST',
-          message: `${field} must be a number of at least 0`,
+          message: `${field} must be a non-negative number`,
         });
       expect(await rowOf()).toMatchObject({ status: 'started', duration: 0n, size: 0n });
     },
