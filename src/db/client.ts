@@ -10,7 +10,7 @@ export { Prisma };
 
 export type Database = PrismaClient;
 
-/** A transaction, or the database itself for functions that may run in either. */
+/** A transaction, or the database itself for functions that work with either. */
 export type Tx = Prisma.TransactionClient;
 
 /**

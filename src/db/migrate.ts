@@ -46,7 +46,7 @@ const NO_TRANSACTION = /^-- lynxroom: no transaction\s*(\n|$)/;
  *
  * Each migration runs in one transaction with its record, so it is applied completely or not at all. A migration whose
  * first line is `-- lynxroom: no transaction` holds one statement that cannot run in a transaction (CREATE INDEX
- * CONCURRENTLY). Its start is recorded first, so that an incomplete one is detected.
+ * CONCURRENTLY). Its start is recorded first, so that an interrupted migration is detected.
  *
  * @param options.connectionString a direct connection to PostgreSQL: a transaction pooler would break the session lock
  * @param options.directory the migrations, one directory each; by default those of this repository
@@ -135,14 +135,14 @@ function findPending(migrations: readonly Migration[], applied: readonly Applied
     }
     if (migration === undefined) {
       throw new MigrationError(
-        `The database is newer than this version, which does not have the migration ${row.migration_name}: ` +
-          'start the newer version',
+        `The database has the migration ${row.migration_name}, which this version does not know: ` +
+          'start a newer version',
       );
     }
     if (migration.checksum !== row.checksum) {
       throw new MigrationError(
         `The migration ${row.migration_name} was edited after it was applied: ` +
-          'restore its file and put the change into a new one',
+          'restore its file and make the change in a new migration',
       );
     }
   }

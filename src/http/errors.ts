@@ -6,19 +6,19 @@ import { headersOf, httpStatusOf, toProblem } from '../core/problem.ts';
 import { fromTrpcError, fromUnexpected } from '../trpc/errors.ts';
 import { logFailure } from './log-failure.ts';
 
-/** Errors of the catalogue for the codes of Fastify's own errors. */
+/** Maps the codes of Fastify's own errors to errors of the catalogue. */
 const fastifyRefusals: Record<string, [ErrorCode, string]> = {
   FST_ERR_BAD_URL: ['BAD_REQUEST', 'Malformed URL'],
   FST_ERR_ASYNC_CONSTRAINT: ['BAD_REQUEST', 'Malformed URL'],
-  FST_ERR_MAX_PARAM_LENGTH: ['URI_TOO_LONG', 'A part of the path is too long'],
+  FST_ERR_MAX_PARAM_LENGTH: ['URI_TOO_LONG', 'A path parameter is too long'],
   FST_ERR_CTP_BODY_TOO_LARGE: ['PAYLOAD_TOO_LARGE', 'Request body is too large'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['UNSUPPORTED_MEDIA_TYPE', 'Content type must be application/json'],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['BAD_REQUEST', 'Request body does not have the announced length'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['BAD_REQUEST', 'Request body does not match its Content-Length'],
   FST_ERR_CTP_INVALID_JSON_BODY: ['BAD_REQUEST', 'Request body must be valid JSON'],
   FST_ERR_CTP_EMPTY_JSON_BODY: ['BAD_REQUEST', 'Request body must not be empty'],
 };
 
-/** The same by status, for other errors of Fastify and its plugins, such as a path that leads out of `/docs`. */
+/** Maps statuses, for other errors of Fastify and its plugins, such as a path that leads out of `/docs`. */
 const refusalsByStatus: Record<number, [ErrorCode, string]> = {
   400: ['BAD_REQUEST', 'Bad request'],
   403: ['NOT_FOUND', 'Not found'],

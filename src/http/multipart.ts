@@ -45,7 +45,7 @@ function readMultipart(request: IncomingMessage): MultipartUpload {
   const file = Promise.withResolvers<IncomingFile>();
   const fields = Promise.withResolvers<Record<string, string>>();
   const end = new AbortController();
-  // A reader that stops after the first rejection leaves the second one unhandled.
+  // A reader that stops after the first rejection would leave the second one unhandled.
   file.promise.catch(() => {});
   fields.promise.catch(() => {});
 

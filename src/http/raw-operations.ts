@@ -97,7 +97,10 @@ function toRawCall(services: Services, request: FastifyRequest, reply: FastifyRe
   };
 }
 
-/** Throws 400 if a body is not multipart as required, 415 if it is not CSV as required, and 413 for a large CSV. */
+/**
+ * Throws 400 if a multipart operation gets another content type, 415 if a CSV operation does, and 413 if the CSV is too
+ * large.
+ */
 function requireContentType(content: RawRequest, { headers }: FastifyRequest): void {
   const { 'content-type': type = '', 'content-length': length } = headers;
   if (content.kind === 'multipart' && !/^multipart\/form-data *;/i.test(type))

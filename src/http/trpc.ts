@@ -37,7 +37,7 @@ export async function serveTrpc(app: FastifyInstance, services: Services, router
       reply.header('allow', METHODS.join(', '));
       return done(new AppError('METHOD_NOT_ALLOWED', 'Method not allowed'));
     }
-    // The adapter streams such a response, so its head is sent before a procedure can set a cookie or a status.
+    // With this header the adapter streams the response, so a procedure could no longer set a cookie or a status.
     if (headers['trpc-accept'] !== undefined)
       return done(new AppError('BAD_REQUEST', 'Streamed batches are not supported: use httpBatchLink'));
     // The adapter responds to other content types with an error format of its own.

@@ -39,8 +39,8 @@ export type FileRules = {
 type FileProperties = { size: number; sha256: Uint8Array<ArrayBuffer>; duration: number | null };
 
 /**
- * A file in the store, to which no row refers yet. `size` in bytes, `duration` in whole seconds; null if it is not
- * known.
+ * A file in the store, to which no row refers yet. `size` is in bytes. `duration` is in whole seconds, or null if
+ * unknown.
  */
 export type StoredFile = FileProperties & { fileKey: string; type: MediaType };
 
