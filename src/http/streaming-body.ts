@@ -117,7 +117,8 @@ export function guardBody(
   const timer = setInterval(() => {
     const isSlow = inPeriod < minBytes && !wasPaused;
     const isLate = performance.now() - startedAt > totalMs;
-    if (!request.complete && (isSlow || isLate)) stop(new AppError('REQUEST_TIMEOUT', 'The request body is too slow'));
+    if (!request.complete && (isSlow || isLate))
+      stop(new AppError('REQUEST_TIMEOUT', 'The request body arrived too slowly'));
     inPeriod = 0;
     wasPaused = request.isPaused();
   }, periodMs);

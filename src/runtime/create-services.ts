@@ -1,4 +1,4 @@
-/** Creates the services that operations and background work use from a configuration. */
+/** Creates, from a configuration, the services that operations and background work use. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { createRateLimits } from '../auth/rate-limits.ts';
@@ -27,8 +27,8 @@ export type CreatedServices = {
 };
 
 /**
- * Creates all services and migrates the database. Without DATABASE_URL it starts the embedded PostgreSQL. Registers on
- * `cleanup` how to close each of them.
+ * Creates all services and migrates the database. Without DATABASE_URL it starts the embedded PostgreSQL. `cleanup`
+ * closes all of them.
  */
 export async function createServices(
   config: Config,

@@ -34,9 +34,9 @@ function diskUnavailable(what: string, cause: unknown): StorageUnavailableError 
 }
 
 /**
- * Creates a stream into `handle` that finishes once all bytes are on disk, and always closes the handle. File streams
- * of node:fs cannot do this: they also flush a file that is about to be discarded, and do not separate errors of the
- * disk from those of the source.
+ * Creates a stream that writes to `handle`, finishes once all bytes are on disk, and always closes the handle. File
+ * streams of node:fs are not suitable: they also flush a file that is about to be discarded, and do not distinguish
+ * errors of the disk from those of the source.
  */
 function durableFile(handle: FileHandle): Writable {
   let lastWrite: Promise<void> = Promise.resolve();
@@ -84,8 +84,8 @@ export async function stageCopy(path: string, source: string): Promise<void> {
 }
 
 /**
- * Moves a staged file to `target` below `objects`, and flushes all directories between. Rejects with the file system's
- * error, and then there is no file at `target`.
+ * Moves a staged file to `target` below `objects`, and flushes all directories from there up to `objects`. Rejects with
+ * the file system's error, and then there is no file at `target`.
  */
 export async function publishFile(staged: string, target: string, objects: string): Promise<void> {
   const directory = dirname(target);

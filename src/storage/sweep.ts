@@ -14,7 +14,9 @@ type Dependencies = { db: Database; store: ObjectStore; clock: Clock; log: Log }
 /** What a sweep found. Orphans were removed. Rows without an object are only reported: nothing can restore them. */
 export type SweepReport = { objects: number; orphans: number; rowsWithoutObject: number };
 
-/** Uploads take less time (`totalMs` in http/streaming-body.ts), so older objects without a row will never get one. */
+/**
+ * No upload takes this long (`totalMs` in http/streaming-body.ts), so an older object without a row will never get one.
+ */
 const UNFINISHED_AGE_MS = 24 * HOUR_MS;
 const PAGE_SIZE = 500;
 /** Sorts after every key in byte order. */

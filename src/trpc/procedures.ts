@@ -33,7 +33,7 @@ export const anyone = t.procedure.use(async ({ ctx, next }) => {
 
 /**
  * Anyone may call. `caller` is the signed-in user, or null. Throws 401 for an invalid Authorization header. An expired
- * session cookie is ignored, because browsers send it without being asked.
+ * session cookie is ignored, because browsers send it automatically.
  */
 export const anyoneOrSignedIn = t.procedure.use(async ({ ctx, next }) => {
   const { caller } = await ctx.identify(null);
@@ -46,7 +46,8 @@ export const anyoneOrSignedIn = t.procedure.use(async ({ ctx, next }) => {
 });
 
 /**
- * A participant of the room `roomName`, found by the `token` that joining returned. Throws 404 "Participant not found".
+ * A participant of the room `roomName`, found by the `token` that they received on joining. Throws 404 "Participant not
+ * found".
  */
 export const inRoom = t.procedure
   .use(({ ctx, next }) => {
@@ -56,7 +57,7 @@ export const inRoom = t.procedure
   .input(
     z.object({
       roomName: z.string().describe('Name of the room'),
-      token: z.string().describe('The token that joining the room returned'),
+      token: z.string().describe('The token that the participant received on joining the room'),
     }),
   )
   .use(async ({ ctx, input, next }) => {
@@ -97,7 +98,7 @@ export const signedInBySession = withCaller.use(({ ctx, next }) => {
 const workspaceId = id.describe('Workspace ID');
 
 /**
- * A member of the workspace `id` whose role is at least `min`, by session or API key. `message` replaces the text
+ * A member of the workspace `id`, with a role of at least `min`, by session or API key. `message` replaces the text
  * "Forbidden" of the 403.
  */
 export function inWorkspace(min: Role, message?: string) {
@@ -107,7 +108,7 @@ export function inWorkspace(min: Role, message?: string) {
   });
 }
 
-/** As `inWorkspace`, by session. Throws 403 for an API key. */
+/** Like `inWorkspace`, but only by session. Throws 403 for an API key. */
 export function inWorkspaceBySession(min: Role) {
   return withActor(min).use(({ ctx, next }) => {
     requireSession(ctx.caller);
@@ -122,7 +123,7 @@ function withActor(min: Role, message?: string) {
     .use(({ ctx, next }) => next({ ctx: { actor: requireRole(ctx.caller, ctx.identity, min, message) } }));
 }
 
-/** As `inWorkspace`, for the analytics path: the contract calls its parameter `workspaceId`. */
+/** Like `inWorkspace`, for the analytics path: the contract calls its parameter `workspaceId`. */
 export function inWorkspaceById(min: Role) {
   return withIdentity('workspaceId')
     .input(z.object({ workspaceId }))

@@ -13,7 +13,10 @@ import { type DeliveryQueue, type NewJob, toRank, toSlowRank } from './queue.ts'
 
 const MAX_EVENTS = 500;
 const MAX_MESSAGES = 1_000;
-/** Server clocks differ: a webhook created just before an event gets it, even if its server's clock is ahead. */
+/**
+ * The clocks of servers differ. With this tolerance, a webhook gets an event that happened just after it was created,
+ * even if the clock of the server that created it is ahead.
+ */
 const CLOCK_TOLERANCE_MS = 5 * SECOND_MS;
 /** The number of pending messages of a workspace above which its rank in the queue grows. */
 const PENDING_UNIT = 50;
@@ -90,7 +93,7 @@ function lockEvents(tx: Tx, max: number): Promise<EventRow[]> {
     where relayed_at is null order by id limit ${max} for update skip locked`;
 }
 
-/** Returns the first events: at least one, whose messages fit in one transaction. */
+/** Returns the first events whose messages together fit into one transaction, but at least one event. */
 function cutBatch(addressed: readonly AddressedEvent[]): AddressedEvent[] {
   let messages = 0;
   const end = addressed.findIndex(({ subscribers }, index) => {
@@ -162,7 +165,10 @@ async function countPending(tx: Tx, workspaceIds: readonly number[]): Promise<Ma
   return new Map(rows.map(({ id, pending }) => [id, pending]));
 }
 
-/** Where a message is queued: in the slow lane if its webhook is slow, else further back for a larger `weight`. */
+/**
+ * Where a message is queued: in the slow lane if its webhook is slow, otherwise in the fast lane, further back if
+ * `weight` is larger.
+ */
 function findPosition(
   { isSlow, failureCount }: { isSlow: boolean; failureCount: number },
   weight: number,

@@ -53,7 +53,7 @@ test('a body that drips in is answered 408, and its connection is cut', async ()
   app.post('/', async () => 'never');
   const text = await readAll(await send(begin));
   expect(text).toContain('408');
-  expect(text).toContain('The request body is too slow');
+  expect(text).toContain('The request body arrived too slowly');
 });
 
 test('a client that goes on sending what was refused unread is cut off', async () => {

@@ -485,7 +485,7 @@ describe('a failed upload leaves nothing behind and can be repeated:', () => {
     await writeAll(socket, Buffer.concat([partHead({ type: 'video/mp4' }), mp4(20_000)]));
     while (await writeAll(socket, Buffer.from('x'))) await delay(10);
     await server.close();
-    expectError(parseAnswer(await said), 408, 'The request body is too slow');
+    expectError(parseAnswer(await said), 408, 'The request body arrived too slowly');
     expect(await traces()).toEqual(NOTHING);
   });
 });
