@@ -14,15 +14,15 @@ export type Database = PrismaClient;
 export type Tx = Prisma.TransactionClient;
 
 /**
- * How the connections of a pool reach PostgreSQL. `session`: each has a session of its own, directly or through a
- * pooler in session mode. `transaction`: a pooler gives each transaction any session.
+ * How the connections of a pool reach PostgreSQL. `session`: each connection has its own session, directly or through a
+ * pooler in session mode. `transaction`: a pooler may run each transaction in a different session.
  */
 export type Pooling = 'session' | 'transaction';
 
 /**
- * What every connection is set to. Generic plans: planning the library list each time would cost 1 to 3 ms. JIT is off,
- * because compiling costs more than our statements do. The time zone is UTC, because the adapter reads and writes
- * timestamps without their offset.
+ * The settings of every connection. It uses generic plans, because planning the library list each time would cost 1 to
+ * 3 ms. JIT is off, because compiling costs more than our statements do. The time zone is UTC, because the adapter
+ * reads and writes timestamps without their offset.
  */
 export const requestSettings: SessionSettings = {
   jit: 'off',
@@ -39,8 +39,8 @@ const RETRY_BACKOFF_MS = 50;
 /**
  * Opens a pool of at most `poolSize` connections, with `requestSettings`. Statements are prepared once per connection.
  *
- * Through a pooler in transaction mode nothing can belong to a connection: statements are not prepared by name, and
- * the role must have the settings.
+ * A pooler in transaction mode does not preserve the state of a session. Through one, statements are not prepared by
+ * name, and the database role must have the settings.
  */
 export function openDatabase(options: {
   connectionString: string;

@@ -1,7 +1,7 @@
 /** Distinguishes an unavailable or overloaded database from a bug in a statement. */
 import { Prisma } from './generated/client.ts';
 
-/** The driver adapter's kinds of connection errors. */
+/** The kinds of errors that the driver adapter reports for connections. */
 const kinds = new Set([
   'DatabaseNotReachable',
   'ConnectionClosed',

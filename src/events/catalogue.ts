@@ -172,7 +172,7 @@ export const eventTexts: { [Type in SentEvent]: EventText<Type> } = {
     },
   },
   'library_item.deleted': {
-    description: 'A file of the media library was deleted by a member or by the retention policy.',
+    description: 'A file was deleted from the media library, by a member or by the retention policy.',
     example: { ...item, deleted_by: 3, deleted_by_name: 'Mia Meyer' },
   },
   'webhook.test': {

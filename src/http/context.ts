@@ -63,8 +63,8 @@ export async function identifyRequest(
 }
 
 /**
- * The credential of a request. The Authorization header wins over the cookie, and the two are never combined. API keys
- * are accepted in the header only.
+ * The credential of a request. The Authorization header takes precedence over the cookie, and the two are never
+ * combined. API keys are accepted only in the header.
  */
 export function readCredential(request: FastifyRequest): { token: string | null; fromCookie: boolean } {
   const { authorization } = request.headers;

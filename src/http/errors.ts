@@ -83,7 +83,7 @@ export function refuseOtherMethods(app: FastifyInstance): () => void {
           sendError(new AppError('METHOD_NOT_ALLOWED', 'Method not allowed'), request, reply);
         },
         handler() {
-          throw new Error('Answered in onRequest');
+          throw new Error('The onRequest hook has already responded');
         },
       });
     }

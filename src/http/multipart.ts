@@ -39,7 +39,7 @@ export function openMultipartBody(
 /**
  * Starts to read `request`. `file` resolves at the beginning of the part named `file`, `fields` at the end of the body.
  * Both reject with 400 for a body that is not multipart, is malformed, ends early or has too many parts. The request is
- * read only as fast as the file is.
+ * read only as fast as the file is consumed.
  */
 function readMultipart(request: IncomingMessage): MultipartUpload {
   const file = Promise.withResolvers<IncomingFile>();

@@ -73,7 +73,7 @@ function findProcedure(caller: unknown, name: string): Call {
   return name.split('.').reduce<unknown>((node, step) => (node as Record<string, unknown>)[step], caller) as Call;
 }
 
-/** Path parameters win over fields of the query or body, so that a body cannot name another workspace. */
+/** Path parameters take precedence over fields of the query or body, so that a body cannot name another workspace. */
 function joinInput(operation: Operation, request: FastifyRequest): Record<string, unknown> {
   const input: Record<string, unknown> = {};
   const { body } = request;

@@ -30,7 +30,7 @@ const POOL_SIZE = 4;
  * instead of 0.7 ms.
  */
 const fetchPlanSettings = { enable_bitmapscan: 'off', enable_sort: 'off', jit: 'off', TimeZone: 'UTC' };
-/** pg-boss passes its whole configuration to its pool, but its type has only some of the pool's options. */
+/** pg-boss passes its whole configuration to its pool, but the type declares only some of the pool's options. */
 const poolOptions = { onConnect: setOnConnect(fetchPlanSettings) };
 const STOP_TIMEOUT_MS = 10_000;
 /** How often the queue looks for jobs whose worker was killed. */

@@ -14,7 +14,7 @@ export const errorSchema = {
     code: { type: 'string', description: 'What is wrong, as a constant for programs', examples: ['NOT_FOUND'] },
     request_id: {
       type: 'string',
-      description: 'Identifies this call in the log of the server',
+      description: "Identifies this call in the server's log",
       examples: ['706dfcfb-d38a-4184-b596-5642486d82e6'],
     },
     issues: {

@@ -28,7 +28,7 @@ export type CreatedServices = {
 
 /**
  * Creates all services and migrates the database. Without DATABASE_URL it starts the embedded PostgreSQL. `cleanup`
- * closes all of them.
+ * closes them.
  */
 export async function createServices(
   config: Config,
@@ -77,7 +77,7 @@ function openPool(config: Config, connectionString: string, log: Log, cleanup: A
     connectionString,
     poolSize: config.DATABASE_POOL_SIZE,
     onError: ({ message }) => {
-      // `pool.end()` resolves before all connections are closed. Stopping the embedded PostgreSQL breaks the rest.
+      // `pool.end()` resolves before all connections are closed. Stopping the embedded PostgreSQL breaks the others.
       if (isClosing) return;
       // Only the message: the error object holds the connection, with its password.
       log.error({ reason: message }, 'A database connection was lost');

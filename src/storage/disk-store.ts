@@ -87,7 +87,7 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
     }
   };
 
-  // If the disk is not mounted, every object seems to be missing, and rows of existing files would be deleted.
+  // Detects a disk that is not mounted. Otherwise every object would seem to be missing, although it exists.
   const assertMounted = () => stat(objects);
 
   return {

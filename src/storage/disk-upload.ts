@@ -51,7 +51,7 @@ function durableFile(handle: FileHandle): Writable {
       reportResult('flush an upload', handle.sync(), done);
     },
     destroy(error, done) {
-      // Wait for a queued write: the file descriptor could otherwise be reused by another file first.
+      // Wait for a queued write. Otherwise another file could get the file descriptor before it runs.
       const closed = lastWrite.catch(() => undefined).then(() => handle.close());
       reportResult('close an upload', closed, (closeError) => done(error ?? closeError ?? null));
     },

@@ -27,7 +27,7 @@ type Row = { key: string; created_at: Date };
 /**
  * Removes discarded objects, unfinished uploads, and objects older than a day that no row refers to. Reads the store
  * and the database in the order of the keys, one page at a time. Rejects if one of them cannot be read; what was
- * removed before stays removed. It is safe to repeat it and to run it concurrently.
+ * removed before stays removed. It is safe to repeat, and to run concurrently.
  */
 export async function sweepStorage({ db, store, clock, log }: Dependencies): Promise<SweepReport> {
   await removeDiscardedObjects({ db, store, log });

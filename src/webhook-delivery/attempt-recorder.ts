@@ -34,7 +34,7 @@ export function startAttemptRecorder({ record, onRecorded, log }: AttemptRecorde
   /** The attempts of failed batches: their transaction may have committed anyway. */
   const uncertain = new WeakSet<Attempt>();
 
-  /** Takes a batch from the queue: one attempt per message, because a second one waits for the next batch. */
+  /** Takes a batch from the queue: one attempt per message, and a second one waits for the next batch. */
   const takeBatch = (): Attempt[] => {
     const batch = new Map<string, Attempt>();
     const rest: Attempt[] = [];

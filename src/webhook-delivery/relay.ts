@@ -1,7 +1,7 @@
 /**
  * The relay: turns events of the event log into messages for the webhooks that subscribe to them, and queues a job for
- * each message. Each batch is one transaction, so that an event is relayed exactly once, however many relays run and
- * whenever one is killed.
+ * each message. Each batch is one transaction, so that an event is relayed exactly once, however many relays run, and
+ * even if one is killed.
  */
 import { randomUUID } from 'node:crypto';
 import { type Clock, SECOND_MS } from '../core/time.ts';
@@ -195,7 +195,7 @@ function markRelayed(tx: Tx, now: Date, batch: readonly AddressedEvent[]) {
 }
 
 /**
- * Queues jobs for the messages that a request has made pending: test messages and resent messages. The more resent
+ * Queues jobs for the messages that an API request has made pending: test messages and resent messages. The more resent
  * messages there are, the further back they are queued. Resolves with their number.
  */
 async function queueUnqueued(tx: Tx, queue: DeliveryQueue): Promise<number> {
