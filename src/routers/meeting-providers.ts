@@ -134,11 +134,11 @@ export const providerCallback = rawOperation({
   tags,
   summary: 'Receive a callback of a meeting provider',
   description:
-    'For meeting providers. A body of at most 1 MiB with any content type, signed by the provider of the connection. ' +
-    'The schema shown here is that of `generic`. 200 means that the callback is stored; sending it again changes ' +
-    'nothing. 401 for a signature that is missing, invalid or expired, which counts towards the rate limit of the ' +
-    'network address. 503 with `Retry-After` (seconds) if too many callbacks of the workspace are waiting, in which ' +
-    'case nothing is stored.',
+    'For meeting providers. Accepts a body of at most 1 MiB with any content type, signed by the provider of the ' +
+    'connection. The schema shown here is that of `generic`. 200 means that the callback is stored; sending it again ' +
+    'changes nothing. 401 for a signature that is missing, invalid or expired, which counts towards the rate limit ' +
+    'of the network address. 503 with `Retry-After` (seconds) if too many callbacks of the workspace are waiting, in ' +
+    'which case nothing is stored.',
   access: connectionOfCallback,
   request: { kind: 'bytes', maxBytes: MAX_CALLBACK_BYTES, schema: GenericEvent },
   response: { kind: 'json', schema: Ok, description: 'The callback is stored' },
