@@ -71,7 +71,7 @@ export function singleLineText(maxLength: number) {
   return boundedText(z.string().trim(), CONTROL_CHARACTER, maxLength);
 }
 
-/** Text with at most `maxLength` code points that may have several lines. It is not trimmed. */
+/** Text of one or more lines with at most `maxLength` code points. It is not trimmed. */
 export function multilineText(maxLength: number) {
   return boundedText(z.string(), CONTROL_EXCEPT_LINE_ENDS, maxLength);
 }

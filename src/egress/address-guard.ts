@@ -32,7 +32,7 @@ export type AddressGuard = {
    */
   refusalOf(url: string): Promise<string | null>;
   /**
-   * Returns the addresses of a host name or IP literal, to connect to. Throws AddressRefused if one of them is not
+   * Resolves a host name or IP literal to the addresses to connect to. Throws AddressRefused if one of them is not
    * allowed, and HostUnresolved if there is none.
    */
   resolve(hostname: string): Promise<ResolvedAddress[]>;

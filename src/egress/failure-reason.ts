@@ -76,7 +76,7 @@ function readCode(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-/** Any other error of Node itself, whose codes begin with ERR_, is our own too. */
+/** Any other error of Node itself, with a code that begins with ERR_, also counts as our own. */
 function isOwnError(code: string): boolean {
   return code === '' || OWN_CODES.has(code) || code.startsWith('ERR_');
 }

@@ -14,7 +14,7 @@ import { defaultTimeouts, leaveBodiesUnread, type OpenBody, type StreamTimeouts 
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether the operation limits the duration of its body itself. */
+    /** Whether the operation itself limits how long its body may take. */
     boundsOwnBody?: boolean;
   }
 }

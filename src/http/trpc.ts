@@ -22,7 +22,7 @@ export async function serveTrpc(app: FastifyInstance, services: Services, router
     createContext: ({ req, res }) => createContext(services, req, res),
     responseMeta({ errors }) {
       const failures = errors.map(fromTrpcError);
-      // A batch has one response. Its Retry-After is the longest of its calls.
+      // A batch has one response. Its Retry-After is the longest of all its calls.
       failures.sort((a, b) => (a.retryAfterSeconds ?? 0) - (b.retryAfterSeconds ?? 0));
       return { headers: Object.assign({}, ...failures.map(headersOf)) };
     },

@@ -49,7 +49,7 @@ export function fileTooLarge(maxBytes: number): AppError {
 }
 
 /**
- * Calls `commit`, which writes the row that refers to a stored object, with the workspace locked. If it throws, removes
+ * Calls `commit`, which locks the workspace and writes the row that refers to a stored object. If it throws, removes
  * the object and throws the same error.
  */
 export async function commitFile<Result>(

@@ -61,7 +61,7 @@ function durableFile(handle: FileHandle): Writable {
 async function writeAll(handle: FileHandle, buffers: Buffer[]): Promise<void> {
   const { bytesWritten } = await handle.writev(buffers);
   const size = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
-  // A nearly full disk accepts only a part. Writing the rest then fails with the error, or succeeds.
+  // A nearly full disk may accept only a part. Writing the rest then succeeds, or fails with the disk's error.
   if (bytesWritten < size) await handle.writeFile(Buffer.concat(buffers).subarray(bytesWritten));
 }
 
@@ -84,8 +84,8 @@ export async function stageCopy(path: string, source: string): Promise<void> {
 }
 
 /**
- * Moves a staged file to `target` below `objects`, and flushes all directories from there up to `objects`. Rejects with
- * the file system's error, and then there is no file at `target`.
+ * Moves a staged file to `target` below `objects`, and flushes all directories from there up to `objects`. If it
+ * rejects, with the file system's error, there is no file at `target`.
  */
 export async function publishFile(staged: string, target: string, objects: string): Promise<void> {
   const directory = dirname(target);

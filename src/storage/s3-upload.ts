@@ -32,8 +32,8 @@ type Upload = { client: S3Client; target: Target; signal: AbortSignal; stop: Abo
  *
  * Rejects with errors of the source unchanged, with the signal's reason after an abort, and otherwise with
  * StorageUnavailableError. On failure the source is destroyed, pending requests are cancelled, and stored data is
- * removed. The last request makes the object readable. An abort has no effect once it is sent, because its outcome
- * would be unknown.
+ * removed. The last request makes the object readable. Once it is sent, an abort has no effect, because the outcome of
+ * that request would be unknown.
  *
  * This does not use the Upload class of lib-storage. After an abort, that class rejects at once while its requests
  * continue, so the object may appear later. For a file of 100 MB it took 51 MiB of memory instead of 18.

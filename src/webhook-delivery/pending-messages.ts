@@ -64,7 +64,7 @@ export async function cancelRemaining(tx: Tx, at: Date, webhook: WebhookRef): Pr
     update webhooks set is_cancelling = false where workspace_id = ${workspaceId} and id = ${webhookId}`;
 }
 
-/** Cancels the next batch of one webhook whose cancellation is not complete. Resolves with whether there was one. */
+/** Cancels the next batch of one webhook whose cancellation is not complete. Resolves with false if there is none. */
 export async function continueCancelling(tx: Tx, at: Date): Promise<boolean> {
   const [webhook] = await tx.$queryRaw<WebhookRef[]>`
     select workspace_id as "workspaceId", id as "webhookId" from webhooks

@@ -56,8 +56,8 @@ type UnqueuedMessage = {
 type RelayServices = { db: Database; clock: Clock; queue: DeliveryQueue };
 
 /**
- * Returns the function that relays one batch, and resolves with whether there may be more. After a failure the batches
- * are smaller, so that an event that cannot be relayed blocks few others.
+ * Returns a function that relays one batch and resolves with true if there may be more to relay. After a failure the
+ * batches are smaller, so that an event that cannot be relayed blocks few others.
  */
 export function createRelay(services: RelayServices): () => Promise<boolean> {
   let max = MAX_EVENTS;
