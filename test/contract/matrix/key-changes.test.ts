@@ -1,4 +1,4 @@
-/** What changes a key or its creator counts from the very next request. */
+/** A change of a key or its creator takes effect on the very next request. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { addKey } from '../scene.ts';
 import { transports } from '../transports.ts';
@@ -6,7 +6,7 @@ import { callAs, findRow, startMatrix } from './start-matrix.ts';
 
 const matrix = startMatrix();
 
-describe.each(transports)('through %s, the next request of a key is refused or admitted after', (_, transport) => {
+describe.each(transports)('over %s', (_, transport) => {
   let key: { id: number; key: string };
 
   const path = (): string => `/api/workspaces/${matrix().scene.workspaceId}`;
@@ -27,7 +27,7 @@ describe.each(transports)('through %s, the next request of a key is refused or a
     expect(await statuses()).toEqual([200, 200]);
   });
 
-  test('it is switched off, and on again', async () => {
+  test('a key is rejected once it is deactivated, and accepted once it is activated again', async () => {
     const { app, scene } = matrix();
     await app.http.patch(toggle(), scene.owner.token, { is_active: 0 });
     expect(await statuses()).toEqual([401, 401]);
@@ -35,13 +35,13 @@ describe.each(transports)('through %s, the next request of a key is refused or a
     expect(await statuses()).toEqual([200, 200]);
   });
 
-  test('it is deleted', async () => {
+  test('a key is rejected once it is deleted', async () => {
     const { app, scene } = matrix();
     await app.http.delete(toggle(), scene.owner.token);
     expect(await statuses()).toEqual([401, 401]);
   });
 
-  test('its creator is removed. It stays off when they join again, and can be switched on only then', async () => {
+  test('a key whose creator was removed works only after they join again and it is activated', async () => {
     const { app, scene } = matrix();
     await app.http.delete(`${path()}/members/${scene.admin.id}`, scene.owner.token);
     expect(await statuses()).toEqual([401, 401]);
@@ -55,7 +55,7 @@ describe.each(transports)('through %s, the next request of a key is refused or a
     expect(await statuses()).toEqual([200, 200]);
   });
 
-  test('its creator is demoted', async () => {
+  test('a key loses the permissions that its creator loses', async () => {
     const { app, scene } = matrix();
     await app.http.patch(`${path()}/members/${scene.admin.id}`, scene.owner.token, { role: 'member' });
     expect(await statuses()).toEqual([200, 200]);
@@ -64,7 +64,7 @@ describe.each(transports)('through %s, the next request of a key is refused or a
       expect((await transport(app, { name: 'webhooks.list', token, input })).status).toBe(403);
   });
 
-  test('its creator deletes their account', async () => {
+  test('a key is rejected once its creator deletes their account', async () => {
     const { app, scene } = matrix();
     const { status } = await app.http.delete('/api/auth/me', scene.admin.token);
     expect(status).toBe(200);
