@@ -75,13 +75,13 @@ function findProcedure(caller: unknown, name: string): Call {
 
 /** Path parameters take precedence over fields of the query or body, so that a body cannot name another workspace. */
 function joinInput(operation: Operation, request: FastifyRequest): Record<string, unknown> {
-  const input: Record<string, unknown> = {};
   const { body } = request;
+  // The whole body, so that an input schema can look at fields that it does not know, as it can in tRPC.
+  const input: Record<string, unknown> = operation.takesBody && isRecord(body) ? { ...body } : {};
   const params = isRecord(request.params) ? request.params : {};
   const query = !operation.takesBody && isRecord(request.query) ? request.query : {};
   for (const [name, type] of operation.fields) {
     if (Object.hasOwn(params, name)) input[name] = parseText(params[name], type);
-    else if (operation.takesBody && isRecord(body) && Object.hasOwn(body, name)) input[name] = body[name];
     // HTML forms send empty fields too, so an empty query parameter counts as absent.
     else if (Object.hasOwn(query, name) && query[name] !== '') input[name] = parseText(query[name], type);
   }

@@ -111,9 +111,9 @@ export function inWorkspace(min: Role, message?: string) {
 /** Like `inWorkspace`, but only by session. Throws 403 for an API key. */
 export function inWorkspaceBySession(min: Role) {
   return withActor(min).use(({ ctx, next }) => {
-    requireSession(ctx.caller);
+    const sessionId = requireSession(ctx.caller);
     requireReadableBody(ctx);
-    return next();
+    return next({ ctx: { sessionId } });
   });
 }
 

@@ -73,7 +73,7 @@ const STATEMENTS: Record<string, number> = {
   'retention.read': 2,
   'retention.set': 2,
   'apiKeys.list': 3,
-  'apiKeys.create': 8,
+  'apiKeys.create': 9,
   'apiKeys.toggle': 9,
   'apiKeys.delete': 5,
   'webhooks.list': 2,
