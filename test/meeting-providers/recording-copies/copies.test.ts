@@ -2,11 +2,11 @@
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { leaseCopies } from '../../../src/features/meeting-providers/recording-copies/copy-queue.ts';
-import { storedKeys } from '../../recordings/recording-fixtures.ts';
 import { eventsOf } from '../../support/events.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeMp4 } from '../../support/media.ts';
 import { closedUrl, type Handler, respond } from '../../support/receiver.ts';
+import { storedKeys } from '../../support/stored-files.ts';
 import { startTestApp } from '../../support/test-app.ts';
 import { addTeam } from '../../support/world.ts';
 import { genericEvent, livekitEgress, livekitFile, vonageArchive, vonageEmptyArchive } from '../adapters/callbacks.ts';
