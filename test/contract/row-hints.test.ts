@@ -36,11 +36,24 @@ test('the hint for a raw operation suggests content of its type', () => {
   expect(hintFor('contacts.export')).not.toContain('content');
 });
 
-test('a row of a feature without rows goes into a new file', () => {
-  expect(rowHints([...names, 'gone.read'])).toMatch(/^test\/contract\/rows\/, a new file /);
+test('the hint for a feature without rows names its two new files and the index of the rows', () => {
+  const others = names.filter((name) => name !== 'retention.read');
+  expect(rowHints(others, ['labels.ts']).split('\n')).toEqual([
+    'test/contract/rows/, a new file with the name of the router: add',
+    '  export const retentionRows: Rows = {',
+    expect.stringMatching(/^ {4}'retention\.read': \{ who: .*\},$/),
+    '  };',
+    'test/contract/operations.ts: import retentionRows, and add ...retentionRows to rows',
+    'test/contract/operations/, a new test file with the name of the router: add',
+    '  testOperations(retentionRows);',
+    '',
+  ]);
 });
 
 test('the hint for a row or path without an operation says to remove it', () => {
+  expect(rowHints([...names, 'gone.read'])).toBe(
+    "test/contract/rows/: remove 'gone.read', which the API does not have\n",
+  );
   expect(rowHints([...names, 'labels.gone'])).toMatch(/: remove 'labels\.gone', which the API does not have\n$/);
   expect(pathHints([...paths, 'GET /api/gone'])).toMatch(/: remove 'GET \/api\/gone', which the API does not have\n$/);
 });
