@@ -1,7 +1,7 @@
 /** Sends errors as HTTP responses. The body has the same format, whichever layer throws the error. */
 import { TRPCError } from '@trpc/server';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { AppError, type ErrorCode } from '../core/errors.ts';
+import { AppError, type ErrorCode, requestCutOff } from '../core/errors.ts';
 import { headersOf, httpStatusOf, toProblem } from '../core/problem.ts';
 import { fromTrpcError, fromUnexpected } from '../trpc/errors.ts';
 import { logFailure } from './log-failure.ts';
@@ -31,7 +31,7 @@ const refusalsByStatus: Record<number, [ErrorCode, string]> = {
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   // An error of the request stream means that the client has disconnected, which is not a bug of the service.
   const wasCutOff = error !== null && error === request.raw.errored;
-  const known = wasCutOff ? new AppError('BAD_REQUEST', 'The request was cut off') : toAppError(error);
+  const known = wasCutOff ? requestCutOff() : toAppError(error);
   const status = httpStatusOf(known);
   logFailure(request.log, known);
   // A malformed URL is refused before the hook that sets this header.

@@ -15,6 +15,7 @@ import { createCallerFactory } from '../trpc/procedures.ts';
 import { createContext, identifyRequest } from './context.ts';
 import { toFastifyPath } from './fastify-path.ts';
 import { parseJsonBodies, refuseOtherBodies, UnreadableBody } from './json-body.ts';
+import { runBounded } from './request-bounds.ts';
 
 const INTEGER = /^(?:0|-?[1-9]\d{0,15})$/;
 const INTEGER_OR_DECIMAL = /^-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?$/;
@@ -34,7 +35,9 @@ export function serveRest(app: FastifyInstance, services: Services, router: AnyT
       // Unknown callers are refused before their body is read. The procedure uses the identity that is found here.
       async onRequest(request, reply) {
         if (operation.credential !== 'required') return;
-        const identity = await identifyRequest(services, request, readWorkspaceId(request));
+        const identity = await runBounded(request, reply, operation, () =>
+          identifyRequest(services, request, readWorkspaceId(request)),
+        );
         identities.set(request, identity);
         if (identity.caller === null) await requireCaller(createContext(services, request, reply), identity);
       },

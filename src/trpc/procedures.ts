@@ -6,6 +6,7 @@ import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 import { findParticipant } from '../auth/participants.ts';
 import { networkOf } from '../auth/rate-limits.ts';
+import { runCall, setCallOwner } from '../core/call-bounds.ts';
 import { notFound, unauthorized } from '../core/errors.ts';
 import type { Role } from '../core/roles.ts';
 import { id } from '../core/validation.ts';
@@ -24,8 +25,14 @@ const t = initTRPC
 
 export const { router, createCallerFactory } = t;
 
+/** Runs a call within bounds of its own. */
+const procedure = t.procedure.use(({ ctx, path, type, next }) => {
+  const [feature = ''] = path.split('.');
+  return runCall(ctx.bounds, { feature, isRead: type === 'query' }, () => next());
+});
+
 /** Anyone may call, signed in or not. */
-export const anyone = t.procedure.use(async ({ ctx, next }) => {
+export const anyone = procedure.use(async ({ ctx, next }) => {
   await limitNetwork(ctx);
   requireReadableBody(ctx);
   return next();
@@ -35,11 +42,14 @@ export const anyone = t.procedure.use(async ({ ctx, next }) => {
  * Anyone may call. `caller` is the signed-in user, or null. Throws 401 for an invalid Authorization header. An expired
  * session cookie is ignored, because browsers send it automatically.
  */
-export const anyoneOrSignedIn = t.procedure.use(async ({ ctx, next }) => {
+export const anyoneOrSignedIn = procedure.use(async ({ ctx, next }) => {
   const { caller } = await ctx.identify(null);
   if (caller === null) await limitNetwork(ctx);
   // Counted by user: a user can create any number of sessions and keys.
-  else await limitCaller(ctx, `user:${caller.userId}`);
+  else {
+    setCallOwner(`user:${caller.userId}`);
+    await limitCaller(ctx, `user:${caller.userId}`);
+  }
   if (caller === null && ctx.hasAuthorization) throw unauthorized();
   requireReadableBody(ctx);
   return next({ ctx: { caller } });
@@ -49,7 +59,7 @@ export const anyoneOrSignedIn = t.procedure.use(async ({ ctx, next }) => {
  * A participant of the room `roomName`, found by the `token` that they received on joining. Throws 404 "Participant not
  * found".
  */
-export const inRoom = t.procedure
+export const inRoom = procedure
   .use(({ ctx, next }) => {
     requireReadableBody(ctx);
     return next();
@@ -67,18 +77,20 @@ export const inRoom = t.procedure
       await limitNetwork(ctx);
       throw notFound('Participant');
     }
+    setCallOwner(`participant:${participant.id}`);
     await limitCaller(ctx, `participant:${participant.id}`);
     return next({ ctx: { participant } });
   });
 
 /** For signing in. Limits the calls per network. The operation itself limits those per email address. */
-export const signingIn = t.procedure.use(async ({ ctx, next }) => {
+export const signingIn = procedure.use(async ({ ctx, next }) => {
+  setCallOwner(`network:${networkOf(ctx.address)}`);
   await ctx.services.limits.consume('signInPerAddress', networkOf(ctx.address), ctx);
   requireReadableBody(ctx);
   return next();
 });
 
-const withCaller = t.procedure.use(async ({ ctx, next }) =>
+const withCaller = procedure.use(async ({ ctx, next }) =>
   next({ ctx: { caller: await requireCaller(ctx, await ctx.identify(null)) } }),
 );
 
@@ -137,7 +149,7 @@ export function inWorkspaceById(min: Role) {
 /** Finds the caller, and their role in the workspace that the input field `parameter` names. Throws 401. */
 function withIdentity(parameter: 'id' | 'workspaceId') {
   const workspaceInput = z.object({ [parameter]: id });
-  return t.procedure.use(async ({ ctx, getRawInput, next }) => {
+  return procedure.use(async ({ ctx, getRawInput, next }) => {
     // An invalid id names no workspace. The input schema refuses it later, once the caller is known.
     const given = workspaceInput.safeParse(await getRawInput().catch(() => undefined));
     const identity = await ctx.identify(given.success ? (given.data[parameter] ?? null) : null);

@@ -3,6 +3,7 @@ import type { Caller } from '../../auth/identify.ts';
 import { hashPassword, isPassword } from '../../auth/passwords.ts';
 import { type AppError, badField, conflict, unauthorized } from '../../core/errors.ts';
 import { isForeignKeyViolation, isUniqueViolation, type Tx, transact } from '../../db/client.ts';
+import { allowLongStatements } from '../../db/time-limits.ts';
 import type { Services } from '../../services.ts';
 import { endMembership } from '../members/end-membership.ts';
 import { insertWorkspace } from '../workspaces/create-workspace.ts';
@@ -81,22 +82,24 @@ async function revokeKeysOf(tx: Tx, userId: number, revokedAt: Date): Promise<vo
  */
 export async function deleteMe({ db, clock }: Services, caller: Caller): Promise<{ ok: true }> {
   try {
-    await transact(db, async (tx) => {
-      // Every change of a member locks the workspace first, so nobody can join or leave meanwhile.
-      const workspaces = await tx.$queryRaw<{ id: number; name: string; owner_id: number }[]>`
+    const remove = () =>
+      transact(db, async (tx) => {
+        // Every change of a member locks the workspace first, so nobody can join or leave meanwhile.
+        const workspaces = await tx.$queryRaw<{ id: number; name: string; owner_id: number }[]>`
         select id, name, owner_id from workspaces
         where id in (select workspace_id from members where user_id = ${caller.userId})
         order by id for no key update`;
-      const owned = workspaces.filter((workspace) => workspace.owner_id === caller.userId).map(({ id }) => id);
-      const others = await tx.member.count({ where: { workspaceId: { in: owned }, NOT: { userId: caller.userId } } });
-      if (others > 0) throw ownsSharedWorkspace();
-      for (const workspace of workspaces) {
-        if (owned.includes(workspace.id)) continue;
-        await endMembership(tx, workspace, { userId: caller.userId, reason: 'account_deleted', at: clock.now() });
-      }
-      await tx.workspace.deleteMany({ where: { id: { in: owned } } });
-      await tx.user.deleteMany({ where: { id: caller.userId } });
-    });
+        const owned = workspaces.filter((workspace) => workspace.owner_id === caller.userId).map(({ id }) => id);
+        const others = await tx.member.count({ where: { workspaceId: { in: owned }, NOT: { userId: caller.userId } } });
+        if (others > 0) throw ownsSharedWorkspace();
+        for (const workspace of workspaces) {
+          if (owned.includes(workspace.id)) continue;
+          await endMembership(tx, workspace, { userId: caller.userId, reason: 'account_deleted', at: clock.now() });
+        }
+        await tx.workspace.deleteMany({ where: { id: { in: owned } } });
+        await tx.user.deleteMany({ where: { id: caller.userId } });
+      });
+    await allowLongStatements(remove);
   } catch (error) {
     // A workspace was transferred to them after the list was read.
     if (isForeignKeyViolation(error)) throw ownsSharedWorkspace();
