@@ -22,7 +22,7 @@ export async function serveTrpc(app: FastifyInstance, services: Services, router
     createContext: ({ req, res }) => createContext(services, req, res),
     responseMeta({ errors }) {
       const failures = errors.map(fromTrpcError);
-      // A batch has one response. Its Retry-After is the longest of all its calls.
+      // A batch has one response. Its Retry-After is the longest of its calls.
       failures.sort((a, b) => (a.retryAfterSeconds ?? 0) - (b.retryAfterSeconds ?? 0));
       return { headers: Object.assign({}, ...failures.map(headersOf)) };
     },
@@ -37,11 +37,13 @@ export async function serveTrpc(app: FastifyInstance, services: Services, router
       reply.header('allow', METHODS.join(', '));
       return done(new AppError('METHOD_NOT_ALLOWED', 'Method not allowed'));
     }
-    // With this header the adapter streams the response, so a procedure could no longer set a cookie or a status.
+    // The adapter streams such a response, so its head is sent before a procedure can set a cookie or a status.
     if (headers['trpc-accept'] !== undefined)
       return done(new AppError('BAD_REQUEST', 'Streamed batches are not supported: use httpBatchLink'));
-    // The adapter responds to other content types with an error format of its own.
-    const isJson = /^application\/json\b/i.test(headers['content-type'] ?? 'application/json');
+    // The adapter responds to other content types, and to a POST without one, with an error format of its own.
+    const isJson = /^application\/json\b/i.test(
+      headers['content-type'] ?? (method === 'POST' ? '' : 'application/json'),
+    );
     if (!isJson) return done(new AppError('UNSUPPORTED_MEDIA_TYPE', 'Content type must be application/json'));
     if (countCalls(request.url) > MAX_BATCH) return done(badRequest(`A batch has at most ${MAX_BATCH} calls`));
     done();

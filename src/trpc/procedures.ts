@@ -6,7 +6,6 @@ import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 import { findParticipant } from '../auth/participants.ts';
 import { networkOf } from '../auth/rate-limits.ts';
-import { runCall, setCallOwner } from '../core/call-bounds.ts';
 import { notFound, unauthorized } from '../core/errors.ts';
 import type { Role } from '../core/roles.ts';
 import { id } from '../core/validation.ts';
@@ -25,14 +24,8 @@ const t = initTRPC
 
 export const { router, createCallerFactory } = t;
 
-/** Runs a call within bounds of its own. */
-const procedure = t.procedure.use(({ ctx, path, type, next }) => {
-  const [feature = ''] = path.split('.');
-  return runCall(ctx.bounds, { feature, isRead: type === 'query' }, () => next());
-});
-
 /** Anyone may call, signed in or not. */
-export const anyone = procedure.use(async ({ ctx, next }) => {
+export const anyone = t.procedure.use(async ({ ctx, next }) => {
   await limitNetwork(ctx);
   requireReadableBody(ctx);
   return next();
@@ -40,26 +33,22 @@ export const anyone = procedure.use(async ({ ctx, next }) => {
 
 /**
  * Anyone may call. `caller` is the signed-in user, or null. Throws 401 for an invalid Authorization header. An expired
- * session cookie is ignored, because browsers send it automatically.
+ * session cookie is ignored, because browsers send it without being asked.
  */
-export const anyoneOrSignedIn = procedure.use(async ({ ctx, next }) => {
+export const anyoneOrSignedIn = t.procedure.use(async ({ ctx, next }) => {
   const { caller } = await ctx.identify(null);
   if (caller === null) await limitNetwork(ctx);
   // Counted by user: a user can create any number of sessions and keys.
-  else {
-    setCallOwner(`user:${caller.userId}`);
-    await limitCaller(ctx, `user:${caller.userId}`);
-  }
+  else await limitCaller(ctx, `user:${caller.userId}`);
   if (caller === null && ctx.hasAuthorization) throw unauthorized();
   requireReadableBody(ctx);
   return next({ ctx: { caller } });
 });
 
 /**
- * A participant of the room `roomName`, found by the `token` that they received on joining. Throws 404 "Participant not
- * found".
+ * A participant of the room `roomName`, found by the `token` that joining returned. Throws 404 "Participant not found".
  */
-export const inRoom = procedure
+export const inRoom = t.procedure
   .use(({ ctx, next }) => {
     requireReadableBody(ctx);
     return next();
@@ -67,7 +56,7 @@ export const inRoom = procedure
   .input(
     z.object({
       roomName: z.string().describe('Name of the room'),
-      token: z.string().describe('The token that the participant received on joining the room'),
+      token: z.string().describe('The token that joining the room returned'),
     }),
   )
   .use(async ({ ctx, input, next }) => {
@@ -77,20 +66,18 @@ export const inRoom = procedure
       await limitNetwork(ctx);
       throw notFound('Participant');
     }
-    setCallOwner(`participant:${participant.id}`);
     await limitCaller(ctx, `participant:${participant.id}`);
     return next({ ctx: { participant } });
   });
 
 /** For signing in. Limits the calls per network. The operation itself limits those per email address. */
-export const signingIn = procedure.use(async ({ ctx, next }) => {
-  setCallOwner(`network:${networkOf(ctx.address)}`);
+export const signingIn = t.procedure.use(async ({ ctx, next }) => {
   await ctx.services.limits.consume('signInPerAddress', networkOf(ctx.address), ctx);
   requireReadableBody(ctx);
   return next();
 });
 
-const withCaller = procedure.use(async ({ ctx, next }) =>
+const withCaller = t.procedure.use(async ({ ctx, next }) =>
   next({ ctx: { caller: await requireCaller(ctx, await ctx.identify(null)) } }),
 );
 
@@ -110,7 +97,7 @@ export const signedInBySession = withCaller.use(({ ctx, next }) => {
 const workspaceId = id.describe('Workspace ID');
 
 /**
- * A member of the workspace `id`, with a role of at least `min`, by session or API key. `message` replaces the text
+ * A member of the workspace `id` whose role is at least `min`, by session or API key. `message` replaces the text
  * "Forbidden" of the 403.
  */
 export function inWorkspace(min: Role, message?: string) {
@@ -120,12 +107,12 @@ export function inWorkspace(min: Role, message?: string) {
   });
 }
 
-/** Like `inWorkspace`, but only by session. Throws 403 for an API key. */
+/** As `inWorkspace`, by session. Throws 403 for an API key. */
 export function inWorkspaceBySession(min: Role) {
   return withActor(min).use(({ ctx, next }) => {
-    const sessionId = requireSession(ctx.caller);
+    requireSession(ctx.caller);
     requireReadableBody(ctx);
-    return next({ ctx: { sessionId } });
+    return next();
   });
 }
 
@@ -135,7 +122,7 @@ function withActor(min: Role, message?: string) {
     .use(({ ctx, next }) => next({ ctx: { actor: requireRole(ctx.caller, ctx.identity, min, message) } }));
 }
 
-/** Like `inWorkspace`, for the analytics path: the contract calls its parameter `workspaceId`. */
+/** As `inWorkspace`, for the analytics path: the contract calls its parameter `workspaceId`. */
 export function inWorkspaceById(min: Role) {
   return withIdentity('workspaceId')
     .input(z.object({ workspaceId }))
@@ -149,7 +136,7 @@ export function inWorkspaceById(min: Role) {
 /** Finds the caller, and their role in the workspace that the input field `parameter` names. Throws 401. */
 function withIdentity(parameter: 'id' | 'workspaceId') {
   const workspaceInput = z.object({ [parameter]: id });
-  return procedure.use(async ({ ctx, getRawInput, next }) => {
+  return t.procedure.use(async ({ ctx, getRawInput, next }) => {
     // An invalid id names no workspace. The input schema refuses it later, once the caller is known.
     const given = workspaceInput.safeParse(await getRawInput().catch(() => undefined));
     const identity = await ctx.identify(given.success ? (given.data[parameter] ?? null) : null);
