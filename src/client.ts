@@ -47,7 +47,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The body of an error response. Proxies in between may answer with another body, so every field is optional. */
+/** The body of an error response. A proxy may answer with a different body, so every field is optional. */
 type ErrorBody = Partial<{ message: string; code: string; request_id: string; issues: ApiIssue[] }>;
 
 export type ClientOptions = {
@@ -157,7 +157,7 @@ export function createClient({ url, token, fetch = globalThis.fetch }: ClientOpt
   });
   const files = createFileOperations(send);
   // The tRPC client is a proxy that treats any property as a router, so the file operations are looked up first. The
-  // type of the proxy is its target's.
+  // assertion adds them to the type, which is that of the target.
   return new Proxy(trpc, {
     get: (target, name, receiver) => Reflect.get(Object.hasOwn(files, name) ? files : target, name, receiver),
   }) as Client;
@@ -198,8 +198,8 @@ function createFileOperations(send: SendRequest): FileOperations {
 }
 
 /**
- * Converts the error of any operation to an `ApiError`. Returns null if the error is not a response of the server, such
- * as a failed connection or an aborted request.
+ * Converts the error of any operation to an `ApiError`. Returns null if the error is not a response of the server, for
+ * example after a failed connection or an aborted request.
  */
 export function toApiError(error: unknown): ApiError | null {
   if (error instanceof ApiError) return error;

@@ -18,7 +18,7 @@ export type MonthOptions = {
   from: Date;
   days: number;
   seed?: number;
-  /** Sets the clock of the service. No call gets an earlier time than the call before. */
+  /** Sets the clock of the service. No call sets an earlier time than the previous call. */
   setTime(time: Date): void;
 };
 

@@ -1,4 +1,6 @@
-/** The format of API keys: `lnx_` and 40 base62 characters. The last six are a checksum of all characters before. */
+/**
+ * The format of API keys: `lnx_` and 40 base62 characters. The last six are a checksum of all characters before them.
+ */
 import { randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
@@ -17,7 +19,7 @@ export function generateApiKey(): string {
   return text + checksumOf(text);
 }
 
-/** CRC-32 in base62, most significant digit first. With it a mistyped or truncated key is rejected without a query. */
+/** CRC-32 in base62, most significant digit first. A mistyped or truncated key is thus rejected without a query. */
 function checksumOf(text: string): string {
   let rest = crc32(text);
   let checksum = '';

@@ -25,9 +25,7 @@ export type Access = { workspaceId: number; role: Role | null };
 /** A member acting in a workspace: the `actor` of all workspace operations. */
 export type Actor = { userId: number; name: string; workspaceId: number; role: Role };
 
-/**
- * `caller` is null without a valid credential. `access` is null if there is no such workspace, or none was asked for.
- */
+/** `caller` is null without a valid credential. `access` is null if the workspace does not exist, or none was given. */
 export type Identity = { caller: Caller | null; access: Access | null };
 
 type Dependencies = { db: Database; clock: Clock; log: Log };
@@ -101,7 +99,7 @@ async function identifyByKey(dependencies: Dependencies, token: string, workspac
 /** Records the first use before the request is answered, and later ones at most once a minute in the background. */
 async function recordUse({ db, clock, log }: Dependencies, key: KeyRow): Promise<void> {
   const now = clock.now();
-  // Of many concurrent calls only the first one writes.
+  // Of several concurrent calls, only the first writes.
   const write = () =>
     db.apiKey.updateMany({
       where: { workspaceId: key.key_workspace_id, id: key.credential_id, lastUsedAt: key.last_used_at },

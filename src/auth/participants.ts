@@ -1,4 +1,4 @@
-/** Finds the participant who is calling from a room, by the token that joining returned. */
+/** Finds the participant who makes a call, by the token that they received on joining the room. */
 import type { Database } from '../db/client.ts';
 import { hashToken, isToken } from './tokens.ts';
 
@@ -19,6 +19,6 @@ export async function findParticipant(db: Database, roomName: string, token: str
     select p.id, p.workspace_id as "workspaceId", p.room_id as "roomId", r.name as "roomName", p.name, p.status
     from participants p join rooms r on r.workspace_id = p.workspace_id and r.id = p.room_id
     where p.token_hash = ${hashToken(token)}`;
-  // Compared here because the name is user input, and PostgreSQL rejects some texts, such as those with a NUL.
+  // Compared here, because the name is user input, and PostgreSQL rejects texts that contain NUL.
   return row?.roomName === roomName ? row : null;
 }

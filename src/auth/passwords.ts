@@ -5,7 +5,9 @@ import { createSemaphore } from '../core/semaphore.ts';
 // The library's default algorithm is argon2id. It cannot be named here: the library's enum is a `const enum`.
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-/** Hashing occupies one of libuv's four threads for 10 ms. Reading and writing files needs these threads too. */
+/**
+ * Hashing occupies one of libuv's four threads for 10 ms. At most two are used, since file access needs threads too.
+ */
 const hashing = createSemaphore(2);
 
 // A hash with the same parameters. Sign-in with an unknown email address is checked against it, so that it takes as

@@ -2,8 +2,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 
 /**
- * What a token is for: `lns_` a session, `lnp_` a participant of a room, `lnr_` the upload of a recording, `lnb_` the
- * cancellation of a booking.
+ * What a token is for: `lns_` for a session, `lnp_` for a participant of a room, `lnr_` for uploading a recording,
+ * `lnb_` for cancelling a booking.
  */
 export type TokenPrefix = 'lns_' | 'lnp_' | 'lnr_' | 'lnb_';
 

@@ -30,7 +30,7 @@ export async function lockWorkspace(
 
 /**
  * Throws 403 unless the user has at least the role `min` in the workspace now. Call it after locking the workspace: a
- * statement that waits for the lock and also reads the role would read the role from before it waited.
+ * single statement that waits for the lock and reads the role would read the role from before the wait.
  */
 export async function requireCurrentRole(
   tx: Tx,

@@ -99,6 +99,11 @@ export function tooManyRequests(message: string, retryAfterSeconds: number): App
   return new AppError('TOO_MANY_REQUESTS', message, { retryAfterSeconds });
 }
 
+/** For a caller that has hung up, who will not see it. */
+export function requestCutOff(): AppError {
+  return badRequest('The request was cut off');
+}
+
 /** 503 for a full queue. */
 export function serviceUnavailable(message: string, retryAfterSeconds: number): AppError {
   return new AppError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds });

@@ -15,17 +15,17 @@ const transitions: Record<RecordingStatus, readonly RecordingStatus[]> = {
 /** The statuses of a recording that is still waiting for its file. */
 export const unfinishedStatuses: RecordingStatus[] = recordingStatuses.filter((status) => !isFinal(status));
 
-/** Whether a recording may go from one status to the other. False if both are the same. */
+/** Whether a recording may change from one status to another. False if both are the same. */
 export function canTransition(from: RecordingStatus, to: RecordingStatus): boolean {
   return transitions[from].includes(to);
 }
 
-/** Whether a recording in this status never changes it again. */
+/** Whether a recording in this status never changes to another one. */
 export function isFinal(status: RecordingStatus): boolean {
   return transitions[status].length === 0;
 }
 
-/** The status column of a recording as a RecordingStatus. */
+/** Converts the status column of a recording. */
 export function toRecordingStatus(text: string): RecordingStatus {
   return toEnum(recordingStatuses, text, 'recording status');
 }

@@ -25,7 +25,7 @@ export function mayChangeRole(actor: Role, target: Role, next: Role): boolean {
   return actor === 'owner' || (actor === 'admin' && target === 'member' && next !== 'owner');
 }
 
-/** The role column of a member as a Role. */
+/** Converts the role column of a member. */
 export function toRole(text: string): Role {
   return toEnum(roles, text, 'role');
 }

@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 export type SealPurpose = 'webhook secret' | 'meeting credentials' | 'recording link';
 
-/** What a sealed text belongs to. It can be opened with the same context only, so copying it elsewhere is useless. */
+/** What a sealed text belongs to. It can be opened only with the same context, so copying it elsewhere is useless. */
 export type SealContext = { workspaceId: number; purpose: SealPurpose };
 
 export type Sealer = {

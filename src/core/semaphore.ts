@@ -9,15 +9,15 @@ export type QueueLimit = {
 
 export type Semaphore = {
   /**
-   * Runs `work` as soon as a slot is free, in the order of the calls, and frees the slot when `work` ends. Settles as
-   * `work` does; rejects with `queueFull()`, without running `work`, if the queue is full.
+   * Runs `work` as soon as a slot is free, in the order of the calls, and frees the slot when `work` ends. Resolves or
+   * rejects with the result of `work`. If the queue is full, rejects with `queueFull()` without running `work`.
    */
   run<Result>(work: () => Promise<Result>): Promise<Result>;
 };
 
 /** A semaphore for each key. It exists only while a call uses it. */
 export type KeyedSemaphore<Key> = {
-  /** As `Semaphore.run`, with the slots and the queue of this key. */
+  /** Like `Semaphore.run`, with the slots and the queue of this key. */
   run<Result>(key: Key, work: () => Promise<Result>): Promise<Result>;
 };
 

@@ -11,8 +11,8 @@ export function isSlug(text: string): boolean {
 }
 
 /**
- * Makes a slug of at most `max` characters from a name: lower-case ASCII letters and digits with single hyphens
- * between. Returns `fallback` if the name has none. The result may be shorter than `slugFormat` requires.
+ * Makes a slug of at most `max` characters from a name: lower-case ASCII letters and digits, with single hyphens
+ * between the words. Returns `fallback` if the name has no words. The result may be shorter than `slugFormat` requires.
  */
 export function toSlug(name: string, fallback: string, max: number): string {
   const words = name

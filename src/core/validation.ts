@@ -4,7 +4,7 @@ import { AppError, type Issue } from './errors.ts';
 
 type RawIssue = z.core.$ZodRawIssue;
 
-/** The JSON names of types that zod calls differently. */
+/** JSON names for the types that have other names in zod. */
 const typeNames: Record<string, string> = { int: 'integer', record: 'object', map: 'object', nan: 'number' };
 
 z.config({ customError: describeIssue });
@@ -46,7 +46,7 @@ function describeRange(issue: RawIssue): string | undefined {
   return `${fieldOf(issue)} must be ${limit}`;
 }
 
-/** Converts a parse failure to a 400 with one issue per field. Its message is that of the first issue. */
+/** Converts a parse failure to a 400 that lists all issues. Its message is that of the first issue. */
 export function toBadRequest(error: z.core.$ZodError): AppError {
   const issues: Issue[] = error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
   return new AppError('BAD_REQUEST', issues[0]?.message ?? 'Bad request', { issues, cause: error });
@@ -59,8 +59,8 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unkn
   return result.data;
 }
 
-// PostgreSQL cannot store NUL, and UTF-8 cannot encode lone surrogates. Other control characters are of no use in a
-// text, except for tabs and line ends in multiline text.
+// PostgreSQL cannot store NUL, and UTF-8 cannot encode lone surrogates. Other control characters have no use in text,
+// except for tabs and line ends in multiline text.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for control characters
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the same, except tab, line feed and carriage return
@@ -71,7 +71,7 @@ export function singleLineText(maxLength: number) {
   return boundedText(z.string().trim(), CONTROL_CHARACTER, maxLength);
 }
 
-/** Text with at most `maxLength` code points that may have several lines. It is not trimmed. */
+/** Text of one or more lines with at most `maxLength` code points. It is not trimmed. */
 export function multilineText(maxLength: number) {
   return boundedText(z.string(), CONTROL_EXCEPT_LINE_ENDS, maxLength);
 }
@@ -107,9 +107,9 @@ export const MAX_NAME_LENGTH = 100;
 export const MAX_EMAIL_LENGTH = 254;
 
 /**
- * An email address, converted to lower case so that its spelling does not matter. It is validated before the
- * conversion, because lower-casing turns some characters into ASCII letters (the Kelvin sign into k) and would turn one
- * address into another.
+ * An email address, converted to lower case so that its case does not matter. It is validated before the conversion,
+ * because lower-casing turns some characters into ASCII letters (the Kelvin sign into k) and would turn one address
+ * into another.
  */
 export const email = z
   .string()

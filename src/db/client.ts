@@ -2,45 +2,55 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PrismaPg } from '@prisma/adapter-pg';
-import pg from 'pg';
+import { BoundedPool, CONNECT_TIMEOUT_MS } from './bounded-pool.ts';
 import { Prisma, PrismaClient } from './generated/client.ts';
 import { type SessionSettings, setOnConnect } from './session-settings.ts';
+import { getTimeLimit, LONG_STATEMENT_MS } from './time-limits.ts';
 
 export { Prisma };
 
 export type Database = PrismaClient;
 
-/** A transaction, or the database itself for functions that may run in either. */
+/** A transaction, or the database itself for functions that work with either. */
 export type Tx = Prisma.TransactionClient;
 
 /**
- * How the connections of a pool reach PostgreSQL. `session`: each has a session of its own, directly or through a
- * pooler in session mode. `transaction`: a pooler gives each transaction any session.
+ * How the connections of a pool reach PostgreSQL. `session`: each connection has its own session, directly or through a
+ * pooler in session mode. `transaction`: a pooler may run each transaction in a different session.
  */
 export type Pooling = 'session' | 'transaction';
 
+const TRANSACTION_TIMEOUT_MS = 30_000;
+const POOL_TIMEOUT_MS = 5_000;
+const STATEMENT_TIMEOUT_MS = 5_000;
+const REQUEST_TIMEOUT_MS = 10_000;
+/** A wait for a lock ends before the time of its statement does. */
+const LOCK_PART = 0.8;
+
 /**
- * What every connection is set to. Generic plans: planning the library list each time would cost 1 to 3 ms. JIT is off,
- * because compiling costs more than our statements do. The time zone is UTC, because the adapter reads and writes
- * timestamps without their offset.
+ * The settings of every connection. It uses generic plans, because planning the library list each time would cost 1 to
+ * 3 ms. JIT is off, because compiling costs more than our statements do. The time zone is UTC, because the adapter
+ * reads and writes timestamps without their offset. `BoundedClient` cancels statements. The timeouts are for a process
+ * that hangs: its statements end, and its transactions are rolled back.
  */
 export const requestSettings: SessionSettings = {
   jit: 'off',
   plan_cache_mode: 'force_generic_plan',
   TimeZone: 'UTC',
+  lock_timeout: String(STATEMENT_TIMEOUT_MS * LOCK_PART),
+  idle_in_transaction_session_timeout: '15000',
+  statement_timeout: String(LONG_STATEMENT_MS),
 };
-
-const TRANSACTION_TIMEOUT_MS = 30_000;
-const POOL_TIMEOUT_MS = 10_000;
 
 const MAX_ATTEMPTS = 5;
 const RETRY_BACKOFF_MS = 50;
 
 /**
  * Opens a pool of at most `poolSize` connections, with `requestSettings`. Statements are prepared once per connection.
+ * Each takes at most 5 s, and those of one request at most 10 s in total, including waits for a connection.
  *
- * Through a pooler in transaction mode nothing can belong to a connection: statements are not prepared by name, and
- * the role must have the settings.
+ * A pooler in transaction mode does not preserve the state of a session. Through one, statements are not prepared by
+ * name, and the database role must have the settings.
  */
 export function openDatabase(options: {
   connectionString: string;
@@ -48,17 +58,29 @@ export function openDatabase(options: {
   pooling?: Pooling;
   /** How long a query waits for a connection, in milliseconds. */
   poolTimeoutMs?: number;
+  /** How long a statement may take, in milliseconds. */
+  statementTimeoutMs?: number;
+  /** How long a request waits for the database in total, in milliseconds. */
+  requestTimeoutMs?: number;
   /** Called when an idle connection is lost. */
   onError: (error: Error) => void;
 }): Database {
-  const { poolTimeoutMs = POOL_TIMEOUT_MS, pooling = 'session' } = options;
+  const {
+    pooling = 'session',
+    poolTimeoutMs = POOL_TIMEOUT_MS,
+    statementTimeoutMs = STATEMENT_TIMEOUT_MS,
+    requestTimeoutMs = REQUEST_TIMEOUT_MS,
+  } = options;
   const ownsSession = pooling === 'session';
-  const pool = new pg.Pool({
-    connectionString: options.connectionString,
-    max: options.poolSize,
-    connectionTimeoutMillis: poolTimeoutMs,
-    ...(ownsSession && { onConnect: setOnConnect(requestSettings) }),
-  });
+  const settings = { ...requestSettings, lock_timeout: String(Math.round(statementTimeoutMs * LOCK_PART)) };
+  const pool = new BoundedPool(
+    {
+      connectionString: options.connectionString,
+      max: options.poolSize,
+      ...(ownsSession && { onConnect: setOnConnect(settings) }),
+    },
+    { queueMs: poolTimeoutMs, statementMs: statementTimeoutMs, requestMs: requestTimeoutMs },
+  );
   // Without a listener, an idle connection that the server closes would end the process.
   pool.on('error', options.onError);
   const adapter = new PrismaPg(pool, {
@@ -70,7 +92,7 @@ export function openDatabase(options: {
   return new PrismaClient({
     adapter,
     errorFormat: 'minimal',
-    transactionOptions: { maxWait: poolTimeoutMs, timeout: TRANSACTION_TIMEOUT_MS },
+    transactionOptions: { maxWait: poolTimeoutMs + CONNECT_TIMEOUT_MS, timeout: TRANSACTION_TIMEOUT_MS },
   });
 }
 
@@ -121,5 +143,6 @@ function isDeadlock(error: unknown): boolean {
  * have no effects outside the transaction.
  */
 export function transact<Result>(db: Database, work: (tx: Tx) => Promise<Result>): Promise<Result> {
-  return retryDeadlocks(() => db.$transaction(work));
+  const options = getTimeLimit() === 'long' ? { timeout: LONG_STATEMENT_MS } : {};
+  return retryDeadlocks(() => db.$transaction(work, options));
 }

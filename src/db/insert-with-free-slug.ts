@@ -2,13 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { Tx } from './client.ts';
 import { onlyRow } from './only-row.ts';
 
-/** How many numbered slugs are tried. Without a limit, somebody could take them all and so block the name. */
+/**
+ * How many numbered slugs are tried. Without a limit, somebody could block a name by taking many of its numbered slugs.
+ */
 const MAX_NUMBERED_ATTEMPTS = 3;
 
 /**
  * Calls `insert` with one slug after another until it returns a row, and returns that row. `insert` returns undefined
  * for a slug that is taken. The slugs are `base`, then `base-2` and so on, then `base` with eight random characters.
- * `counter` identifies the sequence of the numbers.
+ * `counter` names the row of `slug_suffixes` that supplies the numbers.
  */
 export async function insertWithFreeSlug<Row>(
   tx: Tx,

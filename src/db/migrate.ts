@@ -4,8 +4,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { Client, DatabaseError } from 'pg';
+import { type Client, DatabaseError } from 'pg';
 import type { Log } from '../core/log.ts';
+import { connect, describeError } from './connect.ts';
 
 /** The database cannot be migrated. The message is one line for the person who starts the server. */
 export class MigrationError extends Error {
@@ -46,10 +47,11 @@ const NO_TRANSACTION = /^-- lynxroom: no transaction\s*(\n|$)/;
  *
  * Each migration runs in one transaction with its record, so it is applied completely or not at all. A migration whose
  * first line is `-- lynxroom: no transaction` holds one statement that cannot run in a transaction (CREATE INDEX
- * CONCURRENTLY). Its start is recorded first, so that an incomplete one is detected.
+ * CONCURRENTLY). Its start is recorded first, so that an interrupted migration is detected.
  *
- * @param options.connectionString a direct connection to PostgreSQL: a transaction pooler would break the session lock
+ * @param options.connectionString must not lead to a pooler in transaction mode, which would keep the lock
  * @param options.directory the migrations, one directory each; by default those of this repository
+ * @throws UnsuitableDatabaseError if the database cannot be reached
  * @throws MigrationError if a migration fails, was edited after it was applied, is recorded as failed, or is in the
  *   database but not in the directory
  */
@@ -60,7 +62,7 @@ export async function applyMigrations(options: {
 }): Promise<void> {
   const { log } = options;
   const migrations = await readMigrations(options.directory ?? defaultDirectory);
-  const client = await connect(options.connectionString, log);
+  const client = await connect(options.connectionString, 'migrations', log);
   try {
     await takeLock(client, log);
     await client.query('SET statement_timeout = 0');
@@ -71,7 +73,8 @@ export async function applyMigrations(options: {
       log.info({ migration: migration.name, ms: Math.round(performance.now() - startedAt) }, 'Applied a migration');
     }
   } finally {
-    // Ending the session releases the lock.
+    // Ending the session releases the lock too, but a pooler does not end it.
+    await client.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
     await client.end().catch(() => undefined);
   }
 }
@@ -82,31 +85,13 @@ async function readMigrations(directory: string): Promise<Migration[]> {
     const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
     return await Promise.all(names.sort().map((name) => readMigration(directory, name)));
   } catch (cause) {
-    throw new MigrationError(`Failed to read the migrations: ${describe(cause)}`, { cause });
+    throw new MigrationError(`Failed to read the migrations: ${describeError(cause)}`, { cause });
   }
 }
 
 async function readMigration(directory: string, name: string): Promise<Migration> {
   const bytes = await readFile(join(directory, name, 'migration.sql'));
   return { name, sql: bytes.toString('utf8'), checksum: createHash('sha256').update(bytes).digest('hex') };
-}
-
-function describe(error: unknown): string {
-  // A failure to connect to a host with several addresses is an AggregateError without a message.
-  if (error instanceof AggregateError) return error.errors.map(describe).join(', ');
-  return error instanceof Error ? error.message : String(error);
-}
-
-async function connect(connectionString: string, log: Log): Promise<Client> {
-  try {
-    const client = new Client({ connectionString, application_name: 'lynxroom migrations', keepAlive: true });
-    // Without a listener a lost connection would end the process. The next query fails anyway.
-    client.on('error', (error) => log.warn({ reason: error.message }, 'The connection for migrations was lost'));
-    await client.connect();
-    return client;
-  } catch (cause) {
-    throw new MigrationError(`Failed to connect to the database: ${describe(cause)}`, { cause });
-  }
 }
 
 /** Polls, because a session that waits in `pg_advisory_lock` deadlocks with the holder's CREATE INDEX CONCURRENTLY. */
@@ -135,14 +120,14 @@ function findPending(migrations: readonly Migration[], applied: readonly Applied
     }
     if (migration === undefined) {
       throw new MigrationError(
-        `The database is newer than this version, which does not have the migration ${row.migration_name}: ` +
-          'start the newer version',
+        `The database has the migration ${row.migration_name}, which this version does not know: ` +
+          'start a newer version',
       );
     }
     if (migration.checksum !== row.checksum) {
       throw new MigrationError(
         `The migration ${row.migration_name} was edited after it was applied: ` +
-          'restore its file and put the change into a new one',
+          'restore its file and make the change in a new migration',
       );
     }
   }
@@ -165,7 +150,7 @@ async function apply(client: Client, migration: Migration): Promise<void> {
   } catch (cause) {
     const line = findLine(cause, migration.sql);
     const place = line === undefined ? '' : ` at line ${line}`;
-    throw new MigrationError(`The migration ${migration.name} failed${place}: ${describe(cause)}`, { cause });
+    throw new MigrationError(`The migration ${migration.name} failed${place}: ${describeError(cause)}`, { cause });
   }
 }
 
@@ -180,7 +165,7 @@ async function applyWithoutTransaction(client: Client, migration: Migration): Pr
     await client.query(migration.sql);
   } catch (error) {
     await client
-      .query('UPDATE _prisma_migrations SET logs = $2 WHERE id = $1', [id, describe(error)])
+      .query('UPDATE _prisma_migrations SET logs = $2 WHERE id = $1', [id, describeError(error)])
       .catch(() => undefined);
     throw error;
   }

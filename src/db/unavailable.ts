@@ -1,7 +1,7 @@
 /** Distinguishes an unavailable or overloaded database from a bug in a statement. */
 import { Prisma } from './generated/client.ts';
 
-/** The driver adapter's kinds of connection errors. */
+/** The kinds of errors that the driver adapter reports for connections. */
 const kinds = new Set([
   'DatabaseNotReachable',
   'ConnectionClosed',
@@ -20,13 +20,16 @@ const SQL_STATE = /^(?:08|53|57)\w{3}$|^55P03$/;
 /** Prisma's codes: not reachable, connection closed, no connection in time, no transaction in time. */
 const prismaCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2037']);
 
-/** The beginnings of the messages of `pg`'s connection errors, which have neither a code nor a class of their own. */
+/**
+ * The beginnings of the messages of `pg`'s connection errors, which have neither a code nor a class of their own, and
+ * of our own errors.
+ */
 const pgMessages = [
   'timeout exceeded when trying to connect',
   'Connection terminated',
   'Client has encountered a connection error',
   'Client was closed',
-  'Query read timeout',
+  'Statement timeout',
 ];
 
 type AdapterError = { kind?: unknown; originalCode?: unknown };

@@ -32,7 +32,7 @@ export type AddressGuard = {
    */
   refusalOf(url: string): Promise<string | null>;
   /**
-   * Returns the addresses of a host name or IP literal, to connect to. Throws AddressRefused if one of them is not
+   * Resolves a host name or IP literal to the addresses to connect to. Throws AddressRefused if one of them is not
    * allowed, and HostUnresolved if there is none.
    */
   resolve(hostname: string): Promise<ResolvedAddress[]>;
@@ -47,7 +47,7 @@ const FORBIDDEN_IPV4 = subnets(
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
-  // Not in that registry, but within Azure this is an endpoint of the platform.
+  // A public address, but within Azure it is an endpoint of the platform.
   '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',
@@ -63,8 +63,8 @@ const FORBIDDEN_IPV4 = subnets(
 
 /**
  * The range that IANA assigns for the public internet. Outside of it are loopback, link-local and unique local
- * addresses, multicast, NAT64 and IPv4-mapped addresses (also of public IPv4 addresses, since no legitimate name needs
- * that form).
+ * addresses, multicast, NAT64 and IPv4-mapped addresses (even those of public IPv4 addresses, since no legitimate name
+ * needs that form).
  */
 const GLOBAL_UNICAST = subnets('ipv6', '2000::/3');
 

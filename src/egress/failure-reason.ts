@@ -1,4 +1,4 @@
-/** Describes in a sentence for the owner of a URL why there is no response. */
+/** Describes why there is no response, in a sentence for the owner of the URL. */
 import { errors } from 'undici';
 import { AddressRefused, HostUnresolved } from './address-guard.ts';
 
@@ -9,7 +9,10 @@ const BAD_HANDSHAKE = 'TLS: the handshake failed';
 const FAILED = 'The connection failed';
 const NOT_HTTP = 'The response was not valid HTTP';
 
-/** By error code: of the system, of undici, and of OpenSSL (docs.openssl.org/3.5/man1/openssl-verification-options). */
+/**
+ * Reasons by error code of the system, of undici, or of OpenSSL
+ * (docs.openssl.org/3.5/man1/openssl-verification-options).
+ */
 const REASONS: ReadonlyMap<string, string> = new Map([
   ['ECONNREFUSED', 'The connection was refused'],
   ['ECONNRESET', CLOSED],
@@ -33,11 +36,11 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['CERT_REVOKED', 'TLS: the certificate was revoked'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'TLS: the certificate is for another host'],
   ['EPROTO', BAD_HANDSHAKE],
-  // An assertion of undici's parser, such as for a status below 100.
+  // An assertion in undici's parser failed, for example because of a status below 100.
   ['ERR_ASSERTION', NOT_HTTP],
 ]);
 
-/** By the prefix of the error code. */
+/** Reasons by the prefix of the error code. */
 const REASONS_BY_PREFIX: readonly (readonly [prefix: string, reason: string])[] = [
   ['ERR_SSL_', BAD_HANDSHAKE],
   ['ERR_TLS_', BAD_HANDSHAKE],
@@ -45,7 +48,7 @@ const REASONS_BY_PREFIX: readonly (readonly [prefix: string, reason: string])[] 
   ['ERR_SOCKET_', CLOSED],
 ];
 
-/** Codes of errors in our calls, and of resources that this machine has run out of. */
+/** Codes that mean a mistake in our calls, or that this machine has run out of a resource. */
 const OWN_CODES: ReadonlySet<string> = new Set([
   'UND_ERR_INVALID_ARG',
   'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
@@ -58,8 +61,8 @@ const OWN_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns a short sentence without addresses, ports or stacks; null for an error that only this service can
- * cause. If several addresses were tried, `error` is the AggregateError of node:net, which has the code of the first.
+ * Returns a short sentence without addresses, ports or stacks, or null for an error that only this service can cause.
+ * If several addresses were tried, `error` is the AggregateError of node:net, which has the code of the first.
  */
 export function failureReason(error: Error): string | null {
   if (error instanceof AddressRefused || error instanceof HostUnresolved) return error.message;
@@ -73,7 +76,7 @@ function readCode(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-/** Any other error of Node itself, whose codes begin with ERR_, is our own too. */
+/** Any other error of Node itself, with a code that begins with ERR_, also counts as our own. */
 function isOwnError(code: string): boolean {
   return code === '' || OWN_CODES.has(code) || code.startsWith('ERR_');
 }

@@ -5,7 +5,8 @@ import type { AddressGuard } from './address-guard.ts';
 
 /**
  * How long a connection to one address of a host may take before the next address is tried. Node's default of 250 ms is
- * too short for a distant receiver: Node would give up its address, and fail if the others have no route from here.
+ * too short for a distant receiver: Node would give up on its address, and the connection would fail if the other
+ * addresses cannot be reached from here.
  */
 const ADDRESS_TIMEOUT_MS = 2_500;
 
@@ -59,7 +60,7 @@ function withoutFinalDot(options: buildConnector.Options): buildConnector.Option
   return options.hostname.endsWith('.') ? { ...options, servername: options.hostname.slice(0, -1) } : options;
 }
 
-/** With a socket that is closed already, undici would connect again and again until its deadline. */
+/** Given a socket that is already closed, undici would reconnect again and again until the deadline. */
 function connectionReset(): Error {
   return Object.assign(new Error('The connection was closed at once'), { code: 'ECONNRESET' });
 }

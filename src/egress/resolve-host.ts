@@ -9,7 +9,7 @@ export type ResolveHost = (hostname: string) => Promise<ResolvedAddress[]>;
 export type DnsOptions = {
   /** Addresses of DNS servers, with the port unless it is 53. Default: those of this machine. */
   servers?: readonly string[];
-  /** For both families together, in milliseconds. */
+  /** The time limit for both families together, in milliseconds. */
   timeoutMs?: number;
 };
 
@@ -25,7 +25,7 @@ const LOOPBACK: readonly ResolvedAddress[] = [
 /** Queries only the DNS servers of this machine. */
 export const resolveByDns: ResolveHost = createDnsResolver();
 
-/** Queries DNS, then for unknown names the system, which also reads the hosts file. */
+/** Queries DNS. For a name that DNS does not know, asks the system, which also reads the hosts file. */
 export async function resolveByDnsOrSystem(hostname: string): Promise<ResolvedAddress[]> {
   const addresses = await resolveByDns(hostname);
   return addresses.length > 0 ? addresses : resolveBySystem(hostname);
@@ -39,8 +39,8 @@ async function resolveBySystem(hostname: string): Promise<ResolvedAddress[]> {
 /**
  * Queries DNS for A and AAAA records at the same time. It does not use `getaddrinfo`, which blocks one of libuv's four
  * threads until a DNS server responds. Password hashing and file access need those threads. A family without a response
- * in time counts as having no addresses. Simultaneous lookups of a name share one request. Resolves with
- * an empty list if the name has no address.
+ * in time counts as having no addresses. Simultaneous lookups of a name share one query per family. Resolves with an
+ * empty list if the name has no address.
  */
 export function createDnsResolver({ servers, timeoutMs = TIMEOUT_MS }: DnsOptions = {}): ResolveHost {
   const inFlight = new Map<string, Promise<ResolvedAddress[]>>();

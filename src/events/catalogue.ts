@@ -30,8 +30,8 @@ const visitData = z.object({
   room_name: z.string(),
   participant_id: id,
   participant_name: z.string(),
-  user_id: id.nullable().describe('null: a guest'),
-  contact_id: id.nullable().describe('null: a guest without an email address'),
+  user_id: id.nullable().describe('Null for a guest'),
+  contact_id: id.nullable().describe('Null for a guest without an email address'),
   joined_at: unixSeconds,
 });
 
@@ -73,7 +73,7 @@ export const eventShapes = {
     created_at: unixSeconds,
   }),
   'library_item.deleted': itemData.extend({
-    deleted_by: id.nullable().describe('null: deleted by the retention policy'),
+    deleted_by: id.nullable().describe('Null if the retention policy deleted the item'),
     deleted_by_name: z.string().nullable(),
   }),
 } as const;
@@ -172,11 +172,11 @@ export const eventTexts: { [Type in SentEvent]: EventText<Type> } = {
     },
   },
   'library_item.deleted': {
-    description: 'A file of the media library was deleted by a member or by the retention policy.',
+    description: 'A file was deleted from the media library, by a member or by the retention policy.',
     example: { ...item, deleted_by: 3, deleted_by_name: 'Mia Meyer' },
   },
   'webhook.test': {
-    description: 'A member sent a test to this webhook. It is sent whatever events the webhook subscribes to.',
+    description: 'A member tested this webhook. The event is sent whichever events the webhook subscribes to.',
     example: { workspace_id: 7, webhook_id: 4, webhook_name: 'Chat announcements', sent_by: 'Mia Meyer' },
   },
 };

@@ -18,7 +18,7 @@ export async function emitAll(tx: Tx, at: Date, events: readonly NewEvent[]): Pr
   });
 }
 
-/** Adds one event, as `emitAll` does. */
+/** Adds one event, like `emitAll`. */
 export function emit(tx: Tx, at: Date, event: NewEvent): Promise<void> {
   return emitAll(tx, at, [event]);
 }

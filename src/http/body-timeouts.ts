@@ -24,7 +24,7 @@ export function limitBodyTime(app: FastifyInstance, timeouts = defaultTimeouts):
     if (method === 'GET' || method === 'HEAD' || raw.complete || routeOptions.config.boundsOwnBody) return done();
     const timer = setTimeout(() => {
       if (reply.sent) return;
-      sendError(new AppError('REQUEST_TIMEOUT', 'The request body is too slow'), request, reply);
+      sendError(new AppError('REQUEST_TIMEOUT', 'The request body arrived too slowly'), request, reply);
       reply.raw.once('finish', () => raw.destroy());
     }, timeouts.bodyMs);
     raw.once('end', () => clearTimeout(timer));

@@ -10,7 +10,7 @@ import { httpStatusOf, toProblem } from '../core/problem.ts';
 const refusals: Record<string, [ErrorCode, string]> = {
   HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'Request headers are too large'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['PAYLOAD_TOO_LARGE', 'Request body is too large'],
-  ERR_HTTP_REQUEST_TIMEOUT: ['REQUEST_TIMEOUT', 'The request is too slow'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['REQUEST_TIMEOUT', 'The request arrived too slowly'],
 };
 
 /** The `clientErrorHandler` of Fastify. Sends the response and closes the connection. */

@@ -6,6 +6,7 @@ import { isToken } from '../auth/tokens.ts';
 import { type AppError, forbidden } from '../core/errors.ts';
 import type { Services } from '../services.ts';
 import type { Context } from '../trpc/context.ts';
+import { requestBounds } from './request-bounds.ts';
 
 const SESSION_COOKIE = 'session';
 
@@ -23,6 +24,7 @@ export function createContext(
   return {
     services,
     requestId: request.id,
+    bounds: requestBounds(request, reply),
     address: request.ip,
     isDirect: request.headers['x-forwarded-for'] === undefined && request.headers.forwarded === undefined,
     origin: readOrigin(request, services),
@@ -63,8 +65,8 @@ export async function identifyRequest(
 }
 
 /**
- * The credential of a request. The Authorization header wins over the cookie, and the two are never combined. API keys
- * are accepted in the header only.
+ * The credential of a request. The Authorization header takes precedence over the cookie, and the two are never
+ * combined. API keys are accepted only in the header.
  */
 export function readCredential(request: FastifyRequest): { token: string | null; fromCookie: boolean } {
   const { authorization } = request.headers;

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Makes each connection close after its current response once the server is closing. Node itself closes only the
+ * Once the server is closing, makes each connection close after its current response. Node itself closes only the
  * connections that are idle at that moment. The others would stay open until their keep-alive timeout.
  */
 export function closeConnectionsWhenDraining(app: FastifyInstance): void {

@@ -1,24 +1,24 @@
 /** Sends errors as HTTP responses. The body has the same format, whichever layer throws the error. */
 import { TRPCError } from '@trpc/server';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { AppError, type ErrorCode } from '../core/errors.ts';
+import { AppError, type ErrorCode, requestCutOff } from '../core/errors.ts';
 import { headersOf, httpStatusOf, toProblem } from '../core/problem.ts';
 import { fromTrpcError, fromUnexpected } from '../trpc/errors.ts';
 import { logFailure } from './log-failure.ts';
 
-/** Errors of the catalogue for the codes of Fastify's own errors. */
+/** Maps the codes of Fastify's own errors to errors of the catalogue. */
 const fastifyRefusals: Record<string, [ErrorCode, string]> = {
   FST_ERR_BAD_URL: ['BAD_REQUEST', 'Malformed URL'],
   FST_ERR_ASYNC_CONSTRAINT: ['BAD_REQUEST', 'Malformed URL'],
-  FST_ERR_MAX_PARAM_LENGTH: ['URI_TOO_LONG', 'A part of the path is too long'],
+  FST_ERR_MAX_PARAM_LENGTH: ['URI_TOO_LONG', 'A path parameter is too long'],
   FST_ERR_CTP_BODY_TOO_LARGE: ['PAYLOAD_TOO_LARGE', 'Request body is too large'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['UNSUPPORTED_MEDIA_TYPE', 'Content type must be application/json'],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['BAD_REQUEST', 'Request body does not have the announced length'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['BAD_REQUEST', 'Request body does not match its Content-Length'],
   FST_ERR_CTP_INVALID_JSON_BODY: ['BAD_REQUEST', 'Request body must be valid JSON'],
   FST_ERR_CTP_EMPTY_JSON_BODY: ['BAD_REQUEST', 'Request body must not be empty'],
 };
 
-/** The same by status, for other errors of Fastify and its plugins, such as a path that leads out of `/docs`. */
+/** Maps statuses, for other errors of Fastify and its plugins, such as a path that leads out of `/docs`. */
 const refusalsByStatus: Record<number, [ErrorCode, string]> = {
   400: ['BAD_REQUEST', 'Bad request'],
   403: ['NOT_FOUND', 'Not found'],
@@ -31,7 +31,7 @@ const refusalsByStatus: Record<number, [ErrorCode, string]> = {
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   // An error of the request stream means that the client has disconnected, which is not a bug of the service.
   const wasCutOff = error !== null && error === request.raw.errored;
-  const known = wasCutOff ? new AppError('BAD_REQUEST', 'The request was cut off') : toAppError(error);
+  const known = wasCutOff ? requestCutOff() : toAppError(error);
   const status = httpStatusOf(known);
   logFailure(request.log, known);
   // A malformed URL is refused before the hook that sets this header.
@@ -83,7 +83,7 @@ export function refuseOtherMethods(app: FastifyInstance): () => void {
           sendError(new AppError('METHOD_NOT_ALLOWED', 'Method not allowed'), request, reply);
         },
         handler() {
-          throw new Error('Answered in onRequest');
+          throw new Error('The onRequest hook has already responded');
         },
       });
     }

@@ -1,16 +1,16 @@
 /**
  * Frees the memory of received chunks early.
  *
- * Node reads a body in chunks of 64 kB outside of V8's heap. V8 frees them when it collects young garbage, which it
- * does when its own young space is full. Uploads fill that space slowly. Meanwhile the memory outside the heap triggers
- * full collections: one for every 25 MB, each of which takes 35 ms. A collection of young garbage takes less than a
- * millisecond, and frequent ones make the full collections unnecessary. An upload then takes half the CPU time, is
- * twice as fast, and needs less memory (bench/uploads.ts, bench/upload-memory.ts).
+ * Node reads a body in chunks of 64 kB outside of V8's heap. V8 frees them in a minor collection, which it starts when
+ * its young generation is full. Uploads fill the young generation slowly. Meanwhile the memory outside the heap
+ * triggers major collections: one for every 25 MB, each of which takes 35 ms. A minor collection takes less than a
+ * millisecond, and frequent ones make the major ones unnecessary. An upload then takes half the CPU time, is twice as
+ * fast, and needs less memory (bench/uploads.ts, bench/upload-memory.ts).
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** From 6 MiB on, collections are too rare to help. Below 4 MiB, they only move chunks that are still in use. */
+/** From 6 MiB on, minor collections are too rare to help. Below 4 MiB, they only move chunks that are still in use. */
 const INTERVAL_BYTES = 4 * 1024 * 1024;
 
 type Collect = (options: { type: 'minor' }) => void;
@@ -18,7 +18,7 @@ type Collect = (options: { type: 'minor' }) => void;
 const collect = findCollector();
 let sinceLast = 0;
 
-/** Counts the bytes of all bodies, and collects young garbage once for each INTERVAL_BYTES. */
+/** Counts the bytes of all bodies, and runs a minor collection after every INTERVAL_BYTES. */
 export function countBodyBytes(count: number): void {
   sinceLast += count;
   if (sinceLast < INTERVAL_BYTES) return;

@@ -1,6 +1,7 @@
 /** Serves the raw operations that routers declare. */
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type CallBounds, currentCall } from '../core/call-bounds.ts';
 import { AppError, badField } from '../core/errors.ts';
 import type { Services } from '../services.ts';
 import { attachmentDisposition } from '../storage/content-disposition.ts';
@@ -10,17 +11,18 @@ import { createContext, readCredential } from './context.ts';
 import { csvTooLarge, openCsvBody } from './csv-body.ts';
 import { toFastifyPath } from './fastify-path.ts';
 import { openMultipartBody } from './multipart.ts';
+import { keepContext, runBounded } from './request-bounds.ts';
 import { defaultTimeouts, leaveBodiesUnread, type OpenBody, type StreamTimeouts } from './streaming-body.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether the operation limits the duration of its body itself. */
+    /** Whether the operation itself limits how long its body may take. */
     boundsOwnBody?: boolean;
   }
 }
 
 /** An authorized call, which the `onRequest` hook passes to the handler. */
-type Admitted = { call: RawCall; caller: unknown };
+type Admitted = { call: RawCall; caller: unknown; bounds: CallBounds };
 
 /** Registers each operation in its own plugin context, because content type parsers are set per context. */
 export async function serveRawOperations(
@@ -49,6 +51,22 @@ function serveRawOperation(
   else leaveBodiesUnread(scope, timeouts);
   const admitted = new WeakMap<FastifyRequest, Admitted>();
 
+  const handle = async ({ call, caller }: Admitted, request: FastifyRequest, reply: FastifyReply) => {
+    const open = openBody(content, request, services, timeouts);
+    try {
+      const { headers, context } = call;
+      const result = await operation.handle({ services, caller, headers, body: open.body, origin: context.origin });
+      return sendResult(operation.response, result, reply);
+    } catch (error) {
+      const reason = open.fail(error);
+      // The signature of a callback covers its body, so a wrong one is only detected here.
+      if (isUnauthorized(reason)) await limitNetwork(call.context);
+      throw reason;
+    } finally {
+      open.close();
+    }
+  };
+
   scope.route({
     method: operation.method,
     url: toFastifyPath(operation.path),
@@ -57,26 +75,15 @@ function serveRawOperation(
     // Access is checked before the body is read, so that nobody uploads 100 MB only to get a 403.
     async onRequest(request, reply) {
       const call = toRawCall(services, request, reply);
-      admitted.set(request, { call, caller: await access.admit(call) });
+      await runBounded(request, reply, operation, async (bounds) => {
+        admitted.set(request, { call, caller: await access.admit(call), bounds });
+      });
       requireContentType(content, request);
     },
     async handler(request, reply) {
       const found = admitted.get(request);
       if (found === undefined) throw new Error(`${operation.name} was called without its onRequest hook`);
-      const { call, caller } = found;
-      const open = openBody(content, request, services, timeouts);
-      try {
-        const { headers, context } = call;
-        const result = await operation.handle({ services, caller, headers, body: open.body, origin: context.origin });
-        return sendResult(operation.response, result, reply);
-      } catch (error) {
-        const reason = open.fail(error);
-        // The signature of a callback covers its body, so a wrong one is only detected here.
-        if (isUnauthorized(reason)) await limitNetwork(call.context);
-        throw reason;
-      } finally {
-        open.close();
-      }
+      return currentCall.run(found.bounds, () => handle(found, request, reply));
     },
   });
 }
@@ -97,7 +104,10 @@ function toRawCall(services: Services, request: FastifyRequest, reply: FastifyRe
   };
 }
 
-/** Throws 400 if a body is not multipart as required, 415 if it is not CSV as required, and 413 for a large CSV. */
+/**
+ * Throws 400 if a multipart operation gets another content type, 415 if a CSV operation does, and 413 if the CSV is too
+ * large.
+ */
 function requireContentType(content: RawRequest, { headers }: FastifyRequest): void {
   const { 'content-type': type = '', 'content-length': length } = headers;
   if (content.kind === 'multipart' && !/^multipart\/form-data *;/i.test(type))
@@ -135,7 +145,7 @@ function sendResult(response: RawResponse, result: object | AsyncIterable<Buffer
   return reply
     .header('content-type', 'text/csv; charset=utf-8')
     .header('content-disposition', attachmentDisposition(response.filename))
-    .send(Readable.from(result));
+    .send(Readable.from(keepContext(result)));
 }
 
 function isUnauthorized(error: unknown): boolean {

@@ -15,6 +15,7 @@ import { createCallerFactory } from '../trpc/procedures.ts';
 import { createContext, identifyRequest } from './context.ts';
 import { toFastifyPath } from './fastify-path.ts';
 import { parseJsonBodies, refuseOtherBodies, UnreadableBody } from './json-body.ts';
+import { runBounded } from './request-bounds.ts';
 
 const INTEGER = /^(?:0|-?[1-9]\d{0,15})$/;
 const INTEGER_OR_DECIMAL = /^-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?$/;
@@ -34,7 +35,9 @@ export function serveRest(app: FastifyInstance, services: Services, router: AnyT
       // Unknown callers are refused before their body is read. The procedure uses the identity that is found here.
       async onRequest(request, reply) {
         if (operation.credential !== 'required') return;
-        const identity = await identifyRequest(services, request, readWorkspaceId(request));
+        const identity = await runBounded(request, reply, operation, () =>
+          identifyRequest(services, request, readWorkspaceId(request)),
+        );
         identities.set(request, identity);
         if (identity.caller === null) await requireCaller(createContext(services, request, reply), identity);
       },
@@ -73,15 +76,15 @@ function findProcedure(caller: unknown, name: string): Call {
   return name.split('.').reduce<unknown>((node, step) => (node as Record<string, unknown>)[step], caller) as Call;
 }
 
-/** Path parameters win over fields of the query or body, so that a body cannot name another workspace. */
+/** Path parameters take precedence over fields of the query or body, so that a body cannot name another workspace. */
 function joinInput(operation: Operation, request: FastifyRequest): Record<string, unknown> {
-  const input: Record<string, unknown> = {};
   const { body } = request;
+  // The whole body, so that an input schema can look at fields that it does not know, as it can in tRPC.
+  const input: Record<string, unknown> = operation.takesBody && isRecord(body) ? { ...body } : {};
   const params = isRecord(request.params) ? request.params : {};
   const query = !operation.takesBody && isRecord(request.query) ? request.query : {};
   for (const [name, type] of operation.fields) {
     if (Object.hasOwn(params, name)) input[name] = parseText(params[name], type);
-    else if (operation.takesBody && isRecord(body) && Object.hasOwn(body, name)) input[name] = body[name];
     // HTML forms send empty fields too, so an empty query parameter counts as absent.
     else if (Object.hasOwn(query, name) && query[name] !== '') input[name] = parseText(query[name], type);
   }

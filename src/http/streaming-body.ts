@@ -22,7 +22,7 @@ export type StreamTimeouts = {
   drainMs: number;
 };
 
-/** Even the slowest links reach 1 kB/s. It is averaged over half a minute, because such links have pauses. */
+/** Even the slowest links reach 1 kB/s. The rate is averaged over half a minute, because such links have pauses. */
 export const defaultTimeouts: StreamTimeouts = {
   periodMs: 30 * SECOND_MS,
   minBytes: 30_000,
@@ -33,7 +33,9 @@ export const defaultTimeouts: StreamTimeouts = {
 /** A body that is being read. */
 export type OpenBody<Body> = {
   body: Body;
-  /** Stops reading after the handler has failed. Returns the error to report: the one that ended the body, if any. */
+  /**
+   * Stops reading after the handler has failed. Returns the error to report: the one that ended the body, else `error`.
+   */
   fail(error: unknown): unknown;
   /** Releases timers and streams. Called once, whether the handler succeeds or fails. */
   close(): void;
@@ -57,7 +59,7 @@ export function leaveBodiesUnread(app: FastifyInstance, timeouts: StreamTimeouts
 
 /**
  * Yields a response for a client that is still sending. The text is sent at once, but the response ends only after the
- * rest of the body is drained. If the connection were closed before, it would be reset, and the client could lose the
+ * rest of the body is drained. If the connection were closed earlier, it would be reset, and the client could lose the
  * response (RFC 9112 section 9.6).
  */
 async function* respondWhileSending(
@@ -115,7 +117,8 @@ export function guardBody(
   const timer = setInterval(() => {
     const isSlow = inPeriod < minBytes && !wasPaused;
     const isLate = performance.now() - startedAt > totalMs;
-    if (!request.complete && (isSlow || isLate)) stop(new AppError('REQUEST_TIMEOUT', 'The request body is too slow'));
+    if (!request.complete && (isSlow || isLate))
+      stop(new AppError('REQUEST_TIMEOUT', 'The request body arrived too slowly'));
     inPeriod = 0;
     wasPaused = request.isPaused();
   }, periodMs);
@@ -137,7 +140,7 @@ export function pipeBody(request: IncomingMessage, sink: Writable, stop: (reason
       stop(badRequest('The request was cut off'));
       return;
     }
-    // The client closed the connection after the last byte: the body is complete, and its end is in the buffer.
+    // The client closed the connection after the last byte: the body is complete, and its end is still in the buffer.
     request.unpipe(sink);
     for (let rest = request.read(); rest !== null; rest = request.read()) sink.write(rest);
     sink.end();

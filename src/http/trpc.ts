@@ -22,7 +22,7 @@ export async function serveTrpc(app: FastifyInstance, services: Services, router
     createContext: ({ req, res }) => createContext(services, req, res),
     responseMeta({ errors }) {
       const failures = errors.map(fromTrpcError);
-      // A batch has one response. Its Retry-After is the longest of its calls.
+      // A batch has one response. Its Retry-After is the longest of all its calls.
       failures.sort((a, b) => (a.retryAfterSeconds ?? 0) - (b.retryAfterSeconds ?? 0));
       return { headers: Object.assign({}, ...failures.map(headersOf)) };
     },
@@ -37,7 +37,7 @@ export async function serveTrpc(app: FastifyInstance, services: Services, router
       reply.header('allow', METHODS.join(', '));
       return done(new AppError('METHOD_NOT_ALLOWED', 'Method not allowed'));
     }
-    // The adapter streams such a response, so its head is sent before a procedure can set a cookie or a status.
+    // With this header the adapter streams the response, so a procedure could no longer set a cookie or a status.
     if (headers['trpc-accept'] !== undefined)
       return done(new AppError('BAD_REQUEST', 'Streamed batches are not supported: use httpBatchLink'));
     // The adapter responds to other content types, and to a POST without one, with an error format of its own.

@@ -1,4 +1,4 @@
-/** Durable and scheduled jobs with pg-boss, on the PostgreSQL of the service. Each job runs in one of the processes. */
+/** Durable and scheduled jobs with pg-boss, in the service's database. Each job runs in only one of the processes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PgBoss } from 'pg-boss';
 import type { Log } from '../core/log.ts';
@@ -10,7 +10,7 @@ export type ScheduledJob = {
   /** A cron expression, in UTC. */
   cron: string;
   /**
-   * Whether each process also runs the job at startup. It then bypasses the queue, in which a job of a killed process
+   * Whether each process also runs the job at startup. This run bypasses the queue, where the job of a killed process
    * could block it.
    */
   atStart?: boolean;
@@ -26,11 +26,11 @@ export type Jobs = {
 const POOL_SIZE = 4;
 /**
  * Fetching a job should read the head of an index that has the right order. When statistics are outdated, as they often
- * are for a queue, the planner prefers to read and sort all waiting jobs: with some thousand jobs, 10 ms instead of 0.7
- * ms.
+ * are for a queue, the planner prefers to read and sort all waiting jobs. With a few thousand jobs, this takes 10 ms
+ * instead of 0.7 ms.
  */
 const fetchPlanSettings = { enable_bitmapscan: 'off', enable_sort: 'off', jit: 'off', TimeZone: 'UTC' };
-/** pg-boss passes its whole configuration to its pool, but its type has only some of the pool's options. */
+/** pg-boss passes its whole configuration to its pool, but the type declares only some of the pool's options. */
 const poolOptions = { onConnect: setOnConnect(fetchPlanSettings) };
 const STOP_TIMEOUT_MS = 10_000;
 /** How often the queue looks for jobs whose worker was killed. */
@@ -38,7 +38,9 @@ const SUPERVISE_SECONDS = 5;
 /** A job whose process was killed goes to another process after this time. */
 const HEARTBEAT_SECONDS = 30;
 
-/** Starts the queue and its schedule. A failed job is logged, retried twice, and runs again at its next time. */
+/**
+ * Starts the queue and its schedule. A failed job is logged, retried twice, and runs again at its next scheduled time.
+ */
 export async function startJobs(options: {
   connectionString: string;
   schedule: readonly ScheduledJob[];
@@ -64,7 +66,7 @@ export async function startJobs(options: {
     }
   };
   try {
-    // Schedules of an earlier version would fill the queue with jobs that no process runs.
+    // Schedules left by an earlier version would fill the queue with jobs that no process runs.
     for (const { name } of await boss.getSchedules()) {
       if (!schedule.some((job) => job.name === name)) await boss.unschedule(name);
     }

@@ -75,11 +75,11 @@ export function readDeclaredType(partContentType: string | undefined, filename: 
 }
 
 /**
- * Whether the first bytes of a file are recognised as another type than the declared one. `head` is the first
+ * Whether the first bytes of a file are recognised as a type other than the declared one. `head` is the first
  * `HEAD_BYTES` of the file, or the whole of a shorter file.
  *
- * Bytes that are not recognised do not contradict the type: a PDF may begin with up to 1 kB of anything. A file that is
- * valid as two types is accepted as the type that it begins with. This is harmless, because files are served only as
+ * Bytes that are not recognised do not contradict the type: a PDF may begin with up to 1 kB of other data. A file that
+ * is valid as two types is accepted as the type that it begins with. This is harmless, because files are served only as
  * attachments with a fixed type. Never rejects. The work is bounded by the length of the head.
  */
 export async function contradicts(declared: MediaType, head: Uint8Array): Promise<boolean> {

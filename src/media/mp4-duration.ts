@@ -6,12 +6,12 @@
  */
 
 /**
- * The next bytes that the walk needs, by their offset in the file. Each read begins at or after the end of the
- * previous.
+ * The next bytes that the walk needs, by their offset in the file. Each read begins at or after the end of the previous
+ * one.
  */
 type Read = { from: number; length: number };
 
-/** A generator that yields the reads that it needs and is resumed with the bytes of each. */
+/** A generator that yields each read that it needs, and is resumed with the bytes of that read. */
 type Walk<Result> = Generator<Read, Result, Buffer>;
 
 /** A box. `body` is the offset in the file of the first byte of its body, `end` that of the first byte after it. */
@@ -46,7 +46,7 @@ const MAX_READS = 100_000;
 export type Mp4DurationReader = {
   /** Reads the next bytes of the file. Does not keep a reference to `chunk`. */
   push(chunk: Buffer): void;
-  /** Rounded to whole seconds; null if the bytes so far do not contain it. */
+  /** The duration, rounded to whole seconds; null if the bytes so far do not contain it. */
   duration(): number | null;
 };
 

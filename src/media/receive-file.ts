@@ -39,8 +39,8 @@ export type FileRules = {
 type FileProperties = { size: number; sha256: Uint8Array<ArrayBuffer>; duration: number | null };
 
 /**
- * A file in the store, to which no row refers yet. `size` in bytes, `duration` in whole seconds; null if it is not
- * known.
+ * A file in the store, to which no row refers yet. `size` is in bytes. `duration` is in whole seconds, or null if
+ * unknown.
  */
 export type StoredFile = FileProperties & { fileKey: string; type: MediaType };
 
@@ -49,7 +49,7 @@ export function fileTooLarge(maxBytes: number): AppError {
 }
 
 /**
- * Calls `commit`, which writes the row that refers to a stored object, with the workspace locked. If it throws, removes
+ * Calls `commit`, which locks the workspace and writes the row that refers to a stored object. If it throws, removes
  * the object and throws the same error.
  */
 export async function commitFile<Result>(

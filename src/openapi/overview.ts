@@ -3,7 +3,8 @@
 export const description = `Teams share meeting rooms, recordings and a labelled media library inside workspaces.
 
 Fields named \`*_at\` are Unix timestamps in seconds. Flags are 1 and 0. Every error response has the same body:
-\`error\` and \`message\` contain the text, \`code\` is for programs, and \`issues\` lists each invalid field of a 400.
+\`error\` and \`message\` contain the text, \`code\` is a constant for programs, and \`issues\` lists each invalid field
+of a 400.
 If the path names a workspace, errors are checked in this order: 401, 404 for the workspace, 403, 400, 404 for a
 resource in it, 409.
 
@@ -24,5 +25,5 @@ export const tags = [
   ['Meeting providers', 'Connections to meeting providers, which report what happens in rooms.'],
   ['Analytics', 'Metrics of the activity in a workspace.'],
   ['API keys', 'Credentials for programs, each for one workspace. Send a key as `Authorization: Bearer`.'],
-  ['Webhooks', 'URLs to which the service sends the events of a workspace, and the messages and attempts of each.'],
+  ['Webhooks', 'URLs that receive the events of a workspace. The messages and attempts of each can be listed.'],
 ] as const;

@@ -21,7 +21,7 @@ export function createRawEntry(operation: RawOperation, credentials: readonly ob
     security:
       access.credential === 'required'
         ? credentials
-        : // `{}` too, because some callers send a signature that is not declared as a scheme.
+        : // `{}` is included, because some callers send a signature that is not declared as a scheme.
           [{}, ...Object.keys(access.credential.schemes).map((scheme) => ({ [scheme]: [] }))],
     parameters: [...createPathParameters(operation), ...createHeaderParameters(operation)],
     ...(request.kind !== 'none' && { requestBody: { required: true, ...createRequestBody(request, schemas) } }),

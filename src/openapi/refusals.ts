@@ -1,4 +1,4 @@
-/** Error responses in the OpenAPI document: their body, and which statuses an operation can refuse with. */
+/** Error responses in the OpenAPI document: their body, and the error statuses of each operation. */
 import { STATUS_CODES } from 'node:http';
 import type { Operation } from '../trpc/operations.ts';
 import type { RawOperation } from '../trpc/raw-operation.ts';
@@ -14,12 +14,12 @@ export const errorSchema = {
     code: { type: 'string', description: 'What is wrong, as a constant for programs', examples: ['NOT_FOUND'] },
     request_id: {
       type: 'string',
-      description: 'Identifies this call in the log of the server',
+      description: "Identifies this call in the server's log",
       examples: ['706dfcfb-d38a-4184-b596-5642486d82e6'],
     },
     issues: {
       type: 'array',
-      description: 'Each wrong field',
+      description: 'The invalid fields',
       items: {
         type: 'object',
         required: ['path', 'message'],
@@ -66,7 +66,7 @@ const refusals: Record<number, { name: string; description: string; headers?: ob
   },
   500: {
     name: 'InternalServerError',
-    description: 'A fault of the service (report the request id), or the storage service is unavailable (try again)',
+    description: 'A bug in the service (report the request id), or the storage service is unavailable (try again)',
   },
 };
 
@@ -82,7 +82,10 @@ export function createErrorResponses(): Record<string, object> {
   );
 }
 
-/** Returns references to the error responses of a procedure, by status. It declares further statuses in its meta. */
+/**
+ * Returns references to the error responses of a procedure, by status. The procedure declares further statuses in its
+ * `meta`.
+ */
 export function refusalsOf(operation: Operation): Record<string, object> {
   const isInWorkspace = /^\/api\/workspaces\/\{(?:id|workspaceId)\}/.test(operation.path);
   const isWrite = operation.method !== 'GET';

@@ -3,9 +3,9 @@ import { describedEvents, type EventDescription } from '../events/describe-event
 
 const GUIDE = `Verify the signature before you process the message: compute the HMAC-SHA256 of the raw body in
 lower-case hex, with the whole secret (including \`whsec_\`) as the key, and compare it with \`X-Webhook-Signature\` in
-constant time. For 24 hours after a rotation, \`X-Webhook-Signature-Previous\` is the same with the previous secret. The
-headers \`webhook-id\`, \`webhook-timestamp\` and \`webhook-signature\` follow Standard Webhooks, whose libraries verify
-them and also protect against replays.
+constant time. For 24 hours after a rotation, \`X-Webhook-Signature-Previous\` has the signature with the previous
+secret. The headers \`webhook-id\`, \`webhook-timestamp\` and \`webhook-signature\` follow Standard Webhooks, whose
+libraries verify them and also protect against replays.
 
 Respond with 2xx within 10 seconds. Any other response, including a redirect, is a failure. A message that fails is sent
 again after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h, each with up to 20 % of jitter added.
@@ -32,7 +32,7 @@ function listHeaders(event: string): Header[] {
     },
     {
       name: 'X-Webhook-Signature-Previous',
-      description: 'The same with the previous secret, for 24 hours after a rotation',
+      description: 'The same signature with the previous secret, for 24 hours after a rotation',
       example: '0f3d1c5c1f1a7d1c2f7b5bb0ba8fdf1d2ac7b1f8d6bb29b0a5b9c2d6ef1ab334',
       isOptional: true,
     },
@@ -81,8 +81,8 @@ function toEntry({ name, description, schema, example }: EventDescription) {
       requestBody: { required: true, content: { 'application/json': { schema: body, example } } },
       responses: {
         '2XX': { description: 'The message is delivered' },
-        410: { description: 'The receiver wants no more messages. The webhook is deactivated' },
-        default: { description: 'The attempt failed. The message is retried' },
+        410: { description: 'The receiver wants no more messages, and the webhook is deactivated' },
+        default: { description: 'The attempt failed, and the message is retried' },
       },
     },
   };

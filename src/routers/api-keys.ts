@@ -41,18 +41,21 @@ export const apiKeysRouter = router({
     })
     .input(CreateApiKeyInput)
     .output(CreatedApiKeyAnswer)
-    .mutation(async ({ ctx, input }) => ({ apiKey: await createApiKey(ctx.services, ctx.actor, input) })),
+    .mutation(async ({ ctx, input }) => ({
+      apiKey: await createApiKey(ctx.services, ctx.actor, input, ctx.sessionId),
+    })),
 
   toggle: inWorkspaceBySession('admin')
     .meta({
+      refusals: [409],
       openapi: {
         method: 'PATCH',
         path: '/api/workspaces/{id}/api-keys/{keyId}',
         tags,
         summary: 'Activate or deactivate an API key',
         description:
-          'Owner or admin; API keys are not accepted. `is_active` sets the state. Without a body, or with an empty ' +
-          'one, the state is toggled.',
+          'Owner or admin; API keys are not accepted. `is_active` sets the state. `toggle: true`, or an empty or no ' +
+          'body, inverts it. 400 for a body with other fields only. 409 if a revoked key would become active.',
       },
     })
     .input(ToggleApiKeyInput)

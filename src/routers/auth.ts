@@ -89,7 +89,7 @@ export const authRouter = router({
         summary: 'Change the name or password',
         description:
           'Only the fields that are sent change. A new password requires `current_password` and ends all other ' +
-          'sessions.',
+          'sessions. With `end_api_keys: true` it also revokes the API keys that the user created.',
       },
     })
     .input(UpdateMeInput)

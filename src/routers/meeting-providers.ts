@@ -21,7 +21,7 @@ import {
   receiveCallback,
 } from '../features/meeting-providers/ingest/receive-callback.ts';
 import { limitNetwork } from '../trpc/access.ts';
-import { inWorkspace, router } from '../trpc/procedures.ts';
+import { inWorkspace, inWorkspaceBySession, router } from '../trpc/procedures.ts';
 import { type RawAccess, rawOperation } from '../trpc/raw-operation.ts';
 
 const tags = ['Meeting providers'];
@@ -43,7 +43,7 @@ export const connectionsRouter = router({
     .output(ConnectionsAnswer)
     .query(async ({ ctx }) => ({ connections: await listConnections(ctx.services, ctx.actor, ctx.origin) })),
 
-  create: inWorkspace('owner')
+  create: inWorkspaceBySession('owner')
     .meta({
       openapi: {
         method: 'POST',
@@ -51,8 +51,8 @@ export const connectionsRouter = router({
         tags,
         summary: 'Connect a meeting provider',
         description:
-          'Owner only. The provider posts its callbacks to `ingest_url`. vonage and livekit require `credentials`; ' +
-          'for generic the service creates a `secret`, which is returned only here.',
+          'Owner only; API keys are not accepted. The provider posts its callbacks to `ingest_url`. vonage and ' +
+          'livekit require `credentials`; for generic the service creates a `secret`, which is returned only here.',
       },
     })
     .input(CreateConnectionInput)
@@ -61,7 +61,7 @@ export const connectionsRouter = router({
       connection: await createConnection(ctx.services, ctx.actor, input, ctx.origin),
     })),
 
-  rotate: inWorkspace('owner')
+  rotate: inWorkspaceBySession('owner')
     .meta({
       openapi: {
         method: 'POST',
@@ -69,9 +69,9 @@ export const connectionsRouter = router({
         tags,
         summary: 'Replace the credentials of a connection',
         description:
-          'Owner only. vonage and livekit require `credentials`; for generic the service creates a new `secret`, ' +
-          'which is returned only here. Callbacks signed with the previous credentials are accepted for another 24 ' +
-          'hours; even older credentials stop working at once. `ingest_url` stays the same.',
+          'Owner only; API keys are not accepted. vonage and livekit require `credentials`; for generic the service ' +
+          'creates a new `secret`, which is returned only here. Callbacks signed with the previous credentials are ' +
+          'accepted for another 24 hours; even older credentials stop working at once. `ingest_url` stays the same.',
       },
     })
     .input(RotateConnectionInput)
@@ -80,7 +80,7 @@ export const connectionsRouter = router({
       connection: await rotateConnection(ctx.services, ctx.actor, input, ctx.origin),
     })),
 
-  delete: inWorkspace('owner')
+  delete: inWorkspaceBySession('owner')
     .meta({
       openapi: {
         method: 'DELETE',
@@ -88,7 +88,8 @@ export const connectionsRouter = router({
         tags,
         summary: 'Delete a connection',
         description:
-          'Owner only. Its `ingest_url` returns 404 afterwards. Participants and recordings that it reported remain.',
+          'Owner only; API keys are not accepted. Its `ingest_url` returns 404 afterwards. Participants and ' +
+          'recordings that it reported remain.',
       },
     })
     .input(ConnectionInput)
@@ -134,11 +135,11 @@ export const providerCallback = rawOperation({
   tags,
   summary: 'Receive a callback of a meeting provider',
   description:
-    'For meeting providers. A body of at most 1 MiB with any content type, signed by the provider of the connection. ' +
-    'The schema shown here is that of `generic`. 200 means that the callback is stored; sending it again changes ' +
-    'nothing. 401 for a signature that is missing, invalid or expired, which counts towards the rate limit of the ' +
-    'network address. 503 with `Retry-After` (seconds) if too many callbacks of the workspace are waiting, in which ' +
-    'case nothing is stored.',
+    'For meeting providers. Accepts a body of at most 1 MiB with any content type, signed by the provider of the ' +
+    'connection. The schema shown here is that of `generic`. 200 means that the callback is stored; sending it again ' +
+    'changes nothing. 401 for a signature that is missing, invalid or expired, which counts towards the rate limit ' +
+    'of the network address. 503 with `Retry-After` (seconds) if too many callbacks of the workspace are waiting, in ' +
+    'which case nothing is stored.',
   access: connectionOfCallback,
   request: { kind: 'bytes', maxBytes: MAX_CALLBACK_BYTES, schema: GenericEvent },
   response: { kind: 'json', schema: Ok, description: 'The callback is stored' },

@@ -1,12 +1,12 @@
 import { Ok } from '../core/shapes.ts';
 import { changeRole, removeMember } from '../features/members/members.ts';
 import { ChangeRoleInput, MemberAnswer, MemberInput } from '../features/members/schemas.ts';
-import { inWorkspace, router } from '../trpc/procedures.ts';
+import { inWorkspaceBySession, router } from '../trpc/procedures.ts';
 
 const tags = ['Members'];
 
 export const membersRouter = router({
-  changeRole: inWorkspace('admin')
+  changeRole: inWorkspaceBySession('admin')
     .meta({
       openapi: {
         method: 'PATCH',
@@ -14,15 +14,15 @@ export const membersRouter = router({
         tags,
         summary: 'Change the role of a member',
         description:
-          'The owner may give any role to anyone. Giving the role `owner` transfers the workspace and makes the old ' +
-          'owner an admin; 400 for Personal. Admins may promote members to admin.',
+          'API keys are not accepted. The owner may give any role to anyone. Giving the role `owner` transfers the ' +
+          'workspace and makes the old owner an admin; 400 for Personal. Admins may promote members to admin.',
       },
     })
     .input(ChangeRoleInput)
     .output(MemberAnswer)
     .mutation(async ({ ctx, input }) => ({ member: await changeRole(ctx.services, ctx.actor, input) })),
 
-  remove: inWorkspace('member')
+  remove: inWorkspaceBySession('member')
     .meta({
       openapi: {
         method: 'DELETE',
@@ -30,8 +30,9 @@ export const membersRouter = router({
         tags,
         summary: 'Remove a member, or leave',
         description:
-          'Every member except the owner may leave. The owner may remove anyone else; admins may remove members. ' +
-          'Emits `member.left`.',
+          'API keys are not accepted. Every member except the owner may leave. The owner may remove anyone else, ' +
+          'admins may remove members. The API keys of that user in the workspace end. Removing somebody else also ' +
+          'revokes the invite link. Emits `member.left`.',
       },
     })
     .input(MemberInput)

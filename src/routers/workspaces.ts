@@ -11,7 +11,7 @@ import {
   WorkspacesAnswer,
 } from '../features/workspaces/schemas.ts';
 import { deleteWorkspace, listWorkspaces, readWorkspace, renameWorkspace } from '../features/workspaces/workspaces.ts';
-import { inWorkspace, router, signedIn, signedInBySession } from '../trpc/procedures.ts';
+import { inWorkspace, inWorkspaceBySession, router, signedIn, signedInBySession } from '../trpc/procedures.ts';
 
 const tags = ['Workspaces'];
 
@@ -71,33 +71,36 @@ export const workspacesRouter = router({
     .output(WorkspaceAnswer)
     .mutation(async ({ ctx, input }) => ({ workspace: await renameWorkspace(ctx.services, ctx.actor, input) })),
 
-  delete: inWorkspace('owner')
+  delete: inWorkspaceBySession('owner')
     .meta({
       openapi: {
         method: 'DELETE',
         path: '/api/workspaces/{id}',
         tags,
         summary: 'Delete a workspace',
-        description: 'Owner only. Deletes everything in it, including files. 400 for Personal.',
+        description:
+          'Owner only; API keys are not accepted. Deletes everything in it, including files. 400 for Personal.',
       },
     })
     .output(Ok)
     .mutation(({ ctx }) => deleteWorkspace(ctx.services, ctx.actor)),
 
-  invite: inWorkspace('admin')
+  invite: inWorkspaceBySession('admin')
     .meta({
       openapi: {
         method: 'POST',
         path: '/api/workspaces/{id}/invite',
         tags,
         summary: 'Get the invite link',
-        description: 'Owner or admin. Returns the same link until it is revoked.',
+        description:
+          'Owner or admin; API keys are not accepted. Returns the same link until it is revoked, or a member is ' +
+          'removed by another.',
       },
     })
     .output(Invite)
     .mutation(({ ctx }) => getInvite(ctx.services, ctx.actor, appUrlOf(ctx))),
 
-  revokeInvite: inWorkspace('admin')
+  revokeInvite: inWorkspaceBySession('admin')
     .meta({
       openapi: {
         method: 'DELETE',
@@ -105,8 +108,8 @@ export const workspacesRouter = router({
         tags,
         summary: 'Revoke the invite link',
         description:
-          'Owner or admin. Nobody can join with the link any more. The next request for the invite link creates a ' +
-          'new one.',
+          'Owner or admin; API keys are not accepted. Nobody can join with the link any more. The next request for ' +
+          'the invite link creates a new one.',
       },
     })
     .output(Ok)

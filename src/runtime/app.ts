@@ -1,5 +1,5 @@
 /**
- * Builds the HTTP application: mounts every transport on one Fastify instance. It does not listen and reads no
+ * Builds the HTTP application: mounts every transport on one Fastify instance. It does not listen on a port or read the
  * environment.
  */
 import { randomUUID } from 'node:crypto';
@@ -25,7 +25,7 @@ import type { DiskFiles } from '../storage/disk-store.ts';
 export type AppOptions = {
   services: Services;
   logger: FastifyBaseLogger;
-  /** The disk store's files, served under `/files`; absent where downloads come from S3. */
+  /** The disk store's files, served under `/files`; absent if downloads come from S3. */
   files?: DiskFiles | undefined;
   /** Addresses and networks of the proxies whose X-Forwarded-* headers are trusted; `false` for none. */
   trustProxy: boolean | string[];
@@ -55,8 +55,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { services, corsOrigins } = options;
   const app = Fastify({
     loggerInstance: options.logger,
-    // The hook below writes one line for each request. It names the route, because a URL may hold a token or a
-    // signature.
+    // The hook below writes one line for each request. The line has the route instead of the URL, which may contain a
+    // token or a signature.
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     trustProxy: options.trustProxy,

@@ -49,14 +49,18 @@ const encryptionKey = z.string().transform((value, ctx) => {
   return key ?? z.NEVER;
 });
 
+const databaseUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a URL that begins with postgresql://' });
+
 const Environment = z
   .object({
     PORT: wholeNumber(0, 65_535).prefault('3000'),
     HOST: z.string().default('127.0.0.1'),
     DATA_DIR: z.string().default('.data'),
-    DATABASE_URL: z
-      .url({ protocol: /^postgres(ql)?$/, error: 'must be a URL that begins with postgresql://' })
-      .optional(),
+    DATABASE_URL: databaseUrl.optional(),
+    DATABASE_POOLING: z
+      .enum(['session', 'transaction'], { error: 'must be session or transaction' })
+      .default('session'),
+    DATABASE_DIRECT_URL: databaseUrl.optional(),
     DATABASE_POOL_SIZE: wholeNumber(1, 1_000).prefault('10'),
     // Cookies, /docs and download URLs rely on paths that begin at the root.
     PUBLIC_URL: baseUrl
@@ -94,6 +98,14 @@ const Environment = z
   .refine((env) => (env.S3_ACCESS_KEY_ID === undefined) === (env.S3_SECRET_ACCESS_KEY === undefined), {
     path: ['S3_SECRET_ACCESS_KEY'],
     error: 'must be set together with S3_ACCESS_KEY_ID',
+  })
+  .refine((env) => env.DATABASE_URL !== undefined || env.DATABASE_DIRECT_URL === undefined, {
+    path: ['DATABASE_DIRECT_URL'],
+    error: 'can be set only with DATABASE_URL',
+  })
+  .refine((env) => env.DATABASE_POOLING === 'session' || env.DATABASE_DIRECT_URL !== undefined, {
+    path: ['DATABASE_DIRECT_URL'],
+    error: 'must be set with DATABASE_POOLING=transaction: migrations and notifications need a session',
   })
   .refine((env) => env.RUN_WORKER || env.DATABASE_URL !== undefined, {
     path: ['RUN_WORKER'],

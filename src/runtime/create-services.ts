@@ -1,19 +1,17 @@
-/** Creates the services that operations and background work use from a configuration. */
+/** Creates, from a configuration, the services that operations and background work use. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { createRateLimits } from '../auth/rate-limits.ts';
 import type { Log } from '../core/log.ts';
 import { createEncryptionKey, createSealer, readEncryptionKey } from '../core/sealing.ts';
 import { systemClock } from '../core/time.ts';
-import { type Database, openDatabase } from '../db/client.ts';
-import { startEmbeddedPostgres } from '../db/embedded.ts';
-import { applyMigrations } from '../db/migrate.ts';
 import { type AddressPolicy, createAddressGuard, resolveHostFor } from '../egress/address-guard.ts';
 import { createImportLimiter } from '../features/contacts/import-limiter.ts';
 import { createUploadLock } from '../features/recordings/upload-lock.ts';
 import type { Services } from '../services.ts';
 import { createObjectStore, type Storage, type StorageSettings } from '../storage/create-store.ts';
 import type { Config } from './config.ts';
+import { openMigratedDatabase } from './open-migrated-database.ts';
 import { loadOrCreateSecret, SecretFileError } from './secret-file.ts';
 
 const ENCRYPTION_KEY_FILE = 'encryption-key';
@@ -21,23 +19,22 @@ const SIGNING_SECRET_FILE = 'signing-secret';
 
 export type CreatedServices = {
   services: Services;
-  connectionString: string;
+  /** The connection string for sessions that last: the job queue, and LISTEN. */
+  directUrl: string;
   /** The files of the disk store, which the server serves itself; undefined with S3. */
   files: Storage['files'];
 };
 
 /**
- * Creates all services and migrates the database. Without DATABASE_URL it starts the embedded PostgreSQL. Registers on
- * `cleanup` how to close each of them.
+ * Creates all services and migrates the database. Without DATABASE_URL it starts the embedded PostgreSQL. `cleanup`
+ * closes them.
  */
 export async function createServices(
   config: Config,
   log: Log,
   cleanup: AsyncDisposableStack,
 ): Promise<CreatedServices> {
-  const connectionString = config.DATABASE_URL ?? (await startEmbedded(config, log, cleanup));
-  await applyMigrations({ connectionString, log });
-  const db = openPool(config, connectionString, log, cleanup);
+  const { db, directUrl } = await openMigratedDatabase(config, log, cleanup);
   const { store, files } = await createObjectStore(await readStorageSettings(config), systemClock);
   const limits = createRateLimits({
     signInPerEmail: config.RATE_LIMIT_SIGN_IN_PER_EMAIL,
@@ -62,32 +59,7 @@ export async function createServices(
     contactImports: createImportLimiter(),
     settings,
   };
-  return { services, connectionString, files };
-}
-
-async function startEmbedded(config: Config, log: Log, cleanup: AsyncDisposableStack): Promise<string> {
-  const postgres = await startEmbeddedPostgres({ dataDir: config.DATA_DIR, log });
-  cleanup.defer(postgres.stop);
-  return postgres.url;
-}
-
-function openPool(config: Config, connectionString: string, log: Log, cleanup: AsyncDisposableStack): Database {
-  let isClosing = false;
-  const db = openDatabase({
-    connectionString,
-    poolSize: config.DATABASE_POOL_SIZE,
-    onError: ({ message }) => {
-      // `pool.end()` resolves before all connections are closed. Stopping the embedded PostgreSQL breaks the rest.
-      if (isClosing) return;
-      // Only the message: the error object holds the connection, with its password.
-      log.error({ reason: message }, 'A database connection was lost');
-    },
-  });
-  cleanup.defer(() => {
-    isClosing = true;
-    return db.$disconnect();
-  });
-  return db;
+  return { services, directUrl, files };
 }
 
 async function readStorageSettings(config: Config): Promise<StorageSettings> {

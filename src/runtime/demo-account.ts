@@ -70,7 +70,7 @@ async function readExport(path: string, name: string): Promise<string | null> {
 
 async function createKey(services: Services, { user, workspaceId }: ShellEnv): Promise<string> {
   const actor = { userId: user.id, name: user.name, workspaceId, role: 'owner' } as const;
-  return (await createApiKey(services, actor, { name: 'Demo' })).full_key;
+  return (await createApiKey(services, actor, { name: 'Demo' }, null)).full_key;
 }
 
 /** Reads the service's URL from a file that `writeShellEnv` wrote. Returns null if there is no such file. */

@@ -5,9 +5,9 @@ import type { Log } from '../core/log.ts';
 export type Stoppable = { stop(): Promise<void> };
 
 /**
- * Runs `start`, which registers how to stop each part on `cleanup` as soon as that part is started. If `start` fails,
- * the parts that were started are stopped before its error is thrown. A part that fails to stop is logged and does not
- * keep the others from stopping.
+ * Runs `start`, which registers a stop function on `cleanup` for each part as soon as that part is started. If `start`
+ * fails, the parts that were started are stopped before its error is thrown. A part that fails to stop is logged and
+ * does not keep the others from stopping.
  */
 export async function startWithCleanup<Started extends object>(
   log: Log,

@@ -2,6 +2,7 @@
 import pino, { type Logger } from 'pino';
 import { hasErrorCode } from '../core/files.ts';
 import { logSerializers } from '../core/log.ts';
+import { UnsuitableDatabaseError } from '../db/connect.ts';
 import { DataDirInUseError, EmbeddedPostgresError } from '../db/embedded.ts';
 import { MigrationError } from '../db/migrate.ts';
 import { StorageUnavailableError } from '../storage/object-store.ts';
@@ -13,7 +14,7 @@ import { SecretFileError } from './secret-file.ts';
 const SAME_SIGNAL_MS = 1_000;
 
 /** Errors whose message tells the operator what to do. */
-const operatorErrors = [MigrationError, SecretFileError];
+const operatorErrors = [UnsuitableDatabaseError, MigrationError, SecretFileError];
 
 /**
  * Reads the environment and runs `start`, then `onStarted` unless a signal came first. On SIGTERM, SIGINT or SIGHUP it

@@ -1,4 +1,5 @@
 /** The jobs that run on a schedule, in one table. */
+import { allowLongStatements } from '../db/time-limits.ts';
 import { deleteExpiredSessions } from '../features/auth/sessions.ts';
 import { applyPendingCallbacks } from '../features/meeting-providers/ingest/apply-callback.ts';
 import { pruneCallbacks } from '../features/meeting-providers/ingest/callback-store.ts';
@@ -14,14 +15,27 @@ import { pruneMessages, requeueLostMessages } from '../webhook-delivery/maintena
 export function createSchedule(services: Services): ScheduledJob[] {
   return [
     { name: 'storage.remove-discarded', cron: '* * * * *', run: () => removeDiscardedObjects(services) },
-    { name: 'storage.sweep', cron: '17 * * * *', run: () => sweepStorage(services) },
+    { name: 'storage.sweep', cron: '17 * * * *', run: () => allowLongStatements(() => sweepStorage(services)) },
     { name: 'participants.close-silent', cron: '* * * * *', run: () => expireParticipants(services) },
     { name: 'recordings.fail-stuck', cron: '*/5 * * * *', run: () => failStaleRecordings(services) },
-    { name: 'library.retention', cron: '7 2 * * *', atStart: true, run: () => sweepRetention(services) },
-    { name: 'webhooks.requeue-lost', cron: '29 * * * *', run: () => requeueLostMessages(services) },
-    { name: 'webhooks.prune', cron: '11 3 * * *', run: () => pruneMessages(services) },
+    {
+      name: 'library.retention',
+      cron: '7 2 * * *',
+      atStart: true,
+      run: () => allowLongStatements(() => sweepRetention(services)),
+    },
+    {
+      name: 'webhooks.requeue-lost',
+      cron: '29 * * * *',
+      run: () => allowLongStatements(() => requeueLostMessages(services)),
+    },
+    { name: 'webhooks.prune', cron: '11 3 * * *', run: () => allowLongStatements(() => pruneMessages(services)) },
     { name: 'ingest.apply-unapplied', cron: '* * * * *', run: () => applyPendingCallbacks(services) },
-    { name: 'ingest.prune', cron: '23 3 * * *', run: () => pruneCallbacks(services) },
-    { name: 'sessions.remove-ended', cron: '43 3 * * *', run: () => deleteExpiredSessions(services) },
+    { name: 'ingest.prune', cron: '23 3 * * *', run: () => allowLongStatements(() => pruneCallbacks(services)) },
+    {
+      name: 'sessions.remove-ended',
+      cron: '43 3 * * *',
+      run: () => allowLongStatements(() => deleteExpiredSessions(services)),
+    },
   ];
 }

@@ -12,8 +12,8 @@ export class SecretFileError extends Error {
 }
 
 /**
- * Returns the secret in `<directory>/<name>`. If there is none, it stores the result of `create`, readable only by the
- * owner of this process. Processes that start at the same time all get the same secret.
+ * Returns the secret in `<directory>/<name>`. If there is none, stores and returns the result of `create`. Only the
+ * owner of this process can read the file. Processes that start at the same time all get the same secret.
  *
  * @throws SecretFileError if the file is empty
  */

@@ -36,10 +36,10 @@ export function startServer(config: Config, logger: FastifyBaseLogger): Promise<
 /** Starts scheduled jobs, webhook delivery and the copying of recordings. */
 async function startBackgroundWork(
   config: Config,
-  { services, connectionString }: CreatedServices,
+  { services, directUrl }: CreatedServices,
   cleanup: AsyncDisposableStack,
 ): Promise<void> {
-  const jobs = await startJobs({ connectionString, schedule: createSchedule(services), log: services.log });
+  const jobs = await startJobs({ connectionString: directUrl, schedule: createSchedule(services), log: services.log });
   cleanup.defer(jobs.stop);
   const delivery = await startDelivery({ boss: jobs.boss, services, maxInFlight: config.WEBHOOK_CONCURRENCY });
   cleanup.defer(delivery.stop);

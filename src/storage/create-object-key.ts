@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** The prefix of all keys. Its number is the version of their format. */
+/** The prefix of all keys. Its number is the version of the key format. */
 export const OBJECT_KEY_PREFIX = 'v1/';
 
 /** Creates a unique key. It contains no user input. */

@@ -26,7 +26,8 @@ export type OpenedFile = {
 export type DiskFiles = {
   /**
    * Opens the file of a signed URL. `key` is the decoded path after `/files/`, `query` the raw query string. Throws 403
-   * if the URL is expired, altered or malformed, 404 if the object was deleted, and StorageUnavailableError.
+   * if the URL is expired, altered or malformed, 404 if the object was deleted, and StorageUnavailableError if the disk
+   * fails.
    */
   openSigned(key: string, query: string): Promise<OpenedFile>;
 };
@@ -40,8 +41,9 @@ export type DiskStoreOptions = {
 };
 
 /**
- * Uploads are refused if less space is free: a full disk would stop a database on it, and then nothing could be deleted
- * any more. Checked when an upload begins, so concurrent uploads can use part of the reserve.
+ * Uploads are refused if less than this is free. A full disk would stop a database that is on the same disk, and then
+ * files could no longer be deleted either. Checked when an upload begins, so concurrent uploads can use part of the
+ * reserve.
  */
 const RESERVE_BYTES = 256 * 1024 * 1024;
 
@@ -85,7 +87,7 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
     }
   };
 
-  // If the disk is not mounted, every object seems to be missing, and rows of existing files would be deleted.
+  // Detects a disk that is not mounted. Otherwise every object would seem to be missing, although it exists.
   const assertMounted = () => stat(objects);
 
   return {

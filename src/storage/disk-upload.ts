@@ -34,9 +34,9 @@ function diskUnavailable(what: string, cause: unknown): StorageUnavailableError 
 }
 
 /**
- * Creates a stream into `handle` that finishes once all bytes are on disk, and always closes the handle. File streams
- * of node:fs cannot do this: they also flush a file that is about to be discarded, and do not separate errors of the
- * disk from those of the source.
+ * Creates a stream that writes to `handle`, finishes once all bytes are on disk, and always closes the handle. File
+ * streams of node:fs are not suitable: they also flush a file that is about to be discarded, and do not distinguish
+ * errors of the disk from those of the source.
  */
 function durableFile(handle: FileHandle): Writable {
   let lastWrite: Promise<void> = Promise.resolve();
@@ -51,7 +51,7 @@ function durableFile(handle: FileHandle): Writable {
       reportResult('flush an upload', handle.sync(), done);
     },
     destroy(error, done) {
-      // Wait for a queued write: the file descriptor could otherwise be reused by another file first.
+      // Wait for a queued write. Otherwise another file could get the file descriptor before it runs.
       const closed = lastWrite.catch(() => undefined).then(() => handle.close());
       reportResult('close an upload', closed, (closeError) => done(error ?? closeError ?? null));
     },
@@ -61,7 +61,7 @@ function durableFile(handle: FileHandle): Writable {
 async function writeAll(handle: FileHandle, buffers: Buffer[]): Promise<void> {
   const { bytesWritten } = await handle.writev(buffers);
   const size = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
-  // A nearly full disk accepts only a part. Writing the rest then fails with the error, or succeeds.
+  // A nearly full disk may accept only a part. Writing the rest then succeeds, or fails with the disk's error.
   if (bytesWritten < size) await handle.writeFile(Buffer.concat(buffers).subarray(bytesWritten));
 }
 
@@ -84,8 +84,8 @@ export async function stageCopy(path: string, source: string): Promise<void> {
 }
 
 /**
- * Moves a staged file to `target` below `objects`, and flushes all directories between. Rejects with the file system's
- * error, and then there is no file at `target`.
+ * Moves a staged file to `target` below `objects`, and flushes all directories from there up to `objects`. If it
+ * rejects, with the file system's error, there is no file at `target`.
  */
 export async function publishFile(staged: string, target: string, objects: string): Promise<void> {
   const directory = dirname(target);

@@ -1,4 +1,7 @@
-/** Keys contain no user input. The stores still check them, so that a bug elsewhere cannot reach another file. */
+/**
+ * Keys contain no user input. The stores still check them, so that a bug elsewhere cannot make them access another
+ * file.
+ */
 const SEGMENT = /^[a-z0-9_.-]+$/;
 
 /** Whether a key has at most 512 characters of `[a-z0-9/_.-]`, and no empty, `.` or `..` segment. */

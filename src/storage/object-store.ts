@@ -41,8 +41,9 @@ export type ObjectStore = {
   remove(key: string, options?: { signal?: AbortSignal }): Promise<void>;
 
   /**
-   * Returns an absolute URL that serves the object as an attachment, with support for ranges, until it expires; then it
-   * answers 403. URLs of the disk store also accept HEAD. Those of S3 answer 403 to it, because S3 signs the method.
+   * Returns an absolute URL that serves the object as an attachment, with support for ranges, until it expires. After
+   * that, it answers 403. URLs of the disk store also accept HEAD. Those of S3 answer 403 to HEAD, because S3 signs the
+   * method.
    */
   signDownload(key: string, options: DownloadOptions): Promise<string>;
 

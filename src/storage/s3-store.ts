@@ -98,7 +98,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
         const command = new ListObjectsV2Command({ Bucket, Prefix: prefix + keyPrefix, StartAfter });
         const page = await withStoreErrors('list objects', () => client.send(command));
         for (const { Key = '', Size = 0, LastModified = new Date(0) } of page.Contents ?? []) {
-          // The sweep compares sorted lists. It would take objects that are out of order for orphans.
+          // The sweep compares sorted lists. It would mistake objects that are out of order for orphans.
           if (Key <= last) throw new StorageUnavailableError('The object store listed keys out of order', undefined);
           last = Key;
           const key = Key.slice(prefix.length);
@@ -140,12 +140,13 @@ function clientConfig(options: S3StoreOptions, endpoint: string | undefined): S3
     maxAttempts: MAX_ATTEMPTS,
     requestChecksumCalculation: checksums,
     responseChecksumValidation: checksums,
-    // Waiting for `100 Continue` would take a new connection for each part, and delay an abort until the wait is over.
+    // Waiting for `100 Continue` would need a new connection for each part, and delay an abort until the wait is over.
     expectContinueHeader: false,
     requestHandler: {
       connectionTimeout: options.connectTimeoutMs ?? 3000,
       socketTimeout: options.idleTimeoutMs ?? 20_000,
-      // Each upload has at most two requests. With a limit here, waiting for a socket would count as connecting.
+      // Each upload has at most two requests. With a limit here, waiting for a socket would count toward the connection
+      // timeout.
       httpAgent: agent,
       httpsAgent: agent,
     },

@@ -26,17 +26,17 @@ type Target = ObjectLocation & { ContentType: string };
 type Upload = { client: S3Client; target: Target; signal: AbortSignal; stop: AbortController };
 
 /**
- * Streams `source` into one object: with one request below 8 MiB, else with a multipart upload, two parts at a time.
- * Needs at most two part buffers (16 MiB) and one chunk of the source, for any size: the buffers are reused, and
+ * Streams `source` into one object: with one request below 8 MiB, otherwise with a multipart upload, two parts at a
+ * time. Needs at most two part buffers (16 MiB) and one chunk of the source, for any size: the buffers are reused, and
  * reading pauses while both are being sent.
  *
- * Rejects with errors of the source unchanged, with the signal's reason after an abort, else with
+ * Rejects with errors of the source unchanged, with the signal's reason after an abort, and otherwise with
  * StorageUnavailableError. On failure the source is destroyed, pending requests are cancelled, and stored data is
- * removed. The last request makes the object readable. An abort has no effect once it is sent, because its outcome
- * would be unknown.
+ * removed. The last request makes the object readable. Once it is sent, an abort has no effect, because the outcome of
+ * that request would be unknown.
  *
- * This does not use the Upload class of lib-storage. After an abort it rejects at once while its requests continue, so
- * that the object may appear later, and for 100 MB it took 51 MiB of memory instead of 18.
+ * This does not use the Upload class of lib-storage. After an abort, that class rejects at once while its requests
+ * continue, so the object may appear later. For a file of 100 MB it took 51 MiB of memory instead of 18.
  */
 export async function uploadStream(
   client: S3Client,

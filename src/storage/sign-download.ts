@@ -11,7 +11,7 @@ const extensions: Record<string, string> = { 'application/pdf': '.pdf', 'video/m
 type Presented = Pick<DownloadOptions, 'filename' | 'contentType' | 'origin'>;
 
 /**
- * Returns a URL that serves the object as an attachment for 15 minutes, and when it expires (Unix timestamp in
+ * Returns a URL that serves the object as an attachment for 15 minutes, and its expiry time (Unix timestamp in
  * seconds). Throws STORAGE_UNAVAILABLE.
  */
 export async function signDownload(

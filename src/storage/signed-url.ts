@@ -28,8 +28,8 @@ export function createUrlSigner(secret: string, clock: Clock): UrlSigner {
     throw new RangeError(`The signing secret must have at least ${MIN_SECRET_LENGTH} characters`);
   }
 
-  // Encoded as a JSON array, so that different values never result in the same text. The first entry separates this use
-  // of the secret from others.
+  // Encoded as a JSON array, so that different values never result in the same text. The first entry distinguishes this
+  // use of the secret from others.
   const signatureOf = (grant: SignedGrant, expires: string): string =>
     createHmac('sha256', secret)
       .update(JSON.stringify(['download', grant.key, expires, grant.filename, grant.contentType]))

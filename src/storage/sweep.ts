@@ -14,7 +14,9 @@ type Dependencies = { db: Database; store: ObjectStore; clock: Clock; log: Log }
 /** What a sweep found. Orphans were removed. Rows without an object are only reported: nothing can restore them. */
 export type SweepReport = { objects: number; orphans: number; rowsWithoutObject: number };
 
-/** Uploads take less time (`totalMs` in http/streaming-body.ts), so older objects without a row will never get one. */
+/**
+ * No upload takes this long (`totalMs` in http/streaming-body.ts), so an older object without a row will never get one.
+ */
 const UNFINISHED_AGE_MS = 24 * HOUR_MS;
 const PAGE_SIZE = 500;
 /** Sorts after every key in byte order. */
@@ -25,7 +27,7 @@ type Row = { key: string; created_at: Date };
 /**
  * Removes discarded objects, unfinished uploads, and objects older than a day that no row refers to. Reads the store
  * and the database in the order of the keys, one page at a time. Rejects if one of them cannot be read; what was
- * removed before stays removed. It is safe to repeat it and to run it concurrently.
+ * removed before stays removed. It is safe to repeat, and to run concurrently.
  */
 export async function sweepStorage({ db, store, clock, log }: Dependencies): Promise<SweepReport> {
   await removeDiscardedObjects({ db, store, log });

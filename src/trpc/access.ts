@@ -1,6 +1,7 @@
 /** Access checks that procedures and raw operations share. */
 import type { Actor, Caller, Identity } from '../auth/identify.ts';
 import { networkOf } from '../auth/rate-limits.ts';
+import { setCallOwner } from '../core/call-bounds.ts';
 import { forbidden, notFound, unauthorized } from '../core/errors.ts';
 import { isAtLeast, type Role } from '../core/roles.ts';
 import type { Context } from './context.ts';
@@ -11,6 +12,7 @@ export async function requireCaller(context: Context, { caller }: Identity): Pro
     await limitNetwork(context);
     throw unauthorized();
   }
+  setCallOwner(`user:${caller.userId}`);
   const { kind, id } = caller.credential;
   await limitCaller(context, `${kind}:${id}`);
   return caller;
@@ -18,6 +20,7 @@ export async function requireCaller(context: Context, { caller }: Identity): Pro
 
 /** Counts a call without a valid credential against the caller's network. Throws 429 for too many. */
 export function limitNetwork(context: Context): Promise<void> {
+  setCallOwner(`network:${networkOf(context.address)}`);
   return context.services.limits.consume('publicPerAddress', networkOf(context.address), context);
 }
 

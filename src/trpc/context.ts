@@ -2,6 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { OpenApiMeta } from 'trpc-to-openapi';
 import type { Identity } from '../auth/identify.ts';
+import type { RequestBounds } from '../core/call-bounds.ts';
 import type { AppError } from '../core/errors.ts';
 import type { Services } from '../services.ts';
 
@@ -12,6 +13,8 @@ export const currentRequestId = new AsyncLocalStorage<string>();
 export type Context = {
   services: Services;
   requestId: string;
+  /** What the calls of the request share. */
+  bounds: RequestBounds;
   /** The caller's network address. */
   address: string;
   /** Whether the call came without a forwarding header, so that `address` is not a proxy's. */

@@ -7,7 +7,7 @@ import { httpStatusOf, internalError, toProblem } from '../core/problem.ts';
 import { toBadRequest } from '../core/validation.ts';
 import { isUnavailable } from '../db/unavailable.ts';
 
-/** Errors of the catalogue for the codes of tRPC's own errors. Any other code means a bug. */
+/** Maps the codes of tRPC's own errors to errors of the catalogue. Any other code means a bug. */
 const trpcRefusals: Partial<Record<TRPCError['code'], [ErrorCode, string]>> = {
   BAD_REQUEST: ['BAD_REQUEST', 'Bad request'],
   NOT_FOUND: ['NOT_FOUND', 'Not found'],
@@ -41,7 +41,9 @@ export function fromUnexpected(cause: unknown): AppError {
     : internalError(cause);
 }
 
-/** Returns the error in tRPC's format. `data` has the error body of REST, the HTTP status and the procedure's path. */
+/**
+ * Returns the error in tRPC's format. `data` contains the error body of REST, the HTTP status and the procedure's path.
+ */
 export function toTrpcShape(error: TRPCError, path: string | undefined, requestId: string) {
   const known = fromTrpcError(error);
   return {

@@ -33,7 +33,7 @@ export function listOperations(router: AnyTRPCRouter): Operation[] {
     const { openapi, successStatus, credential = 'none', refusals = [] } = (definition.meta ?? {}) as Meta;
     if (!openapi) return [];
     const { method, path, protect = true } = openapi;
-    // Every procedure of a builder has `inputs`, though the public type lacks it. trpc-to-openapi reads it too.
+    // Every procedure has `inputs` at run time, although the public type lacks it. trpc-to-openapi reads it too.
     const { inputs } = definition as unknown as { inputs: readonly z.ZodType[] };
     return [
       {

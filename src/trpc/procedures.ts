@@ -6,6 +6,7 @@ import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 import { findParticipant } from '../auth/participants.ts';
 import { networkOf } from '../auth/rate-limits.ts';
+import { runCall, setCallOwner } from '../core/call-bounds.ts';
 import { notFound, unauthorized } from '../core/errors.ts';
 import type { Role } from '../core/roles.ts';
 import { id } from '../core/validation.ts';
@@ -24,8 +25,14 @@ const t = initTRPC
 
 export const { router, createCallerFactory } = t;
 
+/** Runs a call within bounds of its own. */
+const procedure = t.procedure.use(({ ctx, path, type, next }) => {
+  const [feature = ''] = path.split('.');
+  return runCall(ctx.bounds, { feature, isRead: type === 'query' }, () => next());
+});
+
 /** Anyone may call, signed in or not. */
-export const anyone = t.procedure.use(async ({ ctx, next }) => {
+export const anyone = procedure.use(async ({ ctx, next }) => {
   await limitNetwork(ctx);
   requireReadableBody(ctx);
   return next();
@@ -33,22 +40,26 @@ export const anyone = t.procedure.use(async ({ ctx, next }) => {
 
 /**
  * Anyone may call. `caller` is the signed-in user, or null. Throws 401 for an invalid Authorization header. An expired
- * session cookie is ignored, because browsers send it without being asked.
+ * session cookie is ignored, because browsers send it automatically.
  */
-export const anyoneOrSignedIn = t.procedure.use(async ({ ctx, next }) => {
+export const anyoneOrSignedIn = procedure.use(async ({ ctx, next }) => {
   const { caller } = await ctx.identify(null);
   if (caller === null) await limitNetwork(ctx);
   // Counted by user: a user can create any number of sessions and keys.
-  else await limitCaller(ctx, `user:${caller.userId}`);
+  else {
+    setCallOwner(`user:${caller.userId}`);
+    await limitCaller(ctx, `user:${caller.userId}`);
+  }
   if (caller === null && ctx.hasAuthorization) throw unauthorized();
   requireReadableBody(ctx);
   return next({ ctx: { caller } });
 });
 
 /**
- * A participant of the room `roomName`, found by the `token` that joining returned. Throws 404 "Participant not found".
+ * A participant of the room `roomName`, found by the `token` that they received on joining. Throws 404 "Participant not
+ * found".
  */
-export const inRoom = t.procedure
+export const inRoom = procedure
   .use(({ ctx, next }) => {
     requireReadableBody(ctx);
     return next();
@@ -56,7 +67,7 @@ export const inRoom = t.procedure
   .input(
     z.object({
       roomName: z.string().describe('Name of the room'),
-      token: z.string().describe('The token that joining the room returned'),
+      token: z.string().describe('The token that the participant received on joining the room'),
     }),
   )
   .use(async ({ ctx, input, next }) => {
@@ -66,18 +77,20 @@ export const inRoom = t.procedure
       await limitNetwork(ctx);
       throw notFound('Participant');
     }
+    setCallOwner(`participant:${participant.id}`);
     await limitCaller(ctx, `participant:${participant.id}`);
     return next({ ctx: { participant } });
   });
 
 /** For signing in. Limits the calls per network. The operation itself limits those per email address. */
-export const signingIn = t.procedure.use(async ({ ctx, next }) => {
+export const signingIn = procedure.use(async ({ ctx, next }) => {
+  setCallOwner(`network:${networkOf(ctx.address)}`);
   await ctx.services.limits.consume('signInPerAddress', networkOf(ctx.address), ctx);
   requireReadableBody(ctx);
   return next();
 });
 
-const withCaller = t.procedure.use(async ({ ctx, next }) =>
+const withCaller = procedure.use(async ({ ctx, next }) =>
   next({ ctx: { caller: await requireCaller(ctx, await ctx.identify(null)) } }),
 );
 
@@ -97,7 +110,7 @@ export const signedInBySession = withCaller.use(({ ctx, next }) => {
 const workspaceId = id.describe('Workspace ID');
 
 /**
- * A member of the workspace `id` whose role is at least `min`, by session or API key. `message` replaces the text
+ * A member of the workspace `id`, with a role of at least `min`, by session or API key. `message` replaces the text
  * "Forbidden" of the 403.
  */
 export function inWorkspace(min: Role, message?: string) {
@@ -107,12 +120,12 @@ export function inWorkspace(min: Role, message?: string) {
   });
 }
 
-/** As `inWorkspace`, by session. Throws 403 for an API key. */
+/** Like `inWorkspace`, but only by session. Throws 403 for an API key. */
 export function inWorkspaceBySession(min: Role) {
   return withActor(min).use(({ ctx, next }) => {
-    requireSession(ctx.caller);
+    const sessionId = requireSession(ctx.caller);
     requireReadableBody(ctx);
-    return next();
+    return next({ ctx: { sessionId } });
   });
 }
 
@@ -122,7 +135,7 @@ function withActor(min: Role, message?: string) {
     .use(({ ctx, next }) => next({ ctx: { actor: requireRole(ctx.caller, ctx.identity, min, message) } }));
 }
 
-/** As `inWorkspace`, for the analytics path: the contract calls its parameter `workspaceId`. */
+/** Like `inWorkspace`, for the analytics path: the contract calls its parameter `workspaceId`. */
 export function inWorkspaceById(min: Role) {
   return withIdentity('workspaceId')
     .input(z.object({ workspaceId }))
@@ -136,7 +149,7 @@ export function inWorkspaceById(min: Role) {
 /** Finds the caller, and their role in the workspace that the input field `parameter` names. Throws 401. */
 function withIdentity(parameter: 'id' | 'workspaceId') {
   const workspaceInput = z.object({ [parameter]: id });
-  return t.procedure.use(async ({ ctx, getRawInput, next }) => {
+  return procedure.use(async ({ ctx, getRawInput, next }) => {
     // An invalid id names no workspace. The input schema refuses it later, once the caller is known.
     const given = workspaceInput.safeParse(await getRawInput().catch(() => undefined));
     const identity = await ctx.identify(given.success ? (given.data[parameter] ?? null) : null);

@@ -1,5 +1,5 @@
 /**
- * Raw operations send or receive files or signed bodies. Procedures handle JSON only, so they cannot serve them.
+ * Raw operations send or receive files or signed bodies. Procedures cannot do this, because they handle only JSON.
  * Routers declare raw operations as data, which the REST transport, the OpenAPI document and the tests of access read.
  */
 import type { IncomingHttpHeaders } from 'node:http';
@@ -30,8 +30,8 @@ export type RawAccess<Caller> = {
   /** The minimum role in the workspace of the path, if the path has one. */
   minRole?: Role;
   /**
-   * Finds the caller, before the body is read. Throws in the contract's order: 401, 400 for an id in the path, 404 for
-   * an unknown workspace, 403.
+   * Finds the caller, before the body is read. Throws in the contract's order: 401, 400 for an invalid id in the path,
+   * 404 for an unknown workspace, 403.
    */
   admit(call: RawCall): Promise<Caller>;
 };
@@ -107,10 +107,10 @@ export function rawOperation<Caller, Request extends RawRequest>(
   return operation;
 }
 
-/** The parameter of `workspaceMember`. */
+/** The path parameters that `workspaceMember` reads. */
 export const WorkspaceParams = z.object({ id: id.describe('Workspace ID') });
 
-/** A member of the workspace `id` of the path whose role is at least `minRole`, by session or API key. */
+/** A member, with a role of at least `minRole`, of the workspace that the path names, by session or API key. */
 export function workspaceMember(minRole: Role): RawAccess<Actor> {
   return {
     credential: 'required',

@@ -6,14 +6,14 @@ import type { Attempt } from './send-message.ts';
 export type AttemptRecorder = {
   /** Queues a finished attempt. */
   add(attempt: Attempt): void;
-  /** Resolves when the batch under way, if any, has been recorded or has failed. The rest of the queue is dropped. */
+  /** Resolves when the batch in progress, if any, has been recorded or has failed. The rest of the queue is dropped. */
   stop(): Promise<void>;
 };
 
 export type AttemptRecorderOptions = {
   /**
-   * Records attempts, at most one per message. `mayBeRecorded`: an earlier call with some of them failed, perhaps after
-   * its commit.
+   * Records attempts, at most one per message. `mayBeRecorded` is true if an earlier call with some of them failed,
+   * perhaps after its commit.
    */
   record: (attempts: readonly Attempt[], mayBeRecorded: boolean) => Promise<void>;
   onRecorded: (attempts: readonly Attempt[]) => void;
@@ -25,8 +25,8 @@ const MAX_BATCH = 200;
 const POLL_EVERY_MS = 500;
 
 /**
- * A batch that fails is recorded again in smaller and smaller batches: a request that was sent must not be forgotten,
- * and one attempt that cannot be recorded must not block the others.
+ * Starts the recorder. It retries a failed batch until it succeeds, because a request that was sent must be recorded,
+ * and in smaller and smaller batches, so that one attempt that cannot be recorded does not block the others.
  */
 export function startAttemptRecorder({ record, onRecorded, log }: AttemptRecorderOptions): AttemptRecorder {
   let queue: Attempt[] = [];
@@ -34,7 +34,7 @@ export function startAttemptRecorder({ record, onRecorded, log }: AttemptRecorde
   /** The attempts of failed batches: their transaction may have committed anyway. */
   const uncertain = new WeakSet<Attempt>();
 
-  /** Takes a batch from the queue: one attempt per message; a second one waits for the next batch. */
+  /** Takes a batch from the queue: one attempt per message, and a second one waits for the next batch. */
   const takeBatch = (): Attempt[] => {
     const batch = new Map<string, Attempt>();
     const rest: Attempt[] = [];

@@ -1,13 +1,13 @@
-/** The slots of this process: how many attempts may be in flight in all, in the slow lane, and for one workspace. */
+/** The slots of this process: how many attempts may be in flight in total, in the slow lane, and for one workspace. */
 import { type Lane, MAX_PER_WEBHOOK } from './queue.ts';
 
 /** A workspace may occupy this share of the slots, but always at least as many as one webhook may. */
 const WORKSPACE_SHARE = 1 / 8;
 
 export type FairSlots = {
-  /** Occupies a slot under a unique name. */
+  /** Occupies a slot. `id` must be unique. */
   acquire(id: string, lane: Lane, workspaceId: number): void;
-  /** Frees the slot of that name, if there is one. */
+  /** Frees the slot with this id, if there is one. */
   release(id: string): void;
   /** How many more may be acquired in this lane. The slow lane gets half of the slots at most. */
   countFree(lane: Lane): number;

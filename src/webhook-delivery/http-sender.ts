@@ -1,4 +1,4 @@
-/** One HTTP request to an untrusted receiver: bounded in time and memory, to allowed addresses only. */
+/** Sends HTTP requests to untrusted receivers, with limits on time and memory, and only to allowed addresses. */
 import { Agent, type Dispatcher } from 'undici';
 import { type Clock, SECOND_MS, systemClock } from '../core/time.ts';
 import { type AddressGuard, refusalOfUrl } from '../egress/address-guard.ts';
@@ -16,24 +16,24 @@ export type SendRequest = {
 
 /** The result of an attempt. */
 export type Outcome = {
-  /** HTTP status; 0: no response. */
+  /** The HTTP status, or 0 if there was no response. */
   status: number;
   /**
-   * The response body, cut at 10 kB; without a response, the reason. If the body does not end in time, or the
-   * connection breaks, what has arrived by then. Never contains NUL or invalid Unicode.
+   * The first 10 kB of the response body, or why there was no response. If the body does not arrive completely, because
+   * time ran out or the connection broke, this is the part that arrived. Never contains NUL or invalid Unicode.
    */
   text: string;
-  /** The seconds from now that Retry-After asks for; null: the response has no valid one. */
+  /** The delay that Retry-After asks for, in seconds; null if the attempt succeeded or there is no valid header. */
   retryAfterSeconds: number | null;
-  /** Whole milliseconds. */
+  /** How long the attempt took, in whole milliseconds. */
   durationMs: number;
 };
 
 export type Sender = {
   /**
-   * POSTs once, and follows no redirect. Never rejects because of the receiver: a status that has arrived is the
-   * outcome, even if the rest of the response fails. Rejects only for internal errors, such as a header with a line
-   * break.
+   * Sends one POST request and does not follow redirects. Never rejects because of the receiver: once a status has
+   * arrived, it is the outcome, even if the rest of the response fails. Rejects only for internal errors, such as a
+   * header with a line break.
    */
   send(request: SendRequest): Promise<Outcome>;
   /**
@@ -56,7 +56,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
 /**
  * How long an idle connection stays open for the next request. Servers close idle connections after 2 s (gunicorn), 5 s
  * (Node, Apache, uvicorn) or more. With a shorter time than theirs, no server closes a connection while a request is
- * sent, so no request has to be repeated on another connection, and each recorded attempt is one request.
+ * being sent, so no request has to be repeated on another connection, and each recorded attempt is one request.
  */
 const KEEP_ALIVE_MS = 1_500;
 /**
@@ -67,7 +67,9 @@ const MAX_KEEP_ALIVE_MS = 4_000;
 
 const FIXED_HEADERS: readonly string[] = ['user-agent', 'Lynxroom-Webhooks/1.0', 'accept-encoding', 'identity'];
 
-/** The caller limits how many requests are in flight: each has a connection of its own, idle or new. */
+/**
+ * Creates a sender. The caller must limit the number of requests in flight, because each takes a connection of its own.
+ */
 export function createSender({ guard, timeoutMs = TIMEOUT_MS, clock = systemClock }: SenderOptions): Sender {
   const agent = new Agent({
     connect: createGuardedConnector(guard, timeoutMs),
@@ -122,7 +124,8 @@ type PartialResponse = {
 };
 
 /**
- * One request and its response. undici calls it as the response arrives; `outcome` settles at the end or the deadline.
+ * One request and its response. undici calls its methods as the response arrives. `outcome` settles at the end of the
+ * response or at the deadline.
  */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #ended = Promise.withResolvers<Outcome>();

@@ -1,4 +1,4 @@
-/** The leases that this process holds: each occupies a slot, and heartbeats renew it, until it is released. */
+/** The leases that this process holds. Until a lease is released, it occupies a slot, and heartbeats renew it. */
 import type { Log } from '../core/log.ts';
 import { startPollLoop } from '../jobs/poll-loop.ts';
 import type { FairSlots } from './fair-slots.ts';
@@ -21,7 +21,7 @@ export type LeasesOptions = {
   log: Log;
 };
 
-/** A quarter of the time after which the queue gives a lease to another worker. */
+/** A quarter of the time after which a lease expires if it is not renewed. */
 const HEARTBEAT_MS = 2_500;
 
 export function startLeases({ queue, slots, onRelease, log }: LeasesOptions): Leases {

@@ -1,4 +1,4 @@
-/** Loads the data for attempts, at the time of the attempts. */
+/** Loads the messages of leased jobs, just before they are sent. */
 import type { Database } from '../db/client.ts';
 import type { Lease } from './queue.ts';
 

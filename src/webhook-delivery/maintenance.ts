@@ -31,7 +31,7 @@ export async function pruneMessages(services: {
 
 /**
  * Makes the relay queue new jobs for messages that are overdue by an hour and whose job is lost, for example because
- * the queue's tables were restored from an older backup than the others.
+ * the queue's tables were restored from an older backup than the other tables.
  */
 export async function requeueLostMessages({ db, clock }: { db: Database; clock: Clock }): Promise<void> {
   const overdueSince = new Date(clock.now().getTime() - HOUR_MS);

@@ -1,6 +1,6 @@
 /**
- * Pending messages: those with a further attempt scheduled. They have the status `waiting`, and no job until the relay
- * has queued one.
+ * Pending messages: those with a further attempt scheduled. They have the status `waiting`. A message that an API
+ * request has made pending has no job until the relay queues one.
  */
 import { Prisma, type Tx } from '../db/client.ts';
 import type { WebhookRef } from './queue.ts';
@@ -18,7 +18,7 @@ export async function wakeRelay(tx: Tx): Promise<void> {
 /**
  * Starts a new round of attempts, the first of them at `at`, for the messages that match a condition on
  * `webhook_messages`. An attempt that was pending before is replaced. The caller has locked the row of their webhook,
- * and it is active. Resolves with the number of messages.
+ * which must be active. Resolves with the number of messages.
  */
 export async function startRounds(tx: Tx, at: Date, condition: Prisma.Sql): Promise<number> {
   const count = await tx.$executeRaw(Prisma.sql`
@@ -54,7 +54,7 @@ async function cancelBatch(tx: Tx, at: Date, { workspaceId, webhookId }: Webhook
 }
 
 /**
- * Cancels the messages that are still pending from before the webhook's deactivation. Call it before activating the
+ * Cancels the messages that were pending when the webhook was deactivated and still are. Call it before activating the
  * webhook, so that none of them is sent.
  */
 export async function cancelRemaining(tx: Tx, at: Date, webhook: WebhookRef): Promise<void> {
@@ -64,7 +64,7 @@ export async function cancelRemaining(tx: Tx, at: Date, webhook: WebhookRef): Pr
     update webhooks set is_cancelling = false where workspace_id = ${workspaceId} and id = ${webhookId}`;
 }
 
-/** Cancels the next batch of one webhook whose cancellation is not complete. Resolves with whether there was one. */
+/** Cancels the next batch of one webhook whose cancellation is not complete. Resolves with false if there is none. */
 export async function continueCancelling(tx: Tx, at: Date): Promise<boolean> {
   const [webhook] = await tx.$queryRaw<WebhookRef[]>`
     select workspace_id as "workspaceId", id as "webhookId" from webhooks

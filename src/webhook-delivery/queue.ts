@@ -6,7 +6,8 @@ import { Prisma, type Tx } from '../db/client.ts';
 export type DeliveryJob = { workspaceId: number; messageId: string };
 
 /**
- * A job that is leased to this process: no other process gets it while `renew` is called, until `complete` removes it.
+ * A job that is leased to this process. No other process gets it as long as this one calls `renew` in time. `complete`
+ * removes the job.
  */
 export type Lease = Job<DeliveryJob>;
 
@@ -14,15 +15,15 @@ export type NewJob = DeliveryJob & {
   id: string;
   webhookId: number;
   lane: Lane;
-  /** The position within the lane: 0 is served first. See `toRank` and `toSlowRank`. */
+  /** The position within the lane. Rank 0 is served first. See `toRank` and `toSlowRank`. */
   rank: number;
-  /** 0: due at once. */
+  /** How long until the job is due; 0 means now. */
   delayMs: number;
 };
 
 /**
- * Two lanes, so that failing webhooks cannot delay the others: `fast` has the first attempts at webhooks that respond
- * quickly, `slow` has the retries, and everything for webhooks that fail or respond slowly.
+ * Two lanes, so that failing webhooks cannot delay the others: `fast` has the first attempts for webhooks that respond
+ * quickly. `slow` has all retries, and the first attempts for webhooks that fail or respond slowly.
  */
 export type Lane = 'fast' | 'slow';
 
@@ -61,7 +62,7 @@ const DAY_SECONDS = 86_400;
 const options = {
   heartbeatSeconds: HEARTBEAT_SECONDS,
   expireInSeconds: EXPIRE_SECONDS,
-  // pg-boss deletes older jobs: this is longer than the longest delay before an attempt.
+  // pg-boss deletes a job after this time, which is longer than the longest delay before an attempt.
   retentionSeconds: 30 * DAY_SECONDS,
   // Each message counts its own attempts. The queue repeats only the jobs of workers that were killed.
   retryLimit: 1_000_000,

@@ -14,8 +14,8 @@ type PlannedAttempt = Attempt & { retry: Retry | null };
 
 /**
  * Records attempts, at most one per message, in one transaction: adds their rows, updates their messages and webhooks,
- * queues the retries, and completes their jobs. `mayBeRecorded`: some may have been recorded by an earlier call whose
- * commit was not confirmed; those are skipped.
+ * queues the retries, and completes their jobs. If `mayBeRecorded` is true, an earlier call, whose commit was not
+ * confirmed, may have recorded some of them; those are skipped.
  */
 export function recordAttempts(
   { db, queue }: { db: Database; queue: DeliveryQueue },
@@ -61,15 +61,17 @@ async function applyToWebhooks(tx: Tx, attempts: readonly Attempt[]): Promise<Ma
   );
 }
 
-/** Returns when a failed attempt is retried; null: the webhook is inactive, or the schedule has no further attempt. */
+/**
+ * Returns when a failed attempt is retried, or null if the webhook is inactive or the schedule has no further attempt.
+ */
 function planRetry({ message, outcome }: Attempt, isActive: boolean, now: Date): Retry | null {
   const delayMs = isActive ? nextDelayMs(message.roundAttempts + 1, outcome.retryAfterSeconds) : null;
   return delayMs === null ? null : { jobId: randomUUID(), delayMs, at: new Date(now.getTime() + delayMs) };
 }
 
 /**
- * Adds the rows of the attempts, and updates the messages that still waited for them. A message that was sent again or
- * cancelled meanwhile only gets a new attempt count. Resolves with the job that each message has now.
+ * Adds the rows of the attempts, and updates the messages that were still waiting for them. A message that was sent
+ * again or cancelled meanwhile only gets a new attempt count. Resolves with the job that each message has now.
  */
 function writeAttempts(tx: Tx, now: Date, attempts: readonly PlannedAttempt[]) {
   const rows = attempts.map((attempt) => ({

@@ -1,7 +1,7 @@
 /**
  * The relay: turns events of the event log into messages for the webhooks that subscribe to them, and queues a job for
- * each message. Each batch is one transaction, so that an event is relayed exactly once, however many relays run and
- * whenever one is killed.
+ * each message. Each batch is one transaction, so that an event is relayed exactly once, however many relays run, and
+ * even if one is killed.
  */
 import { randomUUID } from 'node:crypto';
 import { type Clock, SECOND_MS } from '../core/time.ts';
@@ -13,7 +13,10 @@ import { type DeliveryQueue, type NewJob, toRank, toSlowRank } from './queue.ts'
 
 const MAX_EVENTS = 500;
 const MAX_MESSAGES = 1_000;
-/** Server clocks differ: a webhook created just before an event gets it, even if its server's clock is ahead. */
+/**
+ * The clocks of servers differ. With this tolerance, a webhook gets an event that happened just after it was created,
+ * even if the clock of the server that created it is ahead.
+ */
 const CLOCK_TOLERANCE_MS = 5 * SECOND_MS;
 /** The number of pending messages of a workspace above which its rank in the queue grows. */
 const PENDING_UNIT = 50;
@@ -53,8 +56,8 @@ type UnqueuedMessage = {
 type RelayServices = { db: Database; clock: Clock; queue: DeliveryQueue };
 
 /**
- * Returns the function that relays one batch, and resolves with whether there may be more. After a failure the batches
- * are smaller, so that an event that cannot be relayed blocks few others.
+ * Returns a function that relays one batch and resolves with true if there may be more to relay. After a failure the
+ * batches are smaller, so that an event that cannot be relayed blocks few others.
  */
 export function createRelay(services: RelayServices): () => Promise<boolean> {
   let max = MAX_EVENTS;
@@ -90,7 +93,7 @@ function lockEvents(tx: Tx, max: number): Promise<EventRow[]> {
     where relayed_at is null order by id limit ${max} for update skip locked`;
 }
 
-/** Returns the first events: at least one, whose messages fit in one transaction. */
+/** Returns the first events whose messages together fit into one transaction, but at least one event. */
 function cutBatch(addressed: readonly AddressedEvent[]): AddressedEvent[] {
   let messages = 0;
   const end = addressed.findIndex(({ subscribers }, index) => {
@@ -162,7 +165,10 @@ async function countPending(tx: Tx, workspaceIds: readonly number[]): Promise<Ma
   return new Map(rows.map(({ id, pending }) => [id, pending]));
 }
 
-/** Where a message is queued: in the slow lane if its webhook is slow, else further back for a larger `weight`. */
+/**
+ * Where a message is queued: in the slow lane if its webhook is slow, otherwise in the fast lane, further back if
+ * `weight` is larger.
+ */
 function findPosition(
   { isSlow, failureCount }: { isSlow: boolean; failureCount: number },
   weight: number,
@@ -189,7 +195,7 @@ function markRelayed(tx: Tx, now: Date, batch: readonly AddressedEvent[]) {
 }
 
 /**
- * Queues jobs for the messages that a request has made pending: test messages and resent messages. The more resent
+ * Queues jobs for the messages that an API request has made pending: test messages and resent messages. The more resent
  * messages there are, the further back they are queued. Resolves with their number.
  */
 async function queueUnqueued(tx: Tx, queue: DeliveryQueue): Promise<number> {

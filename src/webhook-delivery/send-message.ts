@@ -11,7 +11,7 @@ export type Attempt = LeasedMessage & {
   /** When it started. */
   at: Date;
   outcome: Outcome;
-  /** false: it failed in this service, and says nothing about the receiver. */
+  /** False if the attempt failed in this service, and so says nothing about the receiver. */
   wasSent: boolean;
 };
 

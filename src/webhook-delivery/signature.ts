@@ -48,7 +48,7 @@ function hexSignature(secret: string, body: string): string {
   return createHmac('sha256', secret).update(body).digest('hex');
 }
 
-/** Here the key is the bytes that the secret encodes in base64, not its text. */
+/** Here the key is the bytes that the secret encodes in base64, not the text of the secret. */
 function standardSignature(secret: string, prefix: string, body: string): string {
   const key = Buffer.from(secret.replace(SECRET_PREFIX, ''), 'base64');
   return `v1,${createHmac('sha256', key).update(prefix).update(body).digest('base64')}`;

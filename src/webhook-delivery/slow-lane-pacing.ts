@@ -1,7 +1,7 @@
 /** When the slow lane is polled: rarely, and less often the longer a poll takes. */
 
 export type SlowLanePacing = {
-  /** Milliseconds until the slow lane may be polled; 0: now. */
+  /** Milliseconds until the slow lane may be polled; 0 means now. */
   waitMs(): number;
   /** Polls the slow lane, and schedules the next poll by the duration of this one. */
   run<Result>(poll: () => Promise<Result>): Promise<Result>;

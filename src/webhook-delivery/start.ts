@@ -15,7 +15,7 @@ import { startDeliveryWorker } from './worker.ts';
 export type DeliveryOptions = {
   boss: PgBoss;
   services: { db: Database; clock: Clock; log: Log; sealer: Sealer; addressGuard: AddressGuard };
-  /** Attempts in flight at once in this process. */
+  /** The maximum number of attempts in flight in this process. */
   maxInFlight: number;
   /** The timeout of an attempt, in milliseconds. */
   timeoutMs?: number;

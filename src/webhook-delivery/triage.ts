@@ -1,13 +1,16 @@
-/** What to do with leased jobs, now that their messages are loaded. */
+/** Decides what to do with leased jobs once their messages are loaded. */
 import type { LeasedMessage, LoadedMessage } from './load-messages.ts';
 import type { Lane, Lease } from './queue.ts';
 
 export type Triage = {
   /** To be attempted now. */
   due: LeasedMessage[];
-  /** In the fast lane although their webhook has become slow since: to be demoted. */
+  /** Leased from the fast lane although their webhook is slow by now: to be moved to the slow lane. */
   misplaced: LeasedMessage[];
-  /** Nothing is to be sent: the message was deleted, or has another job by now, or its webhook is inactive. */
+  /**
+   * Nothing is to be sent: the message was deleted, is no longer pending or has another job, or its webhook is
+   * inactive.
+   */
   obsolete: Lease[];
 };
 

@@ -20,7 +20,7 @@ export type WebhookHealth = WebhookRef & {
 };
 
 export type WebhookUpdate = WebhookHealth & {
-  /** Why the service deactivates the webhook now; null: it does not. */
+  /** Why the service deactivates the webhook now; null if it does not. */
   disabledReason: string | null;
 };
 

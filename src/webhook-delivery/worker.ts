@@ -106,7 +106,7 @@ async function findWebhooks(db: Database, workspaceIds: readonly number[]): Prom
   return rows.map(({ workspaceId, id }) => ({ workspaceId, webhookId: id }));
 }
 
-/** Completes jobs that send nothing, and cancels their messages if these wait for an inactive webhook. */
+/** Completes jobs that send nothing, and cancels those of their messages that wait for an inactive webhook. */
 function dropJobs({ db, clock, queue }: WorkerParts, leases: readonly Lease[]): Promise<void> {
   return transact(db, async (tx) => {
     const jobs = leases.map(({ id, data }) => ({ id, ...data }));

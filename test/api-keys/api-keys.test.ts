@@ -151,6 +151,24 @@ describe('toggling a key', () => {
       expect((await patch(id, { is_active: sent })).body.apiKey).toMatchObject({ id, is_active });
   });
 
+  test.each([
+    [true, 0],
+    [false, 1],
+  ])('with toggle %j leaves is_active %i', async (toggle, is_active) => {
+    const { id } = await newKey();
+    expect((await patch(id, { toggle })).body.apiKey).toMatchObject({ id, is_active });
+  });
+
+  test('with fields that it does not know, and no other, is rejected and changes nothing', async () => {
+    const { id } = await newKey();
+    for (const json of [{ name: 'Renamed' }, { active: false }, { name: 'Renamed', isActive: 0 }])
+      expect(await patch(id, json)).toMatchObject({
+        status: 400,
+        body: { message: 'Send is_active or toggle, or an empty body', issues: [{ path: 'is_active' }] },
+      });
+    expect((await app.services.db.apiKey.findFirstOrThrow({ where: { id } })).isActive).toBe(true);
+  });
+
   test.each(['0', 'false', 2, -1, 0.5, null, [1], {}])('rejects is_active %j', async (sent) => {
     const { id } = await newKey();
     const { status, body } = await patch(id, { is_active: sent });
@@ -217,7 +235,8 @@ describe.each(transports)('through %s', (_, transport) => {
     for (const [operation, people] of Object.entries(may))
       for (const person of ['owner', 'admin', 'member', 'outsider'] as const) {
         const { id: keyId } = await newKey();
-        const outcome = await call(`apiKeys.${operation}`, team[person].token, { id: team.id, keyId, name: 'New' });
+        const input = { id: team.id, keyId, ...(operation === 'create' && { name: 'New' }) };
+        const outcome = await call(`apiKeys.${operation}`, team[person].token, input);
         expect(outcome, `${operation} by ${person}`).toEqual(
           people.includes(person) ? [200, undefined] : [403, 'Forbidden'],
         );

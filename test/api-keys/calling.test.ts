@@ -111,6 +111,14 @@ describe.each(transports)('through %s, a key', (_, transport) => {
       ['apiKeys.create', { id: team.id, name: 'Child' }],
       ['apiKeys.toggle', { id: team.id, keyId }],
       ['apiKeys.delete', { id: team.id, keyId }],
+      ['members.changeRole', { id: team.id, userId: team.member.id, role: 'owner' }],
+      ['members.remove', { id: team.id, userId: team.member.id }],
+      ['workspaces.invite', { id: team.id }],
+      ['workspaces.revokeInvite', { id: team.id }],
+      ['workspaces.delete', { id: team.id }],
+      ['connections.create', { id: team.id, name: 'Video', provider: 'generic' }],
+      ['connections.rotate', { id: team.id, connectionId: 1 }],
+      ['connections.delete', { id: team.id, connectionId: 1 }],
     ];
     for (const [name, input] of calls) expect(await call(name, key, input), name).toEqual([403, 'Forbidden']);
     expect((await app.http.get('/api/auth/me', team.owner.token)).body.user.name).toBe(team.owner.name);

@@ -1,4 +1,4 @@
-/** The tables of the contract for API keys and webhooks, row by row. */
+/** The tables of the API contract for API keys and webhooks, row by row. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { expectError, fields, isUnixSeconds } from './expectations.ts';
@@ -33,7 +33,7 @@ describe('API keys', () => {
     'workspace_id',
   ];
 
-  test('GET /api/workspaces/:id/api-keys: owner or admin; {apiKeys: [API key without full_key]}', async () => {
+  test('GET /api/workspaces/:id/api-keys lists the keys for owners and admins, without full_key', async () => {
     const path = `${await newScene()}/api-keys`;
     for (const { token } of [scene.owner, scene.admin]) {
       const { status, body } = await app.http.get(path, token);
@@ -58,35 +58,33 @@ describe('API keys', () => {
     expectError(await app.http.get(path, scene.member.token), 403, 'Forbidden');
   });
 
-  test('last_used_at is null until used', async () => {
+  test('the first call with a key sets last_used_at', async () => {
     const path = await newScene();
+    const readKey = async () => (await app.http.get(`${path}/api-keys`, scene.owner.token)).body.apiKeys[0];
+    expect((await readKey()).last_used_at).toBeNull();
     expect((await app.http.get(`${path}/labels`, scene.key)).status).toBe(200);
-    const { body } = await app.http.get(`${path}/api-keys`, scene.owner.token);
-    expect(isUnixSeconds(body.apiKeys[0].last_used_at)).toBe(true);
+    expect(isUnixSeconds((await readKey()).last_used_at)).toBe(true);
   });
 
-  test(
-    'POST /api/workspaces/:id/api-keys: owner or admin; {apiKey} with full_key, which begins with ' + 'lnx_',
-    async () => {
-      const path = `${await newScene()}/api-keys`;
-      for (const by of [scene.owner, scene.admin]) {
-        const { status, body } = await app.http.post(path, by.token, { name: 'Robot' });
-        expect(status).toBe(200);
-        expect(fields(body)).toEqual(['apiKey']);
-        expect(fields(body.apiKey)).toEqual([...KEY, 'full_key'].sort());
-        expect(body.apiKey).toMatchObject({ name: 'Robot', created_by: by.id, is_active: 1, last_used_at: null });
-        expect(body.apiKey.full_key).toMatch(/^lnx_[0-9A-Za-z]{40}$/);
-        expect(body.apiKey.key_prefix).toBe(body.apiKey.full_key.slice(0, 8));
-      }
-      for (const { token } of [scene.member, scene.outsider])
-        expectError(await app.http.post(path, token, { name: 'Robot' }), 403, 'Forbidden');
-      expectError(await app.http.post(path, scene.key, { name: 'Robot' }), 403, 'Forbidden');
-      for (const name of [undefined, '', ' ', null])
-        expectError(await app.http.post(path, scene.owner.token, { name }), 400, 'Name is required');
-    },
-  );
+  test('POST /api/workspaces/:id/api-keys returns the full key, to owners and admins only', async () => {
+    const path = `${await newScene()}/api-keys`;
+    for (const by of [scene.owner, scene.admin]) {
+      const { status, body } = await app.http.post(path, by.token, { name: 'Robot' });
+      expect(status).toBe(200);
+      expect(fields(body)).toEqual(['apiKey']);
+      expect(fields(body.apiKey)).toEqual([...KEY, 'full_key'].sort());
+      expect(body.apiKey).toMatchObject({ name: 'Robot', created_by: by.id, is_active: 1, last_used_at: null });
+      expect(body.apiKey.full_key).toMatch(/^lnx_[0-9A-Za-z]{40}$/);
+      expect(body.apiKey.key_prefix).toBe(body.apiKey.full_key.slice(0, 8));
+    }
+    for (const { token } of [scene.member, scene.outsider])
+      expectError(await app.http.post(path, token, { name: 'Robot' }), 403, 'Forbidden');
+    expectError(await app.http.post(path, scene.key, { name: 'Robot' }), 403, 'Forbidden');
+    for (const name of [undefined, '', ' ', null])
+      expectError(await app.http.post(path, scene.owner.token, { name }), 400, 'Name is required');
+  });
 
-  test('PATCH /api/workspaces/:id/api-keys/:keyId: owner or admin; 1 to 0 and 0 to 1; {apiKey}', async () => {
+  test('PATCH /api/workspaces/:id/api-keys/:keyId inverts is_active, or sets it to the value in the body', async () => {
     const path = `${await newScene()}/api-keys/${scene.keyId}`;
     for (const [json, is_active] of [
       [undefined, 0],
@@ -101,7 +99,7 @@ describe('API keys', () => {
       expect(fields(body)).toEqual(['apiKey']);
       expect(fields(body.apiKey)).toEqual(KEY);
       expect(body.apiKey).toMatchObject({ id: scene.keyId, is_active });
-      // An inactive key is no credential.
+      // An inactive key is rejected.
       expect((await app.http.get('/api/workspaces', scene.key)).status).toBe(is_active === 1 ? 200 : 401);
     }
     expectError(await app.http.patch(path, scene.member.token, {}), 403, 'Forbidden');
@@ -109,7 +107,7 @@ describe('API keys', () => {
     expectError(await app.http.patch(unknown, scene.owner.token, {}), 404, 'API key not found');
   });
 
-  test('DELETE /api/workspaces/:id/api-keys/:keyId: owner only; {ok: true}; 404 API key not found', async () => {
+  test('DELETE /api/workspaces/:id/api-keys/:keyId deletes a key, for the owner only', async () => {
     const path = `${await newScene()}/api-keys/${scene.keyId}`;
     for (const token of [scene.admin.token, scene.member.token, scene.key])
       expectError(await app.http.delete(path, token), 403, 'Forbidden');
@@ -119,7 +117,7 @@ describe('API keys', () => {
     expectError(await app.http.get('/api/workspaces', scene.key), 401, 'Unauthorized');
   });
 
-  test('Authorization: Bearer <API_KEY> is a credential, and the prefix alone is none', async () => {
+  test('a whole key is accepted as a bearer token, and a prefix or altered key is rejected', async () => {
     const path = `${await newScene()}/labels`;
     expect((await app.http.get(path, scene.key)).status).toBe(200);
     for (const token of [scene.key.slice(0, 8), scene.key.slice(0, -1), `${scene.key}0`, scene.key.toLowerCase()])
@@ -145,7 +143,7 @@ describe('webhooks', () => {
   ];
   const VALID = { name: 'Alerts', url: 'https://example.com/alerts?x=1', events: ['room.joined', 'member.left'] };
 
-  test('GET /api/workspaces/:id/webhooks: owner or admin; {webhooks}, never with a secret', async () => {
+  test('GET /api/workspaces/:id/webhooks lists the webhooks for owners and admins, without their secrets', async () => {
     const path = `${await newScene()}/webhooks`;
     for (const { token } of [scene.owner, scene.admin]) {
       const { status, body } = await app.http.get(path, token);
@@ -166,7 +164,7 @@ describe('webhooks', () => {
     expectError(await app.http.get(path, scene.member.token), 403, 'Forbidden');
   });
 
-  test('GET /api/workspaces/:id/webhooks/events: any member; {events}, exactly the seven', async () => {
+  test('GET /api/workspaces/:id/webhooks/events lists the seven documented events for any member', async () => {
     const path = `${await newScene()}/webhooks/events`;
     for (const { token } of [scene.owner, scene.admin, scene.member]) {
       const { status, body } = await app.http.get(path, token);
@@ -186,35 +184,32 @@ describe('webhooks', () => {
     expectError(await app.http.get(path, scene.outsider.token), 403, 'Forbidden');
   });
 
-  test(
-    'POST /api/workspaces/:id/webhooks: owner or admin; {webhook} with its secret and its events as ' + 'JSON',
-    async () => {
-      const path = `${await newScene()}/webhooks`;
-      for (const by of [scene.owner, scene.admin]) {
-        const { status, body } = await app.http.post(path, by.token, VALID);
-        expect(status).toBe(200);
-        expect(fields(body)).toEqual(['webhook']);
-        expect(fields(body.webhook)).toEqual([...WEBHOOK, 'secret'].sort());
-        expect(body.webhook).toMatchObject({
-          name: VALID.name,
-          url: VALID.url,
-          events: '["room.joined","member.left"]',
-          is_active: 1,
-          created_by: by.id,
-          last_delivery_at: null,
-          failure_count: 0,
-          disabled_reason: null,
-        });
-        expect(body.webhook.secret).toMatch(/^whsec_[0-9A-Za-z+/]{32}$/);
-        expect(isUnixSeconds(body.webhook.created_at)).toBe(true);
-        expect(body.webhook.updated_at).toBe(body.webhook.created_at);
-      }
-      for (const { token } of [scene.member, scene.outsider])
-        expectError(await app.http.post(path, token, VALID), 403, 'Forbidden');
-    },
-  );
+  test('POST /api/workspaces/:id/webhooks returns the webhook with its secret, to owners and admins only', async () => {
+    const path = `${await newScene()}/webhooks`;
+    for (const by of [scene.owner, scene.admin]) {
+      const { status, body } = await app.http.post(path, by.token, VALID);
+      expect(status).toBe(200);
+      expect(fields(body)).toEqual(['webhook']);
+      expect(fields(body.webhook)).toEqual([...WEBHOOK, 'secret'].sort());
+      expect(body.webhook).toMatchObject({
+        name: VALID.name,
+        url: VALID.url,
+        events: '["room.joined","member.left"]',
+        is_active: 1,
+        created_by: by.id,
+        last_delivery_at: null,
+        failure_count: 0,
+        disabled_reason: null,
+      });
+      expect(body.webhook.secret).toMatch(/^whsec_[0-9A-Za-z+/]{32}$/);
+      expect(isUnixSeconds(body.webhook.created_at)).toBe(true);
+      expect(body.webhook.updated_at).toBe(body.webhook.created_at);
+    }
+    for (const { token } of [scene.member, scene.outsider])
+      expectError(await app.http.post(path, token, VALID), 403, 'Forbidden');
+  });
 
-  test('POST webhooks: name, url and events are all required', async () => {
+  test('POST webhooks rejects a call without name, url or events', async () => {
     const path = `${await newScene()}/webhooks`;
     for (const [field, message] of [
       ['name', 'Name is required'],
@@ -230,33 +225,30 @@ describe('webhooks', () => {
     expect((await app.http.get(path, scene.owner.token)).body.webhooks).toHaveLength(2);
   });
 
-  test(
-    'PATCH /api/workspaces/:id/webhooks/:webhookId: toggle, name, url, events, all optional; ' + '{webhook}',
-    async () => {
-      const path = `${await newScene()}/webhooks/${scene.webhookId}`;
-      const { token } = scene.admin;
-      for (const [json, changed] of [
-        [{}, { name: 'Chat', is_active: 1 }],
-        [{ toggle: true }, { is_active: 0 }],
-        [{ toggle: false }, { is_active: 0 }],
-        [{ toggle: true }, { is_active: 1 }],
-        [{ name: 'New' }, { name: 'New', url: 'https://example.com/hook', is_active: 1 }],
-        [{ url: VALID.url }, { name: 'New', url: VALID.url }],
-        [{ events: VALID.events }, { url: VALID.url, events: '["room.joined","member.left"]' }],
-      ] as const) {
-        const { status, body } = await app.http.patch(path, token, json);
-        expect(status).toBe(200);
-        expect(fields(body)).toEqual(['webhook']);
-        expect(fields(body.webhook)).toEqual(WEBHOOK);
-        expect(body.webhook).toMatchObject({ id: scene.webhookId, ...changed });
-      }
-      expectError(await app.http.patch(path, scene.member.token, { name: 'No' }), 403, 'Forbidden');
-      const unknown = `/api/workspaces/${scene.workspaceId}/webhooks/${UNKNOWN}`;
-      expectError(await app.http.patch(unknown, token, { toggle: true }), 404, 'Webhook not found');
-    },
-  );
+  test('PATCH /api/workspaces/:id/webhooks/:webhookId changes only the fields that are sent', async () => {
+    const path = `${await newScene()}/webhooks/${scene.webhookId}`;
+    const { token } = scene.admin;
+    for (const [json, changed] of [
+      [{}, { name: 'Chat', is_active: 1 }],
+      [{ toggle: true }, { is_active: 0 }],
+      [{ toggle: false }, { is_active: 0 }],
+      [{ toggle: true }, { is_active: 1 }],
+      [{ name: 'New' }, { name: 'New', url: 'https://example.com/hook', is_active: 1 }],
+      [{ url: VALID.url }, { name: 'New', url: VALID.url }],
+      [{ events: VALID.events }, { url: VALID.url, events: '["room.joined","member.left"]' }],
+    ] as const) {
+      const { status, body } = await app.http.patch(path, token, json);
+      expect(status).toBe(200);
+      expect(fields(body)).toEqual(['webhook']);
+      expect(fields(body.webhook)).toEqual(WEBHOOK);
+      expect(body.webhook).toMatchObject({ id: scene.webhookId, ...changed });
+    }
+    expectError(await app.http.patch(path, scene.member.token, { name: 'No' }), 403, 'Forbidden');
+    const unknown = `/api/workspaces/${scene.workspaceId}/webhooks/${UNKNOWN}`;
+    expectError(await app.http.patch(unknown, token, { toggle: true }), 404, 'Webhook not found');
+  });
 
-  test('DELETE /api/workspaces/:id/webhooks/:webhookId: owner only; {ok: true}; 404 Webhook not found', async () => {
+  test('DELETE /api/workspaces/:id/webhooks/:webhookId deletes a webhook, for the owner only', async () => {
     const path = `${await newScene()}/webhooks/${scene.webhookId}`;
     for (const { token } of [scene.admin, scene.member])
       expectError(await app.http.delete(path, token), 403, 'Forbidden');
@@ -266,7 +258,7 @@ describe('webhooks', () => {
     expectError(await app.http.get(`${path}/deliveries`, scene.owner.token), 404, 'Webhook not found');
   });
 
-  test('GET /api/workspaces/:id/webhooks/:webhookId/deliveries: owner or admin; {deliveries}', async () => {
+  test('GET /api/workspaces/:id/webhooks/:webhookId/deliveries lists the attempts for owners and admins', async () => {
     const path = `${await newScene()}/webhooks/${scene.webhookId}/deliveries`;
     for (const { token } of [scene.owner, scene.admin]) {
       const { status, body } = await app.http.get(path, token);
@@ -293,7 +285,7 @@ describe('webhooks', () => {
     expectError(await app.http.get(path, scene.member.token), 403, 'Forbidden');
   });
 
-  test('deliveries: the 50 newest, newest first; limit 1 to 100', async () => {
+  test('GET deliveries returns the 50 newest by default, and rejects a limit outside 1 to 100', async () => {
     const path = `${await newScene()}/webhooks/${scene.webhookId}/deliveries`;
     const { db } = app.services;
     const { id: _, ...known } = await db.webhookDelivery.findFirstOrThrow({ where: { webhookId: scene.webhookId } });

@@ -1,4 +1,4 @@
-/** The tables of the contract for rooms, recordings and analytics, row by row. */
+/** The tables of the API contract for rooms, recordings and analytics, row by row. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { start } from '../recordings/recording-fixtures.ts';
@@ -54,7 +54,7 @@ const RECORDING = [
 const ROOMS = '/api/dashboard/rooms';
 
 describe('rooms', () => {
-  test('GET /api/dashboard/rooms: {rooms: [Room with recording_count]}, newest first', async () => {
+  test('GET /api/dashboard/rooms lists the rooms of the caller, newest first', async () => {
     await newScene();
     const { status, body } = await app.http.get(ROOMS, scene.owner.token);
     expect(status).toBe(200);
@@ -69,7 +69,7 @@ describe('rooms', () => {
     expectError(await app.http.get(ROOMS), 401, 'Unauthorized');
   });
 
-  test('POST /api/dashboard/rooms: 201 {room: Room}; everything is optional, with these defaults', async () => {
+  test('POST /api/dashboard/rooms with an empty body creates a room with the default settings', async () => {
     await newScene();
     const { status, body } = await app.http.post(ROOMS, scene.member.token, {});
     expect(status).toBe(201);
@@ -89,7 +89,7 @@ describe('rooms', () => {
     expect(body.room.last_used_at).toBe(body.room.created_at);
   });
 
-  test('POST /api/dashboard/rooms: name and every setting are kept as sent', async () => {
+  test('POST /api/dashboard/rooms stores the name and every setting as sent', async () => {
     await newScene();
     const sent = {
       name: `every-setting-${scene.number}`,
@@ -103,19 +103,19 @@ describe('rooms', () => {
     expect(body.room).toMatchObject(sent);
   });
 
-  test('POST rooms: 400 Invalid room name', async () => {
+  test('POST rooms rejects an invalid room name with 400', async () => {
     await newScene();
     for (const name of ['', 'a', 'Capital', 'two words', 'a--b', '-a', 'a-', 'a_b', 'é-room', 'x'.repeat(65), 5, null])
       expectError(await app.http.post(ROOMS, scene.owner.token, { name }), 400, 'Invalid room name');
   });
 
-  test('POST rooms: 409 Room name already taken, whoever has it', async () => {
+  test('POST rooms rejects the name of any existing room with 409', async () => {
     await newScene();
     for (const { token } of [scene.owner, scene.outsider])
       expectError(await app.http.post(ROOMS, token, { name: scene.roomName }), 409, 'Room name already taken');
   });
 
-  test('POST rooms: in a workspace for owner and admin only; 403, 404 Workspace not found', async () => {
+  test('POST rooms creates a room in a workspace for its owner and admins only', async () => {
     await newScene();
     const inTeam = { workspace_id: scene.workspaceId };
     for (const { token } of [scene.owner, scene.admin])
@@ -126,7 +126,7 @@ describe('rooms', () => {
     expectError(await app.http.post(ROOMS, scene.owner.token, unknown), 404, 'Workspace not found');
   });
 
-  test('GET /api/dashboard/rooms/:name: {room: Room}; 404 Room not found', async () => {
+  test('GET /api/dashboard/rooms/:name returns a room of the caller, and 404 for every other room', async () => {
     await newScene();
     const path = `${ROOMS}/${scene.roomName}`;
     const { status, body } = await app.http.get(path, scene.owner.token);
@@ -138,7 +138,7 @@ describe('rooms', () => {
     expectError(await app.http.get(path, scene.admin.token), 404, 'Room not found');
   });
 
-  test('PATCH /api/dashboard/rooms/:name: any subset of the settings; {room: Room}; 404', async () => {
+  test('PATCH /api/dashboard/rooms/:name changes only the settings that are sent, in rooms of the caller', async () => {
     await newScene();
     const path = `${ROOMS}/${scene.roomName}`;
     const before = (await app.http.get(path, scene.owner.token)).body.room;
@@ -162,7 +162,7 @@ describe('rooms', () => {
     expectError(await app.http.patch(`${ROOMS}/no-such-room`, scene.owner.token, settings), 404, 'Room not found');
   });
 
-  test('DELETE /api/dashboard/rooms/:name: {ok: true}, with all its recordings; 404', async () => {
+  test('DELETE /api/dashboard/rooms/:name deletes a room of the caller with its recordings', async () => {
     await newScene();
     const path = `${ROOMS}/${scene.roomName}`;
     expectError(await app.http.delete(path, scene.admin.token), 404, 'Room not found');
@@ -174,7 +174,7 @@ describe('rooms', () => {
     expectError(await app.http.delete(path, scene.owner.token), 404, 'Room not found');
   });
 
-  test('GET /api/dashboard/generate-name: no authentication; {name}, which can be a room’s', async () => {
+  test('GET /api/dashboard/generate-name returns a valid room name without authentication', async () => {
     await newScene();
     const { status, body } = await app.http.get('/api/dashboard/generate-name');
     expect(status).toBe(200);
@@ -182,7 +182,7 @@ describe('rooms', () => {
     expect((await app.http.post(ROOMS, scene.owner.token, { name: body.name })).status).toBe(201);
   });
 
-  test('GET /api/workspaces/:id/rooms: any member; {rooms: [Room with recording_count]}, newest first', async () => {
+  test('GET /api/workspaces/:id/rooms lists the rooms of the workspace for any member, newest first', async () => {
     const path = `${await newScene()}/rooms`;
     const { body: created } = await app.http.post(ROOMS, scene.admin.token, { workspace_id: scene.workspaceId });
     for (const { token } of [scene.owner, scene.admin, scene.member]) {
@@ -213,9 +213,9 @@ describe('recordings', () => {
   });
 
   test.each([
-    ['GET /api/dashboard/recordings: those of all rooms of the caller', () => '/api/dashboard/recordings'],
-    ['GET /api/dashboard/rooms/:name/recordings: those of that room', () => `${ROOMS}/${scene.roomName}/recordings`],
-  ])('%s; {recordings: [Recording]}, newest first', async (_, path) => {
+    ['GET /api/dashboard/recordings', () => '/api/dashboard/recordings'],
+    ['GET /api/dashboard/rooms/:name/recordings', () => `${ROOMS}/${scene.roomName}/recordings`],
+  ])('%s lists the recordings, newest first', async (_, path) => {
     await newScene();
     const { status, body } = await app.http.get(path(), scene.owner.token);
     expect(status).toBe(200);
@@ -226,7 +226,7 @@ describe('recordings', () => {
     expect(isUnixSeconds(newest.created_at)).toBe(true);
   });
 
-  test('the recordings of all rooms are those of every room, and of a room only its own', async () => {
+  test('GET recordings covers all rooms of the caller, and GET room recordings only that room', async () => {
     await newScene();
     const { body } = await app.http.post(ROOMS, scene.owner.token, { workspace_id: scene.workspaceId });
     const { id: roomId, name } = body.room;
@@ -239,7 +239,7 @@ describe('recordings', () => {
     expect(await idsOf(`${ROOMS}/${scene.roomName}/recordings`)).toEqual(ofScene);
   });
 
-  test('a recording that has only started: url and title null, duration and size 0', async () => {
+  test('a recording that has just started has no URL and no title, and duration and size 0', async () => {
     await newScene();
     const { body: room } = await app.http.post(ROOMS, scene.member.token, {});
     const { id: roomId, workspace_id: workspaceId, name } = room.room;
@@ -248,7 +248,7 @@ describe('recordings', () => {
     expect(body.recordings).toMatchObject([{ status: 'started', title: null, url: null, duration: 0, size: 0 }]);
   });
 
-  test('401 without a credential; 404 Room not found, Recording not found', async () => {
+  test('recordings return 401 without a credential, and 404 for unknown and foreign rooms and recordings', async () => {
     await newScene();
     expectError(await app.http.get('/api/dashboard/recordings'), 401, 'Unauthorized');
     for (const name of ['no-such-room', scene.foreign.roomName])
@@ -259,7 +259,7 @@ describe('recordings', () => {
     }
   });
 
-  test('the url of a recording leads to its file', async () => {
+  test('the URL of a recording returns a download URL of its file', async () => {
     await newScene();
     const { url } = expected();
     const { status, body } = await app.http.get(url.slice(app.url.length), scene.owner.token);
@@ -272,7 +272,7 @@ describe('recordings', () => {
 describe('analytics', () => {
   const today = (): string => new Date().toISOString().slice(0, 10);
 
-  test('GET /api/workspaces/:workspaceId/analytics: any member; six fields of exactly these shapes', async () => {
+  test('GET /api/workspaces/:workspaceId/analytics returns exactly the documented fields to members', async () => {
     const path = `${await newScene()}/analytics`;
     const room = (await app.http.get(`${ROOMS}/${scene.roomName}`, scene.owner.token)).body.room;
     const page = await app.services.db.bookingPage.findFirstOrThrow({ where: { workspaceId: scene.workspaceId } });
@@ -280,7 +280,7 @@ describe('analytics', () => {
       const before = today();
       const { status, body } = await app.http.get(path, token);
       expect(status).toBe(200);
-      // The scene may have been made before midnight.
+      // The scene may have been created before midnight.
       const date = expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/);
       expect(body).toEqual({
         kpis: { rooms: 1, recordings: 2, recordingDuration: 90, contacts: 1, bookings: 1 },
@@ -298,7 +298,7 @@ describe('analytics', () => {
     }
   });
 
-  test('GET analytics: 403 Forbidden to who is not a member; 401, 404', async () => {
+  test('GET analytics returns 401 without a credential, 403 to non-members, 404 if unknown', async () => {
     const path = `${await newScene()}/analytics`;
     expectError(await app.http.get(path, scene.outsider.token), 403, 'Forbidden');
     expectError(await app.http.get(path), 401, 'Unauthorized');
@@ -306,7 +306,7 @@ describe('analytics', () => {
     expectError(await app.http.get(unknown, scene.owner.token), 404, 'Workspace not found');
   });
 
-  test('the top lists have 5 entries, and the timelines the last 30 days', async () => {
+  test('the top lists have 5 entries, and the timelines cover the last 30 days', async () => {
     const path = `${await newScene()}/analytics`;
     const { workspaceId } = scene;
     const at = (daysAgo: number): Date => new Date(app.clock.now().getTime() - daysAgo * 86_400_000);

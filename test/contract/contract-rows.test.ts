@@ -1,7 +1,7 @@
 /**
- * The tables of the contract for workspaces, members, labels, the library and retention, row by row: method, path, who
- * may, what goes in, exactly which fields come out, and each listed error with its status and text. What both
- * transports share is tested in doors.test.ts.
+ * The tables of the API contract for workspaces, members, labels, the library and retention, row by row: method, path,
+ * who may call it, its input, exactly which fields it returns, and each listed error with its status and text. The
+ * tests in operations/ compare both transports.
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -46,7 +46,7 @@ const ITEM = [
 ];
 
 describe('workspaces', () => {
-  test('GET /api/workspaces: {workspaces: [{id, name, slug, owner_id, created_at}]}', async () => {
+  test('GET /api/workspaces lists the workspaces of the caller, Personal first', async () => {
     await newScene();
     const { status, body } = await app.http.get('/api/workspaces', scene.member.token);
     expect(status).toBe(200);
@@ -58,7 +58,7 @@ describe('workspaces', () => {
     expect(body.workspaces[0]).toMatchObject({ name: 'Personal', owner_id: scene.member.id });
   });
 
-  test('POST /api/workspaces: {workspace}, which belongs to the caller', async () => {
+  test('POST /api/workspaces creates a workspace that the caller owns', async () => {
     await newScene();
     const { status, body } = await app.http.post('/api/workspaces', scene.member.token, { name: 'Mine' });
     expect(status).toBe(200);
@@ -73,7 +73,7 @@ describe('workspaces', () => {
     });
   });
 
-  test('GET /api/workspaces/:id: {workspace: {id, name, members: [Member]}}, who joined first first', async () => {
+  test('GET /api/workspaces/:id returns the workspace and its members, in order of joining', async () => {
     const path = await newScene();
     const { status, body } = await app.http.get(path, scene.admin.token);
     expect(status).toBe(200);
@@ -94,7 +94,7 @@ describe('workspaces', () => {
     );
   });
 
-  test('PATCH /api/workspaces/:id: owner only; renames, and the slug stays', async () => {
+  test('PATCH /api/workspaces/:id renames the workspace and keeps its slug, for the owner only', async () => {
     const path = await newScene();
     const before = await app.http.get(path, scene.owner.token);
     const { status, body } = await app.http.patch(path, scene.owner.token, { name: 'New name' });
@@ -104,7 +104,7 @@ describe('workspaces', () => {
     expectError(await app.http.patch(path, scene.admin.token, { name: 'No' }), 403, 'Forbidden');
   });
 
-  test('DELETE /api/workspaces/:id: owner only, {ok: true}; Personal cannot be deleted', async () => {
+  test('DELETE /api/workspaces/:id is for the owner only, and rejects the Personal workspace', async () => {
     const path = await newScene();
     expectError(await app.http.delete(path, scene.admin.token), 403, 'Forbidden');
     expect(await app.http.delete(path, scene.owner.token)).toMatchObject({ status: 200, body: { ok: true } });
@@ -116,7 +116,7 @@ describe('workspaces', () => {
     expectError(await app.http.delete(personal, scene.member.token), 403, 'Forbidden');
   });
 
-  test('POST /api/workspaces/:id/invite: owner or admin; {token}, with the URL {app_url}/join/<token>', async () => {
+  test('POST /api/workspaces/:id/invite returns the token and its URL to owners and admins', async () => {
     const path = await newScene();
     for (const { token } of [scene.owner, scene.admin]) {
       const { status, body } = await app.http.post(`${path}/invite`, token);
@@ -126,7 +126,7 @@ describe('workspaces', () => {
     expectError(await app.http.post(`${path}/invite`, scene.member.token), 403, 'Forbidden');
   });
 
-  test('POST /api/workspaces/join/:token: {workspace: {...}}; 404 Invite not found', async () => {
+  test('POST /api/workspaces/join/:token adds the caller as a member; an unknown token is 404', async () => {
     await newScene();
     const guest = await world.addUser('Guest');
     const { status, body } = await app.http.post(`/api/workspaces/join/${scene.inviteToken}`, guest.token);
@@ -138,7 +138,7 @@ describe('workspaces', () => {
       expectError(await app.http.post(`/api/workspaces/join/${token}`, guest.token), 404, 'Invite not found');
   });
 
-  test('PATCH /api/workspaces/:id/members/:userId: owner or admin; {member}', async () => {
+  test('PATCH /api/workspaces/:id/members/:userId changes the role of a member', async () => {
     const path = await newScene();
     const member = `${path}/members/${scene.member.id}`;
     const { status, body } = await app.http.patch(member, scene.admin.token, { role: 'admin' });
@@ -150,7 +150,7 @@ describe('workspaces', () => {
     expectError(await app.http.patch(outsider, scene.owner.token, { role: 'admin' }), 404, 'Member not found');
   });
 
-  test('DELETE /api/workspaces/:id/members/:userId: {ok: true}', async () => {
+  test('DELETE /api/workspaces/:id/members/:userId removes a member', async () => {
     const path = await newScene();
     const answer = await app.http.delete(`${path}/members/${scene.member.id}`, scene.owner.token);
     expect(answer).toMatchObject({ status: 200, body: { ok: true } });
@@ -159,7 +159,7 @@ describe('workspaces', () => {
 });
 
 describe('labels', () => {
-  test('GET labels: any member; id, name, color, created_by_name, created_at, ordered by creation', async () => {
+  test('GET labels lists the labels for any member, in the order of their creation', async () => {
     const path = await newScene();
     const { status, body } = await app.http.get(`${path}/labels`, scene.member.token);
     expect(status).toBe(200);
@@ -174,7 +174,7 @@ describe('labels', () => {
     ]);
   });
 
-  test('POST labels: owner or admin; color defaults to #6366f1', async () => {
+  test('POST labels creates a label for owners and admins, with the default color #6366f1', async () => {
     const path = await newScene();
     for (const by of [scene.owner, scene.admin]) {
       const { status, body } = await app.http.post(`${path}/labels`, by.token, { name: by.name });
@@ -191,7 +191,7 @@ describe('labels', () => {
     }
   });
 
-  test('POST labels: 400 Name is required, 403, 409', async () => {
+  test('POST labels rejects a missing name with 400, a member with 403 and a duplicate name with 409', async () => {
     const path = `${await newScene()}/labels`;
     expectError(await app.http.post(path, scene.owner.token, {}), 400, 'Name is required');
     expectError(await app.http.post(path, scene.owner.token), 400, 'Name is required');
@@ -201,7 +201,7 @@ describe('labels', () => {
     expectError(await app.http.post(path, scene.owner.token, { name: 'Red' }), 409, taken);
   });
 
-  test('PATCH label: owner or admin; 403, 404 Label not found, 409', async () => {
+  test('PATCH label updates a label, and returns 403 to members, 404 if unknown, 409 if taken', async () => {
     const path = `${await newScene()}/labels`;
     const red = `${path}/${scene.redId}`;
     const { status, body } = await app.http.patch(red, scene.admin.token, { name: 'Crimson', color: '#dc143c' });
@@ -215,7 +215,7 @@ describe('labels', () => {
     expectError(await app.http.patch(red, scene.owner.token, { name: 'Blue' }), 409, taken);
   });
 
-  test('DELETE label: owner or admin; {ok: true}, its assignments go with it; 403, 404', async () => {
+  test('DELETE label removes it from items too, and returns 403 to members, 404 if unknown', async () => {
     const path = await newScene();
     const red = `${path}/labels/${scene.redId}`;
     const forbidden = 'Only owners and admins can delete labels';
@@ -228,7 +228,7 @@ describe('labels', () => {
 });
 
 describe('media library', () => {
-  test('GET library: {items, total}, every item with every field but file_key', async () => {
+  test('GET library returns the total and the items, without file_key', async () => {
     const path = await newScene();
     const { status, body } = await app.http.get(`${path}/library`, scene.member.token);
     expect(status).toBe(200);
@@ -255,7 +255,7 @@ describe('media library', () => {
     expect(one.body).toEqual({ item });
   });
 
-  test('GET download: {url, expires_at}, 15 minutes from now', async () => {
+  test('GET download returns a URL that expires in 15 minutes', async () => {
     const path = await newScene();
     const { status, body } = await app.http.get(`${path}/library/${scene.itemId}/download`, scene.member.token);
     expect(status).toBe(200);
@@ -265,7 +265,7 @@ describe('media library', () => {
     expectError(unknown, 404, 'Item not found');
   });
 
-  test('PATCH item: any member; {item: {id, name, description, labels, ...}}', async () => {
+  test('PATCH item changes name and description for any member, and rejects an empty name with 400', async () => {
     const path = await newScene();
     const item = `${path}/library/${scene.itemId}`;
     const { status, body } = await app.http.patch(item, scene.member.token, { name: 'A.pdf', description: 'B' });
@@ -275,14 +275,14 @@ describe('media library', () => {
     expectError(await app.http.patch(item, scene.member.token, { name: '' }), 400, 'Name cannot be empty');
   });
 
-  test('DELETE item: any member; {ok: true}', async () => {
+  test('DELETE item deletes the item for any member', async () => {
     const path = await newScene();
     const item = `${path}/library/${scene.itemId}`;
     expect(await app.http.delete(item, scene.member.token)).toMatchObject({ status: 200, body: { ok: true } });
     expectError(await app.http.delete(item, scene.member.token), 404, 'Item not found');
   });
 
-  test('POST item labels: {labels: [{id, name, color}]}, the full list; 400 labelId is required, 404', async () => {
+  test('POST item labels returns all labels of the item, and rejects an invalid labelId', async () => {
     const path = `${await newScene()}/library/${scene.itemId}/labels`;
     const { status, body } = await app.http.post(path, scene.member.token, { labelId: scene.blueId });
     expect(status).toBe(200);
@@ -294,7 +294,7 @@ describe('media library', () => {
     expectError(await app.http.post(path, scene.member.token, { labelId: 2_147_483_647 }), 404, 'Label not found');
   });
 
-  test('DELETE item label: {labels: [...]}, those that remain', async () => {
+  test('DELETE item label returns the remaining labels', async () => {
     const path = `${await newScene()}/library/${scene.itemId}/labels`;
     await app.http.post(path, scene.member.token, { labelId: scene.blueId });
     const { status, body } = await app.http.delete(`${path}/${scene.redId}`, scene.member.token);
@@ -306,7 +306,7 @@ describe('media library', () => {
 describe('retention policy', () => {
   const REFUSAL = 'media_retention_days must be one of 7, 30, 60, 90, 180, 365 or null';
 
-  test('GET /api/workspaces/:id/retention: owner only; {media_retention_days}, null at first', async () => {
+  test('GET /api/workspaces/:id/retention is for the owner only, and returns null at first', async () => {
     const path = `${await newScene()}/retention`;
     const { status, body } = await app.http.get(path, scene.owner.token);
     expect(status).toBe(200);
@@ -315,25 +315,22 @@ describe('retention policy', () => {
       expectError(await app.http.get(path, token), 403, 'Forbidden');
   });
 
-  test(
-    'PATCH /api/workspaces/:id/retention: owner only; 7, 30, 60, 90, 180, 365 or null, which ' + 'disables it',
-    async () => {
-      const workspace = await newScene();
-      const path = `${workspace}/retention`;
-      for (const days of [7, 30, 60, 90, 180, 365, null]) {
-        const answer = await app.http.patch(path, scene.owner.token, { media_retention_days: days });
-        expect(answer).toMatchObject({ status: 200, body: { media_retention_days: days } });
-        expect(fields(answer.body)).toEqual(['media_retention_days']);
-        expect((await app.http.get(path, scene.owner.token)).body).toEqual({ media_retention_days: days });
-        expect((await app.http.get(workspace, scene.owner.token)).body.workspace.media_retention_days).toBe(days);
-      }
-      const week = { media_retention_days: 7 };
-      for (const { token } of [scene.admin, scene.member, scene.outsider])
-        expectError(await app.http.patch(path, token, week), 403, 'Forbidden');
-    },
-  );
+  test('PATCH /api/workspaces/:id/retention sets or disables the policy, for the owner only', async () => {
+    const workspace = await newScene();
+    const path = `${workspace}/retention`;
+    for (const days of [7, 30, 60, 90, 180, 365, null]) {
+      const answer = await app.http.patch(path, scene.owner.token, { media_retention_days: days });
+      expect(answer).toMatchObject({ status: 200, body: { media_retention_days: days } });
+      expect(fields(answer.body)).toEqual(['media_retention_days']);
+      expect((await app.http.get(path, scene.owner.token)).body).toEqual({ media_retention_days: days });
+      expect((await app.http.get(workspace, scene.owner.token)).body.workspace.media_retention_days).toBe(days);
+    }
+    const week = { media_retention_days: 7 };
+    for (const { token } of [scene.admin, scene.member, scene.outsider])
+      expectError(await app.http.patch(path, token, week), 403, 'Forbidden');
+  });
 
-  test('PATCH retention: 400 for any other integer, and for no value', async () => {
+  test('PATCH retention rejects any other integer and a missing value with 400', async () => {
     const path = `${await newScene()}/retention`;
     for (const days of [0, 1, 6, 8, 14, 29, 31, 364, 366, -7, 2_147_483_648, undefined])
       expectError(await app.http.patch(path, scene.owner.token, { media_retention_days: days }), 400, REFUSAL);

@@ -1,4 +1,4 @@
-/** A test that fails for a missing row says where the row goes. */
+/** The hints say where a missing row, path or number belongs. */
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -20,7 +20,7 @@ test('there is no hint if the lists agree', () => {
   expect([rowHints(names), pathHints(paths)]).toEqual(['', '']);
 });
 
-test.each(names)('%s without a row: the hint names a line that ends a row, and a row to add there', (name) => {
+test.each(names)('the hint for %s without a row names the end of another row, and a row to add there', (name) => {
   const hint = rowHints(names.filter((one) => one !== name));
   expect(lineNamedBy(hint)).toMatch(/^ {2}(?:'.*)?\},$/);
   expect(hint).toMatch(
@@ -28,7 +28,7 @@ test.each(names)('%s without a row: the hint names a line that ends a row, and a
   );
 });
 
-test('the hint for a raw operation has content of its type', () => {
+test('the hint for a raw operation suggests content of its type', () => {
   const hintFor = (name: string) => rowHints(names.filter((one) => one !== name));
   expect(hintFor('library.upload')).toMatch(/who: 'member', .*content: \(\) => fileContent\(/);
   expect(hintFor('contacts.import')).toMatch(/who: 'admin', .*content: \(\) => csvContent\(/);
@@ -36,23 +36,36 @@ test('the hint for a raw operation has content of its type', () => {
   expect(hintFor('contacts.export')).not.toContain('content');
 });
 
-test('a row of a feature without rows goes into a new file', () => {
-  expect(rowHints([...names, 'gone.read'])).toMatch(/^test\/contract\/rows\/, a new file /);
+test('the hint for a feature without rows names its two new files and the index of the rows', () => {
+  const others = names.filter((name) => name !== 'retention.read');
+  expect(rowHints(others, ['labels.ts']).split('\n')).toEqual([
+    'test/contract/rows/, a new file with the name of the router: add',
+    '  export const retentionRows: Rows = {',
+    expect.stringMatching(/^ {4}'retention\.read': \{ who: .*\},$/),
+    '  };',
+    'test/contract/operations.ts: import retentionRows, and add ...retentionRows to rows',
+    'test/contract/operations/, a new test file with the name of the router: add',
+    '  testOperations(retentionRows);',
+    '',
+  ]);
 });
 
-test('a row and a path without an operation are to be removed', () => {
+test('the hint for a row or path without an operation says to remove it', () => {
+  expect(rowHints([...names, 'gone.read'])).toBe(
+    "test/contract/rows/: remove 'gone.read', which the API does not have\n",
+  );
   expect(rowHints([...names, 'labels.gone'])).toMatch(/: remove 'labels\.gone', which the API does not have\n$/);
   expect(pathHints([...paths, 'GET /api/gone'])).toMatch(/: remove 'GET \/api\/gone', which the API does not have\n$/);
 });
 
-test('a path that is missing: the hint names the line of the path before it', () => {
+test('the hint for a missing path names the line of the path before it', () => {
   const [before = '', missing = ''] = paths;
   const hint = pathHints(paths.filter((path) => path !== missing));
   expect(lineNamedBy(hint)).toBe(`  '${before}',`);
   expect(hint).toMatch(new RegExp(`: add after this line\n  '${missing}',\n$`));
 });
 
-test('an operation without a number of statements: the hint names the line of another one of its feature', () => {
+test('the hint for a missing number of statements names the line of another operation of the feature', () => {
   const hint = statementHint('labels.merge', 5);
   expect(lineNamedBy(hint)).toMatch(/^ {2}'labels\.\w+': \d+,$/);
   expect(hint).toMatch(/: add after this line\n {2}'labels\.merge': 5,\n$/);

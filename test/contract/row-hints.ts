@@ -9,6 +9,8 @@ import type { Row } from './row.ts';
 const root = new URL('../../', import.meta.url);
 const PATHS_FILE = 'test/contract/paths.test.ts';
 const ROWS_FOLDER = 'test/contract/rows/';
+const ROWS_INDEX = 'test/contract/operations.ts';
+const TESTS_FOLDER = 'test/contract/operations/';
 const STATEMENTS_FILE = 'test/http/queries.test.ts';
 
 /** What the scene calls a path parameter, if its name is another one. */
@@ -49,14 +51,22 @@ const raw = rawOperations.map(
   }),
 );
 
-/** A hint for each operation that `names` lacks, and for each name that is no operation. Empty if they agree. */
-export function rowHints(names: readonly string[] = Object.keys(rows)): string {
+/**
+ * A hint for each operation that `names` lacks, and for each name that is no operation. Empty if they agree. The rows
+ * are in `files`.
+ */
+export function rowHints(
+  names: readonly string[] = Object.keys(rows),
+  files: readonly string[] = readdirSync(new URL(ROWS_FOLDER, root)),
+): string {
   const described = [...procedures, ...raw];
   const missing = described.filter(({ name }) => !names.includes(name));
   const unknown = names.filter((name) => !described.some((operation) => operation.name === name));
   return [
-    ...missing.map((operation) => `${placeOfRow(operation.name)}: add after this line\n  ${suggestRow(operation)}\n`),
-    ...unknown.map((name) => `${placeOfRow(name)}: remove '${name}', which the API does not have\n`),
+    ...missing.map((operation) => hintToAdd(operation, files)),
+    ...unknown.map(
+      (name) => `${placeOfRow(name, files) ?? ROWS_FOLDER}: remove '${name}', which the API does not have\n`,
+    ),
   ].join('');
 }
 
@@ -81,17 +91,35 @@ export function statementHint(name: string, count: number): string {
   return `${place}\n  '${name}': ${count},\n`;
 }
 
-/** The last line of the last row of the same feature: `library.duplicate` goes after the other rows of `library`. */
-function placeOfRow(name: string): string {
-  const files = readdirSync(new URL(ROWS_FOLDER, root)).map((file) => ROWS_FOLDER + file);
-  for (const file of files) {
+function hintToAdd(operation: Described, files: readonly string[]): string {
+  const place = placeOfRow(operation.name, files);
+  return place === null ? hintForNewFeature(operation) : `${place}: add after this line\n  ${suggestRow(operation)}\n`;
+}
+
+/** The hint for a feature without rows: its two new files, and the index that joins the rows of all features. */
+function hintForNewFeature(operation: Described): string {
+  const [feature = ''] = operation.name.split('.');
+  return [
+    `${ROWS_FOLDER}, a new file with the name of the router: add\n`,
+    `  export const ${feature}Rows: Rows = {\n    ${suggestRow(operation)}\n  };\n`,
+    `${ROWS_INDEX}: import ${feature}Rows, and add ...${feature}Rows to rows\n`,
+    `${TESTS_FOLDER}, a new test file with the name of the router: add\n  testOperations(${feature}Rows);\n`,
+  ].join('');
+}
+
+/**
+ * The last line of the last row of the same feature: `library.duplicate` goes after the other rows of `library`. Null
+ * if the feature has no row.
+ */
+function placeOfRow(name: string, files: readonly string[]): string | null {
+  for (const file of files.map((entry) => ROWS_FOLDER + entry)) {
     const lines = linesOf(file);
     const start = findLastOfFeature(name, lines);
     if (start === -1) continue;
     const end = lines.findIndex((text, index) => index >= start && /^ {2}.*\},$/.test(text) && !/^ {3}/.test(text));
     return `${file}:${end + 1}`;
   }
-  return `${ROWS_FOLDER}, a new file that test/contract/operations.ts joins`;
+  return null;
 }
 
 /** The index of the last line that begins an entry of the same feature. -1 if there is none. */

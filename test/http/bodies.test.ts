@@ -1,4 +1,4 @@
-/** Bodies of every kind, and what the REST paths make of them. None is a reason for a 500. */
+/** How the REST paths read request bodies of every kind. No body causes a 500. */
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dumpTables } from '../support/dump.ts';
@@ -21,16 +21,16 @@ function post(body: NonNullable<RequestInit['body']>, type = JSON_TYPE, path = `
   return app.http.call('POST', path, { token: team.owner.token, body, headers: { 'content-type': type } });
 }
 
-describe('a body that is no JSON is refused: 400, and nothing is written', () => {
+describe('a body that is not JSON returns 400 and writes nothing', () => {
   test.each([
-    ['cut off', '{"name":"x"'],
-    ['with something behind it', '{"name":"x"} x'],
-    ['with a trailing comma', '{"name":"x",}'],
-    ['with single quotes', "{'name':'x'}"],
+    ['truncated JSON', '{"name":"x"'],
+    ['JSON followed by text', '{"name":"x"} x'],
+    ['a trailing comma', '{"name":"x",}'],
+    ['single quotes', "{'name':'x'}"],
     ['Infinity', '{"name":Infinity}'],
     ['NaN', '{"name":NaN}'],
     ['a comment', '{"name":"x"/**/}'],
-    ['blanks only', '   '],
+    ['only spaces', '   '],
     ['a form', 'name=x'],
     ['a raw control character', '{"name":"a\u0001b"}'],
     ['__proto__ as a key', '{"name":"x","__proto__":{"polluted":1}}'],
@@ -44,11 +44,11 @@ describe('a body that is no JSON is refused: 400, and nothing is written', () =>
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  test('JSON that is cut off deep inside, 100 000 levels down', async () => {
+  test('JSON that ends 100,000 levels deep', async () => {
     expect((await post('['.repeat(100_000))).status).toBe(400);
   });
 
-  test('bytes that are no UTF-8', async () => {
+  test('bytes that are not UTF-8', async () => {
     const bytes = Buffer.concat([Buffer.from('{"name":"'), Buffer.from([0xff, 0xfe, 0xc0]), Buffer.from('"}')]);
     expect((await post(bytes)).status).toBe(400);
   });
@@ -58,15 +58,15 @@ describe('a body that is no JSON is refused: 400, and nothing is written', () =>
   });
 });
 
-describe('JSON that is no object is refused: 400', () => {
+describe('JSON that is not an object returns 400', () => {
   test.each(['null', 'true', '5', '"x"', '[]', '[{"name":"x"}]'])('%s', async (text) => {
     const { status, body } = await post(text);
     expect([status, body.issues]).toEqual([400, [{ path: '', message: 'Request body must be a JSON object' }]]);
   });
 });
 
-describe('JSON that is unusual is read as it is meant', () => {
-  test('with a byte order mark, with a charset, with blanks around, with keys twice (the last counts)', async () => {
+describe('unusual JSON is accepted', () => {
+  test('a byte order mark, a charset, spaces around it, and repeated keys, of which the last counts', async () => {
     for (const [text, type, name] of [
       ['\ufeff{"name":"Mark"}', JSON_TYPE, 'Mark'],
       ['{"name":"Charset"}', 'application/json; charset=utf-8', 'Charset'],
@@ -79,7 +79,7 @@ describe('JSON that is unusual is read as it is meant', () => {
     }
   });
 
-  test('100 000 levels deep where nobody looks is ignored, where a text is expected it is refused', async () => {
+  test('100,000 levels are ignored in an unknown field, and rejected where a string is expected', async () => {
     const deep = '['.repeat(100_000) + ']'.repeat(100_000);
     expect((await post(`{"name":"Shallow","deep":${deep}}`)).status).toBe(200);
     expect((await post(`{"name":${deep}}`)).body.message).toBe('name must be a string');
@@ -87,12 +87,12 @@ describe('JSON that is unusual is read as it is meant', () => {
     expect((await post(`{"name":"Shallow too","deep":${objects}}`)).status).toBe(200);
   });
 
-  test('with 50 000 unknown keys is read, and none of them written', async () => {
+  test('50,000 unknown keys are ignored', async () => {
     const keys = Array.from({ length: 50_000 }, (_, index) => `"k${index}":0`).join(',');
     expect((await post(`{"name":"Many keys",${keys}}`)).status).toBe(200);
   });
 
-  test('names of object methods are names like any other', async () => {
+  test('a key may have the name of an object method', async () => {
     for (const key of ['toString', 'constructor', 'hasOwnProperty', 'valueOf'])
       expect((await post(JSON.stringify({ name: `Key ${key}`, [key]: 'x' }))).status).toBe(200);
     expect((await post(JSON.stringify({ toString: 'x' }))).body.message).toBe('Name is required');
@@ -100,7 +100,7 @@ describe('JSON that is unusual is read as it is meant', () => {
 });
 
 describe('a body over the limit', () => {
-  test('of 10 MB is refused: 413, on both transports', async () => {
+  test('returns 413 over both transports', async () => {
     const text = JSON.stringify({ name: 'x'.repeat(10_000_000) });
     for (const path of [`${team.path}/labels`, '/trpc/labels.create']) {
       const { status, body } = await post(text, JSON_TYPE, path);
@@ -108,7 +108,7 @@ describe('a body over the limit', () => {
     }
   });
 
-  test('is refused as soon as its length is announced', async () => {
+  test('returns 413 as soon as the Content-Length is read', async () => {
     const { status } = await exchangeRequest(app.url, {
       method: 'POST',
       target: `${team.path}/labels`,
@@ -122,7 +122,7 @@ describe('a body over the limit', () => {
     expect(status).toBe(413);
   });
 
-  test('of strangers is not read at all: 401', async () => {
+  test('returns 401 to callers without a credential, before it is read', async () => {
     const { status } = await exchangeRequest(app.url, {
       method: 'POST',
       target: `${team.path}/labels`,
@@ -132,7 +132,7 @@ describe('a body over the limit', () => {
     expect(status).toBe(401);
   });
 
-  test('is not unpacked: compressed JSON is no JSON', async () => {
+  test('is not decompressed: gzipped JSON returns 400', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000, 'x'));
     const answer = await app.http.call('POST', `${team.path}/labels`, {
       token: team.owner.token,
@@ -152,7 +152,7 @@ describe('a body of another type', () => {
     'text/json',
     'application/jsonx',
     'nonsense',
-  ])('%s: 415', async (type) => {
+  ])('%s returns 415', async (type) => {
     const { status, body } = await post('{"name":"x"}', type);
     expect([status, body.code, body.message]).toEqual([
       415,
@@ -161,7 +161,7 @@ describe('a body of another type', () => {
     ]);
   });
 
-  test('or of none is refused too: 415', async () => {
+  test('a missing Content-Type returns 415', async () => {
     const body = '{"name":"x"}';
     const { status } = await exchangeRequest(app.url, {
       method: 'POST',
@@ -173,7 +173,7 @@ describe('a body of another type', () => {
   });
 });
 
-describe('an empty body is an absent body, whatever its type', () => {
+describe('an empty body is the same as no body, whatever its type', () => {
   const types = [undefined, JSON_TYPE, 'text/plain', 'application/x-www-form-urlencoded'];
   const lengths: readonly (readonly [string, Record<string, string>, string])[] = [
     ['no length', {}, ''],
@@ -181,9 +181,9 @@ describe('an empty body is an absent body, whatever its type', () => {
     ['no chunk', { 'transfer-encoding': 'chunked' }, '0\r\n\r\n'],
   ];
   const cases = types.flatMap((type) => lengths.map((length) => [type, ...length] as const));
-  // Types that are none are looked at only where a body is announced.
+  // An invalid type matters only if the headers announce a body.
   const noTypes = ['nonsense', ''].flatMap((type) => lengths.slice(0, 2).map((length) => [type, ...length] as const));
-  test.each([...cases, ...noTypes])('type %s, %s', async (type, _, headers, body) => {
+  test.each([...cases, ...noTypes])('with type %s and %s', async (type, _, headers, body) => {
     const request = (method: string, target: string) =>
       exchangeRequest(app.url, {
         method,
@@ -203,8 +203,8 @@ describe('an empty body is an absent body, whatever its type', () => {
   });
 });
 
-describe('a body where none is meant', () => {
-  test('of a DELETE changes nothing about it, even when it names something else', async () => {
+describe('a body that the operation does not take', () => {
+  test('the body of a DELETE is ignored, even if it names another label', async () => {
     const [first, second] = [(await post('{"name":"Stays"}')).body.label, (await post('{"name":"Goes"}')).body.label];
     const answer = await app.http.call('DELETE', `${team.path}/labels/${second.id}`, {
       token: team.owner.token,
@@ -218,7 +218,7 @@ describe('a body where none is meant', () => {
   });
 });
 
-test('nobody reaches another workspace through a body or a query: the path decides', async () => {
+test('the workspace in the path wins over one in the body or query', async () => {
   const other = await addTeam(app, 'Other');
   const json = { name: 'Where', id: other.id, workspaceId: other.id, workspace_id: other.id };
   const { body } = await app.http.post(`${team.path}/labels?id=${other.id}`, team.owner.token, json);

@@ -18,7 +18,7 @@ function reasonOf(call: Promise<unknown>): Promise<unknown> {
   );
 }
 
-test('a failed procedure and a failed upload give the same ApiError', async () => {
+test('a failed procedure and a failed upload reject with the same ApiError', async () => {
   const { client } = await addPerson(app);
   const expected = { status: 404, code: 'NOT_FOUND', message: 'Workspace not found', issues: [] };
   const id = 999_999;
@@ -31,7 +31,7 @@ test('a failed procedure and a failed upload give the same ApiError', async () =
   }
 });
 
-test('a failed connection is no ApiError', async () => {
+test('a failed connection is not an ApiError', async () => {
   const client = createClient({ url: 'http://127.0.0.1:1', token: 'lns_x' });
   const reason = await reasonOf(client.workspaces.list.query());
   expect(reason).toBeInstanceOf(Error);

@@ -1,4 +1,4 @@
-/** The session cookie of browsers: how it is set, what it is enough for, and how it ends. */
+/** The session cookie of browsers: how it is set, which requests it authorizes, and how it ends. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exchangeRequest } from '../support/raw-http.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -14,7 +14,7 @@ function call(method: string, path: string, cookie: string, headers: Record<stri
   return app.http.call(method, path, { headers: { cookie, ...headers }, json });
 }
 
-/** Signs in; answers the cookie as a browser would send it back. */
+/** Signs in, and returns the cookie as a browser sends it back. */
 async function signIn(): Promise<{ cookie: string; header: string; token: string }> {
   const { email } = await addPerson(app);
   const answer = await app.http.post('/api/auth/login', undefined, { email, password: PASSWORD });
@@ -22,7 +22,7 @@ async function signIn(): Promise<{ cookie: string; header: string; token: string
   return { cookie: header.split(';')[0] ?? '', header, token: answer.body.token };
 }
 
-test('it is set by registering and by logging in, on both transports, out of the reach of scripts', async () => {
+test('registering and logging in set a cookie that scripts cannot read, over both transports', async () => {
   const { email } = await addPerson(app);
   const attributes = async (path: string, json: object): Promise<string[]> => {
     const { headers, body } = await app.http.post(path, undefined, json);
@@ -38,7 +38,7 @@ test('it is set by registering and by logging in, on both transports, out of the
   expect(await attributes('/api/auth/register', account)).toEqual(expected);
 });
 
-test('it is Secure where the service is reached by TLS', async () => {
+test('the cookie is Secure if the public URL of the service is https', async () => {
   const secure = await startTestApp({ settings: { publicUrl: 'https://api.example' } });
   try {
     const { email } = await addPerson(secure);
@@ -49,14 +49,14 @@ test('it is Secure where the service is reached by TLS', async () => {
   }
 });
 
-test('it lasts as long as the session', async () => {
+test('the cookie lasts as long as the session', async () => {
   const { header, token } = await signIn();
   const expires = Date.parse(/Expires=([^;]+)/.exec(header)?.[1] ?? '') / 1000;
   expect(Math.abs(expires - Date.now() / 1000 - 30 * 86_400)).toBeLessThan(60);
   expect(token).toMatch(/^lns_/);
 });
 
-test('it is enough for reads, wherever they come from', async () => {
+test('the cookie authorizes reads from any origin', async () => {
   const { cookie } = await signIn();
   for (const headers of [{}, { origin: 'https://evil.example' }]) {
     expect((await call('GET', '/api/auth/me', cookie, headers)).status).toBe(200);
@@ -69,8 +69,8 @@ test.each([
   ['a foreign Origin', { origin: 'https://evil.example' }],
   ['the Origin of a sandbox', { origin: 'null' }],
   ['an empty Origin', { origin: '' }],
-  ['a Referer of ours only', { referer: 'http://127.0.0.1/' }],
-])('it is not enough for writes with %s: 403, and nothing is written', async (_, headers) => {
+  ['only a Referer of the service', { referer: 'http://127.0.0.1/' }],
+])('the cookie does not authorize writes with %s: they return 403 and write nothing', async (_, headers) => {
   const { cookie, token } = await signIn();
   const json = { name: 'Forged' };
   for (const path of ['/api/workspaces', '/trpc/workspaces.create']) {
@@ -83,7 +83,7 @@ test.each([
   expect(own.body.workspaces).toHaveLength(1);
 });
 
-test('it is enough for writes from our own pages, and from those that the settings trust', async () => {
+test('the cookie authorizes writes from the origin of the service and from trusted origins', async () => {
   const trusting = await startTestApp({ settings: { trustedOrigins: ['https://app.example'] } });
   try {
     const { token } = await addPerson(trusting);
@@ -103,7 +103,7 @@ test('it is enough for writes from our own pages, and from those that the settin
   }
 });
 
-test('it gives way to the Authorization header, right or wrong', async () => {
+test('an Authorization header replaces the cookie, whether it is valid or not', async () => {
   const { cookie } = await signIn();
   const other = await addPerson(app, 'Other');
   const withHeader = (authorization: string) => call('GET', '/api/auth/me', cookie, { authorization });
@@ -113,7 +113,7 @@ test('it gives way to the Authorization header, right or wrong', async () => {
   expect((await call('POST', '/api/workspaces', cookie, headers, { name: 'By header' })).status).toBe(200);
 });
 
-test('it is cleared by logging out and by deleting the account, and ends', async () => {
+test('logging out and deleting the account clear the cookie and end its session', async () => {
   for (const [method, path] of [
     ['POST', '/api/auth/logout'],
     ['DELETE', '/api/auth/me'],
@@ -128,7 +128,7 @@ test('it is cleared by logging out and by deleting the account, and ends', async
   }
 });
 
-test('it does not make a form of a foreign page a write', async () => {
+test('the cookie does not authorize a form on a foreign page', async () => {
   const { cookie } = await signIn();
   for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
     const answer = await exchangeRequest(app.url, {
@@ -139,4 +139,5 @@ test('it does not make a form of a foreign page a write', async () => {
     });
     expect([403, 415]).toContain(answer.status);
   }
+  expect((await call('GET', '/api/workspaces', cookie)).body.workspaces).toHaveLength(1);
 });

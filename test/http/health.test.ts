@@ -1,4 +1,4 @@
-/** Probes, and the documents that the service serves of itself. */
+/** The health checks, and the documents that the service serves about itself. */
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { StorageUnavailableError } from '../../src/storage/object-store.ts';
@@ -21,14 +21,14 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-describe('probes', () => {
-  test('/health says that the process is alive, /ready that database and store answer', async () => {
+describe('health checks', () => {
+  test('/health reports a running process, and /ready a database and a store that respond', async () => {
     expect((await app.http.get('/health')).body).toEqual({ status: 'ok' });
     const { status, body } = await app.http.get('/ready');
     expect([status, body]).toEqual([200, { status: 'ok', database: true, storage: true }]);
   });
 
-  test('/ready is 503 and says which part is missing, and nothing of why', async () => {
+  test('/ready returns 503 and names the part that does not respond, without the cause', async () => {
     storeIsDown = true;
     const unavailable = { status: 'unavailable', database: true, storage: false };
     await vi.waitFor(async () => expect((await app.http.get('/ready')).body).toEqual(unavailable), { timeout: 10_000 });
@@ -40,13 +40,13 @@ describe('probes', () => {
 });
 
 describe('documents', () => {
-  test('/openapi.json is the document, complete', async () => {
+  test('/openapi.json returns the complete document', async () => {
     const { status, headers, body } = await app.http.get('/openapi.json');
     expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
     expect(body).toEqual(JSON.parse(JSON.stringify(document)));
   });
 
-  test('/docs loads nothing from elsewhere', async () => {
+  test('/docs loads everything from the service itself', async () => {
     const page = await app.http.get('/docs');
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     const loaded = [...String(page.body).matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path ?? '');
@@ -55,13 +55,13 @@ describe('documents', () => {
       expect(path).not.toMatch(/^(?:https?:)?\/\//);
       expect((await app.http.get(new URL(path, `${app.url}/docs`).pathname)).status).toBe(200);
     }
-    // The page's own policy would refuse the rest.
+    // The browser blocks everything else.
     expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
   });
 });
 
-describe('bodies that no operation takes', () => {
-  test('/trpc refuses a multipart body unread, and a streamed batch', async () => {
+describe('other requests', () => {
+  test('/trpc rejects a multipart body and a streamed batch', async () => {
     const form = new FormData();
     form.append('a', new Blob([new Uint8Array(2_000_000)]), 'f');
     const multipart = await app.http.call('POST', '/trpc/auth.login', { body: form });
@@ -74,7 +74,7 @@ describe('bodies that no operation takes', () => {
     expect([streamed.status, streamed.body.code]).toEqual([400, 'BAD_REQUEST']);
   });
 
-  test('the bare address leads to the docs', async () => {
+  test('the root path redirects to the docs', async () => {
     const { status, headers } = await app.http.get('/');
     expect([status, headers.get('location')]).toEqual([302, '/docs']);
   });

@@ -1,4 +1,4 @@
-/** Requests that no client sends: never a 500, never the end of the process, nothing that tells of our insides. */
+/** Requests that no normal client sends never cause a 500, end the process or reveal internals. */
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { concurrently } from '../support/concurrently.ts';
@@ -19,7 +19,7 @@ beforeEach(() => {
   linesBefore = app.logLines.length;
 });
 afterEach(async () => {
-  expect((await app.http.get('/health')).status, 'the process lives').toBe(200);
+  expect((await app.http.get('/health')).status, 'the process is running').toBe(200);
   const faults = app.logLines.slice(linesBefore).filter(({ level }) => Number(level) >= 50);
   expect(faults, 'the log has no error').toEqual([]);
 });
@@ -28,7 +28,7 @@ function send(request: RawRequest) {
   return exchangeRequest(app.url, request);
 }
 
-function expectRefused(answer: { status: number; head: string; body: string }): void {
+function expectHandled(answer: { status: number; head: string; body: string }): void {
   expect(answer.status, answer.head).toBeGreaterThanOrEqual(200);
   expect(answer.status, answer.body).toBeLessThan(500);
   expect(answer.body).not.toMatch(/\bat .*\.[jt]s:|node_modules|prisma|select /i);
@@ -95,13 +95,13 @@ const TARGETS = [
   '/docs/static/..%2f..%2fpackage.json',
 ];
 
-describe.each([['nobody', false] as const, ['a member', true] as const])('as %s', (_, isSignedIn) => {
+describe.each([['without a credential', false] as const, ['as a member', true] as const])('%s', (_, isSignedIn) => {
   const authorization = (): Record<string, string> =>
     isSignedIn ? { authorization: `Bearer ${team.member.token}` } : {};
 
   test.each(TARGETS.map((target) => [target.slice(0, 60), target]))('every method on %s', async (_name, target) => {
     for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST', 'PATCH', 'DELETE'])
-      expectRefused(await send({ method, target, headers: authorization() }));
+      expectHandled(await send({ method, target, headers: authorization() }));
   });
 
   test.each([
@@ -120,18 +120,18 @@ describe.each([['nobody', false] as const, ['a member', true] as const])('as %s'
     '/..',
   ])('Host: %s', async (host) => {
     for (const target of ['/trpc/auth.me', '/api/auth/me', '/nowhere'])
-      expectRefused(await send({ target, headers: { host, ...authorization() } }));
+      expectHandled(await send({ target, headers: { host, ...authorization() } }));
     const login = { email: 'nobody@example.com', password: 'wrong password' };
     for (const [path, json] of [['/api/auth/login', login] as const, ['/trpc/auth.login', login] as const]) {
       const body = JSON.stringify(json);
       const headers = { host, 'content-type': 'application/json', 'content-length': String(body.length) };
-      expectRefused(await send({ method: 'POST', target: path, headers, body }));
+      expectHandled(await send({ method: 'POST', target: path, headers, body }));
     }
   });
 });
 
 test.each(['[', ']', 'x y', '[::1', 'user:pass@x', '/..', 'x/y', 'x?y', '\u00e4', 'x:port'])(
-  'a Host that names none is refused: 400 for %s',
+  'the malformed Host %s returns 400',
   async (host) => {
     for (const target of ['/trpc/auth.me', '/api/auth/me', '/nowhere', '/health']) {
       const { status, body } = await send({ target, headers: { host } });
@@ -141,7 +141,7 @@ test.each(['[', ']', 'x y', '[::1', 'user:pass@x', '/..', 'x/y', 'x?y', '\u00e4'
 );
 
 test.each(['localhost', 'example.com:8080', 'example.com.', '[::1]:3000', '127.0.0.1', 'under_score', ''])(
-  'a Host that names one is not: %s',
+  'the valid Host "%s" is accepted',
   async (host) => {
     expect((await send({ target: '/health', headers: { host } })).status).toBe(200);
   },
@@ -172,32 +172,32 @@ describe('headers', () => {
   ])('%s: %s', async (name, value) => {
     const connection: Record<string, string> = name === 'upgrade' ? { connection: 'upgrade, close' } : {};
     for (const target of ['/trpc/auth.me', '/api/auth/me', '/nowhere', '/docs'])
-      expectRefused(await send({ target, headers: { [name]: value, ...connection } }));
+      expectHandled(await send({ target, headers: { [name]: value, ...connection } }));
     for (const target of ['/trpc/auth.logout', '/api/auth/logout'])
-      expectRefused(await send({ method: 'POST', target, headers: { [name]: value, ...connection } }));
+      expectHandled(await send({ method: 'POST', target, headers: { [name]: value, ...connection } }));
   });
 });
 
 describe('methods', () => {
   test.each(['DELETE', 'PUT', 'PATCH', 'TRACE', 'PROPFIND', 'HEAD', 'OPTIONS'])('%s on /trpc', async (method) => {
     for (const target of ['/trpc', '/trpc/auth.me', '/trpc/auth.logout', '/trpc/labels.create'])
-      expectRefused(await send({ method, target }));
+      expectHandled(await send({ method, target }));
   });
 
-  test('one that is none: 400, and the connection closes', async () => {
+  test('an unknown method returns 400 and closes the connection', async () => {
     expect(await exchange(app.url, 'NONSENSE / HTTP/1.1\r\nHost: x\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
   });
 });
 
-describe('bytes that are no HTTP', () => {
+describe('bytes that are not HTTP', () => {
   test.each([
-    ['nothing of it', 'hello\r\n\r\n'],
-    ['a TLS greeting', Buffer.from('160301020001000001fc0303', 'hex')],
+    ['plain text', 'hello\r\n\r\n'],
+    ['a TLS handshake', Buffer.from('160301020001000001fc0303', 'hex')],
     ['zeros', Buffer.alloc(1_000)],
     ['another protocol', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['an unknown version', 'GET / HTTP/9.9\r\nHost: x\r\n\r\n'],
-    ['a blank in a header name', 'GET / HTTP/1.1\r\nHo st: x\r\n\r\n'],
-    ['no header at all', 'GET / HTTP/1.1\r\n\r\n'],
+    ['a space in a header name', 'GET / HTTP/1.1\r\nHo st: x\r\n\r\n'],
+    ['no headers', 'GET / HTTP/1.1\r\n\r\n'],
     ['two lengths', 'POST /api/auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
     [
       'a length and chunks',
@@ -205,21 +205,21 @@ describe('bytes that are no HTTP', () => {
     ],
     ['a negative length', 'POST /api/auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n'],
     [
-      'a chunk that is none',
+      'a malformed chunk',
       'POST /api/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: ' +
         'chunked\r\n\r\nzz\r\n',
     ],
     ['64 kB of headers', `GET / HTTP/1.1\r\nHost: x\r\n${'X-Much: y\r\n'.repeat(6_000)}\r\n`],
     ['a header of 64 kB', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'y'.repeat(65_536)}\r\n\r\n`],
     ['a path of 64 kB', `GET /${'a'.repeat(65_536)} HTTP/1.1\r\nHost: x\r\n\r\n`],
-  ])('%s: refused, and the connection closes', async (_, bytes) => {
+  ])('%s gets a 4xx or no response, and the connection closes', async (_, bytes) => {
     const answer = await exchange(app.url, bytes);
     if (answer !== '') expect(answer).toMatch(/^HTTP\/1\.1 4\d\d /);
     expect(answer).not.toMatch(/node_modules|Parse Error|HPE_/);
   });
 
-  test('random ones, by the hundred', async () => {
-    // A fixed sequence: what fails once fails again.
+  test('random bytes never get a 5xx', async () => {
+    // A fixed sequence, so that a failure can be repeated.
     let state = 12_345;
     const next = (): number => {
       state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
@@ -234,7 +234,7 @@ describe('bytes that are no HTTP', () => {
   });
 });
 
-test('a client that hangs up in the middle of its body leaves the server well', async () => {
+test('clients that disconnect in the middle of a body write nothing', async () => {
   const head = [
     `POST ${team.path}/labels HTTP/1.1`,
     'Host: x',

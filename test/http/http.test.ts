@@ -1,8 +1,8 @@
-/** HTTP itself: HEAD, wrong methods, unknown paths, CORS preflights, error bodies, batches, and how paths are read. */
+/** HTTP itself: HEAD, wrong methods, unknown paths, CORS preflights, error bodies, batches, and path parameters. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient, toApiError } from '../../src/client.ts';
-import { operations } from '../support/api.ts';
+import { operations, rawOperations } from '../support/api.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
 
@@ -15,14 +15,11 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const methodsOf = new Map<string, Set<string>>();
-for (const { method, path } of operations) {
+for (const { method, path } of [...operations, ...rawOperations]) {
   const methods = methodsOf.get(path) ?? new Set();
   methodsOf.set(path, methods.add(method));
   if (method === 'GET') methods.add('HEAD');
 }
-// The uploads are no procedures.
-methodsOf.get('/api/workspaces/{id}/library')?.add('POST');
-methodsOf.set('/api/recordings/{recordingId}/file', new Set(['POST']));
 
 function problem(code: string, message: string) {
   return { error: message, message, code, request_id: expect.any(String) };
@@ -31,7 +28,7 @@ function problem(code: string, message: string) {
 describe.each([...methodsOf])('%s', (path, methods) => {
   const target = path.replace(/\{\w+\}/g, '1');
 
-  test('answers any other method with 405 and Allow, to anyone, whatever the body', async () => {
+  test('any other method returns 405 with Allow, to any caller and for any body', async () => {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
       if (methods.has(method)) continue;
       const answer = await app.http.call(method, target, {
@@ -46,18 +43,18 @@ describe.each([...methodsOf])('%s', (path, methods) => {
     }
   });
 
-  test('lets browsers ask first', async () => {
+  test('a CORS preflight is allowed, without credentials', async () => {
     const { status, headers } = await app.http.call('OPTIONS', target, {
       headers: { origin: 'https://elsewhere.example', 'access-control-request-method': 'PATCH' },
     });
     expect([status, headers.get('access-control-allow-origin')]).toEqual([204, '*']);
     expect(headers.get('access-control-allow-methods')).toBe('GET, HEAD, POST, PATCH, DELETE');
-    // Without credentials: a foreign page cannot use the cookie.
+    // So a foreign page cannot use the cookie.
     expect(headers.get('access-control-allow-credentials')).toBeNull();
   });
 });
 
-test('no answer may be read as another type, or shown in a frame', async () => {
+test('every response forbids MIME sniffing and framing by other sites', async () => {
   for (const path of ['/api/auth/me', '/nowhere', '/trpc/auth.me', '/health', '/openapi.json']) {
     const { headers } = await app.http.get(path);
     expect(headers.get('x-content-type-options')).toBe('nosniff');
@@ -67,7 +64,7 @@ test('no answer may be read as another type, or shown in a frame', async () => {
 
 describe('HEAD', () => {
   test.each(['/api/auth/me', '/api/workspaces', '/health'])(
-    '%s answers as GET does, without the body',
+    '%s returns the status and headers of GET, without a body',
     async (path) => {
       const get = await app.http.get(path, team.owner.token);
       const head = await app.http.call('HEAD', path, { token: team.owner.token });
@@ -76,7 +73,7 @@ describe('HEAD', () => {
     },
   );
 
-  test('is refused as GET is', async () => {
+  test('is rejected as GET is', async () => {
     expect((await app.http.call('HEAD', '/api/auth/me')).status).toBe(401);
     expect((await app.http.call('HEAD', team.path, { token: team.outsider.token })).status).toBe(403);
   });
@@ -92,7 +89,7 @@ describe('an unknown path', () => {
     '/apis',
     '/api/auth',
     '/api/auth/me/x',
-  ])('%s: 404 with the same body as any refusal', async (path) => {
+  ])('%s returns 404 with the error body', async (path) => {
     for (const method of ['GET', 'POST', 'DELETE']) {
       const { status, body } = await app.http.call(method, path, { token: team.owner.token });
       expect([method, status, body]).toEqual([method, 404, problem('NOT_FOUND', 'Not found')]);
@@ -125,14 +122,14 @@ describe('a path', () => {
     '0x1',
     'NaN',
     '9'.repeat(400),
-  ])('with the id %s: 400 with issues, never another workspace', async (id) => {
+  ])('with the ID %s returns 400 with issues', async (id) => {
     const message = 'id must be a positive 32-bit integer';
     const { status, body } = await app.http.get(`/api/workspaces/${id}`, team.owner.token);
     expect([status, body]).toEqual([400, { ...problem('BAD_REQUEST', message), issues: [{ path: 'id', message }] }]);
   });
 });
 
-test('every refusal has the same body, on both transports', async () => {
+test('every error has the same body, over both transports', async () => {
   const { token } = team.member;
   const refusals = [
     await app.http.get('/api/auth/me'),
@@ -159,7 +156,7 @@ test('every refusal has the same body, on both transports', async () => {
 });
 
 describe('tRPC', () => {
-  test('answers an unknown procedure with 404, and a mutation by GET with 405, in its envelope', async () => {
+  test('returns 404 for an unknown procedure and 405 for a mutation by GET, in its envelope', async () => {
     for (const [path, status, code] of [
       ['/trpc/labels.unknown', 404, 'NOT_FOUND'],
       ['/trpc/toString', 404, 'NOT_FOUND'],
@@ -173,7 +170,7 @@ describe('tRPC', () => {
     expect((await app.http.get('/api/auth/me', team.owner.token)).status).toBe(200);
   });
 
-  test('answers a batch call by call', async () => {
+  test('returns a result or an error for each call of a batch', async () => {
     const input = encodeURIComponent(JSON.stringify({ 0: { id: team.id }, 1: { id: 2_147_483_647 }, 2: { id: 'x' } }));
     const names = 'workspaces.read,workspaces.read,workspaces.read,auth.me';
     const { status, body } = await app.http.get(`/trpc/${names}?batch=1&input=${input}`, team.member.token);
@@ -184,19 +181,24 @@ describe('tRPC', () => {
     expect(body[0].result.data.workspace.id).toBe(team.id);
   });
 
-  test('answers a batch of nobody with 401 and the challenge', async () => {
+  test('returns 401 and the challenge for a batch without a credential', async () => {
     const { status, headers } = await app.http.get('/trpc/auth.me,auth.me?batch=1');
     expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
   });
 
-  test('refuses a batch of more than 50 calls', async () => {
+  test('rejects a batch of more than 50 calls', async () => {
     const batch = (calls: number) =>
       app.http.get(`/trpc/${Array(calls).fill('auth.me').join(',')}?batch=1`, team.member.token);
     expect((await batch(50)).status).toBe(200);
-    expect((await batch(51)).status).toBe(400);
+    const { status, body } = await batch(51);
+    expect(status).toBe(400);
+    expect(body).toMatchObject({
+      message: 'A batch has at most 50 calls',
+      request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
   });
 
-  test('of the typed client: calls of one tick travel together, each with its own answer or refusal', async () => {
+  test('the typed client batches the calls of one tick, and each gets its own result or error', async () => {
     let requests = 0;
     const counting: typeof fetch = (input, init) => {
       requests += 1;

@@ -1,4 +1,4 @@
-/** How many statements each operation sends to the database. A change of these numbers must be intended. */
+/** How many statements each operation sends to the database, so that a change of a number is noticed. */
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { rows } from '../contract/operations.ts';
@@ -13,8 +13,8 @@ import { startTestApp } from '../support/test-app.ts';
 import { upload } from '../support/world.ts';
 
 /**
- * Statements of one successful call by the lowest role, including `begin`, `commit` and the one that finds the caller
- * and the role. What starts after the answer, such as deleting the files of a workspace, does not count.
+ * Statements of one successful call by the lowest role, including `begin`, `commit` and the one that reads the caller
+ * and their role. Statements that start after the response, such as those that delete files, do not count.
  */
 const STATEMENTS: Record<string, number> = {
   'auth.register': 8,
@@ -73,7 +73,7 @@ const STATEMENTS: Record<string, number> = {
   'retention.read': 2,
   'retention.set': 2,
   'apiKeys.list': 3,
-  'apiKeys.create': 8,
+  'apiKeys.create': 9,
   'apiKeys.toggle': 9,
   'apiKeys.delete': 5,
   'webhooks.list': 2,
@@ -140,7 +140,7 @@ afterAll(async () => {
   await world.app.close();
 });
 
-test.each(Object.entries(rows))('%s', async (name, row) => {
+test.each(Object.entries(rows))('%s sends the listed number of statements', async (name, row) => {
   const by = (await row.caller?.(world)) ?? scene[allowedRoles(row).at(-1) ?? 'owner'];
   const call = validCall(name, row, scene, by);
   statements = [];
@@ -152,7 +152,7 @@ test.each(Object.entries(rows))('%s', async (name, row) => {
   expect(sent.length, hint + sent.join('\n')).toBe(STATEMENTS[name]);
 });
 
-test('recordings.upload, with the upload token', async () => {
+test('recordings.upload with the upload token sends the same number of statements', async () => {
   const { recordingId, uploadToken } = scene.stoppedRecording;
   statements = [];
   const { status } = await uploadFile(world.app, recordingId, uploadToken);
@@ -160,37 +160,38 @@ test('recordings.upload, with the upload token', async () => {
   expect(statements.length, statements.join('\n')).toBe(STATEMENTS['recordings.upload']);
 });
 
-test('a LiveKit callback: 20 statements at first, 5 when it is repeated, 1 without a signature', async () => {
+test('a LiveKit callback sends 20 statements, 5 if it is repeated, and 1 without a signature', async () => {
   const { app } = world;
   const where = { workspaceId_id: { workspaceId: scene.workspaceId, id: scene.connectionId } };
   const { ingestId } = await app.services.db.meetingConnection.findUniqueOrThrow({ where });
   const body = bodyOf(livekitParticipant('participant_joined', {}, { room: { name: scene.roomName } }));
   const headers = await signLivekit(body, 'APIscene', 'a secret of the scene');
-  for (const [count, sent] of [
-    [20, headers],
-    [5, headers],
-    [1, {}],
+  for (const [count, status, sent] of [
+    [20, 200, headers],
+    [5, 200, headers],
+    [1, 401, {}],
   ] as const) {
     statements = [];
-    await app.http.call('POST', `/api/ingest/${ingestId}`, { body: new Uint8Array(body), headers: sent });
-    expect(statements.length, statements.join('\n')).toBe(count);
+    const request = { body: new Uint8Array(body), headers: sent };
+    const answer = await app.http.call('POST', `/api/ingest/${ingestId}`, request);
+    expect([answer.status, statements.length], statements.join('\n')).toEqual([status, count]);
   }
 });
 
-test('a request that is refused sends one statement at most, and none without a credential', async () => {
+test('a rejected request sends at most one statement, and none without a valid form of credential', async () => {
   const { http } = world.app;
   const path = `/api/workspaces/${scene.workspaceId}/labels`;
-  for (const [token, json, count] of [
-    [undefined, {}, 0],
-    ['x', {}, 0],
-    [`lns_${'A'.repeat(43)}`, {}, 1],
-    [scene.outsider.token, { name: 'New' }, 1],
-    [scene.member.token, { name: 'New' }, 1],
-    [scene.admin.token, { name: '' }, 1],
+  for (const [token, json, status, count] of [
+    [undefined, {}, 401, 0],
+    ['x', {}, 401, 0],
+    [`lns_${'A'.repeat(43)}`, {}, 401, 1],
+    [scene.outsider.token, { name: 'New' }, 403, 1],
+    [scene.member.token, { name: 'New' }, 403, 1],
+    [scene.admin.token, { name: '' }, 400, 1],
   ] as const) {
     statements = [];
-    await http.post(path, token, json);
-    expect(statements).toHaveLength(count);
+    const answer = await http.post(path, token, json);
+    expect([answer.status, statements.length], statements.join('\n')).toEqual([status, count]);
   }
 });
 

@@ -1,5 +1,5 @@
 /**
- * Text becomes a number only where HTTP has nothing but text, in paths and queries; never in JSON, on either transport.
+ * Text is converted to numbers only in paths and queries, where HTTP has no other type, and never in JSON.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** REST traffic of each kind, which must leave the shared shapes as they are. */
+/** Sends REST requests, which must not change how the shared schemas convert values. */
 async function makeRestTraffic(): Promise<void> {
   const { token } = team.member;
   expect((await app.http.get(`${team.path}/library?limit=5&offset=0&label=${labelId}`, token)).status).toBe(200);
@@ -34,25 +34,25 @@ async function trpcStatus(name: string, input: unknown, isQuery: boolean): Promi
   return answer.status;
 }
 
-const NO_NUMBERS = ['5', '', ' ', true, false, null, [5], {}, '0x5', '5.0'];
+const NOT_NUMBERS = ['5', '', ' ', true, false, null, [5], {}, '0x5', '5.0'];
 
 describe.each(['before REST traffic', 'after REST traffic'])('tRPC %s', (when) => {
   beforeAll(async () => {
     if (when.startsWith('after')) await makeRestTraffic();
   });
 
-  test.each(NO_NUMBERS)('%j is no number', async (value) => {
+  test.each(NOT_NUMBERS)('%j is not accepted as a number', async (value) => {
     expect(await trpcStatus('workspaces.read', { id: value }, true)).toBe(400);
     expect(await trpcStatus('library.list', { id: team.id, limit: value }, true)).toBe(400);
     expect(await trpcStatus('library.assignLabel', { id: team.id, itemId, labelId: value }, false)).toBe(400);
   });
 
-  test('a number is one', async () => {
+  test('a number is accepted', async () => {
     expect(await trpcStatus('workspaces.read', { id: team.id }, true)).toBe(200);
     expect(await trpcStatus('library.list', { id: team.id, limit: 5 }, true)).toBe(200);
   });
 
-  test('no input at all is refused', async () => {
+  test('a call without input returns 400', async () => {
     expect((await app.http.get('/trpc/workspaces.read', team.member.token)).status).toBe(400);
     const headers = { 'content-type': 'application/json' };
     const mutation = await app.http.call('POST', '/trpc/library.assignLabel', { token: team.member.token, headers });
@@ -61,13 +61,13 @@ describe.each(['before REST traffic', 'after REST traffic'])('tRPC %s', (when) =
 });
 
 describe('a REST body', () => {
-  test.each(NO_NUMBERS.filter((value) => value !== null))('%j is no number there either', async (value) => {
+  test.each(NOT_NUMBERS.filter((value) => value !== null))('%j is not accepted as a number', async (value) => {
     const labels = `${team.path}/library/${itemId}/labels`;
     const { status, body } = await app.http.post(labels, team.member.token, { labelId: value });
     expect([status, body.message]).toEqual([400, 'labelId must be a positive 32-bit integer']);
   });
 
-  test.each([5, true, false, null, [], {}])('%j is no text', async (value) => {
+  test.each([5, true, false, null, [], {}])('%j is not accepted as a string', async (value) => {
     const patch = await app.http.patch(`${team.path}/library/${itemId}`, team.member.token, { description: value });
     expect([patch.status, patch.body.message]).toEqual([400, 'description must be a string']);
   });
@@ -88,22 +88,21 @@ describe('a query', () => {
     '&&&',
     'a=%zz',
     '%',
-  ])('may hold what it likes besides: %s', async (query) => {
+  ])('may contain unknown parameters: %s', async (query) => {
     const { status, body } = await list(query);
     expect([status, body.total]).toEqual([200, 1]);
     expect(({} as Record<string, unknown>).x).toBeUndefined();
   });
 
-  test.each(
-    ['limit=1&limit=2', 'limit=%20', 'limit=1e1', 'limit=01', 'limit=٥', 'limit=5.0', 'limit=+5', 'limit[]=5'].slice(
-      0,
-      7,
-    ),
-  )('%s is no number: 400', async (query) => {
-    expect((await list(query)).body.issues).toMatchObject([{ path: 'limit' }]);
-  });
+  test.each(['limit=1&limit=2', 'limit=%20', 'limit=1e1', 'limit=01', 'limit=٥', 'limit=5.0', 'limit=+5'])(
+    '%s is not accepted as a number',
+    async (query) => {
+      const { status, body } = await list(query);
+      expect([status, body.issues]).toMatchObject([400, [{ path: 'limit' }]]);
+    },
+  );
 
-  test('says the same of a repeated text', async () => {
+  test('a repeated parameter is not accepted as a string', async () => {
     expect((await list('search=a&search=b')).body.message).toBe('search must be a string');
     expect((await list('sort=name&sort=size')).body.message).toBe('sort must be one of date, name, size');
   });

@@ -1,11 +1,11 @@
 /** Library items: reading, updating, labels, deletion and download URLs. */
-import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StorageUnavailableError } from '../../src/storage/object-store.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { dumpTables } from '../support/dump.ts';
 import { eventsOf } from '../support/events.ts';
 import { makePdf } from '../support/media.ts';
+import { stagedIn, storedKeys } from '../support/stored-files.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team, upload } from '../support/world.ts';
 
@@ -144,15 +144,13 @@ describe('labels of an item', () => {
 });
 
 describe('deleting an item', () => {
-  const filesNow = async (): Promise<number> =>
-    (await readdir(app.filesDir, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).length;
-
   test('deletes its row, its labels and its file before it answers, and emits library_item.deleted', async () => {
     const { path, item } = await newItem();
     await app.http.post(`${path}/labels`, team.member.token, { labelId: await newLabel('Goes') });
-    const [before, events] = [await filesNow(), await eventsOf(app, team.id, 'library_item.deleted')];
+    const [before, events] = [await storedKeys(app, team.id), await eventsOf(app, team.id, 'library_item.deleted')];
     expect(await app.http.delete(path, team.admin.token)).toMatchObject({ status: 200, body: { ok: true } });
-    expect(await filesNow()).toBe(before - 1);
+    expect(await storedKeys(app, team.id)).toHaveLength(before.length - 1);
+    expect(await stagedIn(app)).toEqual([]);
     expect(await app.services.db.discardedObject.count()).toBe(0);
     expect((await app.http.get(path, team.member.token)).status).toBe(404);
     expect((await eventsOf(app, team.id, 'library_item.deleted')).slice(events.length)).toEqual([

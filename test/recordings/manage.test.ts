@@ -5,9 +5,10 @@ import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { eventsOf } from '../support/events.ts';
 import type { Answer } from '../support/http.ts';
 import { makeMp4 } from '../support/media.ts';
+import { storedKeys } from '../support/stored-files.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
-import { advance, start, storedKeys, uploadFile, videoForm } from './recording-fixtures.ts';
+import { advance, start, uploadFile, videoForm } from './recording-fixtures.ts';
 
 const ROOMS = '/api/dashboard/rooms';
 const RECORDINGS = '/api/dashboard/recordings';
@@ -41,8 +42,8 @@ async function newRecording(title: string | null = null): Promise<number> {
   return body.recording.id;
 }
 
-async function keysOf(): Promise<string[]> {
-  return (await storedKeys(app)).filter((key) => key.startsWith(`v1/workspaces/${team.id}/`));
+function keysOf(): Promise<string[]> {
+  return storedKeys(app, team.id);
 }
 
 function expectError(answer: Answer, status: number, message: string): void {

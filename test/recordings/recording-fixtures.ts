@@ -56,13 +56,6 @@ export async function storeFile({ services: { store } }: TestApp, workspaceId: n
   return key;
 }
 
-/** Lists all keys in the store. */
-export async function storedKeys({ services: { store } }: TestApp): Promise<string[]> {
-  const keys: string[] = [];
-  for await (const { key } of store.list('v1/')) keys.push(key);
-  return keys;
-}
-
 /** Adds a guest to a room and returns their token. */
 export async function addGuest(
   { services: { db }, clock }: TestApp,

@@ -8,9 +8,10 @@ import type { RecordingKey } from '../../src/features/recordings/recording-lifec
 import { storeRecordingFile } from '../../src/features/recordings/store-recording-file.ts';
 import { eventsOf } from '../support/events.ts';
 import { makeMp4 } from '../support/media.ts';
+import { storedKeys } from '../support/stored-files.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
-import { advance, start, storedKeys } from './recording-fixtures.ts';
+import { advance, start } from './recording-fixtures.ts';
 
 let app: TestApp;
 let team: Team;
@@ -37,7 +38,7 @@ describe('updates', () => {
       for (const field of ['duration', 'size'] as const)
         await expect(advance(app, key, { status: 'uploaded', [field]: wrong })).rejects.toMatchObject({
           code: 'BAD_REQUEST',
-          message: `${field} must be a number of at least 0`,
+          message: `${field} must be a non-negative number`,
         });
       expect(await rowOf()).toMatchObject({ status: 'started', duration: 0n, size: 0n });
     },

@@ -3,9 +3,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { RecordingKey } from '../../src/features/recordings/recording-lifecycle.ts';
 import { addKey } from '../rooms/keys.ts';
 import type { Answer } from '../support/http.ts';
+import { storedKeys } from '../support/stored-files.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Person, type Team } from '../support/world.ts';
-import { advance, start, storedKeys, storeFile } from './recording-fixtures.ts';
+import { advance, start, storeFile } from './recording-fixtures.ts';
 
 const ROOMS = '/api/dashboard/rooms';
 const RECORDINGS = '/api/dashboard/recordings';

@@ -7,7 +7,6 @@ import { HOUR_MS, MINUTE_MS } from '../../src/core/time.ts';
 import { failStaleRecordings } from '../../src/features/recordings/fail-stale-recordings.ts';
 import { findRecorder, findUploader, uploadRecording } from '../../src/features/recordings/upload.ts';
 import { createFaultyStore, failUnavailable } from '../library/upload/faults.ts';
-import { objectsOf, stagedIn } from '../library/upload/traces.ts';
 import { startUploadServer } from '../library/upload/upload-server.ts';
 import {
   type Answer,
@@ -28,6 +27,7 @@ import { eventsOf } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { createManualTicker } from '../support/manual-ticker.ts';
 import { makeMp4, makePdf } from '../support/media.ts';
+import { stagedIn, storedKeys } from '../support/stored-files.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team, upload } from '../support/world.ts';
 import { advance, uploadFile, videoForm } from './recording-fixtures.ts';
@@ -93,7 +93,7 @@ async function traces() {
   return {
     available: await app.services.db.recording.count({ where: { workspaceId: team.id, status: 'available' } }),
     completed: (await eventsOf(app, team.id, 'recording.completed')).length,
-    objects: (await objectsOf(app, team.id)).length,
+    objects: (await storedKeys(app, team.id)).length,
     staged: (await stagedIn(app)).length,
   };
 }
@@ -449,9 +449,9 @@ describe('a failed upload leaves nothing behind and can be repeated:', () => {
     const body = multipart(part(mp4(1_500_000)));
     const socket = await openUpload(urlOf(), recording.token, `Content-Length: ${body.length}`);
     await writeAll(socket, body.subarray(0, -10));
-    await until(async () => (await stagedIn(app)).length + (await objectsOf(app, team.id)).length > 0);
+    await until(async () => (await stagedIn(app)).length + (await storedKeys(app, team.id)).length > 0);
     socket.destroy();
-    await until(async () => (await stagedIn(app)).length + (await objectsOf(app, team.id)).length === 0);
+    await until(async () => (await stagedIn(app)).length + (await storedKeys(app, team.id)).length === 0);
     expect(await traces()).toEqual(NOTHING);
     expect((await rowOf(recording.id))?.status).toBe('started');
   });
@@ -485,7 +485,7 @@ describe('a failed upload leaves nothing behind and can be repeated:', () => {
     await writeAll(socket, Buffer.concat([partHead({ type: 'video/mp4' }), mp4(20_000)]));
     while (await writeAll(socket, Buffer.from('x'))) await delay(10);
     await server.close();
-    expectError(parseAnswer(await said), 408, 'The request body is too slow');
+    expectError(parseAnswer(await said), 408, 'The request body arrived too slowly');
     expect(await traces()).toEqual(NOTHING);
   });
 });

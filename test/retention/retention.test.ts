@@ -1,11 +1,10 @@
 /** The retention policy: reading and setting it, and the sweep that applies it. */
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DAY_MS, SECOND_MS } from '../../src/core/time.ts';
 import { sweepRetention } from '../../src/features/retention/sweep-retention.ts';
 import { removeDiscardedObjects } from '../../src/storage/discarded-objects.ts';
 import { StorageUnavailableError } from '../../src/storage/object-store.ts';
+import { storedKeys } from '../support/stored-files.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team, upload } from '../support/world.ts';
 
@@ -30,12 +29,6 @@ afterAll(() => app.close());
 const INVALID_DAYS = 'media_retention_days must be one of 7, 30, 60, 90, 180, 365 or null';
 function policyPath(): string {
   return `${team.path}/retention`;
-}
-
-/** Counts the files in the object store. */
-async function countFiles(): Promise<number> {
-  const entries = await readdir(join(app.filesDir, 'objects'), { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).length;
 }
 
 async function addItems(count: number, workspace: Team = team): Promise<void> {
@@ -98,7 +91,7 @@ describe('the sweep', () => {
       orderBy: { createdAt: 'desc' },
     });
     const expiry = (newest?.createdAt.getTime() ?? 0) + 7 * DAY_MS;
-    const files = await countFiles();
+    const files = (await storedKeys(app)).length;
 
     // A minute before the newest item is seven days old, neither item has expired.
     app.clock.advance(expiry - SECOND_MS - app.clock.now().getTime() - 60 * SECOND_MS);
@@ -109,7 +102,7 @@ describe('the sweep', () => {
     expect(await sweepRetention(app.services)).toBe(2);
     expect(await countItems()).toBe(0);
     expect(await countItems(other)).toBe(1);
-    expect(await countFiles()).toBe(files - 2);
+    expect(await storedKeys(app)).toHaveLength(files - 2);
     const events = await app.services.db.event.findMany({
       where: { workspaceId: team.id, type: 'library_item.deleted' },
     });
@@ -152,15 +145,15 @@ describe('the sweep', () => {
 
   test('deletes the rows while the store is unavailable, and the files when it is available again', async () => {
     await addItems(2);
-    const files = await countFiles();
+    const files = (await storedKeys(app)).length;
     app.clock.advance(8 * DAY_MS);
     storeIsDown = true;
     expect(await sweepRetention(app.services)).toBe(2);
     expect(await countItems()).toBe(0);
-    expect(await countFiles()).toBe(files);
+    expect(await storedKeys(app)).toHaveLength(files);
     storeIsDown = false;
     await removeDiscardedObjects(app.services);
-    expect(await countFiles()).toBe(files - 2);
+    expect(await storedKeys(app)).toHaveLength(files - 2);
     expect(await app.services.db.discardedObject.count()).toBe(0);
   });
 

@@ -44,6 +44,12 @@ test.each([
   [{ PORT: '65536' }, 'PORT must be a whole number from 0 to 65535'],
   [{ PORT: '3e3' }, 'PORT must be a whole number from 0 to 65535'],
   [{ DATABASE_URL: 'mysql://db' }, 'DATABASE_URL must be a URL that begins with postgresql://'],
+  [{ DATABASE_POOLING: 'statement' }, 'DATABASE_POOLING must be session or transaction'],
+  [{ DATABASE_DIRECT_URL: 'postgresql://db' }, 'DATABASE_DIRECT_URL can be set only with DATABASE_URL'],
+  [
+    { DATABASE_URL: 'postgresql://db', DATABASE_POOLING: 'transaction' },
+    'DATABASE_DIRECT_URL must be set with DATABASE_POOLING=transaction: migrations and notifications need a session',
+  ],
   [{ PUBLIC_URL: 'api.example.com' }, 'PUBLIC_URL must be a URL that begins with http:// or https://'],
   [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent'],
   [{ SIGNING_SECRET: 'short' }, 'SIGNING_SECRET must have at least 16 characters'],

@@ -5,6 +5,7 @@ import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres } from '../../src/db/embedded.ts';
 import { applyMigrations } from '../../src/db/migrate.ts';
+import { pgbouncerPath } from './pgbouncer.ts';
 import { quietLog } from './quiet-log.ts';
 import { makeTempDir } from './temp-dir.ts';
 
@@ -20,6 +21,9 @@ declare module 'vitest' {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  if (pgbouncerPath === undefined) {
+    process.stderr.write('pgbouncer is not installed: its tests are skipped (on Debian: apt-get install pgbouncer)\n');
+  }
   const dataDir = await makeTempDir();
   const postgres = await startEmbeddedPostgres({
     dataDir,

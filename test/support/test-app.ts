@@ -56,6 +56,10 @@ export type TestAppOptions = {
   wrapStore?: (store: ObjectStore) => ObjectStore;
   /** Stops the clock at this time until the test advances it, so that two apps produce the same timestamps. */
   frozenAt?: Date;
+  /** Returns the URL through which the application reaches its database. */
+  connectVia?: (databaseUrl: string) => Promise<string>;
+  /** Time limits of the database, which are a minute by default. */
+  database?: Partial<Parameters<typeof openDatabase>[0]>;
   /** Wraps the database, to count its queries. */
   wrapDatabase?: (db: Database) => Database;
   /** Resolves the host names of webhook URLs. */
@@ -106,10 +110,13 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     { write: (line: string) => logLines.push(JSON.parse(line)) },
   );
   const db = openDatabase({
-    connectionString: database.url,
+    connectionString: (await options.connectVia?.(database.url)) ?? database.url,
     poolSize: 10,
     // With the default, a busy machine answers many concurrent requests with 503.
     poolTimeoutMs: 60_000,
+    statementTimeoutMs: 60_000,
+    requestTimeoutMs: 60_000,
+    ...options.database,
     onError: (error) => logger.error({ err: error }, 'A database connection was lost'),
   });
   const disk = await createDiskStore({ root: filesDir, signingSecret: 'a secret for tests only', clock });

@@ -3,13 +3,20 @@ import { describe, expect, test } from 'vitest';
 import { parseRetryAfter } from '../../src/webhook-delivery/retry-after.ts';
 import { nextDelayMs } from '../../src/webhook-delivery/retry-schedule.ts';
 
-/** The smallest and the largest jitter. */
-const noJitter = () => 0;
-const fullJitter = () => 1;
+/** The smallest jitter. */
+function noJitter(): number {
+  return 0;
+}
+
+/** The largest jitter. */
+function fullJitter(): number {
+  return 1;
+}
 
 function hours(count: number): number {
   return count * 3_600_000;
 }
+
 const scheduled = [0, 5_000, 300_000, 1_800_000, ...[2, 5, 10, 14, 20, 24].map(hours)];
 
 describe('the schedule', () => {

@@ -21,7 +21,9 @@ function attemptAt(ms: number, status: number, changes: Partial<Attempt> = {}): 
   return makeAttempt(`a-${ms}`, { at: new Date(AT.getTime() + ms), outcome: makeOutcome(status), ...changes });
 }
 
-const unchanged = (health: WebhookHealth) => ({ ...health, disabledReason: null });
+function unchanged(health: WebhookHealth) {
+  return { ...health, disabledReason: null };
+}
 
 test('an attempt that could not be made on our side does not count against the webhook', () => {
   const notSent = attemptAt(MINUTE_MS, 0, { wasSent: false });

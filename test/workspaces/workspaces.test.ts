@@ -1,8 +1,8 @@
 /** Workspaces: names and slugs, Personal, the list, and deletion. */
-import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { toWorkspaceSlug } from '../../src/features/workspaces/create-workspace.ts';
 import { dumpTables } from '../support/dump.ts';
+import { storedKeys } from '../support/stored-files.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addPerson, addTeam, upload } from '../support/world.ts';
 
@@ -148,11 +148,7 @@ describe('a deleted workspace', () => {
       const labels = `${path}/library/${item.body.item.id}/labels`;
       await app.http.post(labels, member.token, { labelId: label.body.label.id });
     }
-    const filesIn = async (id: number): Promise<string[]> =>
-      (await readdir(app.filesDir, { recursive: true, withFileTypes: true }))
-        .filter((entry) => entry.isFile() && `${entry.parentPath}/`.includes(`/${id}/`))
-        .map(({ name }) => name);
-    expect(await filesIn(team.id)).toHaveLength(1);
+    expect(await storedKeys(app, team.id)).toHaveLength(1);
     const before = await dumpTables(app);
 
     expect(await app.http.delete(team.path, team.owner.token)).toMatchObject({ status: 200, body: { ok: true } });
@@ -164,8 +160,8 @@ describe('a deleted workspace', () => {
     );
     expect(await dumpTables(app)).toEqual(expected);
     // The files are removed after the answer.
-    await vi.waitFor(async () => expect(await filesIn(team.id)).toEqual([]), { timeout: 10_000 });
-    expect(await filesIn(other.id)).toHaveLength(1);
+    await vi.waitFor(async () => expect(await storedKeys(app, team.id)).toEqual([]), { timeout: 10_000 });
+    expect(await storedKeys(app, other.id)).toHaveLength(1);
   });
 
   test('is 404 for everyone, like one that never existed', async () => {

@@ -88,7 +88,7 @@ export function accountOfOwner(clusterDir: string, owner: User): Account {
   );
 }
 
-/** Returns the command that runs a program under an account. The program has the process id of the command. */
+/** Returns the command that runs a program under an account. The program runs under the command's process id. */
 export function commandFor(
   account: Account,
   program: string,

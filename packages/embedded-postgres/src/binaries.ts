@@ -13,7 +13,8 @@ export type Binaries = { initdb: string; postgres: string };
  * home, for example), copies them to `stateDir` once per version. A copy takes 60 MB and a tenth of a second, and works
  * everywhere. The alternative, a user namespace, is often forbidden.
  *
- * @throws EmbeddedPostgresError if there is no package for the platform, or the account can execute neither copy
+ * @throws EmbeddedPostgresError if there is no package for the platform, or the account can execute neither the
+ *   installed programs nor the copy
  */
 export async function findBinaries(account: Account, stateDir: string): Promise<Binaries> {
   const installed = await findInstalled();

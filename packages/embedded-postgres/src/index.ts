@@ -66,7 +66,7 @@ async function start(options: EmbeddedPostgresOptions, cleanup: AsyncDisposableS
   const dataDir = resolve(options.dataDir);
   cleanup.defer((await lockDataDir(dataDir)).release);
   const location = await locateCluster(dataDir, stateDir);
-  // The cluster needs its own lock: a copied data directory points to the same cluster, but has a lock of its own.
+  // The cluster is locked too: a copy of a data directory can point to the same cluster, but has its own lock.
   cleanup.defer((await lockDataDir(location.directory)).release);
   const binaries = await findBinaries(location.account, stateDir);
   const password = await ensureCluster({ location, binaries, database, log });

@@ -163,7 +163,10 @@ async function settlesWithin(timeoutMs: number, promise: Promise<unknown>): Prom
   return isSettled;
 }
 
-/** Returns undefined when PostgreSQL is ready, or how it ended. There is no timeout, because recovery can take long. */
+/**
+ * Returns undefined when PostgreSQL is ready, or a description of how it ended. There is no timeout, because recovery
+ * can take a long time.
+ */
 async function waitUntilReady(
   postmaster: SpawnedPostmaster,
   clusterDir: string,

@@ -16,8 +16,9 @@ export type ServerLog = {
 };
 
 /**
- * Opens the log and limits its size: when it exceeds 5 MB, at the start or in a check every minute, its content moves
- * to `<path>.1`. It is copied and truncated instead of renamed, because PostgreSQL keeps the file open for appending.
+ * Opens the log and limits its size. If it exceeds 5 MB now, or in a check that runs every minute, its content is moved
+ * to `<path>.1`. The log is copied and truncated instead of renamed, because PostgreSQL keeps the file open for
+ * appending.
  */
 export async function openServerLog(path: string): Promise<ServerLog> {
   await rotateIfLarge(path);

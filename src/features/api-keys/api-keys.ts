@@ -3,9 +3,9 @@ import { generateApiKey, keyPrefixOf } from '../../auth/api-keys.ts';
 import type { Actor } from '../../auth/identify.ts';
 import { hashToken } from '../../auth/tokens.ts';
 import { lockWorkspace, lockWorkspaceAs } from '../../auth/workspace-lock.ts';
-import { notFound } from '../../core/errors.ts';
+import { conflict, notFound, unauthorized } from '../../core/errors.ts';
 import { toUnixSeconds } from '../../core/time.ts';
-import { transact } from '../../db/client.ts';
+import { type Tx, transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
 import type { ApiKey, ApiKeyInput, CreateApiKeyInput, CreatedApiKey, ToggleApiKeyInput } from './schemas.ts';
 
@@ -60,18 +60,21 @@ function toApiKey(row: KeyRow): ApiKey {
 }
 
 /**
- * Creates a key that acts for the actor. Only the response contains `full_key`; the database stores its hash. Throws
- * 403 if the actor is no longer owner or admin, 404 if the workspace was deleted.
+ * Creates a key that acts for the actor. Only the response contains `full_key`; the database stores its hash.
+ * `sessionId` is the session of the call, or null if the service itself creates the key. Throws 401 if the session has
+ * ended, 403 if the actor is no longer owner or admin, 404 if the workspace was deleted.
  */
 export async function createApiKey(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
   { name }: CreateApiKeyInput,
+  sessionId: number | null,
 ): Promise<CreatedApiKey> {
   const key = generateApiKey();
   return transact(db, async (tx) => {
     // The lock makes sure that removing the actor at the same time also deactivates this key.
     await lockWorkspaceAs(tx, actor, 'admin');
+    if (sessionId !== null) await lockSession(tx, sessionId);
     const row = await tx.apiKey.create({
       data: {
         workspaceId: actor.workspaceId,
@@ -88,20 +91,34 @@ export async function createApiKey(
 }
 
 /**
- * Activates or deactivates a key, or toggles it if `is_active` is not sent. Concurrent calls each toggle it once. Once
- * a key is inactive, calls with it are rejected. Throws 403 if the actor is no longer owner or admin, and 404.
+ * Throws 401 if the session has ended. A change of the password ends sessions before it revokes keys, so it either
+ * waits for this lock and then also revokes the new key, or has ended the session.
+ */
+async function lockSession(tx: Tx, sessionId: number): Promise<void> {
+  const rows = await tx.$queryRaw<object[]>`select id from sessions where id = ${sessionId} for share`;
+  if (rows.length === 0) throw unauthorized();
+}
+
+/**
+ * Activates or deactivates a key: `is_active` sets the state, `toggle: true` or no field inverts it, once for each of
+ * several concurrent calls. An inactive key is rejected from its next call on. Throws 403 if the actor is no longer
+ * owner or admin, 404, and 409 if a revoked key would become active.
  */
 export async function toggleApiKey(
   { db }: Db,
   actor: Actor,
-  { keyId, is_active: wanted }: ToggleApiKeyInput,
+  { keyId, is_active: wanted, toggle = true }: ToggleApiKeyInput,
 ): Promise<ApiKey> {
   return transact(db, async (tx) => {
     await lockWorkspaceAs(tx, actor, 'admin');
+    // A change of the creator's password revokes keys without locking every workspace, so the key is locked too.
+    const [key] = await tx.$queryRaw<{ is_active: boolean; revoked_at: Date | null }[]>`
+      select is_active, revoked_at from api_keys
+      where workspace_id = ${actor.workspaceId} and id = ${keyId} for update`;
+    if (!key) throw notFound('API key');
+    const isActive = wanted === undefined ? key.is_active !== toggle : Boolean(wanted);
+    if (isActive && key.revoked_at !== null) throw conflict('This API key was revoked: create a new one');
     const where = { workspaceId_id: { workspaceId: actor.workspaceId, id: keyId } };
-    const key = await tx.apiKey.findUnique({ where, select: { isActive: true } });
-    if (key === null) throw notFound('API key');
-    const isActive = wanted === undefined ? !key.isActive : Boolean(wanted);
     return toApiKey(await tx.apiKey.update({ where, data: { isActive }, select: keyColumns }));
   });
 }

@@ -35,10 +35,27 @@ export type CreateApiKeyInput = z.infer<typeof CreateApiKeyInput>;
 export const ApiKeyInput = z.object({ keyId: id.describe('API key ID') });
 export type ApiKeyInput = z.infer<typeof ApiKeyInput>;
 
+/** Unknown fields are kept to recognize a body that has only such: it must not invert the state. */
 export const ToggleApiKeyInput = ApiKeyInput.extend({
-  is_active: z.literal([0, 1, false, true]).describe('The new state. If omitted, the state is toggled').optional(),
-});
+  toggle: z.boolean().describe('true: inverts `is_active`; false: no effect').optional(),
+  is_active: z.literal([0, 1, false, true]).describe('The new state. Cannot be combined with `toggle`').optional(),
+})
+  .loose()
+  .refine(({ toggle, is_active }) => toggle === undefined || is_active === undefined, {
+    path: ['is_active'],
+    error: 'Send either toggle or is_active',
+  })
+  .refine((input) => hasStateField(input) || Object.keys(input).every((name) => pathFields.includes(name)), {
+    path: ['is_active'],
+    error: 'Send is_active or toggle, or an empty body',
+  });
 export type ToggleApiKeyInput = z.infer<typeof ToggleApiKeyInput>;
+
+const pathFields = ['id', 'keyId'];
+
+function hasStateField({ toggle, is_active }: { toggle?: unknown; is_active?: unknown }): boolean {
+  return toggle !== undefined || is_active !== undefined;
+}
 
 export const ApiKeysAnswer = z.object({ apiKeys: z.array(ApiKey) });
 export const ApiKeyAnswer = z.object({ apiKey: ApiKey });

@@ -2,7 +2,8 @@
 import type { Caller } from '../../auth/identify.ts';
 import { hashPassword, isPassword } from '../../auth/passwords.ts';
 import { type AppError, badField, conflict, unauthorized } from '../../core/errors.ts';
-import { isForeignKeyViolation, isUniqueViolation, transact } from '../../db/client.ts';
+import { isForeignKeyViolation, isUniqueViolation, type Tx, transact } from '../../db/client.ts';
+import { allowLongStatements } from '../../db/time-limits.ts';
 import type { Services } from '../../services.ts';
 import { endMembership } from '../members/end-membership.ts';
 import { insertWorkspace } from '../workspaces/create-workspace.ts';
@@ -29,11 +30,12 @@ export async function register(services: Services, input: RegisterInput): Promis
 }
 
 /**
- * Changes the fields that are sent. A new password requires the current one, and ends all other sessions. Throws 400 if
- * the current password is missing or wrong, 401 if the account was deleted meanwhile.
+ * Changes the fields that are sent. A new password requires the current one, and ends all other sessions; with
+ * `end_api_keys` it also revokes the user's API keys. Throws 400 if the current password is missing or wrong, and 401
+ * if the account was deleted meanwhile.
  */
 export async function updateMe(
-  { db }: Pick<Services, 'db'>,
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
   caller: Caller,
   sessionId: number,
   input: UpdateMeInput,
@@ -50,14 +52,27 @@ export async function updateMe(
     data.passwordHash = await hashPassword(input.password);
   }
   const [user] = await transact(db, async (tx) => {
+    // Every change of a key locks the workspace first.
+    if (input.end_api_keys) await lockWorkspacesWithKeysOf(tx, caller.userId);
     const updated = await tx.user.updateManyAndReturn({ where: { id: caller.userId }, data });
     // Runs after the update, which waits for transactions that are starting a session with the old password.
     if (data.passwordHash !== undefined)
       await tx.session.deleteMany({ where: { userId: caller.userId, NOT: { id: sessionId } } });
+    if (input.end_api_keys) await revokeKeysOf(tx, caller.userId, clock.now());
     return updated;
   });
   if (!user) throw unauthorized();
   return toUser(user);
+}
+
+async function lockWorkspacesWithKeysOf(tx: Tx, userId: number): Promise<void> {
+  await tx.$queryRaw`
+    select id from workspaces where id in (select workspace_id from api_keys where created_by = ${userId})
+    order by id for no key update`;
+}
+
+async function revokeKeysOf(tx: Tx, userId: number, revokedAt: Date): Promise<void> {
+  await tx.apiKey.updateMany({ where: { createdBy: userId, revokedAt: null }, data: { isActive: false, revokedAt } });
 }
 
 /**
@@ -67,22 +82,24 @@ export async function updateMe(
  */
 export async function deleteMe({ db, clock }: Services, caller: Caller): Promise<{ ok: true }> {
   try {
-    await transact(db, async (tx) => {
-      // Every change of a member locks the workspace first, so nobody can join or leave meanwhile.
-      const workspaces = await tx.$queryRaw<{ id: number; name: string; owner_id: number }[]>`
+    const remove = () =>
+      transact(db, async (tx) => {
+        // Every change of a member locks the workspace first, so nobody can join or leave meanwhile.
+        const workspaces = await tx.$queryRaw<{ id: number; name: string; owner_id: number }[]>`
         select id, name, owner_id from workspaces
         where id in (select workspace_id from members where user_id = ${caller.userId})
         order by id for no key update`;
-      const owned = workspaces.filter((workspace) => workspace.owner_id === caller.userId).map(({ id }) => id);
-      const others = await tx.member.count({ where: { workspaceId: { in: owned }, NOT: { userId: caller.userId } } });
-      if (others > 0) throw ownsSharedWorkspace();
-      for (const workspace of workspaces) {
-        if (owned.includes(workspace.id)) continue;
-        await endMembership(tx, workspace, { userId: caller.userId, reason: 'account_deleted', at: clock.now() });
-      }
-      await tx.workspace.deleteMany({ where: { id: { in: owned } } });
-      await tx.user.deleteMany({ where: { id: caller.userId } });
-    });
+        const owned = workspaces.filter((workspace) => workspace.owner_id === caller.userId).map(({ id }) => id);
+        const others = await tx.member.count({ where: { workspaceId: { in: owned }, NOT: { userId: caller.userId } } });
+        if (others > 0) throw ownsSharedWorkspace();
+        for (const workspace of workspaces) {
+          if (owned.includes(workspace.id)) continue;
+          await endMembership(tx, workspace, { userId: caller.userId, reason: 'account_deleted', at: clock.now() });
+        }
+        await tx.workspace.deleteMany({ where: { id: { in: owned } } });
+        await tx.user.deleteMany({ where: { id: caller.userId } });
+      });
+    await allowLongStatements(remove);
   } catch (error) {
     // A workspace was transferred to them after the list was read.
     if (isForeignKeyViolation(error)) throw ownsSharedWorkspace();

@@ -35,13 +35,22 @@ export type RegisterInput = z.infer<typeof RegisterInput>;
 export const LoginInput = z.object({ email: email.describe('Email address'), password: givenPassword });
 export type LoginInput = z.infer<typeof LoginInput>;
 
-export const UpdateMeInput = z.object({
-  name: userName.optional(),
-  password: newPassword
-    .describe('The new password, 8 to 200 characters; setting it ends all other sessions')
-    .optional(),
-  current_password: givenPassword.describe('Required to set a new password').optional(),
-});
+export const UpdateMeInput = z
+  .object({
+    name: userName.optional(),
+    password: newPassword
+      .describe('The new password, 8 to 200 characters; setting it ends all other sessions')
+      .optional(),
+    current_password: givenPassword.describe('Required to set a new password').optional(),
+    end_api_keys: z
+      .boolean()
+      .describe('true: the new password also revokes all API keys that the user created, in every workspace')
+      .optional(),
+  })
+  .refine(({ password, end_api_keys }) => password !== undefined || end_api_keys !== true, {
+    path: ['end_api_keys'],
+    error: 'end_api_keys requires a new password',
+  });
 export type UpdateMeInput = z.infer<typeof UpdateMeInput>;
 
 export const SignedIn = z.object({

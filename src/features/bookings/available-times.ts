@@ -1,9 +1,9 @@
 /**
  * The times at which a booking page can be booked.
  *
- * A page is open at an instant if the local time in its time zone is then within one of its intervals. When clocks go
- * forward, an interval loses the skipped time. When they go back, it gains the repeated time, and an interval that
- * starts or ends within the repeated hour opens twice. Each opening is divided into slots, from its first instant on.
+ * A page is open whenever the local time in its time zone lies within one of its intervals. When clocks go forward, an
+ * interval loses the skipped time. When they go back, it gains the repeated time, and an interval that starts or ends
+ * within the repeated hour opens twice. Each opening is divided into slots, starting at its first instant.
  */
 import { IANAZone } from 'luxon';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
@@ -87,7 +87,7 @@ function* availableSlots(
   }
 }
 
-/** Returns the openings between `start` and `end` in ascending order; those that cross these limits are cut. */
+/** Returns the openings between `start` and `end` in ascending order; those that cross a limit are shortened. */
 function findOpenings({ time_zone, hours }: OpeningHours, start: number, end: number): Opening[] {
   const week = weekdays.map((weekday) =>
     hours

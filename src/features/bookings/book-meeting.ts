@@ -71,8 +71,8 @@ async function addMeeting(tx: Tx, at: Date, { slug, name, email, starts_at }: Bo
   const unlockedPage = await findBookablePage(tx, slug);
   // Checked before the lock too, so that a request that would fail anyway does not wait for it.
   requireAvailable(unlockedPage, startsAt, at, []);
-  // Bookings of a workspace run one after another. Without the lock, two for the same time could wait for each other
-  // in the index of the exclusion constraint.
+  // Bookings of a workspace run one after another. Without the lock, two bookings of the same time could deadlock in
+  // the index of the exclusion constraint.
   await lockWorkspace(tx, unlockedPage.workspaceId, 'Booking page');
   // The page may have changed or been deleted before the lock was acquired, and another page may have its slug.
   const page = await findBookablePage(tx, slug);

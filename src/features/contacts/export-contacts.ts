@@ -1,5 +1,6 @@
 import type { Actor } from '../../auth/identify.ts';
 import { toUnixSeconds } from '../../core/time.ts';
+import { allowManyStatements } from '../../db/time-limits.ts';
 import type { Services } from '../../services.ts';
 import { type ContactCsvRow, writeContactsCsv } from './write-contacts-csv.ts';
 
@@ -17,12 +18,11 @@ export function exportContacts(
 async function* readAllContacts({ db }: Pick<Services, 'db'>, workspaceId: number): AsyncGenerator<ContactCsvRow> {
   let after = 0;
   for (;;) {
-    const rows = await db.contact.findMany({
-      where: { workspaceId, id: { gt: after } },
-      select: { id: true, name: true, email: true, createdAt: true },
-      orderBy: { id: 'asc' },
-      take: BATCH_SIZE,
-    });
+    const where = { workspaceId, id: { gt: after } };
+    const select = { id: true, name: true, email: true, createdAt: true };
+    const rows = await allowManyStatements(() =>
+      db.contact.findMany({ where, select, orderBy: { id: 'asc' }, take: BATCH_SIZE }),
+    );
     for (const { createdAt, ...row } of rows) yield { ...row, created_at: toUnixSeconds(createdAt) };
     const last = rows.at(-1);
     if (last === undefined || rows.length < BATCH_SIZE) return;

@@ -3,6 +3,7 @@ import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { badField } from '../../core/errors.ts';
 import { type Tx, transact } from '../../db/client.ts';
+import { allowManyStatements } from '../../db/time-limits.ts';
 import type { Services } from '../../services.ts';
 import { type ParsedRow, parseContactsCsv } from './parse-contacts-csv.ts';
 import { type ImportAnswer, MAX_INVALID_ROWS, MAX_LISTED_PROBLEMS, MAX_ROWS } from './schemas.ts';
@@ -57,10 +58,12 @@ async function importBatch(
 ): Promise<number> {
   // If an address occurs several times, the last row wins.
   const distinct = [...new Map(rows.map((row) => [row.email, row])).values()];
-  return transact(db, async (tx) => {
-    await lockWorkspaceAs(tx, actor, 'admin');
-    return upsertAll(tx, actor.workspaceId, clock.now(), distinct);
-  });
+  const importAll = () =>
+    transact(db, async (tx) => {
+      await lockWorkspaceAs(tx, actor, 'admin');
+      return upsertAll(tx, actor.workspaceId, clock.now(), distinct);
+    });
+  return allowManyStatements(importAll);
 }
 
 /** Creates or renames the contacts, in the order of the file. Returns the number of created contacts. */

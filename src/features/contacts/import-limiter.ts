@@ -8,8 +8,8 @@ const RETRY_AFTER_SECONDS = 10;
 
 export type ImportLimiter = {
   /**
-   * Runs `work`, which imports into this workspace. Throws 409 while another import runs in the workspace, and 503
-   * while two run in the process.
+   * Runs `work`, which imports into this workspace. Throws 409 while another import is running in the workspace, and
+   * 503 while two imports are running in the process.
    */
   run<Result>(workspaceId: number, work: () => Promise<Result>): Promise<Result>;
 };

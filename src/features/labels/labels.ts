@@ -51,7 +51,7 @@ export async function createLabel(
 ): Promise<LabelRecord> {
   const data = { workspaceId, name, color, createdBy: userId, createdAt: clock.now() };
   try {
-    // A single statement. `create` would open a transaction to read the row and its creator again.
+    // Uses a single statement: `create` would open a transaction to read the row and its creator again.
     const { id } = onlyRow(await db.label.createManyAndReturn({ data, select: { id: true } }));
     return toLabelRecord({ ...data, id, creator: { name: creator } });
   } catch (error) {

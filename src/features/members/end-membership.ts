@@ -8,7 +8,9 @@ type Departure = { userId: number; reason: 'left' | 'removed' | 'account_deleted
 
 /**
  * Ends the membership of a user who is not the owner, and emits `member.left`. The user's rooms and booking pages in
- * the workspace pass to its owner. Does nothing if the user is not a member. The workspace must be locked.
+ * the workspace pass to its owner, and their API keys are revoked. If somebody else removed them, the invite link is
+ * revoked too, so that they cannot join again with it. Does nothing if the user is not a member. The workspace must be
+ * locked.
  */
 export async function endMembership(
   tx: Tx,
@@ -21,8 +23,11 @@ export async function endMembership(
   if (!user) return;
   await reassignRooms(tx, workspace.id, userId, workspace.owner_id);
   await reassignBookingPages(tx, workspace.id, userId, workspace.owner_id);
-  // Keys do not work without a membership. Deactivating them keeps them from working again if the user rejoins.
-  await tx.apiKey.updateMany({ where: { workspaceId: workspace.id, createdBy: userId }, data: { isActive: false } });
+  await tx.apiKey.updateMany({
+    where: { workspaceId: workspace.id, createdBy: userId, revokedAt: null },
+    data: { isActive: false, revokedAt: at },
+  });
+  if (reason === 'removed') await tx.workspace.updateMany({ where: { id: workspace.id }, data: { inviteToken: null } });
   await emit(tx, at, {
     type: 'member.left',
     workspaceId: workspace.id,

@@ -1,7 +1,7 @@
 /**
- * The lifecycle of a recording, as its recorder or a meeting provider reports it. Reports may arrive late, twice and
- * out of order, so a recording only moves forward. Call these functions with the workspace locked. `at` is when
- * something happened; `now` is when it was reported, which becomes `updated_at`.
+ * The lifecycle of a recording, as its recorder or a meeting provider reports it. Reports may arrive late, more than
+ * once and out of order, so a recording only moves forward. Call these functions with the workspace locked. `at` is
+ * when something happened; `now` is when it was reported, which becomes `updated_at`.
  */
 import { badField, notFound } from '../../core/errors.ts';
 import { canTransition, isFinal, toRecordingStatus } from '../../core/recording-status.ts';
@@ -146,6 +146,6 @@ function toData({ status, duration, size, title, failureReason, fileKey, sha256 
 /** Rounds a number from the recorder. Throws 400 if it is negative or not a safe integer. */
 function toCount(field: 'duration' | 'size', value: number): bigint {
   const count = Math.round(value);
-  if (!Number.isSafeInteger(count) || count < 0) throw badField(field, `${field} must be a number of at least 0`);
+  if (!Number.isSafeInteger(count) || count < 0) throw badField(field, `${field} must be a non-negative number`);
   return BigInt(count);
 }

@@ -33,7 +33,7 @@ export async function saveToLibrary(
   const fileKey = createObjectKey(workspaceId, 'library');
   await services.store.copy(from, fileKey).catch(async (error: unknown) => {
     if (!(error instanceof StorageUnavailableError)) throw error;
-    // Throws 404 if the recording was deleted meanwhile: then the store did not fail.
+    // If the recording was deleted meanwhile, this throws 404: a missing file is not a failure of the store.
     await findFile(services, caller, { recordingId });
     throw storageUnavailable('Upload failed: storage service unavailable', error);
   });

@@ -63,7 +63,7 @@ function resendOne(
   });
 }
 
-/** As `resendMessage`, for the message of a delivery. Throws 404 for the delivery instead of the message. */
+/** Like `resendMessage`, for the message of a delivery. Throws 404 for the delivery instead of the message. */
 export function resendDelivery(
   services: ResendServices,
   actor: Actor,

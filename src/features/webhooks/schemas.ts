@@ -8,8 +8,8 @@ const MAX_URL_LENGTH = 2048;
 const MAX_EVENTS = 100;
 
 /**
- * The events that `GET .../webhooks/events` lists, in this order. The API contract fixes them, so the library events
- * are missing.
+ * The events that `GET .../webhooks/events` lists, in this order. The API contract fixes this list, which does not
+ * include the library events.
  */
 export const listedEvents = [
   'room.created',

@@ -11,7 +11,7 @@ import type { WebhookInput, WebhookWithSecret } from './schemas.ts';
 
 const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 24;
-/** How long the previous secret also signs after a rotation, so that every receiver can get the new one. */
+/** How long the previous secret also signs after a rotation, so that every receiver can be given the new one. */
 export const OVERLAP_MS = DAY_MS;
 
 /** Returns a new secret in the format of Standard Webhooks: `whsec_` and base64. */

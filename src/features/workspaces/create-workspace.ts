@@ -42,7 +42,7 @@ export async function insertWorkspace(tx: Tx, workspace: NewWorkspace): Promise<
   return row;
 }
 
-/** The slug that a workspace of this name gets if it is free. */
+/** The slug that a workspace with this name gets if the slug is free. */
 export function toWorkspaceSlug(name: string): string {
   return toSlug(name, 'workspace', MAX_SLUG_LENGTH);
 }

@@ -1,35 +1,40 @@
-/** The invite link of a workspace. Its token stays the same until it is revoked. */
+/** The invite link of a workspace. Its token stays the same until it is revoked or a member is removed by another. */
 import type { Actor, Caller } from '../../auth/identify.ts';
 import { createLinkToken, isLinkToken } from '../../auth/tokens.ts';
+import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
 import { toRole } from '../../core/roles.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { isForeignKeyViolation, retryDeadlocks, transact } from '../../db/client.ts';
+import { onlyRow } from '../../db/only-row.ts';
 import { emit } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
 import { toWorkspace, workspaceColumns } from './present.ts';
 import type { Invite, Workspace } from './schemas.ts';
 
-/** Returns the invite link, and creates it if there is none. `appUrl` is the URL of the frontend. Throws 404. */
+/**
+ * Returns the invite link, and creates it if there is none. `appUrl` is the URL of the frontend. Throws 404, and 403 if
+ * the actor is no longer owner or admin.
+ */
 export async function getInvite({ db }: Pick<Services, 'db'>, actor: Actor, appUrl: string): Promise<Invite> {
   const { workspaceId } = actor;
-  const workspace = await db.workspace.findUnique({ where: { id: workspaceId }, select: { inviteToken: true } });
-  const token = workspace?.inviteToken ?? (await createInviteToken(db, workspaceId));
-  if (token === undefined) throw notFound('Workspace');
+  // The role is read again with the token, so that a removed admin never gets the token that replaced the revoked one.
+  const [row] = await db.$queryRaw<{ token: string | null }[]>`
+    select w.invite_token as token from workspaces w join members m on m.workspace_id = w.id
+    where w.id = ${workspaceId} and m.user_id = ${actor.userId} and m.role in ('owner', 'admin')`;
+  const token = row?.token ?? (await createInviteToken(db, actor));
   return { token, url: `${appUrl}/join/${token}` };
 }
 
-/**
- * Stores a token unless the workspace has one, so that concurrent first calls get the same one. Returns the stored
- * token.
- */
-async function createInviteToken(db: Services['db'], workspaceId: number): Promise<string | undefined> {
-  const [row] = await retryDeadlocks(
-    () => db.$queryRaw<{ token: string }[]>`
+/** Stores a token unless the workspace has one, so that concurrent first calls get the same one. Returns the token. */
+function createInviteToken(db: Services['db'], actor: Actor): Promise<string> {
+  return transact(db, async (tx) => {
+    await lockWorkspaceAs(tx, actor, 'admin');
+    const rows = await tx.$queryRaw<{ token: string }[]>`
       update workspaces set invite_token = coalesce(invite_token, ${createLinkToken()})
-      where id = ${workspaceId} returning invite_token as token`,
-  );
-  return row?.token;
+      where id = ${actor.workspaceId} returning invite_token as token`;
+    return onlyRow(rows).token;
+  });
 }
 
 /** Revokes the invite link. The next `getInvite` creates a new one. */

@@ -2,6 +2,7 @@
 import type { Actor, Caller } from '../../auth/identify.ts';
 import { badRequest, notFound } from '../../core/errors.ts';
 import { retryDeadlocks, transact } from '../../db/client.ts';
+import { allowLongStatements } from '../../db/time-limits.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObjects } from '../../storage/discarded-objects.ts';
 import { memberColumns, toMember } from '../members/present.ts';
@@ -53,14 +54,16 @@ export async function renameWorkspace(
  * Deletes a workspace with everything in it. Its files are removed in the background. Throws 404, and 400 for Personal.
  */
 export async function deleteWorkspace(services: Services, actor: Actor): Promise<{ ok: true }> {
-  await transact(services.db, async (tx) => {
-    // Locked first, so that a concurrent upload waits here and then finds no workspace.
-    const [workspace] = await tx.$queryRaw<{ is_personal: boolean }[]>`
+  const remove = () =>
+    transact(services.db, async (tx) => {
+      // Locked first, so that a concurrent upload waits here and then finds no workspace.
+      const [workspace] = await tx.$queryRaw<{ is_personal: boolean }[]>`
       select is_personal from workspaces where id = ${actor.workspaceId} for update`;
-    if (!workspace) throw notFound('Workspace');
-    if (workspace.is_personal) throw badRequest('The Personal workspace cannot be deleted');
-    await tx.workspace.deleteMany({ where: { id: actor.workspaceId } });
-  });
+      if (!workspace) throw notFound('Workspace');
+      if (workspace.is_personal) throw badRequest('The Personal workspace cannot be deleted');
+      await tx.workspace.deleteMany({ where: { id: actor.workspaceId } });
+    });
+  await allowLongStatements(remove);
   // Not awaited, because there may be many files.
   void removeDiscardedObjects(services);
   return { ok: true };

@@ -98,8 +98,10 @@ export async function createCallers(world: World, scene: Scene): Promise<Record<
   await http.delete(`${path}/api-keys/${deleted.id}`, owner.token);
   await http.delete(`${path}/members/${leaver.id}`, leaver.token);
   await http.delete(`${path}/members/${removed.id}`, owner.token);
-  // Leaving switched the key off. It must be refused for the missing membership too.
-  await http.patch(`${path}/api-keys/${ofLeaver.id}`, owner.token, { is_active: 1 });
+  // Leaving revoked the key. It must be refused for the missing membership too.
+  await app.services.db.apiKey.updateMany({ where: { id: ofLeaver.id }, data: { isActive: true, revokedAt: null } });
+  // Removing a member revoked the invite link.
+  scene.inviteToken = (await http.post(`${path}/invite`, owner.token)).body.token;
   return {
     anonymous: { token: undefined, user: member },
     outsider: { token: outsider.token, user: outsider },

@@ -1,6 +1,6 @@
 /**
  * Raw operations check access before the body: 401, then 400 for the path, 404 for the workspace, 403, and only then
- * the type of the body. So nobody uploads a file to be told that they may not.
+ * the type of the body. So a caller who may not upload a file is rejected before they send it.
  */
 import { expect, test } from 'vitest';
 import { dumpTables } from '../../support/dump.ts';
@@ -36,17 +36,14 @@ const typed = rawRows.flatMap(([name, row]) => {
   return wrongType ? [[name, row, wrongType] as const] : [];
 });
 
-test.each(typed)(
-  '%s with a body of another type refuses only its admitted callers for it',
-  async (name, row, wrong) => {
-    const expected = statusOfEach((caller) => {
-      const status = expectedStatus(name, row, caller);
-      return status < 400 ? wrong.status : status;
-    });
-    expect(await statusesWith(name, { content: wrong.content })).toEqual(expected);
-    await expectNoChange();
-  },
-);
+test.each(typed)('%s rejects a body of another type only after it has checked the caller', async (name, row, wrong) => {
+  const expected = statusOfEach((caller) => {
+    const status = expectedStatus(name, row, caller);
+    return status < 400 ? wrong.status : status;
+  });
+  expect(await statusesWith(name, { content: wrong.content })).toEqual(expected);
+  await expectNoChange();
+});
 
 const withIds = rawRows.flatMap(([name, row]) => {
   // `Object.keys` forgets the type of the keys.
@@ -55,7 +52,7 @@ const withIds = rawRows.flatMap(([name, row]) => {
   return parameters.map((parameter) => [name, parameter] as const);
 });
 
-test.each(withIds)('%s with a malformed %s and a body of another type refuses the id', async (name, parameter) => {
+test.each(withIds)('%s reports a malformed %s before a body of another type', async (name, parameter) => {
   const content = wrongTypeOf(name)?.content;
   const expected = statusOfEach((caller) => (isKnown(caller) ? 400 : 401));
   for (const malformed of idForm.malformed) {
@@ -72,7 +69,7 @@ const inWorkspaces = rawRows.flatMap(([name, row]) => {
   return required ? [[name, required.parameter] as const] : [];
 });
 
-test.each(inWorkspaces)('%s in an unknown workspace, with a body of another type: 404', async (name, parameter) => {
+test.each(inWorkspaces)('%s reports an unknown workspace before a body of another type', async (name, parameter) => {
   const content = wrongTypeOf(name)?.content;
   const input = { [parameter]: UNKNOWN_ID };
   const expected = statusOfEach((caller) => (isKnown(caller) ? 404 : 401));

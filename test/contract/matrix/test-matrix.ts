@@ -1,6 +1,6 @@
 /**
  * The authorisation matrix over one transport: each operation, by each kind of caller, gets the status that follows
- * from its row. What is refused leaves every row of every table as it was.
+ * from its row. A rejected call changes no row of any table.
  */
 import { describe, expect, test } from 'vitest';
 import { dumpTables } from '../../support/dump.ts';
@@ -46,15 +46,21 @@ export function testMatrix(transport: Transport): void {
     return required === null ? [] : [[name, row, required.parameter] as const];
   });
 
-  test.each(inWorkspaces)('%s in a foreign workspace: 403 for the owner of this one', async (name, row, parameter) => {
-    const { app, scene, restorer } = matrix();
-    for (const caller of insiders) {
-      const input = { [parameter]: scene.foreign.workspaceId };
-      const { status, body } = await callAs(matrix(), transport, name, caller, { input });
-      expect([status, body], caller).toEqual([403, expect.objectContaining({ message: row.forbidden ?? 'Forbidden' })]);
-    }
-    expect(await dumpTables(app)).toEqual(restorer.rows);
-  });
+  test.each(inWorkspaces)(
+    '%s in another workspace rejects the owner of this one with 403',
+    async (name, row, parameter) => {
+      const { app, scene, restorer } = matrix();
+      for (const caller of insiders) {
+        const input = { [parameter]: scene.foreign.workspaceId };
+        const { status, body } = await callAs(matrix(), transport, name, caller, { input });
+        expect([status, body], caller).toEqual([
+          403,
+          expect.objectContaining({ message: row.forbidden ?? 'Forbidden' }),
+        ]);
+      }
+      expect(await dumpTables(app)).toEqual(restorer.rows);
+    },
+  );
 
   const withChildren = served.flatMap(([name, { keys, children = {} }]) =>
     // `Object.entries` forgets the type of the keys.
@@ -63,19 +69,22 @@ export function testMatrix(transport: Transport): void {
     ),
   );
 
-  test.each(withChildren)('%s: a foreign %s looks like an unknown one', async (name, child, { keys, message }) => {
-    const { app, scene, restorer } = matrix();
-    const foreign = foreignChildren(scene)[child];
-    expect(foreign).toBeDefined();
-    for (const caller of insiders.filter((one) => keys || callers[one].kind !== 'key')) {
-      const input = { [child]: isNamedByText(child) ? 'no-such-room' : UNKNOWN_ID };
-      const unknown = await callAs(matrix(), transport, name, caller, { input });
-      const other = await callAs(matrix(), transport, name, caller, { input: { [child]: foreign } });
-      expect(withoutRandomness(other), caller).toEqual(withoutRandomness(unknown));
-      expect(other).toMatchObject({ status: 404, body: { message } });
-    }
-    expect(await dumpTables(app)).toEqual(restorer.rows);
-  });
+  test.each(withChildren)(
+    '%s returns the same 404 for a %s of another workspace as for an unknown one',
+    async (name, child, { keys, message }) => {
+      const { app, scene, restorer } = matrix();
+      const foreign = foreignChildren(scene)[child];
+      expect(foreign).toBeDefined();
+      for (const caller of insiders.filter((one) => keys || callers[one].kind !== 'key')) {
+        const input = { [child]: isNamedByText(child) ? 'no-such-room' : UNKNOWN_ID };
+        const unknown = await callAs(matrix(), transport, name, caller, { input });
+        const other = await callAs(matrix(), transport, name, caller, { input: { [child]: foreign } });
+        expect(withoutRandomness(other), caller).toEqual(withoutRandomness(unknown));
+        expect(other).toMatchObject({ status: 404, body: { message } });
+      }
+      expect(await dumpTables(app)).toEqual(restorer.rows);
+    },
+  );
 
   const cases = served.flatMap(([name, row]) =>
     Object.entries(row.cases ?? {}).map(([title, one]) => [name, title, row, one] as const),
@@ -94,8 +103,8 @@ export function testMatrix(transport: Transport): void {
 }
 
 function testOtherWorkspaces(transport: Transport, matrix: () => Matrix): void {
-  describe('another workspace', () => {
-    test('has labels that filter library.list as unknown ones do', async () => {
+  describe('other workspaces', () => {
+    test('a label of another workspace filters library.list as an unknown label does', async () => {
       const { scene } = matrix();
       for (const caller of insiders) {
         const listWith = (label: number) => callAs(matrix(), transport, 'library.list', caller, { input: { label } });
@@ -107,12 +116,12 @@ function testOtherWorkspaces(transport: Transport, matrix: () => Matrix): void {
       }
     });
 
-    test('gives its room names to nobody: 409, and 404 for an unknown workspace in the body', async () => {
+    test('rooms.create returns 409 for a name taken elsewhere, and 404 for an unknown workspace', async () => {
       const { app, scene, restorer } = matrix();
       for (const caller of insiders) {
         const create = (input: object) => callAs(matrix(), transport, 'rooms.create', caller, { input: { ...input } });
         const unknown = await create({ workspace_id: UNKNOWN_ID });
-        // A key is for one workspace, but it is not told that others exist.
+        // A key for one workspace cannot tell an unknown workspace from another one.
         expect(unknown.status, caller).toBe(404);
         expect(unknown.body).toMatchObject({ message: 'Workspace not found' });
         const taken = await create({ name: scene.foreign.roomName });
@@ -121,7 +130,7 @@ function testOtherWorkspaces(transport: Transport, matrix: () => Matrix): void {
       expect(await dumpTables(app)).toEqual(restorer.rows);
     });
 
-    test('is in no list, nor are the rooms and recordings of another user', async () => {
+    test('no list contains data of other workspaces, or rooms and recordings of other users', async () => {
       const { scene } = matrix();
       for (const name of ['rooms.list', 'recordings.list', 'rooms.listInWorkspace', 'webhooks.list', 'apiKeys.list']) {
         const { body } = await callAs(matrix(), transport, name, 'key of the owner');

@@ -1,4 +1,4 @@
-/** Tests what an operation refuses by its row: over both transports alike, and without a change of any row. */
+/** Tests the calls that an operation rejects by its row: the same error over every transport, and no write. */
 import { describe, expect, test } from 'vitest';
 import type { Dump } from '../../support/dump.ts';
 import { PASSWORD } from '../../support/world.ts';
@@ -26,8 +26,8 @@ type ExpectRefusal = (
 ) => Promise<void>;
 
 export function testRefusals(stages: Stages, name: string, row: Row): void {
-  describe('refuses, over both transports alike and without a change,', () => {
-    /** Makes each call in both worlds. Each is refused in the same way, and all together change no row. */
+  describe('rejected calls get the same error over every transport and write nothing', () => {
+    /** Makes each call in both worlds. Each gets the same error in both, and together they change no row. */
     const expectRefusal: ExpectRefusal = async (changes, { status, body, before = stages.initialRows(name) }) => {
       for (const change of changes) {
         const outcome = await stages.call(name, ({ scene }) => changedCall(row, scene, change));
@@ -58,13 +58,13 @@ function testCredentials(stages: Stages, name: string, row: Row, expectRefusal: 
   const withTokens = (tokens: readonly (string | undefined)[]): Change[] => tokens.map((token) => () => ({ token }));
 
   if (row.acceptsCredential)
-    test('an invalid credential: 401', () => expectRefusal(withTokens(invalidTokens), unauthorized));
+    test('an invalid credential returns 401', () => expectRefusal(withTokens(invalidTokens), unauthorized));
   if (row.who === 'anyone') return;
 
-  test('no credential, and an invalid one: 401', () =>
+  test('a missing or invalid credential returns 401', () =>
     expectRefusal(withTokens([undefined, ...invalidTokens]), unauthorized));
 
-  test('a session that has ended: 401', async () => {
+  test('a session that has ended returns 401', async () => {
     stages.restoreAfterTest();
     const tokens = new Map<Scene, string>();
     for (const { scene } of stages.of(name)) {
@@ -83,25 +83,25 @@ function testWorkspace(row: Row, expectRefusal: ExpectRefusal): void {
   if (required === null) return;
   const { min, parameter } = required;
 
-  test('a user who is not a member or whose role is too low: 403', () =>
+  test('a user who is not a member or whose role is too low gets 403', () =>
     expectRefusal(
       (['outsider', ...rolesBelow(min)] as const).map((user) => (scene) => ({ token: scene[user].token })),
       { status: 403, body: problemOf('FORBIDDEN', row.forbidden ?? 'Forbidden') },
     ));
 
-  test('an unknown workspace: 404', () =>
+  test('an unknown workspace returns 404', () =>
     expectRefusal([() => ({ input: { [parameter]: UNKNOWN_ID } })], {
       status: 404,
       body: problemOf('NOT_FOUND', 'Workspace not found'),
     }));
 
-  test('a malformed workspace id: 400', () => expectMalformed(expectRefusal, parameter, idForm));
+  test('a malformed workspace ID returns 400', () => expectMalformed(expectRefusal, parameter, idForm));
 }
 
 function testChildren({ children = {} }: Row, expectRefusal: ExpectRefusal): void {
   // `Object.entries` forgets the type of the keys.
   for (const [child, message] of Object.entries(children) as [Child, string][]) {
-    test(`an unknown ${child}, and one of another workspace, in the same way: 404`, () =>
+    test(`an unknown ${child} and one of another workspace return the same 404`, () =>
       expectRefusal(
         [
           ...unknownChildren(child).map((unknown) => () => ({ input: { [child]: unknown } })),
@@ -111,7 +111,8 @@ function testChildren({ children = {} }: Row, expectRefusal: ExpectRefusal): voi
       ));
 
     if (!isNamedByText(child))
-      test(`a malformed ${child}: 400`, () => expectMalformed(expectRefusal, child, childIdForms[child] ?? idForm));
+      test(`a malformed ${child} returns 400`, () =>
+        expectMalformed(expectRefusal, child, childIdForms[child] ?? idForm));
   }
 }
 
@@ -123,7 +124,7 @@ function expectMalformed(expectRefusal: ExpectRefusal, field: string, { malforme
 
 function testInputs(name: string, row: Row, expectRefusal: ExpectRefusal): void {
   for (const { input, message, path } of row.wrong ?? [])
-    test(`${JSON.stringify(input).slice(0, 60)}: 400 ${message}`, () =>
+    test(`${JSON.stringify(input).slice(0, 60)} returns 400 "${message}"`, () =>
       expectRefusal([() => ({ input })], {
         status: 400,
         body: problemOf('BAD_REQUEST', message, [{ path, message }]),
@@ -132,7 +133,7 @@ function testInputs(name: string, row: Row, expectRefusal: ExpectRefusal): void 
   const wrongType = wrongTypeOf(name);
   if (wrongType) {
     const { content, status, code, message, path } = wrongType;
-    test(`a body of another type: ${status} ${message}`, () =>
+    test(`a body of another type returns ${status} "${message}"`, () =>
       expectRefusal([() => ({ content })], {
         status,
         body: problemOf(code, message, path === undefined ? undefined : [{ path, message }]),
@@ -141,7 +142,7 @@ function testInputs(name: string, row: Row, expectRefusal: ExpectRefusal): void 
 
   const { conflict } = row;
   if (conflict)
-    test(`a conflict: 409 ${conflict.message}`, () =>
+    test(`a conflict returns 409 "${conflict.message}"`, () =>
       expectRefusal(
         [
           (scene) => ({

@@ -17,11 +17,24 @@ export const apiKeyRows: Rows = {
     input: key,
     writes: true,
     children: { keyId: 'API key not found' },
-    wrong: [2, '1', null].map((flag) => ({
-      input: { is_active: flag },
-      message: 'is_active must be one of 0, 1, false, true',
-      path: 'is_active',
-    })),
+    wrong: [
+      ...[2, '1', null].map((flag) => ({
+        input: { is_active: flag },
+        message: 'is_active must be one of 0, 1, false, true',
+        path: 'is_active',
+      })),
+      ...[{ name: 'Renamed' }, { active: true }, { Toggle: true }].map((input) => ({
+        input,
+        message: 'Send is_active or toggle, or an empty body',
+        path: 'is_active',
+      })),
+      { input: { toggle: 1 }, message: 'toggle must be a boolean', path: 'toggle' },
+      {
+        input: { toggle: true, is_active: 1 },
+        message: 'Send either toggle or is_active',
+        path: 'is_active',
+      },
+    ],
   },
   'apiKeys.delete': {
     who: 'owner',

@@ -55,6 +55,12 @@ export const authRows: Rows = {
         message: 'current_password is wrong',
         path: 'current_password',
       },
+      { input: { end_api_keys: true }, message: 'end_api_keys requires a new password', path: 'end_api_keys' },
+      {
+        input: { password: 'another password', current_password: PASSWORD, end_api_keys: 1 },
+        message: 'end_api_keys must be a boolean',
+        path: 'end_api_keys',
+      },
       {
         input: { password: '1234567', current_password: PASSWORD },
         message: 'password must have 8 to 200 characters',

@@ -31,7 +31,7 @@ export const meetingProviderRows: Rows = {
   'connections.list': { who: 'owner', keys: true, input: inWorkspace, writes: false, random: ['ingest_url'] },
   'connections.create': {
     who: 'owner',
-    keys: true,
+    keys: false,
     input: (scene) => ({ ...inWorkspace(scene), name: 'Video', provider: 'livekit', credentials: livekit }),
     writes: true,
     random: ['ingest_url'],
@@ -64,7 +64,7 @@ export const meetingProviderRows: Rows = {
   },
   'connections.rotate': {
     who: 'owner',
-    keys: true,
+    keys: false,
     input: (scene) => ({ ...connection(scene), credentials: { ...livekit, api_secret: 'another secret' } }),
     writes: true,
     random: ['ingest_url'],
@@ -73,7 +73,7 @@ export const meetingProviderRows: Rows = {
   },
   'connections.delete': {
     who: 'owner',
-    keys: true,
+    keys: false,
     input: connection,
     writes: true,
     children: { connectionId: 'Connection not found' },

@@ -3,7 +3,7 @@ import { inWorkspace, type Rows } from '../row.ts';
 export const memberRows: Rows = {
   'members.changeRole': {
     who: 'admin',
-    keys: true,
+    keys: false,
     input: (scene) => ({ ...inWorkspace(scene), userId: scene.member.id, role: 'admin' }),
     writes: true,
     children: { userId: 'Member not found' },
@@ -15,7 +15,7 @@ export const memberRows: Rows = {
   },
   'members.remove': {
     who: 'member',
-    keys: true,
+    keys: false,
     // The owner cannot leave: he removes the admin.
     input: (scene, by) => ({ ...inWorkspace(scene), userId: by.id === scene.owner.id ? scene.admin.id : by.id }),
     writes: true,

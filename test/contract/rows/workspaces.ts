@@ -17,9 +17,9 @@ export const workspaceRows: Rows = {
     writes: true,
     wrong: wrongNames,
   },
-  'workspaces.delete': { who: 'owner', keys: true, input: inWorkspace, writes: true },
-  'workspaces.invite': { who: 'admin', keys: true, input: inWorkspace, writes: false },
-  'workspaces.revokeInvite': { who: 'admin', keys: true, input: inWorkspace, writes: true },
+  'workspaces.delete': { who: 'owner', keys: false, input: inWorkspace, writes: true },
+  'workspaces.invite': { who: 'admin', keys: false, input: inWorkspace, writes: false },
+  'workspaces.revokeInvite': { who: 'admin', keys: false, input: inWorkspace, writes: true },
   'workspaces.join': {
     who: 'user',
     keys: false,

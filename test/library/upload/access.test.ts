@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../../storage/sources.ts';
+import { stagedIn, storedKeys } from '../../support/stored-files.ts';
 import { startTestApp, type TestApp } from '../../support/test-app.ts';
 import { addTeam, type Team } from '../../support/world.ts';
-import { expectNoTrace, objectsOf, stagedIn, tracesOf } from './traces.ts';
+import { expectNoTrace, tracesOf } from './traces.ts';
 import { END, fieldPart, filePart, multipart, partHead, pdfBytes, send, sendEndless } from './wire.ts';
 
 let app: TestApp;
@@ -63,7 +64,7 @@ describe('a caller who may not upload is rejected before the body arrives, and n
       const url = `${app.url}${team.path}/library`;
       expect((await sendEndless(url, undefined, connection)).status).toBe(401);
       expect((await sendEndless(url, team.outsider.token, connection)).status).toBe(403);
-      expect([await objectsOf(app), await stagedIn(app)]).toEqual([[], []]);
+      expect([await storedKeys(app), await stagedIn(app)]).toEqual([[], []]);
     });
   }
 

@@ -7,10 +7,11 @@ import type { Database } from '../../../src/db/client.ts';
 import { StorageUnavailableError } from '../../../src/storage/object-store.ts';
 import { sweepStorage } from '../../../src/storage/sweep.ts';
 import { makePdf } from '../../support/media.ts';
+import { storedKeys } from '../../support/stored-files.ts';
 import { startTestApp, type TestApp } from '../../support/test-app.ts';
 import { addTeam, type Team } from '../../support/world.ts';
 import { createFaultyStore, failUnavailable } from './faults.ts';
-import { expectItems, expectNoTrace, objectsOf, tracesOf } from './traces.ts';
+import { expectItems, expectNoTrace, tracesOf } from './traces.ts';
 import { fieldPart, filePart, largeBody, multipart, send } from './wire.ts';
 
 const { faults, wrapStore, real } = createFaultyStore();
@@ -175,7 +176,7 @@ describe('if the database fails after the file was stored', () => {
     expect(await tracesOf(app, team.id)).toMatchObject({ rows: 0, objects: 1 });
     transactionFault = null;
     await sweepStorage(app.services);
-    expect(await objectsOf(app, team.id)).toHaveLength(1);
+    expect(await storedKeys(app, team.id)).toHaveLength(1);
     const tomorrow = new Date(Date.now() + DAY_MS + 1000);
     await sweepStorage({ ...app.services, clock: { now: () => tomorrow } });
     await expectNoTrace(app, team.id);
@@ -190,7 +191,7 @@ describe('a file that is rejected after it was stored, while the store cannot de
     faults.remove = failUnavailable;
     const { status, body } = await post(team, bodyWithLongName());
     expect([status, body.error]).toEqual([400, 'name must have at most 255 characters']);
-    expect(await objectsOf(app, team.id)).toHaveLength(1);
+    expect(await storedKeys(app, team.id)).toHaveLength(1);
     delete faults.remove;
     const tomorrow = new Date(Date.now() + DAY_MS + 1000);
     await sweepStorage({ ...app.services, clock: { now: () => tomorrow } });

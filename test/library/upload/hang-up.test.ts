@@ -4,10 +4,11 @@ import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../../storage/sources.ts';
+import { stagedIn, storedKeys } from '../../support/stored-files.ts';
 import { startTestApp, type TestApp } from '../../support/test-app.ts';
 import { addTeam, type Team } from '../../support/world.ts';
 import { createFaultyStore } from './faults.ts';
-import { expectItems, expectNoTrace, itemsOf, objectsOf, stagedIn } from './traces.ts';
+import { expectItems, expectNoTrace, itemsOf } from './traces.ts';
 import { fieldPart, filePart, multipart, openUpload, pdfBytes, writeAll } from './wire.ts';
 
 const { faults, wrapStore, real } = createFaultyStore();
@@ -69,7 +70,7 @@ describe('a client that disconnects before its last byte leaves nothing behind',
     await writeAll(socket, whole.subarray(0, -20));
     await stored;
     socket.destroy();
-    await until(async () => (await objectsOf(app, team.id)).length === 0);
+    await until(async () => (await storedKeys(app, team.id)).length === 0);
     await expectNoTrace(app, team.id);
   });
 

@@ -108,7 +108,7 @@ describe('a client that sends too slowly', () => {
   ] as const) {
     test(`${where} gets 408, is disconnected and leaves nothing behind`, async () => {
       const { status, body } = await sendSlowly(start);
-      expect([status, body.error, body.code]).toEqual([408, 'The request body is too slow', 'REQUEST_TIMEOUT']);
+      expect([status, body.error, body.code]).toEqual([408, 'The request body arrived too slowly', 'REQUEST_TIMEOUT']);
       await expectNoTrace(app, team.id);
     });
   }
@@ -162,7 +162,7 @@ describe('a client that sends too slowly', () => {
       }
     };
     const answer = await send(`${server.url}${team.path}/library`, endless(), { token: team.member.token });
-    expect([answer.status, answer.body.error]).toEqual([408, 'The request body is too slow']);
+    expect([answer.status, answer.body.error]).toEqual([408, 'The request body arrived too slowly']);
     await server.close();
     await expectNoTrace(app, team.id);
   });

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventsOf } from '../../support/events.ts';
 import { makeMp4, makePdf } from '../../support/media.ts';
+import { storedKeys } from '../../support/stored-files.ts';
 import { startTestApp, type TestApp } from '../../support/test-app.ts';
 import { addTeam, type Team } from '../../support/world.ts';
-import { expectItems, expectNoTrace, itemsOf, objectsOf } from './traces.ts';
+import { expectItems, expectNoTrace, itemsOf } from './traces.ts';
 import { END, filePart, LIMIT, largeBody, multipart, partHead, pdfBytes, send, sendEndless } from './wire.ts';
 
 let app: TestApp;
@@ -40,8 +42,8 @@ describe('the size of a file', () => {
       const [item] = await itemsOf(app, team.id);
       const sha256 = hashOf(pdfBytes(size));
       expect([Number(item?.size), Buffer.from(item?.sha256 ?? []).toString('hex')]).toEqual([size, sha256]);
-      const [path = ''] = await objectsOf(app, team.id);
-      expect(hashOf([await readFile(path)])).toBe(sha256);
+      const [key = ''] = await storedKeys(app, team.id);
+      expect(hashOf([await readFile(join(app.filesDir, 'objects', key))])).toBe(sha256);
       await expectItems(app, team.id, 1);
     });
   }

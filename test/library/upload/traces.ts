@@ -1,27 +1,8 @@
 /** Everything that an upload writes: rows, events, stored objects and temporary files. */
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect } from 'vitest';
 import { eventsOf } from '../../support/events.ts';
+import { stagedIn, storedKeys } from '../../support/stored-files.ts';
 import type { TestApp } from '../../support/test-app.ts';
-
-async function filesIn(folder: string): Promise<string[]> {
-  const found = await readdir(folder, { recursive: true, withFileTypes: true });
-  return found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-}
-
-/** Lists the paths of the stored objects of one workspace, or of all. */
-export function objectsOf(app: TestApp, workspaceId?: number): Promise<string[]> {
-  const folder = join(app.filesDir, 'objects');
-  return workspaceId === undefined
-    ? filesIn(folder)
-    : filesIn(join(folder, 'v1/workspaces', String(workspaceId))).catch(() => []);
-}
-
-/** Lists the paths of files that are being written. */
-export function stagedIn(app: TestApp): Promise<string[]> {
-  return filesIn(join(app.filesDir, 'staging'));
-}
 
 export function itemsOf(app: TestApp, workspaceId: number) {
   return app.services.db.libraryItem.findMany({ where: { workspaceId }, orderBy: { id: 'asc' } });
@@ -33,7 +14,7 @@ export async function tracesOf(app: TestApp, workspaceId: number) {
     rows: (await itemsOf(app, workspaceId)).length,
     counted: workspace?.libraryItemCount ?? 0,
     uploadedEvents: (await eventsOf(app, workspaceId, 'library_item.uploaded')).length,
-    objects: (await objectsOf(app, workspaceId)).length,
+    objects: (await storedKeys(app, workspaceId)).length,
     staged: (await stagedIn(app)).length,
   };
 }

@@ -2,11 +2,11 @@
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { leaseCopies } from '../../../src/features/meeting-providers/recording-copies/copy-queue.ts';
-import { storedKeys } from '../../recordings/recording-fixtures.ts';
 import { eventsOf } from '../../support/events.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeMp4 } from '../../support/media.ts';
 import { closedUrl, type Handler, respond } from '../../support/receiver.ts';
+import { storedKeys } from '../../support/stored-files.ts';
 import { startTestApp } from '../../support/test-app.ts';
 import { addTeam } from '../../support/world.ts';
 import { genericEvent, livekitEgress, livekitFile, vonageArchive, vonageEmptyArchive } from '../adapters/callbacks.ts';
@@ -78,7 +78,9 @@ describe('a file that cannot be fetched', () => {
     const expiredAt = Math.floor(app.clock.now().getTime() / 1000) - 60;
     await reportAvailable(scene, `${server.url}/old.mp4`, { url_expires_at: expiredAt });
     await copyDue(scene);
-    expect(await expectFailed(scene)).toBe('The file could not be copied in time: The server answered 403');
+    expect(await expectFailed(scene)).toBe(
+      'The file could not be copied in time: The server responded with status 403',
+    );
     expect(server.requests).toHaveLength(1);
   });
 
@@ -87,7 +89,7 @@ describe('a file that cannot be fetched', () => {
     server.respondWith((request, response, index) => (index === 0 ? respond(500) : serveMp4)(request, response, index));
     await reportAvailable(scene, `${server.url}/slow.mp4`);
     await copyDue(scene);
-    expect(await expectRetry(scene)).toBe('The server answered 500');
+    expect(await expectRetry(scene)).toBe('The server responded with status 500');
     app.clock.advance(5_000);
     await copyDue(scene);
     expect((await readRecording(scene)).status).toBe('available');
@@ -95,7 +97,7 @@ describe('a file that cannot be fetched', () => {
 
   test.each([
     ['refuses connections', closedUrl, 'The connection was refused'],
-    ['redirects', async () => `${scene.server.url}/r`, 'The server answered 302'],
+    ['redirects', async () => `${scene.server.url}/r`, 'The server responded with status 302'],
     ['has a name that does not resolve', async () => 'http://nowhere.invalid/a.mp4', 'The host name does not resolve'],
   ])('since its server %s, is tried again', async (_, url, reason) => {
     const { server } = scene;

@@ -13,7 +13,7 @@ import { addRoom, connect } from '../ingest/connected-provider.ts';
 import { expectFailed, leaseOne, readRecording, reportAvailable, useCopyScene } from './copy-scene.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
-const NOT_FOUND = { reason: 'The server answered 404', isFinal: false };
+const NOT_FOUND = { reason: 'The server responded with status 404', isFinal: false };
 
 const scene = useCopyScene();
 
@@ -44,7 +44,9 @@ describe('a failed attempt', () => {
     }
     expect(backoffs.slice(0, 9)).toEqual([5, 10, 20, 40, 80, 160, 300, 300, 300]);
     expect(app.clock.now().getTime() - start).toBe(24 * HOUR_MS);
-    expect(await expectFailed(scene)).toBe('The file could not be copied in time: The server answered 404');
+    expect(await expectFailed(scene)).toBe(
+      'The file could not be copied in time: The server responded with status 404',
+    );
   });
 
   test('is the last one exactly at the deadline, and not a millisecond before it', async () => {
@@ -59,7 +61,9 @@ describe('a failed attempt', () => {
     const [last] = await leaseCopies(at(deadline), 1);
     if (!last) throw new Error('No file is due');
     await recordFailure(at(deadline), last, NOT_FOUND);
-    expect(await expectFailed(scene)).toBe('The file could not be copied in time: The server answered 404');
+    expect(await expectFailed(scene)).toBe(
+      'The file could not be copied in time: The server responded with status 404',
+    );
   });
 
   test('is followed by others for one day if the URL is valid for decades', async () => {
@@ -70,7 +74,9 @@ describe('a failed attempt', () => {
     expect(first.deadline.getTime()).toBe(app.clock.now().getTime() + 24 * HOUR_MS);
     app.clock.advance(24 * HOUR_MS);
     await recordFailure(app.services, first, NOT_FOUND);
-    expect(await expectFailed(scene)).toBe('The file could not be copied in time: The server answered 404');
+    expect(await expectFailed(scene)).toBe(
+      'The file could not be copied in time: The server responded with status 404',
+    );
   });
 
   test('changes nothing if another process has leased the file meanwhile', async () => {

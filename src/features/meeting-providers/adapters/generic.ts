@@ -86,7 +86,10 @@ export const ParticipantJoined = eventSchema('participant.joined', {
 export const ParticipantLeft = eventSchema('participant.left', { participant: z.object({ id: participantId }) });
 
 export const RecordingStarted = eventSchema('recording.started', {
-  recording: z.object({ id: recordingId, title: z.string().nullish().describe('Cut at 200 characters') }),
+  recording: z.object({
+    id: recordingId,
+    title: z.string().nullish().describe('Title of the recording; cut at 200 characters'),
+  }),
 });
 
 export const RecordingEnded = eventSchema('recording.ended', {
@@ -115,7 +118,10 @@ export const RecordingAvailable = eventSchema('recording.available', {
 });
 
 export const RecordingFailed = eventSchema('recording.failed', {
-  recording: z.object({ id: recordingId, reason: z.string().nullish().describe('Cut at 500 characters') }),
+  recording: z.object({
+    id: recordingId,
+    reason: z.string().nullish().describe('Why the recording failed; cut at 500 characters'),
+  }),
 });
 
 const eventSchemas = [

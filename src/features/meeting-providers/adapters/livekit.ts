@@ -35,8 +35,9 @@ const CLOCK_TOLERANCE_SECONDS = 10;
 const NS_PER_MS = 1_000_000n;
 
 /**
- * STANDARD, which may be left out, and SIP. Recorders, ingress, agents and bridges also join as participants. The kind
- * is read from the JSON, because the SDK decodes a kind that it does not know as STANDARD.
+ * The kinds of participants that are people: STANDARD, which may be omitted, and SIP. Recorders, ingress, agents and
+ * bridges also join as participants. The kind is read from the JSON, because the SDK decodes a kind that it does not
+ * know as STANDARD.
  */
 const PERSON_KINDS: readonly unknown[] = [undefined, null, 0, 'STANDARD', 3, 'SIP'];
 

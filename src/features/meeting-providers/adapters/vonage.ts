@@ -111,8 +111,8 @@ function readEvents(body: unknown, sentAt: Date, now: Date): ProviderEvent[] {
 }
 
 /**
- * The only time in an archive callback is `createdAt`, the start of the recording. Other events get the time of
- * sending.
+ * The only time in an archive callback is `createdAt`, the start of the recording. Other events get the time at which
+ * the callback was sent.
  */
 function readArchiveEvents(body: unknown, sentAt: Date, now: Date): ProviderEvent[] {
   const archive = readShape(Archive, body);

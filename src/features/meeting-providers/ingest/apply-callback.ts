@@ -41,8 +41,8 @@ export function applyCallback({ db, clock, log, sealer }: Needs, key: CallbackKe
 }
 
 /**
- * Applies one event. Events may arrive late, twice and in any order: the resulting rows and emitted events are the
- * same. An event of a room that the workspace does not have changes nothing.
+ * Applies one event. Events may arrive late, more than once and in any order: the resulting rows and emitted events are
+ * the same. An event for a room that the workspace does not have changes nothing.
  */
 export async function applyEvent(context: ApplyContext, event: ProviderEvent): Promise<void> {
   const { tx, now, log, sealer, workspaceId, connectionId } = context;

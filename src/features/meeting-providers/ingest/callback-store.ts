@@ -1,4 +1,7 @@
-/** The table `ingest_events`, which holds verified callbacks with their events until a week after they arrived. */
+/**
+ * The table `ingest_events`, which holds verified callbacks with their events. Applied ones are deleted a week after
+ * they arrived.
+ */
 import { notFound } from '../../../core/errors.ts';
 import type { Sealer } from '../../../core/sealing.ts';
 import { DAY_MS } from '../../../core/time.ts';

@@ -43,8 +43,8 @@ type LeasedRow = {
 export type CopyFailure = { reason: string; isFinal: boolean };
 
 /**
- * Queues a file and wakes a copier at the commit. Of two URLs of one recording, the queue holds the one that expires
- * later, or the first if they expire at the same time. Its deadline is at most a day from now.
+ * Queues a file and wakes a copier when the transaction commits. Of two URLs of one recording, the queue holds the one
+ * that expires later, or the first if they expire at the same time. Its deadline is at most a day from now.
  */
 export async function addCopy(
   { tx, now, sealer }: { tx: Tx; now: Date; sealer: Sealer },

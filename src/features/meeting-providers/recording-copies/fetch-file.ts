@@ -94,7 +94,7 @@ function findRejection(
   contentLength: string | string[] | undefined,
   maxBytes: number,
 ): FileUnavailable | null {
-  if (statusCode !== 200) return new FileUnavailable(`The server answered ${statusCode}`);
+  if (statusCode !== 200) return new FileUnavailable(`The server responded with status ${statusCode}`);
   if (Number(contentLength ?? 0) > maxBytes) return new FileUnavailable('The file is too large', { isFinal: true });
   return null;
 }

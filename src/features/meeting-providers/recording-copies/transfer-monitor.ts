@@ -6,9 +6,9 @@ import { FileUnavailable } from './fetch-file.ts';
 
 /** A third of the lease, so that one failed renewal does no harm. */
 const CHECK_EVERY_MS = 20 * SECOND_MS;
-/** For connecting, and for a server that first has to fetch the file from an archive. */
+/** Time for connecting, and for a server that must first fetch the file from an archive. */
 const GRACE_MS = 30 * SECOND_MS;
-/** The minimum average after the grace period. A slower server would delay other copies. */
+/** The minimum average speed after the grace period. A slower server would delay other copies. */
 const MIN_BYTES_PER_SECOND = 64 * 1024;
 const MIN_TRANSFER_MS = 30 * MINUTE_MS;
 /** 10 Mbit/s: a connection of this speed can transfer the largest file in time. */

@@ -1,0 +1,67 @@
+/**
+ * Bounds of one call of the API: how long it waits for the database, and whether somebody still waits for its result.
+ * Statements find them through the asynchronous context, because Prisma does not pass anything along.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** Time that a request has waited for the database. Waits at the same time, as in a batch, count once. */
+export type WaitTime = { totalMs: number; waiting: number; since: number };
+
+/** What the calls of one request share. */
+export type RequestBounds = {
+  waited: WaitTime;
+  /** Aborted when the caller hangs up. */
+  hungUp: AbortSignal;
+};
+
+export type CallBounds = RequestBounds & {
+  /** The feature of the operation, such as `library`. The calls of one feature cannot take all connections. */
+  feature: string;
+  /** Who calls, such as `user:7`, once that is known. The calls of one owner take only a few connections. */
+  owner: string | null;
+  /** Whether the call only reads, so that its statements are cancelled when the caller hangs up. */
+  isRead: boolean;
+  /** Transactions that the call has open. */
+  transactions: number;
+  /** Connections that the call has held so far. */
+  acquired: number;
+};
+
+/** The call in progress. Background work has none. */
+export const currentCall = new AsyncLocalStorage<CallBounds>();
+
+/** Returns the bounds of a request whose caller hangs up when `hungUp` aborts. */
+export function createRequestBounds(hungUp: AbortSignal): RequestBounds {
+  return { waited: { totalMs: 0, waiting: 0, since: 0 }, hungUp };
+}
+
+/** Runs a call of a request within bounds of its own. */
+export function runCall<Result>(
+  request: RequestBounds,
+  { feature, isRead }: Pick<CallBounds, 'feature' | 'isRead'>,
+  work: (call: CallBounds) => Result,
+): Result {
+  const call: CallBounds = { ...request, feature, isRead, owner: null, transactions: 0, acquired: 0 };
+  return currentCall.run(call, () => work(call));
+}
+
+/** Says who makes the call in progress. */
+export function setCallOwner(owner: string): void {
+  const call = currentCall.getStore();
+  if (call) call.owner = owner;
+}
+
+export function startWait(time: WaitTime): void {
+  if (time.waiting === 0) time.since = performance.now();
+  time.waiting += 1;
+}
+
+export function endWait(time: WaitTime): void {
+  time.waiting -= 1;
+  if (time.waiting === 0) time.totalMs += performance.now() - time.since;
+}
+
+/** Returns how long the request has waited so far, in milliseconds. */
+export function waitedMs(time: WaitTime): number {
+  return time.totalMs + (time.waiting === 0 ? 0 : performance.now() - time.since);
+}

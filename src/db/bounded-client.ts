@@ -1,0 +1,140 @@
+/** A connection whose statements end in time, also if the connection is dead without anybody having closed it. */
+import { connect } from 'node:net';
+import pg from 'pg';
+import { type CallBounds, currentCall, endWait, startWait, waitedMs } from '../core/call-bounds.ts';
+import { requestCutOff } from '../core/errors.ts';
+import { getTimeLimit, LONG_STATEMENT_MS } from './time-limits.ts';
+
+export type StatementLimits = {
+  /** How long a statement may take, in milliseconds. */
+  statementMs: number;
+  /** How long all waits of a request take in total, in milliseconds. */
+  requestMs: number;
+};
+
+export type BoundedClientConfig = pg.ClientConfig & Partial<StatementLimits>;
+
+type Callback = (error: Error | null, result?: unknown) => void;
+
+/** What `pg` learns when it connects, which its types leave out. Cancelling a statement needs it. */
+type BackendKey = { processID: number | null; secretKey: number | null };
+
+/** PostgreSQL answers a cancelled statement at once. Without an answer in this time the connection is dead. */
+const CANCEL_GRACE_MS = 1_000;
+/** Most statements end by themselves in this time. Cancelling costs a connection. */
+const HANG_UP_GRACE_MS = 100;
+/** The least time that a statement gets, so that a late one, such as COMMIT, can still succeed. */
+const MIN_STATEMENT_MS = 1_000;
+
+/**
+ * Cancels a statement that takes too long, or whose caller has hung up, by a CancelRequest (section 54.2.8 of
+ * PostgreSQL's documentation), which works through connection poolers too. If no answer follows, it destroys the
+ * connection. Neither needs a setting of the session.
+ */
+export class BoundedClient extends pg.Client {
+  /** When the server last answered, on the clock of `performance.now()`. */
+  lastHeardAt = performance.now();
+  /** A cancellation may arrive late and hit the next statement, so the connection must not be used again. */
+  isSpent = false;
+  /** Called when the connection turns out to be dead, with the time of the statement that got no answer. */
+  onDead: ((sentAt: number) => void) | undefined;
+  readonly #limits: StatementLimits;
+
+  constructor(config: BoundedClientConfig) {
+    super(config);
+    const { statementMs = Number.POSITIVE_INFINITY, requestMs = Number.POSITIVE_INFINITY } = config;
+    this.#limits = { statementMs, requestMs };
+  }
+
+  // The overloads of `pg` have no common type. The arguments are passed on as they are.
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+  override query(...args: any[]): any {
+    const [statement] = args;
+    // `pg` has query objects of its own, which nothing here uses.
+    if (typeof statement?.submit === 'function') return super.query(statement);
+    const end = this.#watch(typeof statement === 'string' ? statement : statement.text);
+    const at = args.findLastIndex((arg) => typeof arg === 'function');
+    if (at > 0) {
+      const callback = args[at] as Callback;
+      args[at] = (error: Error | null, result: unknown) => callback(end(error), result);
+    }
+    // The same overloads.
+    const sent: unknown = (super.query as (...all: unknown[]) => unknown).apply(this, args);
+    if (!(sent instanceof Promise)) return sent;
+    return sent.then(
+      (result: unknown) => {
+        end(null);
+        return result;
+      },
+      (error: Error) => {
+        throw end(error);
+      },
+    );
+  }
+
+  /** Bounds a statement. The returned function ends this, and returns the error to report. */
+  #watch(text: string): (error: Error | null) => Error | null {
+    const call = currentCall.getStore();
+    const sentAt = performance.now();
+    const ms = this.#limitFor(call);
+    const isEnd = /^(?:commit|rollback)\b/i.test(text);
+    const mayCancel = call?.isRead === true && !isEnd;
+    let reason: Error | null = null;
+    let timer: NodeJS.Timeout | undefined;
+    const cancel = (error: Error): void => {
+      reason = error;
+      clearTimeout(timer);
+      // Whether a transaction was committed must not be left to a race.
+      if (!isEnd) this.#requestCancel();
+      timer = setTimeout(() => this.#destroy(sentAt, error), CANCEL_GRACE_MS);
+    };
+    const onTimeout = (): void => cancel(new Error(`Statement timeout: no result within ${Math.round(ms)} ms`));
+    const onHangUp = (): void => {
+      clearTimeout(timer);
+      timer = setTimeout(() => cancel(requestCutOff()), HANG_UP_GRACE_MS);
+    };
+    if (Number.isFinite(ms)) timer = setTimeout(onTimeout, ms);
+    if (mayCancel) call.hungUp.addEventListener('abort', onHangUp);
+    if (call) startWait(call.waited);
+    return (error) => {
+      clearTimeout(timer);
+      if (mayCancel) call.hungUp.removeEventListener('abort', onHangUp);
+      if (call) endWait(call.waited);
+      if (reason === null) this.lastHeardAt = performance.now();
+      return error === null ? null : (reason ?? error);
+    };
+  }
+
+  #limitFor(call: CallBounds | undefined): number {
+    const { statementMs, requestMs } = this.#limits;
+    const limit = getTimeLimit();
+    if (limit === 'long') return Math.max(statementMs, LONG_STATEMENT_MS);
+    if (call === undefined || limit === 'steps') return statementMs;
+    return Math.max(MIN_STATEMENT_MS, Math.min(statementMs, requestMs - waitedMs(call.waited)));
+  }
+
+  #requestCancel(): void {
+    this.isSpent = true;
+    const { processID, secretKey } = this as unknown as BackendKey;
+    if (processID === null || secretKey === null) return;
+    const message = Buffer.alloc(16);
+    message.writeInt32BE(16, 0);
+    message.writeInt32BE(80_877_102, 4);
+    message.writeInt32BE(processID, 8);
+    message.writeInt32BE(secretKey, 12);
+    const { host, port } = this;
+    const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
+    // If it fails, the connection is destroyed after the grace.
+    socket.on('error', () => {});
+    socket.setTimeout(CANCEL_GRACE_MS, () => socket.destroy());
+    socket.end(message);
+  }
+
+  #destroy(sentAt: number, error: Error): void {
+    this.isSpent = true;
+    this.onDead?.(sentAt);
+    // Typed without its stream. `end` would wait for the statement.
+    const { connection } = this as unknown as { connection: { stream: { destroy(error: Error): void } } };
+    connection.stream.destroy(error);
+  }
+}

@@ -1,0 +1,74 @@
+/** A pool that shares its connections fairly, and throws dead ones away. */
+import pg from 'pg';
+import { currentCall } from '../core/call-bounds.ts';
+import { BoundedClient, type StatementLimits } from './bounded-client.ts';
+import { type ConnectionGate, createConnectionGate, type GateLimits } from './connection-gate.ts';
+
+type Connected = (error: Error | undefined, client?: pg.PoolClient, done?: (release?: boolean | Error) => void) => void;
+
+/** How long opening a connection may take. */
+export const CONNECT_TIMEOUT_MS = 4_000;
+
+/** Keep-alive probes find a peer that has vanished while a connection is idle. */
+export const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 5_000 };
+
+export class BoundedPool extends pg.Pool {
+  readonly #gate: ConnectionGate;
+  /** A connection was dead at this time. Others that have not been heard from since may be dead too. */
+  #suspectSince = Number.NEGATIVE_INFINITY;
+
+  constructor(config: pg.PoolConfig & { max: number }, limits: StatementLimits & GateLimits) {
+    const connectionTimeoutMillis = Math.min(CONNECT_TIMEOUT_MS, limits.queueMs);
+    // The pool passes its options to the client, though its type does not say so.
+    const Client = BoundedClient as unknown as NonNullable<pg.PoolConfig['Client']>;
+    super({ ...keepAlive, connectionTimeoutMillis, ...config, ...limits, Client });
+    this.#gate = createConnectionGate(config.max, limits);
+    this.on('connect', (client) => {
+      const bounded = toBounded(client);
+      bounded.lastHeardAt = performance.now();
+      bounded.onDead = (sentAt) => {
+        this.#suspectSince = Math.max(this.#suspectSince, sentAt);
+      };
+    });
+  }
+
+  override connect(): Promise<pg.PoolClient>;
+  override connect(callback: Connected): void;
+  override connect(callback?: Connected): unknown {
+    if (callback === undefined) return this.#connect('transaction');
+    // `query` of the pool calls it.
+    this.#connect('statement').then(
+      (client) => callback(undefined, client, client.release),
+      (error: Error) => callback(error),
+    );
+  }
+
+  async #connect(use: 'statement' | 'transaction'): Promise<pg.PoolClient> {
+    const leave = await this.#gate.acquire(currentCall.getStore(), use);
+    try {
+      const client = await this.#takeAlive();
+      const { release } = client;
+      client.release = (error) => {
+        release(error ?? toBounded(client).isSpent);
+        leave();
+      };
+      return client;
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  async #takeAlive(): Promise<pg.PoolClient> {
+    for (;;) {
+      const client = await super.connect();
+      if (toBounded(client).lastHeardAt >= this.#suspectSince) return client;
+      client.release(true);
+    }
+  }
+}
+
+/** Every client of the pool is one. */
+function toBounded(client: pg.PoolClient): BoundedClient {
+  return client as unknown as BoundedClient;
+}

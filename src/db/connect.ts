@@ -1,0 +1,30 @@
+/** Single connections, for migrations and for the checks at start. */
+import { Client } from 'pg';
+import type { Log } from '../core/log.ts';
+
+/** The database cannot be reached, or cannot be used as it is. The message is one line for who starts the server. */
+export class UnsuitableDatabaseError extends Error {
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.name = 'UnsuitableDatabaseError';
+  }
+}
+
+/** Opens a connection, which the caller ends. Throws UnsuitableDatabaseError if the database cannot be reached. */
+export async function connect(connectionString: string, purpose: string, log: Log): Promise<Client> {
+  try {
+    const client = new Client({ connectionString, application_name: `lynxroom ${purpose}`, keepAlive: true });
+    // Without a listener a lost connection would end the process. The next query fails anyway.
+    client.on('error', (error) => log.warn({ purpose, reason: error.message }, 'A database connection was lost'));
+    await client.connect();
+    return client;
+  } catch (cause) {
+    throw new UnsuitableDatabaseError(`Failed to connect to the database: ${describeError(cause)}`, { cause });
+  }
+}
+
+/** Returns the message of an error. A failure to connect to several addresses has one only for each of them. */
+export function describeError(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(describeError).join(', ');
+  return error instanceof Error ? error.message : String(error);
+}

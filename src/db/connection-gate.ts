@@ -1,0 +1,140 @@
+/** Shares the connections of a pool fairly. Nobody, and no locked table, can take all of them. */
+import { type CallBounds, endWait, startWait, waitedMs } from '../core/call-bounds.ts';
+import { requestCutOff, tooManyRequests } from '../core/errors.ts';
+import { getTimeLimit } from './time-limits.ts';
+
+export type GateLimits = {
+  /** How long a call waits for a connection, in milliseconds. */
+  queueMs: number;
+  /** How long all waits of a request take in total, in milliseconds. */
+  requestMs: number;
+};
+
+export type ConnectionGate = {
+  /**
+   * Waits for the right to use a connection, for one statement or for a transaction, and returns the function that
+   * gives it back. `call` is undefined for background work. Rejects if the wait takes too long, with 429 if the owner
+   * has too many calls waiting, and when the caller of a call that has not begun, or only reads, hangs up.
+   */
+  acquire(call: CallBounds | undefined, use: 'statement' | 'transaction'): Promise<() => void>;
+};
+
+type Use = Parameters<ConnectionGate['acquire']>[1];
+
+type Wanted = { key: string; call: CallBounds | undefined; use: Use };
+
+type Waiter = Wanted & { grant(): void };
+
+/** Connections that the calls of one user, participant or network use at once. */
+const MAX_PER_OWNER = 4;
+/** The part of the connections that the calls of one feature, or the background work, use at once. */
+const MAX_SHARE = 0.7;
+/** Calls of one owner that wait for a connection. */
+const MAX_QUEUED_PER_OWNER = 200;
+const BACKGROUND = 'background';
+const UNIDENTIFIED = 'unidentified';
+
+export function createConnectionGate(slots: number, limits: GateLimits): ConnectionGate {
+  const maxPerOwner = Math.max(1, Math.min(MAX_PER_OWNER, Math.floor(slots / 2)));
+  const maxPerFeature = Math.max(1, Math.floor(slots * MAX_SHARE));
+  const inUse = new Map<string, number>();
+  /** The waiters of each owner. Owners take turns: the one that was served last is at the end. */
+  const queues = new Map<string, Waiter[]>();
+  let total = 0;
+
+  const count = (key: string, change: number): void => {
+    const next = (inUse.get(key) ?? 0) + change;
+    if (next === 0) inUse.delete(key);
+    else inUse.set(key, next);
+  };
+
+  const mayRun = ({ key, call }: Wanted): boolean => {
+    if (total >= slots) return false;
+    // A transaction that needs a second connection must not wait for other calls of its owner that do the same.
+    if (call !== undefined && call.transactions > 0) return true;
+    if (call === undefined) return (inUse.get(BACKGROUND) ?? 0) < maxPerFeature;
+    if (key !== UNIDENTIFIED && (inUse.get(key) ?? 0) >= maxPerOwner) return false;
+    return (inUse.get(featureKey(call)) ?? 0) < maxPerFeature;
+  };
+
+  const take = ({ key, call, use }: Wanted): (() => void) => {
+    const keys = call === undefined ? [key] : [key, featureKey(call)];
+    total += 1;
+    for (const one of keys) count(one, 1);
+    if (call) {
+      call.acquired += 1;
+      if (use === 'transaction') call.transactions += 1;
+    }
+    return () => {
+      total -= 1;
+      for (const one of keys) count(one, -1);
+      if (call && use === 'transaction') call.transactions -= 1;
+      grantNext();
+    };
+  };
+
+  const remove = (waiter: Waiter): void => {
+    const queue = queues.get(waiter.key) ?? [];
+    queue.splice(queue.indexOf(waiter), 1);
+    if (queue.length === 0) queues.delete(waiter.key);
+  };
+
+  const grantNext = (): void => {
+    for (const [key, queue] of queues) {
+      if (total >= slots) return;
+      const waiter = queue.find(mayRun);
+      if (waiter === undefined) continue;
+      remove(waiter);
+      waiter.grant();
+      if (queues.delete(key) && queue.length > 0) queues.set(key, queue);
+    }
+  };
+
+  const wait = async ({ key, call, use }: Wanted): Promise<() => void> => {
+    const queue = queues.get(key) ?? [];
+    if (call?.owner && queue.length >= MAX_QUEUED_PER_OWNER)
+      throw tooManyRequests('Too many calls at once: wait for their responses', 1);
+    const { promise, resolve, reject } = Promise.withResolvers<() => void>();
+    const waiter: Waiter = { key, call, use, grant: () => resolve(take(waiter)) };
+    queues.set(key, queue);
+    queue.push(waiter);
+    const giveUp = (error: Error): void => {
+      remove(waiter);
+      reject(error);
+    };
+    const isBounded = call !== undefined && getTimeLimit() === 'request';
+    const ms = isBounded ? Math.min(limits.queueMs, limits.requestMs - waitedMs(call.waited)) : limits.queueMs;
+    const timer = setTimeout(() => giveUp(new Error('timeout exceeded when trying to connect')), Math.max(0, ms));
+    const onHangUp = (): void => giveUp(requestCutOff());
+    const signal = call && mayBeDropped(call) ? call.hungUp : undefined;
+    signal?.addEventListener('abort', onHangUp);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onHangUp);
+    }
+  };
+
+  return {
+    async acquire(call, use) {
+      const key = call === undefined ? BACKGROUND : (call.owner ?? UNIDENTIFIED);
+      if (call && mayBeDropped(call) && call.hungUp.aborted) throw requestCutOff();
+      const wanted = { key, call, use };
+      const isFirst = !queues.has(key) || (call !== undefined && call.transactions > 0);
+      if (isFirst && mayRun(wanted)) return take(wanted);
+      if (call === undefined) return wait(wanted);
+      startWait(call.waited);
+      return wait(wanted).finally(() => endWait(call.waited));
+    },
+  };
+}
+
+function featureKey({ feature }: CallBounds): string {
+  return `feature:${feature}`;
+}
+
+/** A call that changes something is not given up between its statements. */
+function mayBeDropped({ isRead, acquired }: CallBounds): boolean {
+  return isRead || acquired === 0;
+}

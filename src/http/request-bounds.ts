@@ -1,0 +1,41 @@
+/** The bounds of calls, which Fastify does not carry from one hook to the next. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type CallBounds, createRequestBounds, type RequestBounds, runCall } from '../core/call-bounds.ts';
+
+const known = new WeakMap<FastifyRequest, RequestBounds>();
+
+/** Returns the bounds that all calls of a request share. */
+export function requestBounds(request: FastifyRequest, reply: FastifyReply): RequestBounds {
+  const existing = known.get(request);
+  if (existing) return existing;
+  const hangUp = new AbortController();
+  // It also closes after a complete response, when nothing listens any more.
+  reply.raw.once('close', () => hangUp.abort());
+  const bounds = createRequestBounds(hangUp.signal);
+  known.set(request, bounds);
+  return bounds;
+}
+
+/** Runs a call, or the part of it that comes before its body is read, within bounds of its own. */
+export function runBounded<Result>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  operation: { name: string; method: string },
+  work: (call: CallBounds) => Result,
+): Result {
+  const [feature = ''] = operation.name.split('.');
+  return runCall(requestBounds(request, reply), { feature, isRead: operation.method === 'GET' }, work);
+}
+
+/** Reads an iterable in the context in which this function is called, whatever the context of its reader. */
+export function keepContext<Item>(iterable: AsyncIterable<Item>): AsyncIterable<Item> {
+  const inContext = AsyncLocalStorage.snapshot();
+  const iterator = iterable[Symbol.asyncIterator]();
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next: () => inContext(() => iterator.next()),
+      return: async () => inContext(() => iterator.return?.()) ?? { done: true, value: undefined },
+    }),
+  };
+}

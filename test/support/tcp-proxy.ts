@@ -1,0 +1,64 @@
+/** A network between the application and its database that a test can break. */
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+export type TcpProxy = {
+  /** The URL that leads through the proxy. */
+  url: string;
+  /**
+   * Swallows all further bytes of the connections that are open now, in both directions, and keeps them open: the
+   * network has forgotten them. New connections work.
+   */
+  forgetConnections(): void;
+  /** Swallows the bytes of all connections, also of new ones, until `repair` is called. */
+  breakDown(): void;
+  /** Lets new connections work. What was swallowed is lost. */
+  repair(): void;
+  close(): Promise<void>;
+};
+
+type Link = { sockets: Socket[]; isForgotten: boolean };
+
+export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
+  const target = new URL(targetUrl);
+  const links = new Set<Link>();
+  let isBroken = false;
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname);
+    const link: Link = { sockets: [client, upstream], isForgotten: isBroken };
+    links.add(link);
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      from.on('data', (chunk) => link.isForgotten || to.write(chunk));
+      // A network that has forgotten a connection does not tell the other side of its end either.
+      from.on('end', () => link.isForgotten || to.end());
+      from.on('error', () => link.isForgotten || to.destroy());
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = new URL(targetUrl);
+  url.hostname = '127.0.0.1';
+  url.port = String((server.address() as AddressInfo).port); // It listens on TCP.
+  const forgetConnections = (): void => {
+    for (const link of links) link.isForgotten = true;
+  };
+  return {
+    url: url.href,
+    forgetConnections,
+    breakDown() {
+      isBroken = true;
+      forgetConnections();
+    },
+    repair() {
+      isBroken = false;
+    },
+    async close() {
+      for (const { sockets } of links) for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
