@@ -30,6 +30,9 @@ const reportedTypes: Record<MediaType, ReadonlySet<string>> = {
  */
 const boxFileWithoutBrand = /^.{4}(?:moov|mdat|free)/s;
 
+const BOX_HEADER_BYTES = 8;
+const firstBoxes = new Set(['ftyp', 'moov', 'mdat', 'free', 'styp', 'sidx', 'moof']);
+
 const SPACE = '[\\t\\n\\f\\r ]';
 const MARKUP_TAGS = [
   `!doctype${SPACE}+(?:html|svg)`,
@@ -89,6 +92,17 @@ export async function contradicts(declared: MediaType, head: Uint8Array): Promis
   const recognised = await recognise(bytes);
   if (recognised === undefined || reportedTypes[declared].has(recognised)) return false;
   return !(declared === 'video/mp4' && boxFileWithoutBrand.test(raw));
+}
+
+/**
+ * Whether a file begins with a box that an MP4 can begin with (ISO/IEC 14496-12 section 4): `ftyp`, or in a file without
+ * a brand `moov`, `mdat` or `free`, or in a segment `styp`, `sidx` or `moof`. The size of the box must be valid: at least
+ * that of its header, 1 for a 64-bit size, or 0 for a box that ends with the file. `head` is as for `contradicts`.
+ */
+export function beginsWithMp4Box(head: Buffer): boolean {
+  if (head.length < BOX_HEADER_BYTES || !firstBoxes.has(head.toString('latin1', 4, BOX_HEADER_BYTES))) return false;
+  const size = head.readUInt32BE(0);
+  return size <= 1 || size >= BOX_HEADER_BYTES;
 }
 
 /** Decodes the bytes by their byte order mark (WHATWG Encoding section 6). Without one, each byte is a character. */

@@ -6,7 +6,7 @@ import { type Database, transact } from '../db/client.ts';
 import type { Services } from '../services.ts';
 import { createObjectKey } from '../storage/create-object-key.ts';
 import { type ObjectStore, StorageUnavailableError } from '../storage/object-store.ts';
-import { contradicts, HEAD_BYTES, type MediaType, readDeclaredType } from './file-type.ts';
+import { beginsWithMp4Box, contradicts, HEAD_BYTES, type MediaType, readDeclaredType } from './file-type.ts';
 import { formatBytes } from './format-bytes.ts';
 import { createMp4DurationReader } from './mp4-duration.ts';
 
@@ -30,6 +30,8 @@ export type IncomingUpload = {
 export type FileRules = {
   folder: 'library' | 'recordings';
   types: readonly MediaType[];
+  /** Whether an MP4 must begin with one of its boxes. If not, bytes that are not recognised as any type are accepted. */
+  requiresMp4Box?: boolean;
   /** The message for a file of another type. */
   unsupported: string;
   /** A file of exactly this size is accepted. */
@@ -127,12 +129,13 @@ export async function receiveFile<Result>(
 async function readMediaType(
   { filename, declaredType }: IncomingFile,
   chunks: AsyncIterator<Buffer>,
-  { types, unsupported }: FileRules,
+  { types, unsupported, requiresMp4Box = false }: FileRules,
 ): Promise<{ type: MediaType; head: Buffer }> {
   const type = readDeclaredType(declaredType, filename);
   const head = await readHead(chunks);
   if (head.length === 0) throw badField('file', filename === '' ? 'File is required' : 'File is empty');
   if (type === null || !types.includes(type) || (await contradicts(type, head))) throw badField('file', unsupported);
+  if (requiresMp4Box && type === 'video/mp4' && !beginsWithMp4Box(head)) throw badField('file', unsupported);
   return { type, head };
 }
 

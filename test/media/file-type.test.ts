@@ -1,7 +1,13 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { contradicts, HEAD_BYTES, type MediaType, readDeclaredType } from '../../src/media/file-type.ts';
+import {
+  beginsWithMp4Box,
+  contradicts,
+  HEAD_BYTES,
+  type MediaType,
+  readDeclaredType,
+} from '../../src/media/file-type.ts';
 import { box, makeMp4, makePdf } from '../support/media.ts';
 
 const kinds: MediaType[] = ['application/pdf', 'video/mp4'];
@@ -241,4 +247,25 @@ test('a head that is a view of a larger buffer is read within its bounds', async
   const buffer = Buffer.concat([latin1('MZ'), makePdf()]);
   expect(await contradicts('application/pdf', new Uint8Array(buffer.buffer, buffer.byteOffset + 2, 100))).toBe(false);
   expect(await contradicts('application/pdf', new Uint8Array(buffer.buffer, buffer.byteOffset, 100))).toBe(true);
+});
+
+describe('an MP4 begins with one of its boxes', () => {
+  test.each([
+    ['ftyp', box('ftyp', latin1('isom'))],
+    ['a movie without a brand', box('moov')],
+    ['media data without a brand', box('mdat')],
+    ['a segment', box('styp')],
+    ['a box with a 64-bit size', latin1('\0\0\0\x01mdat\0\0\0\0\0\0\0\x10')],
+    ['a box that ends with the file', latin1('\0\0\0\0mdat')],
+    ['a whole file', makeMp4({ durationSeconds: 1, moov: 'back' })],
+  ])('%s', (_, bytes) => expect(beginsWithMp4Box(bytes)).toBe(true));
+
+  test.each([
+    ['nothing', Buffer.alloc(0)],
+    ['less than a header', latin1('\0\0\0\x08fty')],
+    ['a size below that of the header', latin1('\0\0\0\x07ftypisom')],
+    ['another box', box('wide')],
+    ['JSON', latin1('{"ftyp":"isom"}')],
+    ['the type at another place', latin1('ftypisom')],
+  ])('not %s', (_, bytes) => expect(beginsWithMp4Box(bytes)).toBe(false));
 });

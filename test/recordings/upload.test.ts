@@ -247,6 +247,8 @@ describe('accepted files', () => {
       filePart({ bytes: mp4(), type: 'video/webm' }),
       filePart({ bytes: mp4(), type: 'text/plain', filename: 'a.txt' }),
       filePart({ bytes: '<html>', filename: 'a.mp4', type: 'video/mp4' }),
+      filePart({ bytes: 'nothing that is recognised', filename: 'a.mp4', type: 'video/mp4' }),
+      filePart({ bytes: '\0\0\0\x07ftypisom', filename: 'a.mp4', type: 'video/mp4' }),
     ])
       expectError(await post([multipart(wrong)]), 400, message);
     expectError(await post([multipart(part(''))]), 400, 'File is empty');

@@ -40,6 +40,7 @@ export function storeRecordingFile(
   const rules: FileRules = {
     folder: 'recordings',
     types: ['video/mp4'],
+    requiresMp4Box: true,
     unsupported: 'Only MP4 files are supported',
     maxBytes: services.settings.maxRecordingBytes,
   };

@@ -95,7 +95,7 @@ describe('signatures', () => {
   });
 });
 
-test('a token that never expires is refused', async () => {
+test('a token that never expires, or is valid for more than an hour, is refused', async () => {
   const body = bodyOf(livekitEvent('room_started'));
   const claims = { iss: KEY, sha256: createHash('sha256').update(body).digest('base64') };
   const sign = (more: object) =>
@@ -104,6 +104,11 @@ test('a token that never expires is refused', async () => {
     livekit.readAndVerify(callbackOf(body, { authorization }), credentials, RECORDED_AT);
   expect((await readSigned(await sign({ exp: RECORDED_AT.getTime() / 1000 + 60 }))).events).toEqual([]);
   await expectUnverified(readSigned(await sign({})), 'The signature is not valid');
+  const afterSeconds = async (seconds: number) =>
+    readSigned(await sign({ exp: RECORDED_AT.getTime() / 1000 + seconds }));
+  expect((await afterSeconds(3600)).events).toEqual([]);
+  for (const seconds of [3601, 8 * 24 * 3600, 10 * 365 * 24 * 3600])
+    await expectUnverified(afterSeconds(seconds), 'The signature must expire within an hour');
 });
 
 describe('participants', () => {

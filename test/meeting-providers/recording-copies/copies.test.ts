@@ -148,6 +148,16 @@ describe('what can never become a recording fails at once, and leaves no file:',
   test.each([
     ['a page', respond(200, page), 'The file could not be copied: Only MP4 files are supported'],
     ['a PDF', respond(200, '%PDF-1.4\n%...'), 'The file could not be copied: Only MP4 files are supported'],
+    [
+      'a page of an internal service, which no type is recognised in',
+      respond(200, '{"aws_secret":"INTERNAL-SECRET-42"}', { 'content-type': 'application/json' }),
+      'The file could not be copied: Only MP4 files are supported',
+    ],
+    [
+      'bytes without a box',
+      respond(200, 'x'.repeat(5000)),
+      'The file could not be copied: Only MP4 files are supported',
+    ],
     ['nothing', respond(200, ''), 'The file could not be copied: File is empty'],
     [
       'a file that says it is too large',

@@ -4,8 +4,8 @@
  */
 import { type EgressInfo, EgressStatus, type ParticipantInfo, WebhookEvent } from 'livekit-server-sdk';
 import { z } from 'zod';
-import { SECOND_MS } from '../../../core/time.ts';
-import { type Callback, MalformedCallback, type ProviderAdapter } from './provider-adapter.ts';
+import { HOUR_MS, SECOND_MS } from '../../../core/time.ts';
+import { type Callback, MalformedCallback, type ProviderAdapter, UnverifiedCallback } from './provider-adapter.ts';
 import type { ProviderEvent } from './provider-event.ts';
 import {
   cleanBytes,
@@ -32,6 +32,11 @@ export type LivekitCredentials = z.infer<typeof LivekitCredentials>;
 
 /** The tolerance of the SDK. LiveKit's tokens are valid for 5 minutes. */
 const CLOCK_TOLERANCE_SECONDS = 10;
+/**
+ * How far ahead `exp` may be. It must be well below the week for which callbacks are stored: a token that outlives its
+ * stored callback could be used to repeat it.
+ */
+const MAX_LIFETIME_SECONDS = HOUR_MS / SECOND_MS;
 const NS_PER_MS = 1_000_000n;
 
 /**
@@ -72,6 +77,8 @@ async function verify(callback: Callback, { api_key, api_secret }: LivekitCreden
     clockTolerance: CLOCK_TOLERANCE_SECONDS,
     requiredClaims: ['exp'],
   });
+  const lifetimeSeconds = (claims.exp ?? 0) - now.getTime() / SECOND_MS;
+  if (lifetimeSeconds > MAX_LIFETIME_SECONDS) throw new UnverifiedCallback('The signature must expire within an hour');
   assertBodyDigest(claims.sha256, sha256(callback.body, 'base64'));
 }
 
