@@ -14,12 +14,15 @@ import {
   ConnectionWithSecretAnswer,
   CreateConnectionInput,
   RotateConnectionInput,
+  UnmatchedAnswer,
+  UnmatchedInput,
 } from '../features/meeting-providers/connections/schemas.ts';
 import {
   type FoundConnection,
   findConnection,
   receiveCallback,
 } from '../features/meeting-providers/ingest/receive-callback.ts';
+import { listUnmatched } from '../features/meeting-providers/ingest/unmatched-callbacks.ts';
 import { limitNetwork } from '../trpc/access.ts';
 import { inWorkspace, inWorkspaceBySession, router } from '../trpc/procedures.ts';
 import { type RawAccess, rawOperation } from '../trpc/raw-operation.ts';
@@ -79,6 +82,22 @@ export const connectionsRouter = router({
     .mutation(async ({ ctx, input }) => ({
       connection: await rotateConnection(ctx.services, ctx.actor, input, ctx.origin),
     })),
+
+  listUnmatched: inWorkspace('owner')
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/api/workspaces/{id}/connections/{connectionId}/unmatched',
+        tags,
+        summary: 'List callbacks that matched nothing',
+        description:
+          'Owner only. The callbacks of a connection that matched no room or participant, and so changed nothing: the ' +
+          'newest 1,000 of the last 30 days, newest first. A repeated callback is listed once.',
+      },
+    })
+    .input(UnmatchedInput)
+    .output(UnmatchedAnswer)
+    .query(async ({ ctx, input }) => ({ unmatched: await listUnmatched(ctx.services, ctx.actor, input) })),
 
   delete: inWorkspaceBySession('owner')
     .meta({

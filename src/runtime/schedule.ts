@@ -3,8 +3,10 @@ import { allowLongStatements } from '../db/time-limits.ts';
 import { deleteExpiredSessions } from '../features/auth/sessions.ts';
 import { applyPendingCallbacks } from '../features/meeting-providers/ingest/apply-callback.ts';
 import { pruneCallbacks } from '../features/meeting-providers/ingest/callback-store.ts';
+import { pruneUnmatched } from '../features/meeting-providers/ingest/unmatched-callbacks.ts';
 import { expireParticipants } from '../features/participants/expire-participants.ts';
 import { failStaleRecordings } from '../features/recordings/fail-stale-recordings.ts';
+import { pruneDeletions } from '../features/recordings/recording-deletions.ts';
 import { sweepRetention } from '../features/retention/sweep-retention.ts';
 import type { ScheduledJob } from '../jobs/jobs.ts';
 import type { Services } from '../services.ts';
@@ -19,6 +21,11 @@ export function createSchedule(services: Services): ScheduledJob[] {
     { name: 'participants.close-silent', cron: '* * * * *', run: () => expireParticipants(services) },
     { name: 'recordings.fail-stuck', cron: '*/5 * * * *', run: () => failStaleRecordings(services) },
     {
+      name: 'recordings.forget-deletions',
+      cron: '37 3 * * *',
+      run: () => allowLongStatements(() => pruneDeletions(services)),
+    },
+    {
       name: 'library.retention',
       cron: '7 2 * * *',
       atStart: true,
@@ -32,6 +39,11 @@ export function createSchedule(services: Services): ScheduledJob[] {
     { name: 'webhooks.prune', cron: '11 3 * * *', run: () => allowLongStatements(() => pruneMessages(services)) },
     { name: 'ingest.apply-unapplied', cron: '* * * * *', run: () => applyPendingCallbacks(services) },
     { name: 'ingest.prune', cron: '23 3 * * *', run: () => allowLongStatements(() => pruneCallbacks(services)) },
+    {
+      name: 'ingest.prune-unmatched',
+      cron: '27 3 * * *',
+      run: () => allowLongStatements(() => pruneUnmatched(services)),
+    },
     {
       name: 'sessions.remove-ended',
       cron: '43 3 * * *',

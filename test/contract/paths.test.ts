@@ -93,6 +93,7 @@ const PATHS = [
   'GET /api/workspaces/{id}/connections',
   'POST /api/workspaces/{id}/connections',
   'POST /api/workspaces/{id}/connections/{connectionId}/rotate',
+  'GET /api/workspaces/{id}/connections/{connectionId}/unmatched',
   'DELETE /api/workspaces/{id}/connections/{connectionId}',
   'GET /api/workspaces/{workspaceId}/analytics',
   'POST /api/workspaces/{id}/library',

@@ -109,6 +109,7 @@ const STATEMENTS: Record<string, number> = {
   'connections.list': 2,
   'connections.create': 6,
   'connections.rotate': 7,
+  'connections.listUnmatched': 3,
   'connections.delete': 6,
   'ingest.callback': 20,
   'analytics.read': 2,

@@ -204,6 +204,7 @@ describe('a silent participant', () => {
         name: 'Pia',
         status: 'joined',
         connectionId: 1,
+        meeting: 'session-1',
         participantReference: 'c-1',
         createdAt: HELD_AT,
         joinedAt: HELD_AT,

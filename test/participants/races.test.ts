@@ -2,8 +2,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { lockWorkspace } from '../../src/auth/workspace-lock.ts';
 import { type Database, type Tx, transact } from '../../src/db/client.ts';
+import type { ProviderEvent } from '../../src/features/meeting-providers/adapters/provider-event.ts';
+import { applyEvent } from '../../src/features/meeting-providers/ingest/apply-callback.ts';
 import { expireParticipants } from '../../src/features/participants/expire-participants.ts';
-import { addParticipant, markJoined, markLeft } from '../../src/features/participants/participant-lifecycle.ts';
 import { sweepRetention } from '../../src/features/retention/sweep-retention.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -180,24 +181,25 @@ test('joins during the deletion of a workspace or an account succeed or fail cle
 test('concurrent and repeated reports of a provider count once, at the reported times', async () => {
   const room = await addRoom(app, team, team.owner);
   const cameAt = new Date('2026-01-05T10:00:00Z');
-  const place = { workspaceId: team.id, roomId: room.id };
-  const guest = { ...place, name: 'Pia', email: 'Pia@Example.com', userId: null, tokenHash: null };
-  const tell = (at: Date, move: typeof markJoined) =>
+  const visit = { room: { kind: 'name', name: room.name }, participantReference: 'c-1' } as const;
+  const tell = (event: ProviderEvent) =>
     transact(app.services.db, async (tx) => {
       await lockWorkspace(tx, team.id);
-      const id = await addParticipant(tx, at, {
-        ...guest,
-        reference: { connectionId: 1, participantReference: 'c-1' },
-      });
-      return move(tx, at, { ...place, id });
+      const context = { tx, now: app.clock.now(), sealer: app.services.sealer, workspaceId: team.id, connectionId: 1 };
+      await applyEvent(context, event);
     });
-  const entered = await concurrently(10, () => tell(cameAt, markJoined));
-  expect(new Set(entered.map(({ id }) => id)).size).toBe(1);
-  expect(entered.every(({ status }) => status === 'joined')).toBe(true);
+  const joined = { kind: 'participant.joined', ...visit, name: 'Pia', email: 'pia@example.com', token: null } as const;
+  await concurrently(10, () => tell({ ...joined, at: cameAt }));
+  const { db } = app.services;
+  const statuses = async () =>
+    (await db.participant.findMany({ where: { roomId: room.id } })).map(({ status }) => status);
+  expect(await statuses()).toEqual(['joined']);
   // Reported with a clock that is slow.
-  const gone = await concurrently(10, () => tell(new Date(cameAt.getTime() - 5_000), markLeft));
-  expect(gone.every(({ status }) => status === 'left')).toBe(true);
-  expect(await tell(cameAt, markJoined)).toMatchObject({ status: 'left' });
+  const left = { kind: 'participant.left', ...visit, at: new Date(cameAt.getTime() - 5_000) } as const;
+  await concurrently(10, () => tell(left));
+  expect(await statuses()).toEqual(['left']);
+  await tell({ ...joined, at: cameAt });
+  expect(await statuses()).toEqual(['left']);
   const seconds = cameAt.getTime() / 1000;
   expect(await roomEvents(app, team.id, room.id, 'room.joined')).toMatchObject([{ joined_at: seconds }]);
   expect(await roomEvents(app, team.id, room.id, 'room.left')).toMatchObject([

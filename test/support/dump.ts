@@ -43,6 +43,7 @@ const RANDOM_COLUMNS = [
   'previous_sealed_secret',
   'sealed_credentials',
   'ingest_id',
+  'deleted_at',
 ];
 
 /** Whether a value is a random message or archive ID. The IDs that test scenes set themselves have other formats. */

@@ -18,8 +18,8 @@ import {
   toParticipantRecord,
 } from './participant-record.ts';
 
-/** The provider's id of one visit. It is unique per connection. */
-export type ProviderReference = { connectionId: number; participantReference: string };
+/** The provider's id of one visit, which is unique in the meeting. `meeting` is how the provider names that. */
+export type ProviderReference = { connectionId: number; meeting: string; participantReference: string };
 
 export type NewParticipant = {
   workspaceId: number;
@@ -35,21 +35,12 @@ export type NewParticipant = {
 };
 
 /**
- * Adds a participant with status `waiting` and emits nothing. A participant whose reference exists in the room is not
- * added again. Returns the id. Throws a foreign key violation if the room or the user has been deleted.
+ * Adds a participant with status `waiting` and emits nothing. Returns the id. Throws a foreign key violation if the room
+ * or the user has been deleted, and a unique violation if the provider's reference is known.
  */
 export async function addParticipant(tx: Tx, at: Date, { reference, ...participant }: NewParticipant): Promise<number> {
-  const { workspaceId, roomId } = participant;
-  const select = { id: true } as const;
-  if (reference !== null) {
-    const known = await tx.participant.findUnique({
-      where: { workspaceId_roomId_connectionId_participantReference: { workspaceId, roomId, ...reference } },
-      select,
-    });
-    if (known !== null) return known.id;
-  }
   const data = { ...participant, ...reference, status: 'waiting', createdAt: at, lastSeenAt: at };
-  const { id } = await tx.participant.create({ data, select });
+  const { id } = await tx.participant.create({ data, select: { id: true } });
   return id;
 }
 

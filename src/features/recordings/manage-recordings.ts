@@ -40,8 +40,8 @@ async function lockRecording(tx: Tx, caller: Caller, input: RecordingInput): Pro
 }
 
 /**
- * Deletes a recording and its file. If the store is down, the file is removed later. Throws 404, and 403 if the caller
- * is not owner or admin of its workspace.
+ * Deletes a recording and its file. Later callbacks of its provider do not recreate it. If the store is down, the file
+ * is removed later. Throws 404, and 403 if the caller is not owner or admin of its workspace.
  */
 export async function deleteRecording(
   services: Services,

@@ -11,6 +11,7 @@ import type { Services } from '../../services.ts';
 import { lockOwnRoom } from '../rooms/read-rooms.ts';
 import type { RoomInput } from '../rooms/schemas.ts';
 import { readRecording } from './read-recordings.ts';
+import { forgetDeletion } from './recording-deletions.ts';
 import { addRecording, type RoomKey } from './recording-lifecycle.ts';
 import type {
   NewRecordingInput,
@@ -47,10 +48,12 @@ async function startRecording(
   tx: Tx,
   at: Date,
   room: RoomKey,
-  { title, archive_id: archiveId = createArchiveId(), startedBy }: NewRecording,
+  { title, archive_id: sentArchiveId, startedBy }: NewRecording,
   origin: string,
 ): Promise<StartedRecording> {
   const token = createToken('lnr_');
+  if (sentArchiveId !== undefined) await forgetDeletion(tx, { ...room, archiveId: sentArchiveId });
+  const archiveId = sentArchiveId ?? createArchiveId();
   const recordingId = await addRecording(tx, at, {
     ...room,
     archiveId,

@@ -1,6 +1,6 @@
 import { DAY_MS } from '../../../src/core/time.ts';
 import { bodyOf, genericEvent, signGeneric } from '../../meeting-providers/adapters/callbacks.ts';
-import { inWorkspace, type Refusal, type Rows, wrongNames } from '../row.ts';
+import { inWorkspace, type Refusal, type Rows, wrongNames, wrongPages } from '../row.ts';
 import type { Scene } from '../scene.ts';
 import type { Content, Input } from '../transports.ts';
 
@@ -70,6 +70,14 @@ export const meetingProviderRows: Rows = {
     random: ['ingest_url'],
     children: { connectionId: 'Connection not found' },
     wrong: wrongCredentials,
+  },
+  'connections.listUnmatched': {
+    who: 'owner',
+    keys: true,
+    input: (scene) => ({ ...connection(scene), limit: 10, offset: 0 }),
+    writes: false,
+    children: { connectionId: 'Connection not found' },
+    wrong: wrongPages,
   },
   'connections.delete': {
     who: 'owner',

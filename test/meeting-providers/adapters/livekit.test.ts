@@ -265,9 +265,14 @@ describe('egress', () => {
   });
 });
 
+test('room_finished is the end of the meeting', async () => {
+  const at = RECORDED_AT;
+  expect(await eventsOf(livekitParticipant('room_finished'))).toEqual([{ kind: 'meeting.ended', room, at }]);
+  await expectMalformed(read(livekitEvent('room_finished')), 'room is required');
+});
+
 test.each([
   'room_started',
-  'room_finished',
   'participant_connection_aborted',
   'track_published',
   'track_unpublished',

@@ -272,7 +272,14 @@ describe('session monitoring', () => {
     await expectMalformed(read(vonageConnection('connectionDestroyed', { sessionId: null })), 'sessionId is required');
   });
 
-  test.each(['sessionCreated', 'sessionDestroyed', 'streamCreated', 'streamDestroyed', 'broadcast', 'callCreated', ''])(
+  test('sessionDestroyed is the end of the meeting', async () => {
+    const body = { event: 'sessionDestroyed', sessionId: SESSION_ID, projectId: '1', timestamp: RECORDED_AT.getTime() };
+    expect(await eventsOf(body)).toEqual([{ kind: 'meeting.ended', room, at: RECORDED_AT }]);
+    expect(await eventsOf({ ...body, timestamp: undefined })).toMatchObject([{ at: SENT_AT }]);
+    await expectMalformed(read({ ...body, sessionId: undefined }), 'sessionId is required');
+  });
+
+  test.each(['sessionCreated', 'streamCreated', 'streamDestroyed', 'broadcast', 'callCreated', ''])(
     '%j is accepted and says nothing',
     async (event) => expect(await eventsOf({ event })).toEqual([]),
   );

@@ -24,10 +24,10 @@ import {
   vonageConnection,
   vonageEmptyArchive,
 } from '../adapters/callbacks.ts';
-import { LIVEKIT, type Room, VONAGE } from './connected-provider.ts';
+import { connect, LIVEKIT, type Room, VONAGE } from './connected-provider.ts';
 
 const MINUTE = 60_000;
-/** Applying an event needs no row of the connection. */
+/** The first of two connections. */
 const CONNECTION_ID = 1;
 const startedAt = RECORDED_AT.getTime();
 function secondsAt(minutes: number): number {
@@ -39,6 +39,8 @@ let team: Team;
 beforeAll(async () => {
   app = await startTestApp({ frozenAt: new Date(startedAt + 60 * MINUTE) });
   team = await addTeam(app);
+  for (const id of [CONNECTION_ID, CONNECTION_ID + 1])
+    expect(await connect(app, team, 'generic')).toMatchObject({ id });
 });
 afterAll(() => app.close());
 
@@ -102,19 +104,18 @@ async function readEvents(meeting: string, { body, minutes }: Sent): Promise<Pro
   return (await providers[name].readAndVerify({ body: bytes, headers }, credentials, now)).events;
 }
 
-/** The event in another room, by its name or its session. */
+/** The event in another room, by its name or its session. An archive of a session has an id of its own. */
 function inRoom(event: ProviderEvent, { name }: Room): ProviderEvent {
-  return {
-    ...event,
-    room: event.room.kind === 'name' ? { kind: 'name', name } : { kind: 'session', sessionId: `session of ${name}` },
-  };
+  if (event.room.kind === 'name') return { ...event, room: { kind: 'name', name } };
+  const archive = 'archiveId' in event && { archiveId: `${event.archiveId} of ${name}` };
+  return { ...event, ...archive, room: { kind: 'session', sessionId: `session of ${name}` } };
 }
 
 function apply(room: Room, events: readonly ProviderEvent[], connectionId = CONNECTION_ID): Promise<void> {
   return transact(app.services.db, async (tx) => {
     await lockWorkspace(tx, team.id);
-    const { log, sealer } = app.services;
-    const context = { tx, now: app.clock.now(), log, sealer, workspaceId: team.id, connectionId };
+    const { sealer } = app.services;
+    const context = { tx, now: app.clock.now(), sealer, workspaceId: team.id, connectionId };
     for (const event of events) await applyEvent(context, inRoom(event, room));
   });
 }
@@ -123,12 +124,12 @@ function apply(room: Room, events: readonly ProviderEvent[], connectionId = CONN
  * All rows and events of a room, without ids and without what depends on which event arrived first for a
  * recording.
  */
-async function outcomeOf({ id: roomId }: Room) {
+async function outcomeOf({ id: roomId, name: roomName }: Room) {
   const { db } = app.services;
   const where = { workspaceId: team.id, roomId };
   const participants = await db.participant.findMany({
     where,
-    omit: { id: true, roomId: true },
+    omit: { id: true, roomId: true, meeting: true },
     orderBy: { name: 'asc' },
   });
   const recordings = await db.recording.findMany({
@@ -144,11 +145,15 @@ async function outcomeOf({ id: roomId }: Room) {
     select type, created_at, data from events
     where workspace_id = ${team.id} and (data->>'room_id')::int = ${roomId} and type <> 'room.created'
     order by type, created_at`;
+  const withoutRoom = (archiveId: unknown) => String(archiveId).replace(` of ${roomName}`, '');
   const emitted = events.map(({ type, created_at, data }) => {
     const { room_id: _, room_name: __, participant_id: ___, recording_id: ____, ...rest } = data;
-    return type === 'recording.started' ? { type, archive: rest.archive_id } : { type, created_at, ...rest };
+    return type === 'recording.started'
+      ? { type, archive: withoutRoom(rest.archive_id) }
+      : { type, created_at, ...rest };
   });
-  return { participants, recordings, contactEvents, sums, events: emitted };
+  const named = recordings.map(({ archiveId, ...rest }) => ({ ...rest, archiveId: withoutRoom(archiveId) }));
+  return { participants, recordings: named, contactEvents, sums, events: emitted };
 }
 
 function permutations<Value>(values: readonly Value[]): Value[][] {

@@ -47,8 +47,8 @@ const NS_PER_MS = 1_000_000n;
 const PERSON_KINDS: readonly unknown[] = [undefined, null, 0, 'STANDARD', 3, 'SIP'];
 
 const SentKind = z.object({ participant: z.object({ kind: z.unknown().optional() }) });
-const ParticipantIds = z.object({
-  room: z.object({ name: providerId('room.name') }),
+const FinishedRoom = z.object({ room: z.object({ name: providerId('room.name') }) });
+const ParticipantIds = FinishedRoom.extend({
   participant: z.object({ sid: providerId('participant.sid') }),
 });
 const EgressIds = z.object({
@@ -101,6 +101,10 @@ function readEvents(json: unknown, event: WebhookEvent, now: Date): ProviderEven
     case 'egress_updated':
     case 'egress_ended':
       return readRecordingEvents(event, sentAt, now);
+    case 'room_finished': {
+      const { room } = readShape(FinishedRoom, event);
+      return [{ kind: 'meeting.ended', room: { kind: 'name', name: room.name }, at: sentAt }];
+    }
     default:
       return [];
   }

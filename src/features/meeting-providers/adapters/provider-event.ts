@@ -54,7 +54,21 @@ export type ProviderEvent =
       urlExpiresAt: Date | null;
       at: Date;
     } & Measures)
-  | { kind: 'recording.failed'; room: RoomReference; archiveId: string; reason: string; at: Date };
+  | { kind: 'recording.failed'; room: RoomReference; archiveId: string; reason: string; at: Date }
+  /** Everyone has left. The room may be used for another meeting later. */
+  | { kind: 'meeting.ended'; room: RoomReference; at: Date };
+
+export const eventKinds = [
+  'participant.joined',
+  'participant.left',
+  'recording.started',
+  'recording.ended',
+  'recording.uploaded',
+  'recording.available',
+  'recording.failed',
+  'meeting.ended',
+] as const satisfies readonly ProviderEvent['kind'][];
 
 export type ParticipantEvent = Extract<ProviderEvent, { participantReference: string }>;
 export type RecordingEvent = Extract<ProviderEvent, { archiveId: string }>;
+export type MeetingEvent = Extract<ProviderEvent, { kind: 'meeting.ended' }>;

@@ -64,9 +64,8 @@ const Archive = z.object({
   url: unknown,
 });
 
-const Connection = z.object({
-  sessionId: providerId('sessionId'),
-  timestamp: unknown,
+const Session = z.object({ sessionId: providerId('sessionId'), timestamp: unknown });
+const Connection = Session.extend({
   connection: z.object({ id: providerId('connection.id'), data: unknown }),
 });
 
@@ -97,6 +96,12 @@ async function verify(callback: Callback, credentials: VonageCredentials, now: D
 function readEvents(body: unknown, sentAt: Date, now: Date): ProviderEvent[] {
   const { event } = readShape(Event, body);
   if (event === 'archive') return readArchiveEvents(body, sentAt, now);
+  if (event === 'sessionDestroyed') {
+    const session = readShape(Session, body);
+    return [
+      { kind: 'meeting.ended', room: sessionRoom(session.sessionId), at: readTime(session.timestamp, now, sentAt) },
+    ];
+  }
   if (event !== 'connectionCreated' && event !== 'connectionDestroyed') return [];
 
   const { sessionId, timestamp, connection } = readShape(Connection, body);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { id, MAX_NAME_LENGTH, requiredText, unixSeconds } from '../../../core/validation.ts';
+import { id, integerBetween, MAX_NAME_LENGTH, requiredText, unixSeconds } from '../../../core/validation.ts';
 import { credentialsSchemas, providerKinds } from '../adapters/index.ts';
+import { eventKinds } from '../adapters/provider-event.ts';
 
 export const MeetingConnection = z
   .object({
@@ -62,6 +63,37 @@ export type RotateConnectionInput = z.infer<typeof RotateConnectionInput>;
 
 export const ConnectionsAnswer = z.object({ connections: z.array(MeetingConnection) });
 export const ConnectionWithSecretAnswer = z.object({ connection: MeetingConnectionWithSecret });
+
+export const unmatchedReasons = ['unknown_room', 'unknown_participant'] as const;
+export type UnmatchedReason = (typeof unmatchedReasons)[number];
+
+export const UnmatchedCallback = z
+  .object({
+    id: z.int(),
+    event: z.enum(eventKinds).describe('What happened, in the names of the generic provider'),
+    room: z.string().nullable().describe('The name of the room, as the provider sent it; null for vonage'),
+    session_id: z.string().nullable().describe('The session, for vonage; null for other providers'),
+    participant_id: z.string().nullable().describe('ID of the participant at the provider'),
+    archive_id: z.string().nullable().describe('ID of the recording at the provider'),
+    reason: z
+      .enum(unmatchedReasons)
+      .describe(
+        '`unknown_room`: no room of the workspace has this name or session. `unknown_participant`: the participant ' +
+          'left without having joined; the entry disappears if the join arrives later',
+      ),
+    occurred_at: unixSeconds.describe('When it happened, Unix timestamp in seconds'),
+    received_at: unixSeconds.describe('When the callback was applied, Unix timestamp in seconds'),
+  })
+  .meta({ id: 'UnmatchedCallback', description: 'A callback that matched no room or participant' });
+export type UnmatchedCallback = z.infer<typeof UnmatchedCallback>;
+
+export const UnmatchedInput = ConnectionInput.extend({
+  limit: integerBetween(1, 100).default(50).describe('Maximum number of entries'),
+  offset: integerBetween(0, 2_147_483_647).default(0).describe('How many entries to skip'),
+});
+export type UnmatchedInput = z.infer<typeof UnmatchedInput>;
+
+export const UnmatchedAnswer = z.object({ unmatched: z.array(UnmatchedCallback) });
 
 function jsonSchemaOf(provider: 'vonage' | 'livekit') {
   const { type, required, properties } = z.toJSONSchema(credentialsSchemas[provider], { io: 'input' });

@@ -1,8 +1,9 @@
 /** Applies the joins and leaves that a provider reports. A leave may arrive before its join. */
 import { hashToken, isToken } from '../../../auth/tokens.ts';
-import { Prisma, type Tx } from '../../../db/client.ts';
+import { Prisma } from '../../../db/client.ts';
 import { addParticipant, markJoined, markLeft } from '../../participants/participant-lifecycle.ts';
 import {
+  type ParticipantKey,
   type ParticipantRecord,
   type ParticipantRow,
   participantColumns,
@@ -10,80 +11,71 @@ import {
   toParticipantRecord,
 } from '../../participants/participant-record.ts';
 import type { ParticipantEvent } from '../adapters/provider-event.ts';
+import type { ApplyContext } from './apply-context.ts';
+import { type FoundRoom, findRoom, toMeeting } from './find-room.ts';
+import { addUnmatched } from './unmatched-callbacks.ts';
 
 type JoinedEvent = Extract<ParticipantEvent, { kind: 'participant.joined' }>;
 type LeftEvent = Extract<ParticipantEvent, { kind: 'participant.left' }>;
 
-/** The room that an event is about, and the connection that reported it. */
-type Scope = { workspaceId: number; roomId: number; connectionId: number };
-
 /** The name of a participant for whom no name is known. */
 const DEFAULT_NAME = 'Guest';
-
-type Person = { name: string; email: string | null; userId: number | null };
 
 /** `hasReference`: a provider has reported this participant. */
 type Found = ParticipantRecord & { hasReference: boolean };
 
 /**
- * Applies a join or a leave, and emits `room.joined` and `room.left` at most once each. `tx` holds the workspace's
- * lock.
+ * Applies a join or a leave, and emits `room.joined` and `room.left` at most once each. A participant is looked for
+ * before their room, because a room may get another session while people of the previous one are still in it. `tx` holds
+ * the workspace's lock.
  */
-export function applyParticipantEvent(tx: Tx, scope: Scope, event: ParticipantEvent): Promise<void> {
-  return event.kind === 'participant.joined' ? applyJoined(tx, scope, event) : applyLeft(tx, scope, event);
+export function applyParticipantEvent(context: ApplyContext, event: ParticipantEvent): Promise<void> {
+  return event.kind === 'participant.joined' ? applyJoined(context, event) : applyLeft(context, event);
 }
 
-async function applyJoined(tx: Tx, scope: Scope, event: JoinedEvent): Promise<void> {
-  const { workspaceId, roomId } = scope;
-  const { participantReference, at } = event;
-  const known = await findByReference(tx, scope, participantReference);
-  if (known !== null && known.joinedAt !== null) return;
-  const tokenHolder = await findByToken(tx, scope, event.token);
-  if (tokenHolder !== null && tokenHolder.id === known?.id) return;
-
-  if (tokenHolder !== null && isSameVisit(tokenHolder, at)) {
-    if (known !== null) await tx.participant.deleteMany({ where: { workspaceId, id: known.id } });
-    await setReference(tx, scope, tokenHolder.id, participantReference);
-    await markJoined(tx, at, tokenHolder);
-    if (known?.leftAt) await markLeft(tx, known.leftAt, tokenHolder);
-    return;
-  }
-
-  const person: Person = {
-    name: tokenHolder?.name ?? event.name ?? DEFAULT_NAME,
-    email: tokenHolder === null ? event.email : tokenHolder.email,
-    userId: tokenHolder?.userId ?? null,
-  };
-  if (known !== null) {
-    await resetToWaiting(tx, known, person, at);
-    await markJoined(tx, at, known);
-    if (known.leftAt !== null) await markLeft(tx, known.leftAt, known);
-    return;
-  }
-  const id = await addReported(tx, scope, person, participantReference, at);
-  await markJoined(tx, at, { workspaceId, roomId, id });
+async function applyJoined(context: ApplyContext, event: JoinedEvent): Promise<void> {
+  const { tx } = context;
+  const { at } = event;
+  if ((await findByReference(context, event)) !== null) return;
+  const room = await findRoom(context, event.room);
+  const holder = await findByToken(context, event.token, room);
+  const roomId = room?.id ?? holder?.roomId;
+  if (roomId === undefined) return addUnmatched(context, event, 'unknown_room');
+  const participant =
+    holder !== null && isSameVisit(holder, at)
+      ? await setReference(context, holder, event)
+      : await addVisit(context, roomId, holder, event);
+  await markJoined(tx, at, participant);
+  const leftAt = await takeLeave(context, event);
+  if (leftAt !== null) await markLeft(tx, leftAt, participant);
 }
 
-function findByReference(tx: Tx, scope: Scope, reference: string): Promise<Found | null> {
+function findByReference(
+  context: ApplyContext,
+  { room, participantReference }: ParticipantEvent,
+): Promise<Found | null> {
   return find(
-    tx,
-    scope,
-    Prisma.sql`p.connection_id = ${scope.connectionId} and p.participant_reference = ${reference}`,
+    context,
+    Prisma.sql`p.connection_id = ${context.connectionId} and p.meeting = ${toMeeting(room)}
+      and p.participant_reference = ${participantReference}`,
   );
 }
 
-async function find(tx: Tx, { workspaceId, roomId }: Scope, condition: Prisma.Sql): Promise<Found | null> {
+async function find({ tx, workspaceId }: ApplyContext, condition: Prisma.Sql): Promise<Found | null> {
   const [row] = await tx.$queryRaw<(ParticipantRow & { hasReference: boolean })[]>`
     select ${participantColumns}, p.participant_reference is not null as "hasReference" from ${participantTables}
-    where p.workspace_id = ${workspaceId} and p.room_id = ${roomId} and ${condition}`;
+    where p.workspace_id = ${workspaceId} and ${condition}`;
   return row ? { ...toParticipantRecord(row), hasReference: row.hasReference } : null;
 }
 
-/** The participant who joined the room through our join operation and passed its token to the provider. */
-async function findByToken(tx: Tx, scope: Scope, token: string | null): Promise<Found | null> {
-  return token !== null && isToken('lnp_', token)
-    ? find(tx, scope, Prisma.sql`p.token_hash = ${hashToken(token)}`)
-    : null;
+/**
+ * The participant who joined by our join operation and passed its token to the provider. They must have joined the room
+ * of the event, if that is known.
+ */
+async function findByToken(context: ApplyContext, token: string | null, room: FoundRoom | null): Promise<Found | null> {
+  if (token === null || !isToken('lnp_', token)) return null;
+  const inRoom = room === null ? Prisma.empty : Prisma.sql`and p.room_id = ${room.id}`;
+  return find(context, Prisma.sql`p.token_hash = ${hashToken(token)} ${inRoom}`);
 }
 
 /**
@@ -93,38 +85,66 @@ function isSameVisit({ hasReference, status, leftAt }: Found, at: Date): boolean
   return !hasReference && status !== 'refused' && (leftAt === null || at <= leftAt);
 }
 
-function setReference(tx: Tx, { workspaceId, connectionId }: Scope, id: number, participantReference: string) {
-  return tx.participant.update({
-    where: { workspaceId_id: { workspaceId, id } },
-    data: { connectionId, participantReference },
-    select: { id: true },
-  });
-}
-
-/** Resets a participant who is known only by their leave, so that the join can be applied before it. */
-async function resetToWaiting(tx: Tx, { workspaceId, id }: ParticipantRecord, person: Person, at: Date): Promise<void> {
+async function setReference(
+  { tx, workspaceId, connectionId }: ApplyContext,
+  { id, roomId }: ParticipantKey,
+  { room, participantReference }: JoinedEvent,
+): Promise<ParticipantKey> {
   await tx.participant.update({
     where: { workspaceId_id: { workspaceId, id } },
-    data: { ...person, status: 'waiting', leftAt: null, createdAt: at, lastSeenAt: at },
+    data: { connectionId, meeting: toMeeting(room), participantReference },
     select: { id: true },
   });
+  return { workspaceId, roomId, id };
 }
 
-/** Adds a participant whom only the provider knows, unless they were added before. Returns the id. */
-function addReported(
-  tx: Tx,
-  { workspaceId, roomId, connectionId }: Scope,
-  person: Person,
-  participantReference: string,
-  at: Date,
-): Promise<number> {
-  const reference = { connectionId, participantReference };
-  return addParticipant(tx, at, { workspaceId, roomId, ...person, tokenHash: null, reference });
+/** Adds a participant whom only the provider knows, or another visit of the holder of a token. */
+async function addVisit(
+  { tx, workspaceId, connectionId }: ApplyContext,
+  roomId: number,
+  holder: Found | null,
+  { room, participantReference, name, email, at }: JoinedEvent,
+): Promise<ParticipantKey> {
+  const person = holder ?? { name: name ?? DEFAULT_NAME, email, userId: null };
+  const id = await addParticipant(tx, at, {
+    workspaceId,
+    roomId,
+    name: person.name,
+    email: person.email,
+    userId: person.userId,
+    tokenHash: null,
+    reference: { connectionId, meeting: toMeeting(room), participantReference },
+  });
+  return { workspaceId, roomId, id };
 }
 
-/** A leave that arrives before its join adds a participant with status `left`, and emits no event. */
-async function applyLeft(tx: Tx, scope: Scope, { participantReference, at }: LeftEvent): Promise<void> {
-  const person: Person = { name: DEFAULT_NAME, email: null, userId: null };
-  const id = await addReported(tx, scope, person, participantReference, at);
-  await markLeft(tx, at, { workspaceId: scope.workspaceId, roomId: scope.roomId, id });
+/**
+ * Returns when a participant who joined left, if their leave or the end of their meeting arrived before their join; else
+ * null.
+ */
+async function takeLeave(
+  { tx, workspaceId, connectionId }: ApplyContext,
+  { room, participantReference, at }: JoinedEvent,
+): Promise<Date | null> {
+  const meeting = toMeeting(room);
+  const [row] = await tx.$queryRaw<{ leftAt: Date | null }[]>`
+    with left_before as (
+      delete from unmatched_callbacks
+      where workspace_id = ${workspaceId} and connection_id = ${connectionId} and kind = 'participant.left'
+        and meeting = ${meeting} and reference = ${participantReference} returning occurred_at)
+    select least((select occurred_at from left_before), (
+      select ended_at from meeting_ends where workspace_id = ${workspaceId} and connection_id = ${connectionId}
+        and meeting = ${meeting} and ended_at >= ${at})) as "leftAt"`;
+  return row?.leftAt ?? null;
+}
+
+/** A leave that arrives before its join is stored until the join arrives, and emits no event. */
+async function applyLeft(context: ApplyContext, event: LeftEvent): Promise<void> {
+  const participant = await findByReference(context, event);
+  if (participant !== null) {
+    await markLeft(context.tx, event.at, participant);
+    return;
+  }
+  const room = await findRoom(context, event.room);
+  await addUnmatched(context, event, room === null ? 'unknown_room' : 'unknown_participant');
 }

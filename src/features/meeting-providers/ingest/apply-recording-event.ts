@@ -2,43 +2,66 @@
  * Applies what a provider reports about a recording. The result does not depend on the order in which events arrive.
  */
 import { isFinal, type RecordingStatus, toRecordingStatus } from '../../../core/recording-status.ts';
-import type { Sealer } from '../../../core/sealing.ts';
-import type { Tx } from '../../../db/client.ts';
+import { isDeleted } from '../../recordings/recording-deletions.ts';
 import { addRecording, advanceRecording, type RecordingKey } from '../../recordings/recording-lifecycle.ts';
 import type { RecordingEvent } from '../adapters/provider-event.ts';
 import { addCopy } from '../recording-copies/copy-queue.ts';
+import type { ApplyContext } from './apply-context.ts';
+import { type FoundRoom, findRoom } from './find-room.ts';
+import { addUnmatched } from './unmatched-callbacks.ts';
 
-type Context = { tx: Tx; now: Date; sealer: Sealer };
-
-type Known = { id: number; status: RecordingStatus };
+type Known = { id: number; roomId: number; status: RecordingStatus };
 
 /**
  * Adds the recording if it is new, which emits `recording.started`, and advances it to the status that the event
- * implies. A file with a URL is queued to be copied. `tx` holds the workspace's lock.
+ * implies. A file with a URL is queued to be copied. An event of a deleted recording changes nothing. `tx` holds the
+ * workspace's lock.
  */
-export async function applyRecordingEvent(
-  context: Context,
-  room: { workspaceId: number; roomId: number },
-  event: RecordingEvent,
-): Promise<void> {
-  const { tx, now } = context;
-  const key = { ...room, archiveId: event.archiveId };
-  let known = await mergeEvent(context, key, event);
+export async function applyRecordingEvent(context: ApplyContext, event: RecordingEvent): Promise<void> {
+  const { tx, now, workspaceId } = context;
+  const { archiveId } = event;
+  const room = await findRoom(context, event.room);
+  const roomId = await findRoomOfRecording(context, event, room);
+  let known = roomId === null ? null : await mergeEvent(context, { workspaceId, roomId, archiveId }, event);
   if (known === null) {
-    await addRecording(tx, event.at, { ...key, title: event.kind === 'recording.started' ? event.title : null }, now);
-    known = await mergeEvent(context, key, event);
+    const roomName = event.room.kind === 'name' ? event.room.name : null;
+    if (await isDeleted(tx, { workspaceId, archiveId, roomName })) return;
+    if (room === null) return addUnmatched(context, event, 'unknown_room');
+    const title = event.kind === 'recording.started' ? event.title : null;
+    await addRecording(tx, event.at, { workspaceId, roomId: room.id, archiveId, title }, now);
+    known = await mergeEvent(context, { workspaceId, roomId: room.id, archiveId }, event);
   }
   if (known === null) throw new Error('A recording disappeared while its workspace was locked');
+  await advance(context, { workspaceId, roomId: known.roomId, archiveId }, known, event);
+}
+
+/**
+ * The room of the recording. A room may get another session before the recording of the previous one is complete, so an
+ * archive is looked for before its session. Otherwise archive ids are unique in the room only.
+ */
+async function findRoomOfRecording(
+  { tx, workspaceId }: ApplyContext,
+  { room: reference, archiveId }: RecordingEvent,
+  room: FoundRoom | null,
+): Promise<number | null> {
+  if (reference.kind === 'name') return room?.id ?? null;
+  const [recording] = await tx.$queryRaw<{ roomId: number }[]>`
+    select room_id as "roomId" from recordings where workspace_id = ${workspaceId} and archive_id = ${archiveId}
+    order by room_id = ${room?.id ?? null}::int desc nulls last, id desc limit 1`;
+  return recording?.roomId ?? null;
+}
+
+async function advance(context: ApplyContext, key: RecordingKey, known: Known, event: RecordingEvent): Promise<void> {
+  const { tx, now } = context;
   const { id: recordingId, status } = known;
   if (isFinal(status)) return;
-
   if (event.kind === 'recording.failed')
     await advanceRecording(tx, event.at, key, { status: 'failed', failureReason: event.reason }, now);
   if (event.kind === 'recording.uploaded' || event.kind === 'recording.available') {
     await advanceRecording(tx, event.at, key, { status: 'uploaded' }, now);
     const expiresAt = event.kind === 'recording.available' ? event.urlExpiresAt : null;
     if (event.file !== null)
-      await addCopy(context, { workspaceId: room.workspaceId, recordingId }, { url: event.file.url, expiresAt });
+      await addCopy(context, { workspaceId: key.workspaceId, recordingId }, { url: event.file.url, expiresAt });
   }
 }
 
@@ -47,7 +70,7 @@ export async function applyRecordingEvent(
  * duration and size. Once the recording is available, its duration and size are those of the stored file.
  */
 async function mergeEvent(
-  { tx, now }: Context,
+  { tx, now }: ApplyContext,
   { workspaceId, roomId, archiveId }: RecordingKey,
   event: RecordingEvent,
 ): Promise<Known | null> {
@@ -64,5 +87,5 @@ async function mergeEvent(
       updated_at = ${now}
     where workspace_id = ${workspaceId} and room_id = ${roomId} and archive_id = ${archiveId}
     returning id, status`;
-  return row ? { id: row.id, status: toRecordingStatus(row.status) } : null;
+  return row ? { id: row.id, roomId, status: toRecordingStatus(row.status) } : null;
 }

@@ -116,7 +116,7 @@ export function takePendingCallbacks(
     returning workspace_id as "workspaceId", connection_id as "connectionId", dedupe_key as "dedupeKey"`;
 }
 
-/** Deletes applied callbacks that are older than a week. Pending ones stay. */
+/** Deletes applied callbacks, and the ends of meetings, that are older than a week. Pending callbacks stay. */
 export async function pruneCallbacks({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
   const until = new Date(clock.now().getTime() - RETENTION_MS);
   for (;;) {
@@ -126,6 +126,7 @@ export async function pruneCallbacks({ db, clock }: Pick<Services, 'db' | 'clock
           (select workspace_id, connection_id, dedupe_key from ingest_events
            where received_at < ${until} and applied_at is not null limit ${PRUNE_BATCH})`,
     );
-    if (deleted < PRUNE_BATCH) return;
+    if (deleted < PRUNE_BATCH) break;
   }
+  await retryDeadlocks(() => db.meetingEnd.deleteMany({ where: { endedAt: { lt: until } } }));
 }

@@ -1,0 +1,11 @@
+import type { Sealer } from '../../../core/sealing.ts';
+import type { Tx } from '../../../db/client.ts';
+
+/** `tx` holds the lock of the workspace. `now` is when the event is applied, not when it happened. */
+export type ApplyContext = {
+  tx: Tx;
+  now: Date;
+  sealer: Sealer;
+  workspaceId: number;
+  connectionId: number;
+};

@@ -1,0 +1,30 @@
+/** Applies the end of a meeting: everyone who was in it has left. */
+
+import { Prisma } from '../../../db/client.ts';
+import { endPresences } from '../../participants/end-presences.ts';
+import type { MeetingEvent } from '../adapters/provider-event.ts';
+import type { ApplyContext } from './apply-context.ts';
+import { findRoom, toMeeting } from './find-room.ts';
+import { addUnmatched } from './unmatched-callbacks.ts';
+
+/**
+ * Moves the participants whom the connection reported in the meeting to `left` at the time of its end, and emits
+ * `room.left` once for each. Those who joined later are in the next meeting of the room, and stay. The end is stored for
+ * joins that arrive after it.
+ */
+export async function endMeeting(context: ApplyContext, event: MeetingEvent): Promise<void> {
+  const { tx, workspaceId, connectionId } = context;
+  const { room, at } = event;
+  const meeting = toMeeting(room);
+  await tx.$executeRaw`
+    insert into meeting_ends (workspace_id, connection_id, meeting, ended_at)
+    values (${workspaceId}, ${connectionId}, ${meeting}, ${at})
+    on conflict (workspace_id, connection_id, meeting) do update
+    set ended_at = greatest(meeting_ends.ended_at, excluded.ended_at)`;
+  const ended = await endPresences(
+    tx,
+    at,
+    Prisma.sql`p.workspace_id = ${workspaceId} and p.connection_id = ${connectionId} and p.meeting = ${meeting}`,
+  );
+  if (ended === 0 && (await findRoom(context, room)) === null) await addUnmatched(context, event, 'unknown_room');
+}

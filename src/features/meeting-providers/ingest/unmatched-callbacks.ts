@@ -1,0 +1,95 @@
+/** Callbacks that matched no room or participant, stored for a month so that the owner can see them. */
+import type { Actor } from '../../../auth/identify.ts';
+import { toEnum } from '../../../core/enums.ts';
+import { notFound } from '../../../core/errors.ts';
+import { DAY_MS, toUnixSeconds } from '../../../core/time.ts';
+import { retryDeadlocks } from '../../../db/client.ts';
+import type { Services } from '../../../services.ts';
+import type { ProviderEvent } from '../adapters/provider-event.ts';
+import { eventKinds } from '../adapters/provider-event.ts';
+import {
+  type UnmatchedCallback,
+  type UnmatchedInput,
+  type UnmatchedReason,
+  unmatchedReasons,
+} from '../connections/schemas.ts';
+import type { ApplyContext } from './apply-context.ts';
+import { toMeeting } from './find-room.ts';
+
+/** Per connection; the oldest ones are deleted. */
+export const MAX_UNMATCHED = 1_000;
+const RETENTION_MS = 30 * DAY_MS;
+const PRUNE_BATCH = 1_000;
+
+/**
+ * Stores an event that matched nothing, once however often it is repeated. A leave is deleted again when its join
+ * arrives.
+ */
+export async function addUnmatched(
+  { tx, now, workspaceId, connectionId }: ApplyContext,
+  event: ProviderEvent,
+  reason: UnmatchedReason,
+): Promise<void> {
+  await tx.$executeRaw`
+    insert into unmatched_callbacks
+      (workspace_id, connection_id, kind, meeting, reference, reason, occurred_at, received_at)
+    values (${workspaceId}, ${connectionId}, ${event.kind}, ${toMeeting(event.room)}, ${toReference(event)}, ${reason},
+      ${event.at}, ${now})
+    on conflict (workspace_id, connection_id, kind, meeting, reference) do update
+    set occurred_at = least(unmatched_callbacks.occurred_at, excluded.occurred_at)`;
+  await tx.$executeRaw`
+    delete from unmatched_callbacks where workspace_id = ${workspaceId} and connection_id = ${connectionId} and id <=
+      (select id from unmatched_callbacks where workspace_id = ${workspaceId} and connection_id = ${connectionId}
+       order by id desc offset ${MAX_UNMATCHED} limit 1)`;
+}
+
+/** The id of the participant or recording at the provider; empty for an event of the meeting itself. */
+function toReference(event: ProviderEvent): string {
+  if ('archiveId' in event) return event.archiveId;
+  return 'participantReference' in event ? event.participantReference : '';
+}
+
+/** The callbacks of a connection that matched nothing, newest first. Throws 404 "Connection not found". */
+export async function listUnmatched(
+  { db }: Pick<Services, 'db'>,
+  { workspaceId }: Actor,
+  { connectionId, limit, offset }: UnmatchedInput,
+): Promise<UnmatchedCallback[]> {
+  const connection = await db.meetingConnection.findUnique({
+    where: { workspaceId_id: { workspaceId, id: connectionId } },
+    select: { provider: true },
+  });
+  if (connection === null) throw notFound('Connection');
+  const rows = await db.unmatchedCallback.findMany({
+    where: { workspaceId, connectionId },
+    orderBy: { id: 'desc' },
+    take: limit,
+    skip: offset,
+  });
+  const hasSessions = connection.provider === 'vonage';
+  return rows.map((row) => ({
+    id: Number(row.id),
+    event: toEnum(eventKinds, row.kind, 'kind of event'),
+    room: hasSessions ? null : row.meeting,
+    session_id: hasSessions ? row.meeting : null,
+    participant_id: row.kind.startsWith('participant.') ? row.reference : null,
+    archive_id: row.kind.startsWith('recording.') ? row.reference : null,
+    reason: toEnum(unmatchedReasons, row.reason, 'reason'),
+    occurred_at: toUnixSeconds(row.occurredAt),
+    received_at: toUnixSeconds(row.receivedAt),
+  }));
+}
+
+/** Deletes those that are older than a month. */
+export async function pruneUnmatched({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
+  const until = new Date(clock.now().getTime() - RETENTION_MS);
+  for (;;) {
+    const deleted = await retryDeadlocks(
+      () => db.$executeRaw`
+        delete from unmatched_callbacks where (workspace_id, connection_id, id) in
+          (select workspace_id, connection_id, id from unmatched_callbacks
+           where received_at < ${until} limit ${PRUNE_BATCH})`,
+    );
+    if (deleted < PRUNE_BATCH) return;
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * Which recordings were deleted. Providers report on a recording for days: a late callback must not recreate it and copy
+ * its file again. Triggers of the database remember each deletion.
+ */
+import { DAY_MS } from '../../core/time.ts';
+import { retryDeadlocks, type Tx } from '../../db/client.ts';
+import type { Services } from '../../services.ts';
+
+/**
+ * Much longer than any provider sends callbacks: Vonage keeps an archive for 3 days and retries a callback for one more,
+ * and LiveKit retries for seconds. Only a generic provider may repeat a callback later than this.
+ */
+const RETENTION_MS = 90 * DAY_MS;
+const PRUNE_BATCH = 1_000;
+
+/** An archive, and the room that the provider names; null if it names only its own session. */
+type ReportedArchive = { workspaceId: number; archiveId: string; roomName: string | null };
+
+/**
+ * Whether the recording was deleted. A provider that names no room has archive ids that are unique everywhere. Call it
+ * with the workspace locked.
+ */
+export async function isDeleted(tx: Tx, { workspaceId, archiveId, roomName }: ReportedArchive): Promise<boolean> {
+  const room = roomName === null ? {} : { roomName };
+  return (await tx.recordingDeletion.count({ where: { workspaceId, archiveId, ...room } })) > 0;
+}
+
+/** Forgets a deletion, because a user has started a recording with the same archive id again. */
+export async function forgetDeletion(
+  tx: Tx,
+  { workspaceId, roomId, archiveId }: { workspaceId: number; roomId: number; archiveId: string },
+): Promise<void> {
+  await tx.$executeRaw`
+    delete from recording_deletions where workspace_id = ${workspaceId} and archive_id = ${archiveId}
+      and room_name = (select name from rooms where workspace_id = ${workspaceId} and id = ${roomId})`;
+}
+
+/** Forgets the deletions that are older than 90 days. */
+export async function pruneDeletions({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
+  const until = new Date(clock.now().getTime() - RETENTION_MS);
+  for (;;) {
+    const pruned = await retryDeadlocks(
+      () => db.$executeRaw`
+        delete from recording_deletions where (workspace_id, archive_id, room_name) in
+          (select workspace_id, archive_id, room_name from recording_deletions
+           where deleted_at < ${until} limit ${PRUNE_BATCH})`,
+    );
+    if (pruned < PRUNE_BATCH) return;
+  }
+}
