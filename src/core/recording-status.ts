@@ -12,7 +12,10 @@ const transitions: Record<RecordingStatus, readonly RecordingStatus[]> = {
   failed: [],
 };
 
-/** The statuses of a recording that is still waiting for its file. */
+/**
+ * The statuses of a recording that has no file here. `uploaded` may be the end: the file is then in the customer's own
+ * storage only.
+ */
 export const unfinishedStatuses: RecordingStatus[] = recordingStatuses.filter((status) => !isFinal(status));
 
 /** Whether a recording may change from one status to another. False if both are the same. */

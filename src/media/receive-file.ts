@@ -30,7 +30,7 @@ export type IncomingUpload = {
 export type FileRules = {
   folder: 'library' | 'recordings';
   types: readonly MediaType[];
-  /** Whether an MP4 must begin with one of its boxes. If not, bytes that are not recognised as any type are accepted. */
+  /** Whether an MP4 must begin with one of its boxes. If not, bytes of no known type are accepted. */
   requiresMp4Box?: boolean;
   /** The message for a file of another type. */
   unsupported: string;

@@ -91,8 +91,8 @@ export const connectionsRouter = router({
         tags,
         summary: 'List callbacks that matched nothing',
         description:
-          'Owner only. The callbacks of a connection that matched no room or participant, and so changed nothing: the ' +
-          'newest 1,000 of the last 30 days, newest first. A repeated callback is listed once.',
+          'Owner only. The callbacks of a connection that matched no room or participant, and so changed nothing: ' +
+          'the newest 1,000 of the last 30 days, newest first. A repeated callback is listed once.',
       },
     })
     .input(UnmatchedInput)

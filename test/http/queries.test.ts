@@ -62,7 +62,7 @@ const STATEMENTS: Record<string, number> = {
   'recordings.list': 2,
   'recordings.listInRoom': 3,
   'recordings.download': 2,
-  'recordings.start': 11,
+  'recordings.start': 12,
   'recordings.startInRoom': 11,
   'recordings.stop': 8,
   'recordings.stopInRoom': 8,

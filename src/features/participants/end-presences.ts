@@ -9,8 +9,8 @@ import {
 } from './participant-record.ts';
 
 /**
- * Moves the participants `p` that match the condition, and had joined by `at`, to `left` at that time. Emits `room.left`
- * once for each. Returns how many left. Call it with the workspace locked.
+ * Moves the participants `p` that match the condition, and had joined by `at`, to `left` at that time. Emits
+ * `room.left` once for each. Returns how many left. Call it with the workspace locked.
  */
 export async function endPresences(tx: Tx, at: Date, condition: Prisma.Sql): Promise<number> {
   const rows = await tx.$queryRaw<ParticipantRow[]>`

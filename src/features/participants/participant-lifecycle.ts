@@ -35,8 +35,8 @@ export type NewParticipant = {
 };
 
 /**
- * Adds a participant with status `waiting` and emits nothing. Returns the id. Throws a foreign key violation if the room
- * or the user has been deleted, and a unique violation if the provider's reference is known.
+ * Adds a participant with status `waiting` and emits nothing. Returns the id. Throws a foreign key violation if the
+ * room or the user has been deleted, and a unique violation if the provider's reference is known.
  */
 export async function addParticipant(tx: Tx, at: Date, { reference, ...participant }: NewParticipant): Promise<number> {
   const data = { ...participant, ...reference, status: 'waiting', createdAt: at, lastSeenAt: at };

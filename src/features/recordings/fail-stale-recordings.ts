@@ -1,7 +1,6 @@
 /** Marks recordings as failed if their file does not arrive. */
 import { HOUR_MS } from '../../core/time.ts';
 import type { Services } from '../../services.ts';
-import { UNFINISHED_STATUSES_SQL } from './unfinished-statuses.ts';
 
 /** Rows per statement: few enough that a concurrent update of one of them waits only briefly. */
 const BATCH_SIZE = 500;
@@ -10,8 +9,9 @@ const NEVER_STOPPED = 'The recording was never stopped';
 const NO_FILE = 'The file was never uploaded';
 
 /**
- * Marks as failed all recordings that have no file, have not been updated for `recordingTimeoutHours`, and whose file
- * is not queued to be copied. Returns how many it marked. Concurrent calls are safe.
+ * Marks as failed all recordings with the status `started` that have not been updated for `recordingTimeoutHours`.
+ * Those that are `uploaded` stay: their file exists, perhaps only in the customer's own storage. Returns how many it
+ * marked. Concurrent calls are safe.
  */
 export async function failStaleRecordings({
   db,
@@ -26,11 +26,10 @@ export async function failStaleRecordings({
     // A locked row is skipped: another transaction is updating it, so it is not stale.
     count = await db.$executeRaw`
       update recordings r set status = 'failed', updated_at = ${now},
-        failure_reason = case when r.status = 'started' and r.ended_at is null then ${NEVER_STOPPED} else ${NO_FILE} end
+        failure_reason = case when r.ended_at is null then ${NEVER_STOPPED} else ${NO_FILE} end
       from (
         select c.workspace_id, c.id from recordings c
-        where c.status in (${UNFINISHED_STATUSES_SQL}) and c.updated_at < ${before} and not exists (
-          select from recording_copies o where o.workspace_id = c.workspace_id and o.recording_id = c.id)
+        where c.status = 'started' and c.updated_at < ${before}
         order by c.updated_at limit ${BATCH_SIZE} for update skip locked) stale
       where r.workspace_id = stale.workspace_id and r.id = stale.id`;
   }

@@ -1,14 +1,14 @@
 /**
- * Which recordings were deleted. Providers report on a recording for days: a late callback must not recreate it and copy
- * its file again. Triggers of the database remember each deletion.
+ * Which recordings were deleted. Providers report on a recording for days: a late callback must not recreate it and
+ * copy its file again. Triggers of the database remember each deletion.
  */
 import { DAY_MS } from '../../core/time.ts';
 import { retryDeadlocks, type Tx } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
 
 /**
- * Much longer than any provider sends callbacks: Vonage keeps an archive for 3 days and retries a callback for one more,
- * and LiveKit retries for seconds. Only a generic provider may repeat a callback later than this.
+ * Much longer than any provider sends callbacks: Vonage keeps an archive for 3 days and retries a callback for one
+ * more, and LiveKit retries for seconds. Only a generic provider may repeat a callback later than this.
  */
 const RETENTION_MS = 90 * DAY_MS;
 const PRUNE_BATCH = 1_000;

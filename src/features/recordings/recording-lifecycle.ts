@@ -139,6 +139,8 @@ function toData({ status, duration, size, title, failureReason, fileKey, sha256 
     ...(size !== undefined && { size: toCount('size', size) }),
     ...(title !== undefined && { title }),
     ...(failureReason !== undefined && { failureReason }),
+    // An earlier copy may have failed.
+    ...(status === 'available' && { failureReason: null }),
     ...(fileKey !== undefined && { fileKey, sha256 }),
   };
 }

@@ -19,8 +19,16 @@ export const Recording = z
     url: z.string().nullable().describe('URL of the download operation; null until the recording is available'),
     duration: z.int().describe('Seconds; 0 until it is known'),
     size: z.int().describe('Bytes; 0 until it is known'),
-    status: z.enum(recordingStatuses),
-    failure_reason: z.string().nullable().describe('Why the recording failed; null for any other status'),
+    status: z
+      .enum(recordingStatuses)
+      .describe(
+        '`uploaded`: the file is at the provider or in your own storage. It becomes `available` when it is copied ' +
+          'here; a file that only your own storage has stays `uploaded`',
+      ),
+    failure_reason: z
+      .string()
+      .nullable()
+      .describe('Why the recording failed, or why the file of an `uploaded` one could not be copied; else null'),
     created_at: unixSeconds,
     ended_at: unixSeconds
       .nullable()

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { leaseCopies } from '../../../src/features/meeting-providers/recording-copies/copy-queue.ts';
+import { failStaleRecordings } from '../../../src/features/recordings/fail-stale-recordings.ts';
 import { eventsOf } from '../../support/events.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeMp4 } from '../../support/media.ts';
@@ -194,7 +195,7 @@ describe('what can never become a recording fails at once, and leaves no file:',
     });
     await reportAvailable(scene, `${server.url}/a.mp4`);
     await copyDue(scene);
-    expect(await expectFailed(scene)).toMatch(/^The file could not be copied: File is larger than /);
+    expect(await expectFailed(scene)).toBe('The file could not be copied: The file is too large');
     expect(await storedKeys(app)).toEqual(keys);
   });
 
@@ -221,6 +222,88 @@ describe('what can never become a recording fails at once, and leaves no file:',
     } finally {
       await app.close();
     }
+  });
+});
+
+describe("a file in the customer's own storage", () => {
+  const reportUploaded = (file: object = {}) => {
+    const recording = { duration: 90, size: 9, ...file };
+    return scene.source.post(genericEvent('recording.uploaded', recording, { room: scene.room.name }));
+  };
+  const aDayLater = async (check: () => Promise<unknown>) => {
+    scene.app.clock.advance(25 * 60 * 60 * 1000);
+    await failStaleRecordings(scene.app.services);
+    await copyDue(scene);
+    await check();
+    scene.app.clock.advance(-25 * 60 * 60 * 1000);
+  };
+  const expectUploaded = async (failureReason: string | null) => {
+    const { copy, ...recording } = await readRecording(scene);
+    expect(recording).toMatchObject({ status: 'uploaded', duration: 90n, size: 9n, failureReason, fileKey: null });
+    expect(copy).toBeNull();
+    const { body } = await scene.app.http.get('/api/dashboard/recordings', scene.team.owner.token);
+    expect(body.recordings).toMatchObject([{ status: 'uploaded', duration: 90, size: 9, url: null }]);
+  };
+
+  test.each([
+    ['vonage', () => [vonageArchive({ sessionId: `session ${scene.team.id}`, status: 'uploaded', url: null })]],
+    [
+      'livekit',
+      () => [
+        livekitEgress('egress_ended', 'EGRESS_COMPLETE', {
+          roomName: scene.room.name,
+          ...livekitFile({ location: 's3://bucket/a.mp4' }),
+        }),
+      ],
+    ],
+    ['generic', () => [genericEvent('recording.uploaded', {}, { room: scene.room.name })]],
+  ] as const)('without a URL ends as uploaded (%s)', async (provider, callbacks) => {
+    scene.app.clock.advance(Date.now() - scene.app.clock.now().getTime());
+    const connected = await connect(scene.app, scene.team, provider);
+    for (const callback of callbacks()) expect((await connected.post(callback)).status).toBe(200);
+    await aDayLater(async () => expect((await readRecording(scene)).status).toBe('uploaded'));
+  });
+
+  test('that cannot be read ends as uploaded after a day, with the reason', async () => {
+    const { server } = scene;
+    server.respondWith(respond(403));
+    await reportUploaded({ url: `${server.url}/private.mp4` });
+    await copyDue(scene);
+    expect(await expectRetry(scene)).toBe('The server responded with status 403');
+    await aDayLater(() => expectUploaded('The file could not be copied in time: The server responded with status 403'));
+  });
+
+  test.each([
+    ['is too large to be copied', respond(200, '', { 'content-length': '1000001' }), 'The file is too large'],
+    [
+      'turns out to be too large',
+      respond(200, makeMp4({ durationSeconds: 1, moov: 'front', mdatBytes: 1_000_000 }), {
+        'transfer-encoding': 'chunked',
+      }),
+      'The file is too large',
+    ],
+  ])('that %s ends as uploaded at once', async (_, handler, reason) => {
+    scene.server.respondWith(handler);
+    await reportUploaded({ url: `${scene.server.url}/large.mp4` });
+    await copyDue(scene);
+    await expectUploaded(`The file could not be copied: ${reason}`);
+  });
+
+  test('that is no MP4 fails', async () => {
+    scene.server.respondWith(respond(200, 'a text'));
+    await reportUploaded({ url: `${scene.server.url}/a.txt` });
+    await copyDue(scene);
+    expect(await expectFailed(scene)).toBe('The file could not be copied: Only MP4 files are supported');
+  });
+
+  test('becomes available without a reason if a later URL can be fetched', async () => {
+    const { server } = scene;
+    await reportUploaded({ url: 'http://10.0.0.1/a.mp4' });
+    await copyDue(scene);
+    expect((await readRecording(scene)).failureReason).toMatch(/^The file could not be copied: Address not allowed/);
+    await reportAvailable(scene, `${server.url}/a.mp4`);
+    await copyDue(scene);
+    expect(await readRecording(scene)).toMatchObject({ status: 'available', failureReason: null });
   });
 });
 

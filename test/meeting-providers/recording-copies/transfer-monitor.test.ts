@@ -68,7 +68,7 @@ test('a file has a grace period of 30 seconds, and then needs 64 KiB a second on
 });
 
 test('a file must arrive within 30 minutes, however fast it is', async () => {
-  const { ticker, monitor } = watch();
+  const { ticker, monitor } = watch(undefined, 1000 * MIB);
   await receive(monitor, 1000 * MIB);
   ticker.advance(30 * MINUTE_MS);
   expect(monitor.signal.aborted).toBe(false);
@@ -79,4 +79,10 @@ test('a file must arrive within 30 minutes, however fast it is', async () => {
 test('the largest file has the time that it takes at 10 Mbit/s, and never less than 30 minutes', () => {
   const minutes = (bytes: number): number => Math.round(maxTransferMs(bytes) / MINUTE_MS);
   expect([1_000_000, 2 * 1024 ** 3, 10_000_000_000].map(minutes)).toEqual([30, 30, 133]);
+});
+
+test('a file may have the maximum size, and not a byte more', async () => {
+  const { monitor } = watch(undefined, 10);
+  await receive(monitor, 10);
+  await expect(receive(monitor, 1)).rejects.toMatchObject({ message: 'The file is too large', isFinal: true });
 });

@@ -36,7 +36,8 @@ export function applyCallback(
 
 /**
  * Applies one event. Events may arrive late, more than once and in any order: the resulting rows and emitted events are
- * the same. An event that matches no room, recording or participant changes nothing, and is stored for the owner to see.
+ * the same. An event that matches no room, recording or participant changes nothing, and is stored for the owner to
+ * see.
  */
 export function applyEvent(context: ApplyContext, event: ProviderEvent): Promise<void> {
   if ('archiveId' in event) return applyRecordingEvent(context, event);

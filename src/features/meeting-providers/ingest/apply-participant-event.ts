@@ -26,8 +26,8 @@ type Found = ParticipantRecord & { hasReference: boolean };
 
 /**
  * Applies a join or a leave, and emits `room.joined` and `room.left` at most once each. A participant is looked for
- * before their room, because a room may get another session while people of the previous one are still in it. `tx` holds
- * the workspace's lock.
+ * before their room, because a room may get another session while people of the previous one are still in it. `tx`
+ * holds the workspace's lock.
  */
 export function applyParticipantEvent(context: ApplyContext, event: ParticipantEvent): Promise<void> {
   return event.kind === 'participant.joined' ? applyJoined(context, event) : applyLeft(context, event);
@@ -119,8 +119,8 @@ async function addVisit(
 }
 
 /**
- * Returns when a participant who joined left, if their leave or the end of their meeting arrived before their join; else
- * null.
+ * Returns when a participant who joined left, if their leave or the end of their meeting arrived before their join;
+ * else null.
  */
 async function takeLeave(
   { tx, workspaceId, connectionId }: ApplyContext,

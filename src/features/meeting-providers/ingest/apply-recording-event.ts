@@ -59,9 +59,10 @@ async function advance(context: ApplyContext, key: RecordingKey, known: Known, e
     await advanceRecording(tx, event.at, key, { status: 'failed', failureReason: event.reason }, now);
   if (event.kind === 'recording.uploaded' || event.kind === 'recording.available') {
     await advanceRecording(tx, event.at, key, { status: 'uploaded' }, now);
-    const expiresAt = event.kind === 'recording.available' ? event.urlExpiresAt : null;
-    if (event.file !== null)
-      await addCopy(context, { workspaceId: key.workspaceId, recordingId }, { url: event.file.url, expiresAt });
+    if (event.file === null) return;
+    const isOwnStorage = event.kind === 'recording.uploaded';
+    const file = { url: event.file.url, expiresAt: isOwnStorage ? null : event.urlExpiresAt, isOwnStorage };
+    await addCopy(context, { workspaceId: key.workspaceId, recordingId }, file);
   }
 }
 

@@ -27,7 +27,11 @@ export type CopyKey = { workspaceId: number; recordingId: number };
  * A file that this process may copy. `attempt` (1, 2, ...) also identifies the lease: the next lease has a higher
  * number.
  */
-export type CopyLease = CopyKey & RecordingKey & { sealedUrl: Uint8Array; deadline: Date; attempt: number };
+export type CopyLease = CopyKey &
+  RecordingKey & { sealedUrl: Uint8Array; deadline: Date; attempt: number; isOwnStorage: boolean };
+
+/** A file to copy. `isOwnStorage`: it stays where it is, so the recording does not fail if it cannot be fetched. */
+type NewCopy = { url: string; expiresAt: Date | null; isOwnStorage: boolean };
 
 type LeasedRow = {
   workspace_id: number;
@@ -37,10 +41,14 @@ type LeasedRow = {
   sealed_url: Uint8Array;
   deadline: Date;
   attempts: number;
+  is_own_storage: boolean;
 };
 
-/** `reason` is shown with the recording. `isFinal`: another attempt cannot succeed. */
-export type CopyFailure = { reason: string; isFinal: boolean };
+/**
+ * `reason` is shown with the recording. `isFinal`: another attempt cannot succeed. `isWrongFile`: the file was fetched,
+ * and is no recording.
+ */
+export type CopyFailure = { reason: string; isFinal: boolean; isWrongFile?: boolean };
 
 /**
  * Queues a file and wakes a copier when the transaction commits. Of two URLs of one recording, the queue holds the one
@@ -49,16 +57,17 @@ export type CopyFailure = { reason: string; isFinal: boolean };
 export async function addCopy(
   { tx, now, sealer }: { tx: Tx; now: Date; sealer: Sealer },
   { workspaceId, recordingId }: CopyKey,
-  { url, expiresAt }: { url: string; expiresAt: Date | null },
+  { url, expiresAt, isOwnStorage }: NewCopy,
 ): Promise<void> {
   const sealedUrl = sealer.seal(url, { workspaceId, purpose: 'recording link' });
   const latest = now.getTime() + MAX_LIFETIME_MS;
   const deadline = new Date(Math.min(expiresAt?.getTime() ?? latest, latest));
   await tx.$executeRaw`
-    insert into recording_copies (workspace_id, recording_id, sealed_url, deadline, next_attempt_at)
-    values (${workspaceId}, ${recordingId}, ${sealedUrl}, ${deadline}, ${now})
+    insert into recording_copies (workspace_id, recording_id, sealed_url, deadline, next_attempt_at, is_own_storage)
+    values (${workspaceId}, ${recordingId}, ${sealedUrl}, ${deadline}, ${now}, ${isOwnStorage})
     on conflict (workspace_id, recording_id) do update set
-      sealed_url = excluded.sealed_url, deadline = excluded.deadline, next_attempt_at = excluded.next_attempt_at
+      sealed_url = excluded.sealed_url, deadline = excluded.deadline, next_attempt_at = excluded.next_attempt_at,
+      is_own_storage = excluded.is_own_storage
     where recording_copies.deadline < excluded.deadline`;
   await tx.$executeRaw`select pg_notify(${COPY_CHANNEL}, '')`;
 }
@@ -97,7 +106,8 @@ export async function leaseCopies({ db, clock }: Pick<Services, 'db' | 'clock'>,
       from recordings r
       where (c.workspace_id, c.recording_id) in (select workspace_id, recording_id from selected)
         and r.workspace_id = c.workspace_id and r.id = c.recording_id
-      returning c.workspace_id, c.recording_id, r.room_id, r.archive_id, c.sealed_url, c.deadline, c.attempts`;
+      returning c.workspace_id, c.recording_id, r.room_id, r.archive_id, c.sealed_url, c.deadline, c.attempts,
+        c.is_own_storage`;
   });
   return rows.map((row) => ({
     workspaceId: row.workspace_id,
@@ -107,6 +117,7 @@ export async function leaseCopies({ db, clock }: Pick<Services, 'db' | 'clock'>,
     sealedUrl: row.sealed_url,
     deadline: row.deadline,
     attempt: row.attempts,
+    isOwnStorage: row.is_own_storage,
   }));
 }
 
@@ -134,15 +145,16 @@ export async function releaseLease(db: Database, { workspaceId, recordingId, att
 
 /**
  * Schedules the next attempt, after a backoff that doubles from 5 s to 5 minutes, and a last one at the deadline. From
- * the deadline on, or if the failure is final, the recording fails. Does nothing if another process has the lease.
+ * the deadline on, or if the failure is final, the recording fails. It stays `uploaded`, with the reason, if its file
+ * is in the customer's own storage and could not be fetched. Does nothing if another process has the lease.
  */
 export function recordFailure(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   lease: CopyLease,
-  { reason, isFinal }: CopyFailure,
+  { reason, isFinal, isWrongFile = false }: CopyFailure,
 ): Promise<void> {
   return transact(db, async (tx) => {
-    const { workspaceId, recordingId, attempt, deadline, roomId, archiveId } = lease;
+    const { workspaceId, recordingId, attempt, deadline, roomId, archiveId, isOwnStorage } = lease;
     await lockWorkspace(tx, workspaceId, 'Recording');
     const now = clock.now();
     const nextAttemptAt = new Date(Math.min(now.getTime() + backoffMs(attempt), deadline.getTime()));
@@ -162,6 +174,14 @@ export function recordFailure(
     const failureReason = isFinal
       ? `The file could not be copied: ${reason}`
       : `The file could not be copied in time: ${reason}`;
+    if (isOwnStorage && !isWrongFile) {
+      await removeCopy(tx, lease);
+      await tx.recording.updateMany({
+        where: { workspaceId, id: recordingId, status: 'uploaded' },
+        data: { failureReason, updatedAt: now },
+      });
+      return;
+    }
     await advanceRecording(tx, now, { workspaceId, roomId, archiveId }, { status: 'failed', failureReason });
   });
 }

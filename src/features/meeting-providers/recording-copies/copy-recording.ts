@@ -71,7 +71,7 @@ function isObsolete(error: unknown): boolean {
 function toFailure({ log }: Pick<Services, 'log'>, error: unknown): CopyFailure {
   if (error instanceof FileUnavailable) return { reason: error.message, isFinal: error.isFinal };
   if (error instanceof AppError) {
-    if (error.code === 'BAD_REQUEST') return { reason: error.message, isFinal: true };
+    if (error.code === 'BAD_REQUEST') return { reason: error.message, isFinal: true, isWrongFile: true };
     if (error.code === 'STORAGE_UNAVAILABLE') return { reason: 'The storage service was unavailable', isFinal: false };
   }
   log.error({ err: error }, 'Failed to copy a recording');

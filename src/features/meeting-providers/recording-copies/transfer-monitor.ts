@@ -20,7 +20,7 @@ export class LeaseLost extends Error {}
 export type TransferMonitor = {
   /** Aborted when the transfer must end. Its reason is a FileUnavailable or LeaseLost. */
   signal: AbortSignal;
-  /** Passes the chunks on and counts their bytes. */
+  /** Passes the chunks on and counts their bytes. Throws FileUnavailable if they are more than `maxBytes`. */
   count(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer>;
   /** Ends the renewals, and the transfer if it is still running. */
   stop(): void;
@@ -61,6 +61,7 @@ export function monitorTransfer(
     async *count(chunks) {
       for await (const chunk of chunks) {
         bytes += chunk.length;
+        if (bytes > maxBytes) throw new FileUnavailable('The file is too large', { isFinal: true });
         yield chunk;
       }
     },
