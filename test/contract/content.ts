@@ -14,10 +14,10 @@ export function csvContent(text: string): Content {
   return { body: text, headers: { 'content-type': 'text/csv' } };
 }
 
-/** The refusal of a body whose type the operation does not take. */
+/** The error for a body of a type that the operation does not take. */
 export type TypeRefusal = { content: Content; status: number; code: string; message: string; path?: string };
 
-/** Null if the operation takes a body of any type, or none. */
+/** Returns null if the operation takes a body of any type, or no body. */
 export function wrongTypeOf(name: string): TypeRefusal | null {
   const content = { body: '{"name":', headers: { 'content-type': 'application/json' } };
   switch (findRawOperation(name)?.request.kind) {

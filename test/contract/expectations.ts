@@ -1,4 +1,4 @@
-/** What the tests of the contract's rows ask of every answer. */
+/** Checks of responses that the tests of the API contract share. */
 import { expect } from 'vitest';
 import type { Answer } from '../support/http.ts';
 
@@ -7,7 +7,7 @@ export function fields(value: object): string[] {
   return Object.keys(value).sort();
 }
 
-/** Whether it is an integer Unix timestamp of about now, in seconds. */
+/** Whether the value is an integer Unix timestamp in seconds, within 10 minutes of now. */
 export function isUnixSeconds(value: unknown): boolean {
   return typeof value === 'number' && Number.isInteger(value) && Math.abs(value - Date.now() / 1000) < 600;
 }

@@ -1,4 +1,4 @@
-/** Values that identify nothing: malformed ids, unknown ids and names, and credentials that are not valid. */
+/** Malformed ids, unknown ids and names, and invalid credentials. */
 import { type Child, isNamedByText } from './row.ts';
 
 export const UNKNOWN_ID = 2_147_483_647;
@@ -18,7 +18,7 @@ const MALFORMED_IDS: readonly unknown[] = [
   '9'.repeat(400),
 ];
 
-/** Values that are not an id, and what an id must be. */
+/** Values that are not a valid id, and the error text about what an id must be. */
 export type IdForm = { malformed: readonly unknown[]; form: string };
 
 export const idForm: IdForm = { malformed: MALFORMED_IDS, form: 'must be a positive 32-bit integer' };
@@ -33,7 +33,7 @@ export const childIdForms: Partial<Record<Child, IdForm>> = {
   },
 };
 
-/** Names that no room has, or can have. */
+/** Names that no room has; some could not be a name. */
 const UNKNOWN_NAMES = ['no-such-room', 'A', '%00', 'x'.repeat(4_000), '\u0661', `msg_${'f'.repeat(32)}`];
 
 export function unknownChildren(child: Child): readonly unknown[] {

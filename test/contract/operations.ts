@@ -1,6 +1,6 @@
 /**
- * The list of all operations, procedures and raw operations, with who may call them, what they take and how they
- * refuse. The rows of a feature are in `rows/`. A test fails if an operation has no row.
+ * The list of all operations, procedures and raw operations: who may call them, their input and their errors. The rows
+ * of a feature are in `rows/`. A test fails if an operation has no row.
  */
 import type { Rows } from './row.ts';
 import { analyticsRows } from './rows/analytics.ts';

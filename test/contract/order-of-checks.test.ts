@@ -86,7 +86,7 @@ describe.each(transports)('over %s', (_, transport) => {
     '%s reports the errors of a call that has all of them in this order',
     async (name, row, required) => {
       const { min, parameter } = required;
-      // `Object.keys` forgets the type of the keys.
+      // `Object.keys` returns the keys as plain strings.
       const children = Object.keys(row.children ?? {}) as Child[];
       const unknown = Object.fromEntries(
         children.map((child) => [child, isNamedByText(child) ? 'unknown' : UNKNOWN_ID]),

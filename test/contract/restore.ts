@@ -18,8 +18,8 @@ export type Restorer = {
 type Sequence = { name: string; last: string | null };
 
 /**
- * Saves every row of every table, the sequences of the ids, and every stored file. Files added later stay. Without the
- * sequences, an operation that only one of two equal worlds can be called by would give their later rows different ids.
+ * Saves every row of every table, the sequences of the ids, and every stored file. Files that are added later remain.
+ * Without the sequences, a call that is made in only one of two equal worlds would give later rows different ids.
  */
 export async function saveRows(app: TestApp): Promise<Restorer> {
   const rows = await dumpTables(app);

@@ -6,7 +6,7 @@ import { operations, rawOperations } from '../support/api.ts';
 import { pathHints, rowHints, statementHint } from './row-hints.ts';
 
 const all = [...operations, ...rawOperations];
-// The operations, not the rows: while a row is missing, only the comparison of the lists should fail.
+// From the operations, not the rows: a missing row should fail only the test that compares the two.
 const names = all.map(({ name }) => name);
 const paths = all.map(({ method, path }) => `${method} ${path}`);
 

@@ -13,10 +13,10 @@ const ROWS_INDEX = 'test/contract/operations.ts';
 const TESTS_FOLDER = 'test/contract/operations/';
 const STATEMENTS_FILE = 'test/http/queries.test.ts';
 
-/** What the scene calls a path parameter, if its name is another one. */
+/** The property of the scene for a path parameter, if it has another name. */
 const sceneNames: Record<string, string> = { id: 'workspaceId', name: 'roomName', slug: 'roomName' };
 
-/** How a row begins to state the content of a raw operation. */
+/** The content that is suggested for the row of a raw operation. */
 const contents: Record<RawOperation['request']['kind'], string | null> = {
   multipart: "fileContent(makePdf(), 'file.pdf', 'application/pdf')",
   csv: "csvContent('name,email')",
@@ -24,7 +24,7 @@ const contents: Record<RawOperation['request']['kind'], string | null> = {
   none: null,
 };
 
-/** What a row is suggested from. */
+/** The parts of an operation from which a row is suggested. */
 type Described = { name: string; path: string } & Pick<Row, 'who' | 'acceptsCredential' | 'status' | 'writes'> & {
     content: string | null;
   };

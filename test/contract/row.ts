@@ -1,4 +1,4 @@
-/** What the list of operations says about each of them; see operations.ts. */
+/** The type of a row in the list of operations (operations.ts), and what the tests derive from a row. */
 import type { Role } from '../../src/core/roles.ts';
 import { isAtLeast } from '../../src/core/roles.ts';
 import type { Scene, User, World } from './scene.ts';
@@ -25,17 +25,17 @@ export type Child =
   | 'pageId'
   | 'slug';
 
-/** Whether the child is named by a text. Such an identifier has no malformed form: an impossible one is unknown. */
+/** Whether the child is identified by a string. No string is malformed: one that cannot exist is unknown. */
 export function isNamedByText(child: Child): boolean {
   return ['name', 'messageId', 'roomName', 'token', 'slug'].includes(child);
 }
 
-/** A call that the rule from row and caller does not cover, such as one with a credential of the operation's own. */
+/** A call that does not follow from the row and the caller, such as one with a credential of this operation only. */
 export type Case = {
-  /** Replaces parts of the call, which otherwise has no token, and the row's input and content. */
+  /** Replaces parts of the call. Without them it has no token, and the input and content of the row. */
   call(scene: Scene): Partial<Pick<Call, 'token' | 'input' | 'content'>>;
   status: number;
-  /** The text of the refusal. */
+  /** The error message. */
   message?: string;
 };
 
@@ -47,14 +47,14 @@ export type Row = {
    * - `room owner`: the user of the scene's room, who is its owner. For everybody else that room does not exist.
    * - `room host`: the room owner, and the owner and admins of the workspace. For everybody else that room does not
    *   exist.
-   * - `provider`: the meeting provider of the scene's connection. `content` is signed. A session or key counts for
-   *   nothing.
+   * - `provider`: the meeting provider of the scene's connection. `content` is signed. A session or key is
+   *   ignored.
    * - A role: members with at least that role in the workspace of the input.
    */
   who: 'anyone' | 'user' | 'room owner' | 'room host' | 'provider' | Role;
   /** Set if `anyone` may send a credential, which must then be valid. */
   acceptsCredential?: true;
-  /** Whether a key may call it as its creator. If not, every key is refused with 403. */
+  /** Whether a key may call it as its creator. If not, every key gets 403. */
   keys: boolean;
   /** The status of success over REST, if it is not 200. */
   status?: 201;
@@ -70,7 +70,7 @@ export type Row = {
   content?(scene: Scene): Content;
   /** Whether a successful call changes rows. */
   writes: boolean;
-  /** Fields of the answer that are random in this operation. */
+  /** Fields of the response that are random in this operation. */
   random?: readonly string[];
   /** Creates a user whose successful call does not disturb later calls, if a user of the scene would. */
   caller?(world: World): Promise<User>;
@@ -128,7 +128,7 @@ export function contentOf(row: Row, scene: Scene): { content?: Content } {
   return row.content ? { content: row.content(scene) } : {};
 }
 
-/** The same without the signature of a provider, so that the call shows no more than its token. */
+/** The same without the signature of a provider, so that the token is the only credential of the call. */
 export function unsignedContentOf(row: Row, scene: Scene): { content?: Content } {
   const { content } = contentOf(row, scene);
   if (content === undefined || row.who !== 'provider') return content ? { content } : {};

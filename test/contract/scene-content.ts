@@ -1,4 +1,4 @@
-/** Fills a workspace of a scene: with a room and everything that can happen in it, keys, connections and webhooks. */
+/** Fills the workspace of a scene with a room, participants, recordings, bookings, keys, connections and webhooks. */
 import { createToken, hashToken } from '../../src/auth/tokens.ts';
 import { DAY_MS, MINUTE_MS } from '../../src/core/time.ts';
 import { transact } from '../../src/db/client.ts';
@@ -39,7 +39,7 @@ export type WorkspaceContent = {
   key: string;
   /** A connection to a LiveKit account. */
   connectionId: number;
-  /** A connection to a provider of one's own: the last part of its `ingest_url`, and its signing secret. */
+  /** A connection to a generic provider: the last part of its `ingest_url`, and its signing secret. */
   provider: { ingestId: string; secret: string };
   /** A webhook with a message that was delivered and, after it, one that was cancelled. */
   webhookId: number;
@@ -81,7 +81,7 @@ export async function addWorkspaceContent(
   };
 }
 
-/** The body of a successful answer. */
+/** The body of a successful response. */
 export function succeed<Body>(answer: { status: number; body: Body }): Body {
   if (answer.status !== 200 && answer.status !== 201)
     throw new Error(`Could not build the scene: ${JSON.stringify(answer)}`);

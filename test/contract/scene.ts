@@ -1,6 +1,6 @@
 /**
  * Equal worlds: two applications that get the same calls in the same order have the same rows with the same ids. So a
- * test can compare field by field what a call over REST and a call over tRPC return and write.
+ * test can compare, field by field, what a call returns and writes over REST and over tRPC.
  */
 
 import type { TestApp } from '../support/test-app.ts';

@@ -21,7 +21,7 @@ export type Call = {
   content?: Content;
 };
 
-/** What a caller gets over either transport: the status, and the answer or the problem. */
+/** What a caller gets over either transport: the status, and the result or the error body. */
 export type Outcome = { status: number; body: unknown; challenge: string | null };
 
 export type Transport = (app: TestApp, call: Call) => Promise<Outcome>;
@@ -130,7 +130,7 @@ export function withoutRandomness(value: unknown, alsoRandom: readonly string[] 
   );
 }
 
-/** The body of every refusal, without the id of the request. */
+/** The body of an error, without the request ID. */
 export function problemOf(code: string, message: string, issues?: unknown): Input {
   return {
     error: message,

@@ -4,7 +4,7 @@ import { isAtLeast, type Role } from '../../../src/core/roles.ts';
 import type { Row } from '../row.ts';
 import { addKey, type Scene, type User, type World } from '../scene.ts';
 
-/** What a kind of caller sends, and what it is worth. */
+/** The credential of a kind of caller, and the role that it gives. */
 type Credential = {
   kind: 'none' | 'session' | 'key';
   /** Set if the credential is sent and is not valid. */
@@ -37,15 +37,15 @@ export const callers = {
 } as const satisfies Record<string, Credential>;
 
 export type CallerName = keyof typeof callers;
-// `Object.keys` forgets the type of the keys.
+// `Object.keys` returns the keys as plain strings.
 export const callerNames = Object.keys(callers) as CallerName[];
 
-/** The one rule from a row and a caller to the status of a call with the row's valid input. */
+/** The status that a caller gets for a call with the valid input of the row. */
 export function expectedStatus(name: string, row: Row, callerName: CallerName): number {
   const caller: Credential = callers[callerName];
   const success = row.status ?? 200;
   if (row.who === 'anyone') return row.acceptsCredential && caller.isInvalid ? 401 : success;
-  // A provider signs. No other credential counts.
+  // A provider signs its calls. Other credentials are ignored.
   if (row.who === 'provider' || caller.kind === 'none') return 401;
   if (caller.kind === 'key' && !row.keys) return 403;
   if (caller.conflicts?.includes(name)) return 409;
@@ -59,7 +59,7 @@ function hasRole({ role }: Credential, min: Role): boolean {
   return role !== null && isAtLeast(role, min);
 }
 
-/** The text of the refusal, if the status decides it. */
+/** The error message, if it follows from the status. */
 export function expectedMessage(row: Row, status: number): string | undefined {
   switch (status) {
     case 401:
@@ -98,7 +98,7 @@ export async function createCallers(world: World, scene: Scene): Promise<Record<
   await http.delete(`${path}/api-keys/${deleted.id}`, owner.token);
   await http.delete(`${path}/members/${leaver.id}`, leaver.token);
   await http.delete(`${path}/members/${removed.id}`, owner.token);
-  // Leaving revoked the key. It must be refused for the missing membership too.
+  // Leaving revoked the key. It must be rejected for the missing membership too.
   await app.services.db.apiKey.updateMany({ where: { id: ofLeaver.id }, data: { isActive: true, revokedAt: null } });
   // Removing a member revoked the invite link.
   scene.inviteToken = (await http.post(`${path}/invite`, owner.token)).body.token;

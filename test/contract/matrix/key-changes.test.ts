@@ -42,7 +42,7 @@ describe.each(transports)('over %s', (_, transport) => {
     expect(await statuses()).toEqual([401, 401]);
   });
 
-  test('its creator is removed: nothing switches it on again, not even when they join again', async () => {
+  test('a key whose creator was removed is rejected for good, even after they join again', async () => {
     const { app, scene } = matrix();
     await app.http.delete(`${path()}/members/${scene.admin.id}`, scene.owner.token);
     expect(await statuses()).toEqual([401, 401]);
@@ -71,7 +71,7 @@ describe.each(transports)('over %s', (_, transport) => {
       expect((await transport(app, { name: 'webhooks.list', token, input })).status).toBe(403);
   });
 
-  test('its creator changes their password and asks to end their keys', async () => {
+  test('a key is revoked if its creator changes their password with end_api_keys', async () => {
     const { app, scene } = matrix();
     const change = async (end_api_keys: boolean, passwords: [string, string]) => {
       const [current_password, password] = passwords;
@@ -86,7 +86,7 @@ describe.each(transports)('over %s', (_, transport) => {
     expect((await callAs(matrix(), transport, 'labels.list', 'key of the owner')).status).toBe(200);
   });
 
-  test('its creator deletes their account', async () => {
+  test('a key is rejected once its creator deletes their account', async () => {
     const { app, scene } = matrix();
     const { status } = await app.http.delete('/api/auth/me', scene.admin.token);
     expect(status).toBe(200);

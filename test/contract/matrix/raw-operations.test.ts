@@ -46,7 +46,7 @@ test.each(typed)('%s rejects a body of another type only after it has checked th
 });
 
 const withIds = rawRows.flatMap(([name, row]) => {
-  // `Object.keys` forgets the type of the keys.
+  // `Object.keys` returns the keys as plain strings.
   const children = (Object.keys(row.children ?? {}) as Child[]).filter((child) => !isNamedByText(child));
   const parameters = [requiredRole(row)?.parameter ?? [], children].flat();
   return parameters.map((parameter) => [name, parameter] as const);

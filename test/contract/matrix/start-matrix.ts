@@ -15,7 +15,7 @@ export type Matrix = {
   restorer: Restorer;
 };
 
-// Frozen, so that the use of a key is recorded no second time and no column has to be left out of a comparison.
+// Frozen, so that using a key again does not change `last_used_at`, and dumps can be compared as a whole.
 const FROZEN_AT = new Date('2026-06-15T12:00:00Z');
 
 /** Starts the world before the tests of the file, and restores its rows after each. */

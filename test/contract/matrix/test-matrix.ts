@@ -63,7 +63,7 @@ export function testMatrix(transport: Transport): void {
   );
 
   const withChildren = served.flatMap(([name, { keys, children = {} }]) =>
-    // `Object.entries` forgets the type of the keys.
+    // `Object.entries` returns the keys as plain strings.
     (Object.entries(children) as [Child, string][]).map(
       ([child, message]) => [name, child, { keys, message }] as const,
     ),

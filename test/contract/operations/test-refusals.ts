@@ -99,7 +99,7 @@ function testWorkspace(row: Row, expectRefusal: ExpectRefusal): void {
 }
 
 function testChildren({ children = {} }: Row, expectRefusal: ExpectRefusal): void {
-  // `Object.entries` forgets the type of the keys.
+  // `Object.entries` returns the keys as plain strings.
   for (const [child, message] of Object.entries(children) as [Child, string][]) {
     test(`an unknown ${child} and one of another workspace return the same 404`, () =>
       expectRefusal(

@@ -75,7 +75,7 @@ export const bookingRows: Rows = {
     ],
   },
   'bookings.cancelByTeam': {
-    // And who is booked, which is the owner in the scene.
+    // And the host, who is the owner in the scene.
     who: 'admin',
     keys: true,
     input: (scene) => ({ ...inWorkspace(scene), bookingId: scene.bookingId }),

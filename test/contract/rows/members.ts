@@ -16,7 +16,7 @@ export const memberRows: Rows = {
   'members.remove': {
     who: 'member',
     keys: false,
-    // The owner cannot leave: he removes the admin.
+    // The owner cannot leave, so the owner removes the admin.
     input: (scene, by) => ({ ...inWorkspace(scene), userId: by.id === scene.owner.id ? scene.admin.id : by.id }),
     writes: true,
     children: { userId: 'Member not found' },

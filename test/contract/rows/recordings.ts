@@ -76,7 +76,7 @@ export const recordingRows: Rows = {
     children: byToken,
     wrong: [...wrongTokens, ...wrongTitles],
   },
-  // The recording of a scene has its file: stopping it is no mistake, and changes nothing.
+  // The recording of a scene already has its file. Stopping it succeeds and changes nothing.
   'recordings.stop': {
     who: 'room owner',
     keys: true,
