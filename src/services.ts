@@ -2,6 +2,7 @@
  * The services through which operations reach the outside world. Servers create them in runtime/create-services.ts,
  * tests in test/support/test-app.ts.
  */
+import type { Passwords } from './auth/passwords.ts';
 import type { RateLimits } from './auth/rate-limits.ts';
 import type { Log } from './core/log.ts';
 import type { Sealer } from './core/sealing.ts';
@@ -35,6 +36,7 @@ export type Services = {
   clock: Clock;
   log: Log;
   limits: RateLimits;
+  passwords: Passwords;
   /** Seals secrets that the database stores. */
   sealer: Sealer;
   /** Decides which addresses webhooks may be sent to and recordings copied from. */

@@ -1,25 +1,54 @@
 /** Password hashing: argon2id with the parameters of the OWASP Password Storage Cheat Sheet (19 MiB, t = 2, p = 1). */
 import { hash, verify } from '@node-rs/argon2';
-import { createSemaphore } from '../core/semaphore.ts';
+import { serviceUnavailable } from '../core/errors.ts';
+import { createFairQueue } from '../core/fair-queue.ts';
 
 // The library's default algorithm is argon2id. It cannot be named here: the library's enum is a `const enum`.
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-/**
- * Hashing occupies one of libuv's four threads for 10 ms. At most two are used, since file access needs threads too.
- */
-const hashing = createSemaphore(2);
-
-// A hash with the same parameters. Sign-in with an unknown email address is checked against it, so that it takes as
-// long as sign-in with a wrong password.
+// A hash with the same parameters. Signing in with an unknown email address is checked against it, so that it takes as
+// long as signing in with a wrong password.
 const DECOY = '$argon2id$v=19$m=19456,t=2,p=1$i2h0O/0ypQJuE0qwto5Vvw$kb0h1oYIOrzNH3ADRVXCKLAgXfpnFsu3TfcJ3bEGO2o';
 
-export function hashPassword(password: string): Promise<string> {
-  return hashing.run(() => hash(password, PARAMETERS));
+/** At 10 to 40 ms for each hash, the last in a full queue waits a few seconds. */
+const MAX_QUEUED = 100;
+const RETRY_AFTER_SECONDS = 2;
+
+/** Reading and writing files needs threads too. */
+const FREE_THREADS = 2;
+
+/** For whom a password is hashed: their network, and a signal that aborts when they hang up; null without a caller. */
+export type Requester = { network: string; signal: AbortSignal | null };
+
+/**
+ * Hashes passwords, a few at a time. Networks take turns, and callers who hang up leave the queue. Both functions throw
+ * 503 with Retry-After if the queue is full.
+ */
+export type Passwords = {
+  hash(password: string, requester: Requester): Promise<string>;
+  /** Whether the password is correct. Without a hash it returns false after the same time as for a wrong password. */
+  isCorrect(password: string, passwordHash: string | null, requester: Requester): Promise<boolean>;
+  /** How many calls wait for their turn. */
+  waiting(): number;
+};
+
+/** `argon2` replaces the library's functions, for tests that watch them. */
+export function createPasswords(slots: number, argon2 = { hash, verify }): Passwords {
+  const queue = createFairQueue(slots, {
+    maxQueued: MAX_QUEUED,
+    queueFull: () => serviceUnavailable('Too many sign-ins at once: try again in a moment', RETRY_AFTER_SECONDS),
+  });
+  return {
+    hash: (password, { network, signal }) => queue.run(network, signal, () => argon2.hash(password, PARAMETERS)),
+    async isCorrect(password, passwordHash, { network, signal }) {
+      const matches = await queue.run(network, signal, () => argon2.verify(passwordHash ?? DECOY, password));
+      return matches && passwordHash !== null;
+    },
+    waiting: queue.waiting,
+  };
 }
 
-/** Whether the password is correct. Without a hash it returns false after the same time as for a wrong password. */
-export async function isPassword(password: string, passwordHash: string | null): Promise<boolean> {
-  const isCorrect = await hashing.run(() => verify(passwordHash ?? DECOY, password));
-  return isCorrect && passwordHash !== null;
+/** How many hashes may run at once. Each occupies a core, and one of libuv's threads. */
+export function countPasswordSlots(cores: number, threads: number): number {
+  return Math.max(1, Math.min(cores, threads - FREE_THREADS));
 }

@@ -4,6 +4,7 @@
  */
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { tooManyRequests } from '../core/errors.ts';
+import { isLoopback } from './networks.ts';
 
 /** Requests per minute; 0 disables a limit. */
 export type RateLimitSettings = {
@@ -66,23 +67,4 @@ export function createRateLimits(settings: RateLimitSettings): RateLimits {
         throw tooManyRequests(`Too many requests: try again in ${resetSeconds} s`, resetSeconds);
     },
   };
-}
-
-function isLoopback(address: string): boolean {
-  return address === '::1' || /^(?:::ffff:)?127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(address);
-}
-
-/** Returns the network by which calls are counted: an IPv4 address, or an IPv6 /64, which one customer usually has. */
-export function networkOf(address: string): string {
-  const v4 = /^(?:::ffff:)?(\d{1,3}(?:\.\d{1,3}){3})$/i.exec(address)?.[1];
-  if (v4) return v4;
-  const [head = '', tail] = address.toLowerCase().split('%')[0]?.split('::') ?? [];
-  const left = head.split(':').filter(Boolean);
-  const right = tail?.split(':').filter(Boolean) ?? [];
-  const zeros =
-    tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0');
-  return [...left, ...zeros, ...right]
-    .slice(0, 4)
-    .map((group) => group.replace(/^0+(?=.)/, ''))
-    .join(':');
 }

@@ -2,6 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type CallBounds, createRequestBounds, type RequestBounds, runCall } from '../core/call-bounds.ts';
+import { requestCutOff } from '../core/errors.ts';
 
 const known = new WeakMap<FastifyRequest, RequestBounds>();
 
@@ -10,8 +11,10 @@ export function requestBounds(request: FastifyRequest, reply: FastifyReply): Req
   const existing = known.get(request);
   if (existing) return existing;
   const hangUp = new AbortController();
-  // It also closes after a complete response, when nothing listens any more.
-  reply.raw.once('close', () => hangUp.abort());
+  reply.raw.once('close', () => {
+    // It also closes after a complete response.
+    if (!reply.raw.writableFinished) hangUp.abort(requestCutOff());
+  });
   const bounds = createRequestBounds(hangUp.signal);
   known.set(request, bounds);
   return bounds;

@@ -1,3 +1,5 @@
+import { networkOf } from '../auth/networks.ts';
+import type { Requester } from '../auth/passwords.ts';
 import { Ok } from '../core/shapes.ts';
 import { toUnixSeconds } from '../core/time.ts';
 import { deleteMe, register, updateMe } from '../features/auth/account.ts';
@@ -25,7 +27,7 @@ export const authRouter = router({
     })
     .input(RegisterInput)
     .output(SignedIn)
-    .mutation(async ({ ctx, input }) => withCookie(ctx, await register(ctx.services, input))),
+    .mutation(async ({ ctx, input }) => withCookie(ctx, await register(ctx.services, input, requesterOf(ctx)))),
 
   login: signingIn
     .meta({
@@ -44,7 +46,7 @@ export const authRouter = router({
     .output(SignedIn)
     .mutation(async ({ ctx, input }) => {
       await ctx.services.limits.consume('signInPerEmail', input.email, ctx);
-      return withCookie(ctx, await login(ctx.services, input));
+      return withCookie(ctx, await login(ctx.services, input, requesterOf(ctx)));
     }),
 
   logout: signedInBySession
@@ -97,7 +99,8 @@ export const authRouter = router({
     .mutation(async ({ ctx, input }) => {
       // Limited like sign-in, because a stolen session could be used to guess the password.
       if (input.password !== undefined) await ctx.services.limits.consume('signInPerEmail', ctx.caller.email, ctx);
-      return { user: await updateMe(ctx.services, ctx.caller, ctx.sessionId, input) };
+      const { caller, sessionId } = ctx;
+      return { user: await updateMe(ctx.services, { caller, sessionId, requester: requesterOf(ctx) }, input) };
     }),
 
   deleteMe: signedInBySession
@@ -121,6 +124,11 @@ export const authRouter = router({
       return answer;
     }),
 });
+
+/** For whom passwords of this call are hashed. */
+function requesterOf(ctx: Context): Requester {
+  return { network: networkOf(ctx.address), signal: ctx.bounds.hungUp };
+}
 
 /** Sets the cookie of a new session, for browsers. */
 function withCookie(ctx: Context, signed: SignedIn): SignedIn {

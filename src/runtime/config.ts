@@ -71,6 +71,7 @@ const Environment = z
     CORS_ORIGINS: corsOrigins.default('*'),
     TRUST_PROXY: proxies.default(false),
     LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional(),
+    UV_THREADPOOL_SIZE: wholeNumber(1, 1_024).prefault('4'),
     SESSION_DAYS: wholeNumber(1, 3_650).prefault('30'),
     SIGNING_SECRET: z.string().min(16, { error: 'must have at least 16 characters' }).optional(),
     ENCRYPTION_KEY: encryptionKey.optional(),

@@ -1,6 +1,8 @@
 /** Creates, from a configuration, the services that operations and background work use. */
 import { randomBytes } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { countPasswordSlots, createPasswords } from '../auth/passwords.ts';
 import { createRateLimits } from '../auth/rate-limits.ts';
 import type { Log } from '../core/log.ts';
 import { createEncryptionKey, createSealer, readEncryptionKey } from '../core/sealing.ts';
@@ -53,6 +55,7 @@ export async function createServices(
     clock: systemClock,
     log,
     limits,
+    passwords: createPasswords(countPasswordSlots(availableParallelism(), config.UV_THREADPOOL_SIZE)),
     sealer,
     addressGuard,
     recordingUploads: createUploadLock(),

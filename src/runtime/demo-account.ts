@@ -24,7 +24,7 @@ export async function prepareDemo(services: Services, dataDir: string, url: stri
   const { db } = services;
   if ((await db.user.count()) === 0) {
     const password = randomBytes(18).toString('base64url');
-    await register(services, { name: 'Demo', email: demoEmail, password });
+    await register(services, { name: 'Demo', email: demoEmail, password }, { network: '', signal: null });
   }
   const user = await db.user.findUnique({ where: { email: demoEmail } });
   const workspace = user && (await db.workspace.findFirst({ where: { ownerId: user.id, isPersonal: true } }));

@@ -1,6 +1,6 @@
 /** Access checks that procedures and raw operations share. */
 import type { Actor, Caller, Identity } from '../auth/identify.ts';
-import { networkOf } from '../auth/rate-limits.ts';
+import { networkOf } from '../auth/networks.ts';
 import { setCallOwner } from '../core/call-bounds.ts';
 import { forbidden, notFound, unauthorized } from '../core/errors.ts';
 import { isAtLeast, type Role } from '../core/roles.ts';

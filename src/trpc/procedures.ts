@@ -4,8 +4,8 @@
  */
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
+import { networkOf } from '../auth/networks.ts';
 import { findParticipant } from '../auth/participants.ts';
-import { networkOf } from '../auth/rate-limits.ts';
 import { runCall, setCallOwner } from '../core/call-bounds.ts';
 import { notFound, unauthorized } from '../core/errors.ts';
 import type { Role } from '../core/roles.ts';

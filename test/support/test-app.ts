@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import pino from 'pino';
 import { inject } from 'vitest';
+import { createPasswords, type Passwords } from '../../src/auth/passwords.ts';
 import { createRateLimits, type RateLimitSettings } from '../../src/auth/rate-limits.ts';
 import { logSerializers } from '../../src/core/log.ts';
 import { createEncryptionKey, createSealer } from '../../src/core/sealing.ts';
@@ -62,6 +63,8 @@ export type TestAppOptions = {
   database?: Partial<Parameters<typeof openDatabase>[0]>;
   /** Wraps the database, to count its queries. */
   wrapDatabase?: (db: Database) => Database;
+  /** Replaces the password hashing, which is at most two at a time. */
+  passwords?: Passwords;
   /** Resolves the host names of webhook URLs. */
   resolveHost?: ResolveHost;
 };
@@ -125,6 +128,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     store: options.wrapStore?.(disk) ?? disk,
     clock,
     log: logger,
+    passwords: options.passwords ?? createPasswords(2),
     limits: createRateLimits({ ...noLimits, ...options.limits }),
     sealer: createSealer(createEncryptionKey()),
     addressGuard: createAddressGuard({ policy: 'loopback', resolveHost: options.resolveHost ?? resolveTestHost }),

@@ -1,6 +1,6 @@
 /** Creating, changing and deleting the account of a user. */
 import type { Caller } from '../../auth/identify.ts';
-import { hashPassword, isPassword } from '../../auth/passwords.ts';
+import type { Requester } from '../../auth/passwords.ts';
 import { type AppError, badField, conflict, unauthorized } from '../../core/errors.ts';
 import { isForeignKeyViolation, isUniqueViolation, type Tx, transact } from '../../db/client.ts';
 import { allowLongStatements } from '../../db/time-limits.ts';
@@ -14,8 +14,8 @@ import { startSession, toUser } from './sessions.ts';
  * Creates a user with their Personal workspace and signs them in. Throws 409 if the email address already has an
  * account.
  */
-export async function register(services: Services, input: RegisterInput): Promise<SignedIn> {
-  const passwordHash = await hashPassword(input.password);
+export async function register(services: Services, input: RegisterInput, requester: Requester): Promise<SignedIn> {
+  const passwordHash = await services.passwords.hash(input.password, requester);
   try {
     return await transact(services.db, async (tx) => {
       const createdAt = services.clock.now();
@@ -35,9 +35,8 @@ export async function register(services: Services, input: RegisterInput): Promis
  * if the account was deleted meanwhile.
  */
 export async function updateMe(
-  { db, clock }: Pick<Services, 'db' | 'clock'>,
-  caller: Caller,
-  sessionId: number,
+  { db, clock, passwords }: Pick<Services, 'db' | 'clock' | 'passwords'>,
+  { caller, sessionId, requester }: { caller: Caller; sessionId: number; requester: Requester },
   input: UpdateMeInput,
 ): Promise<User> {
   const data: { name?: string; passwordHash?: string } = {};
@@ -47,9 +46,9 @@ export async function updateMe(
     if (current === null) throw unauthorized();
     if (input.current_password === undefined)
       throw badField('current_password', 'current_password is required to set a new password');
-    if (!(await isPassword(input.current_password, current.passwordHash)))
+    if (!(await passwords.isCorrect(input.current_password, current.passwordHash, requester)))
       throw badField('current_password', 'current_password is wrong');
-    data.passwordHash = await hashPassword(input.password);
+    data.passwordHash = await passwords.hash(input.password, requester);
   }
   const [user] = await transact(db, async (tx) => {
     // Every change of a key locks the workspace first.

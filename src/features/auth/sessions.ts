@@ -1,5 +1,5 @@
 /** Signing in and out. */
-import { isPassword } from '../../auth/passwords.ts';
+import type { Requester } from '../../auth/passwords.ts';
 import { createToken, hashToken } from '../../auth/tokens.ts';
 import { AppError } from '../../core/errors.ts';
 import { DAY_MS, toUnixSeconds } from '../../core/time.ts';
@@ -46,9 +46,9 @@ function wrongCredentials(): AppError {
  * Verifies the password and starts a session. Throws 401 "Wrong email or password", with the same response and timing
  * for an unknown email address and a wrong password.
  */
-export async function login(services: Services, input: LoginInput): Promise<SignedIn> {
+export async function login(services: Services, input: LoginInput, requester: Requester): Promise<SignedIn> {
   const user = await services.db.user.findUnique({ where: { email: input.email } });
-  const isCorrect = await isPassword(input.password, user?.passwordHash ?? null);
+  const isCorrect = await services.passwords.isCorrect(input.password, user?.passwordHash ?? null, requester);
   if (user === null || !isCorrect) throw wrongCredentials();
   return startSession(services, services.db, user);
 }
