@@ -28,7 +28,16 @@ export function startScript<Ready>(
   env: Record<string, string>,
   findReady: (output: string) => Ready | undefined,
 ): ScriptProcess<Ready> {
-  const child = spawn(process.execPath, [script], {
+  return startCommand([process.execPath, script], env, findReady);
+}
+
+/** As `startScript`, for any command. */
+export function startCommand<Ready>(
+  [program, ...args]: [string, ...string[]],
+  env: Record<string, string>,
+  findReady: (output: string) => Ready | undefined,
+): ScriptProcess<Ready> {
+  const child = spawn(program, args, {
     cwd: root,
     env: { ...baseEnv, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -43,7 +52,7 @@ export function startScript<Ready>(
     }
     child.stdout.on('data', onData);
     child.stderr.on('data', onData);
-    void ended.then((status) => reject(new Error(`${script} ended with ${status}:\n${output}`)));
+    void ended.then((status) => reject(new Error(`${[program, ...args].join(' ')} ended with ${status}:\n${output}`)));
   });
   // A test that only awaits the end must not fail for this.
   ready.catch(() => {});

@@ -1,5 +1,5 @@
 /** The server as a process of its own, as `npm start` runs it. */
-import { type ScriptProcess, startScript } from './script-process.ts';
+import { type ScriptProcess, startCommand, startScript } from './script-process.ts';
 
 /** `ready` resolves with the URL of the server, once it has printed its banner or logged that it listens. */
 export type ServerProcess = ScriptProcess<string>;
@@ -8,10 +8,17 @@ const READY = /is listening on (http:\S+)[\s\S]*npm run example:webhooks|"url":"
 
 /** Starts the server with these variables and no others. PORT is 0, a free port, unless it is given. */
 export function startServer(env: Record<string, string>): ServerProcess {
-  return startScript('src/server.ts', { PORT: '0', ...env }, (output) => {
-    const [, printed, logged] = READY.exec(output) ?? [];
-    return printed ?? logged;
-  });
+  return startScript('src/server.ts', { PORT: '0', ...env }, findUrl);
+}
+
+/** As `startServer`, through npm. The process is npm's. */
+export function startServerByNpm(env: Record<string, string>): ServerProcess {
+  return startCommand(['npm', 'start'], { PORT: '0', ...env }, findUrl);
+}
+
+function findUrl(output: string): string | undefined {
+  const [, printed, logged] = READY.exec(output) ?? [];
+  return printed ?? logged;
 }
 
 /** Stops a server as a terminal or a supervisor does, and resolves with its exit status. */
