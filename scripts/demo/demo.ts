@@ -43,6 +43,7 @@ async function runDemo(): Promise<string> {
     { ...config, ...(running !== null && { DATABASE_URL: running }) },
     logger,
     cleanup,
+    (_part, stop) => async () => void (await stop()),
   );
   const serverUrl = (await readShellUrl(join(config.DATA_DIR, 'demo.env'))) ?? `http://127.0.0.1:${config.PORT}`;
   if ((await prepareDemo(created.services, config.DATA_DIR, serverUrl)) === null)

@@ -1,5 +1,6 @@
 /** Finds the caller and their role in a workspace with one query. */
 
+import { runInBackground } from '../core/call-bounds.ts';
 import type { Log } from '../core/log.ts';
 import { type Role, toRole } from '../core/roles.ts';
 import { type Clock, MINUTE_MS } from '../core/time.ts';
@@ -107,5 +108,7 @@ async function recordUse({ db, clock, log }: Dependencies, key: KeyRow): Promise
     });
   if (key.last_used_at === null) await write();
   else if (now.getTime() - key.last_used_at.getTime() >= MINUTE_MS)
-    write().catch((error: unknown) => log.warn({ err: error }, 'Failed to record the last use of an API key'));
+    runInBackground(write).catch((error: unknown) =>
+      log.warn({ err: error }, 'Failed to record the last use of an API key'),
+    );
 }

@@ -28,7 +28,7 @@ export type CallBounds = RequestBounds & {
 };
 
 /** The call in progress. Background work has none. */
-export const currentCall = new AsyncLocalStorage<CallBounds>();
+export const currentCall = new AsyncLocalStorage<CallBounds | undefined>();
 
 /** Returns the bounds of a request whose caller hangs up when `hungUp` aborts. */
 export function createRequestBounds(hungUp: AbortSignal): RequestBounds {
@@ -43,6 +43,11 @@ export function runCall<Result>(
 ): Result {
   const call: CallBounds = { ...request, feature, isRead, owner: null, transactions: 0, acquired: 0 };
   return currentCall.run(call, () => work(call));
+}
+
+/** Starts work that outlives the call that starts it, and so is not within its bounds. */
+export function runInBackground<Result>(work: () => Result): Result {
+  return currentCall.run(undefined, work);
 }
 
 /** Says who makes the call in progress. */

@@ -6,8 +6,8 @@ import { requestCutOff } from '../core/errors.ts';
 import { getTimeLimit, LONG_STATEMENT_MS } from './time-limits.ts';
 
 export type StatementLimits = {
-  /** How long a statement may take, in milliseconds. */
-  statementMs: number;
+  /** How long a statement may take, in milliseconds. A function is asked for each statement. */
+  statementMs: number | (() => number);
   /** How long all waits of a request take in total, in milliseconds. */
   requestMs: number;
 };
@@ -18,6 +18,12 @@ type Callback = (error: Error | null, result?: unknown) => void;
 
 /** What `pg` learns when it connects, which its types leave out. Cancelling a statement needs it. */
 type BackendKey = { processID: number | null; secretKey: number | null };
+
+/** How long opening a connection may take. */
+export const CONNECT_TIMEOUT_MS = 4_000;
+
+/** Keep-alive probes find a peer that has vanished while a connection is idle. */
+export const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 5_000 };
 
 /** PostgreSQL answers a cancelled statement at once. Without an answer in this time the connection is dead. */
 const CANCEL_GRACE_MS = 1_000;
@@ -106,7 +112,9 @@ export class BoundedClient extends pg.Client {
   }
 
   #limitFor(call: CallBounds | undefined): number {
-    const { statementMs, requestMs } = this.#limits;
+    const { requestMs } = this.#limits;
+    const statementMs =
+      typeof this.#limits.statementMs === 'function' ? this.#limits.statementMs() : this.#limits.statementMs;
     const limit = getTimeLimit();
     if (limit === 'long') return Math.max(statementMs, LONG_STATEMENT_MS);
     if (call === undefined || limit === 'steps') return statementMs;

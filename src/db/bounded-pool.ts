@@ -1,16 +1,10 @@
 /** A pool that shares its connections fairly, and throws dead ones away. */
 import pg from 'pg';
 import { currentCall } from '../core/call-bounds.ts';
-import { BoundedClient, type StatementLimits } from './bounded-client.ts';
+import { BoundedClient, CONNECT_TIMEOUT_MS, keepAlive, type StatementLimits } from './bounded-client.ts';
 import { type ConnectionGate, createConnectionGate, type GateLimits } from './connection-gate.ts';
 
 type Connected = (error: Error | undefined, client?: pg.PoolClient, done?: (release?: boolean | Error) => void) => void;
-
-/** How long opening a connection may take. */
-export const CONNECT_TIMEOUT_MS = 4_000;
-
-/** Keep-alive probes find a peer that has vanished while a connection is idle. */
-export const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 5_000 };
 
 export class BoundedPool extends pg.Pool {
   readonly #gate: ConnectionGate;

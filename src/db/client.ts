@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PrismaPg } from '@prisma/adapter-pg';
-import { BoundedPool, CONNECT_TIMEOUT_MS } from './bounded-pool.ts';
+import { CONNECT_TIMEOUT_MS } from './bounded-client.ts';
+import { BoundedPool } from './bounded-pool.ts';
 import { Prisma, PrismaClient } from './generated/client.ts';
 import { type SessionSettings, setOnConnect } from './session-settings.ts';
 import { getTimeLimit, LONG_STATEMENT_MS } from './time-limits.ts';

@@ -1,6 +1,9 @@
 /** Single connections, for migrations and for the checks at start. */
 import { Client } from 'pg';
 import type { Log } from '../core/log.ts';
+import { CONNECT_TIMEOUT_MS, keepAlive } from './bounded-client.ts';
+
+const probing = { ...keepAlive, connectionTimeoutMillis: CONNECT_TIMEOUT_MS };
 
 /** The database cannot be reached, or cannot be used as it is. The message is one line for who starts the server. */
 export class UnsuitableDatabaseError extends Error {
@@ -13,7 +16,7 @@ export class UnsuitableDatabaseError extends Error {
 /** Opens a connection, which the caller ends. Throws UnsuitableDatabaseError if the database cannot be reached. */
 export async function connect(connectionString: string, purpose: string, log: Log): Promise<Client> {
   try {
-    const client = new Client({ connectionString, application_name: `lynxroom ${purpose}`, keepAlive: true });
+    const client = new Client({ connectionString, application_name: `lynxroom ${purpose}`, ...probing });
     // Without a listener a lost connection would end the process. The next query fails anyway.
     client.on('error', (error) => log.warn({ purpose, reason: error.message }, 'A database connection was lost'));
     await client.connect();

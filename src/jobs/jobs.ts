@@ -2,7 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PgBoss } from 'pg-boss';
 import type { Log } from '../core/log.ts';
+import { BoundedClient, CONNECT_TIMEOUT_MS, keepAlive } from '../db/bounded-client.ts';
 import { setOnConnect } from '../db/session-settings.ts';
+import { LONG_STATEMENT_MS } from '../db/time-limits.ts';
 
 /** A job that runs on a schedule. It must be safe to repeat. */
 export type ScheduledJob = {
@@ -30,8 +32,9 @@ const POOL_SIZE = 4;
  * instead of 0.7 ms.
  */
 const fetchPlanSettings = { enable_bitmapscan: 'off', enable_sort: 'off', jit: 'off', TimeZone: 'UTC' };
-/** pg-boss passes its whole configuration to its pool, but the type declares only some of the pool's options. */
-const poolOptions = { onConnect: setOnConnect(fetchPlanSettings) };
+const STATEMENT_TIMEOUT_MS = 10_000;
+/** A lost connection that listens is noticed within 5 seconds. */
+const LISTEN_CHECK = { notifyHeartbeatIntervalMs: 2_000, notifyHeartbeatTimeoutMs: 3_000 };
 const STOP_TIMEOUT_MS = 10_000;
 /** How often the queue looks for jobs whose worker was killed. */
 const SUPERVISE_SECONDS = 5;
@@ -47,16 +50,21 @@ export async function startJobs(options: {
   log: Log;
 }): Promise<Jobs> {
   const { connectionString, schedule, log } = options;
+  let isStarted = false;
   const boss = new PgBoss({
     connectionString,
     application_name: 'lynxroom jobs',
     max: POOL_SIZE,
-    ...poolOptions,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    ...LISTEN_CHECK,
+    ...poolOptions(() => (isStarted ? STATEMENT_TIMEOUT_MS : LONG_STATEMENT_MS)),
     superviseIntervalSeconds: SUPERVISE_SECONDS,
     monitorIntervalSeconds: SUPERVISE_SECONDS,
   });
   boss.on('error', (error) => log.error({ err: error }, 'Job queue error'));
+  // Creates or migrates its tables, which may take long.
   await boss.start();
+  isStarted = true;
   const runLogged = async ({ name, run }: ScheduledJob): Promise<void> => {
     try {
       await run();
@@ -95,4 +103,9 @@ export async function startJobs(options: {
       await Promise.race([atStart, sleep(STOP_TIMEOUT_MS, undefined, { ref: false })]);
     },
   };
+}
+
+/** pg-boss passes its whole configuration to its pool, but the type declares only some of the pool's options. */
+function poolOptions(statementMs: () => number): object {
+  return { ...keepAlive, onConnect: setOnConnect(fetchPlanSettings), Client: BoundedClient, statementMs };
 }

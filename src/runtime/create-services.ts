@@ -13,6 +13,7 @@ import { createUploadLock } from '../features/recordings/upload-lock.ts';
 import type { Services } from '../services.ts';
 import { createObjectStore, type Storage, type StorageSettings } from '../storage/create-store.ts';
 import type { Config } from './config.ts';
+import type { StopInTime } from './lifecycle.ts';
 import { openMigratedDatabase } from './open-migrated-database.ts';
 import { loadOrCreateSecret, SecretFileError } from './secret-file.ts';
 
@@ -35,8 +36,9 @@ export async function createServices(
   config: Config,
   log: Log,
   cleanup: AsyncDisposableStack,
+  stopInTime: StopInTime,
 ): Promise<CreatedServices> {
-  const { db, directUrl } = await openMigratedDatabase(config, log, cleanup);
+  const { db, directUrl } = await openMigratedDatabase(config, log, cleanup, stopInTime);
   const { store, files } = await createObjectStore(await readStorageSettings(config), systemClock);
   const limits = createRateLimits({
     signInPerEmail: config.RATE_LIMIT_SIGN_IN_PER_EMAIL,

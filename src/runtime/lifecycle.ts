@@ -4,6 +4,11 @@ import type { Log } from '../core/log.ts';
 /** Stops all parts, last started first. Never rejects; a repeated call returns the same promise. */
 export type Stoppable = { stop(): Promise<void> };
 
+const LATE = Symbol('late');
+
+/** Wraps the stop function of a part, so that it resolves in time. */
+export type StopInTime = (part: string, stop: () => Promise<unknown>) => () => Promise<void>;
+
 /**
  * Runs `start`, which registers a stop function on `cleanup` for each part as soon as that part is started. If `start`
  * fails, the parts that were started are stopped before its error is thrown. A part that fails to stop is logged and
@@ -25,6 +30,22 @@ export async function startWithCleanup<Started extends object>(
     await stop();
     throw error;
   }
+}
+
+/**
+ * Bounds how long the parts of a process take to stop, together. The time begins with the first part. When it is over,
+ * each further part is still told to stop, but nobody waits for it, so that the last ones, such as the embedded
+ * PostgreSQL, get their turn.
+ */
+export function createStopDeadline(log: Log, totalMs: number): StopInTime {
+  let endsAt: number | undefined;
+  return (part, stop) => async () => {
+    endsAt ??= performance.now() + totalMs;
+    const late = Promise.withResolvers<typeof LATE>();
+    const timer = setTimeout(() => late.resolve(LATE), Math.max(0, endsAt - performance.now()));
+    const outcome = await Promise.race([stop(), late.promise]).finally(() => clearTimeout(timer));
+    if (outcome === LATE) log.error({ part }, 'Failed to stop in time');
+  };
 }
 
 /** A disposable stack reports several failures as a chain, the last one outermost. */

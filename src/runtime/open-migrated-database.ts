@@ -4,6 +4,7 @@ import { type Database, openDatabase } from '../db/client.ts';
 import { startEmbeddedPostgres } from '../db/embedded.ts';
 import { applyMigrations } from '../db/migrate.ts';
 import type { Config } from './config.ts';
+import type { StopInTime } from './lifecycle.ts';
 
 /**
  * Checks and migrates the database, and opens the pool that serves requests. Without DATABASE_URL it starts the
@@ -15,6 +16,7 @@ export async function openMigratedDatabase(
   config: Config,
   log: Log,
   cleanup: AsyncDisposableStack,
+  stopInTime: StopInTime,
 ): Promise<{ db: Database; directUrl: string }> {
   const url = config.DATABASE_URL ?? (await startEmbedded(config, log, cleanup));
   const pooled: DatabaseUrl = { setting: 'DATABASE_URL', url };
@@ -24,7 +26,7 @@ export async function openMigratedDatabase(
   await checkServer(direct, log);
   if (direct !== pooled && config.DATABASE_POOLING === 'session') await refuseTransactionPooler(pooled, log);
   await applyMigrations({ connectionString: direct.url, log });
-  const db = openPool(config, url, log, cleanup);
+  const db = openPool(config, url, log, (close) => cleanup.defer(stopInTime('database', close)));
   await checkRequestPool(db, direct, log);
   return { db, directUrl: direct.url };
 }
@@ -35,7 +37,12 @@ async function startEmbedded(config: Config, log: Log, cleanup: AsyncDisposableS
   return postgres.url;
 }
 
-function openPool(config: Config, connectionString: string, log: Log, cleanup: AsyncDisposableStack): Database {
+function openPool(
+  config: Config,
+  connectionString: string,
+  log: Log,
+  onStop: (close: () => Promise<void>) => void,
+): Database {
   let isClosing = false;
   const db = openDatabase({
     connectionString,
@@ -48,7 +55,7 @@ function openPool(config: Config, connectionString: string, log: Log, cleanup: A
       log.error({ reason: message }, 'A database connection was lost');
     },
   });
-  cleanup.defer(() => {
+  onStop(() => {
     isClosing = true;
     return db.$disconnect();
   });

@@ -2,6 +2,7 @@
 import pino, { type Logger } from 'pino';
 import { hasErrorCode } from '../core/files.ts';
 import { logSerializers } from '../core/log.ts';
+import { SECOND_MS } from '../core/time.ts';
 import { UnsuitableDatabaseError } from '../db/connect.ts';
 import { DataDirInUseError, EmbeddedPostgresError } from '../db/embedded.ts';
 import { MigrationError } from '../db/migrate.ts';
@@ -12,6 +13,12 @@ import { SecretFileError } from './secret-file.ts';
 
 /** npm forwards signals that the process has already received, so signals within this time count as one. */
 const SAME_SIGNAL_MS = 1_000;
+
+/**
+ * How long a stop takes at most, besides the time for requests: 40 s for the parts, and 35 s for the embedded
+ * PostgreSQL. A start that hangs ends after this time too.
+ */
+const EXIT_AFTER_SECONDS = 80;
 
 /** Errors whose message tells the operator what to do. */
 const operatorErrors = [UnsuitableDatabaseError, MigrationError, SecretFileError];
@@ -31,7 +38,7 @@ export async function runProcess<Running extends Stoppable>(
     serializers: logSerializers,
   });
   const starting = start(config, logger);
-  const shutdown = stopOnSignal(starting, logger);
+  const shutdown = stopOnSignal(starting, logger, (config.DRAIN_SECONDS + EXIT_AFTER_SECONDS) * SECOND_MS);
   try {
     const running = await starting;
     if (!shutdown.isRequested()) await onStarted(running, config, logger);
@@ -57,7 +64,7 @@ export function exitWithError(message: string): never {
   process.exit(1);
 }
 
-function stopOnSignal(starting: Promise<Stoppable>, logger: Logger): { isRequested(): boolean } {
+function stopOnSignal(starting: Promise<Stoppable>, logger: Logger, maxMs: number): { isRequested(): boolean } {
   let firstSignalAt: number | undefined;
   function onSignal(signal: NodeJS.Signals): void {
     const now = performance.now();
@@ -67,6 +74,7 @@ function stopOnSignal(starting: Promise<Stoppable>, logger: Logger): { isRequest
     }
     firstSignalAt = now;
     logger.info({ signal }, 'Stopping');
+    setTimeout(() => exitWithError('Failed to stop in time, exiting'), maxMs).unref();
     void starting.then(
       async (running) => {
         await running.stop();

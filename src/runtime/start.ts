@@ -8,24 +8,29 @@ import { startDelivery } from '../webhook-delivery/start.ts';
 import { buildApp } from './app.ts';
 import type { Config } from './config.ts';
 import { type CreatedServices, createServices } from './create-services.ts';
-import { type Stoppable, startWithCleanup } from './lifecycle.ts';
+import { createStopDeadline, type StopInTime, type Stoppable, startWithCleanup } from './lifecycle.ts';
 import { createSchedule } from './schedule.ts';
 
 /** A running server. `stop` lets requests finish, then jobs, then closes the database. */
 export type RunningServer = Stoppable & { url: string; services: Services };
 
+/** How long the parts but the embedded PostgreSQL take to stop after requests have been given their time. */
+const STOP_SECONDS = 40;
+
 /** Starts the server, and the background work unless RUN_WORKER is 0. */
 export function startServer(config: Config, logger: FastifyBaseLogger): Promise<RunningServer> {
   return startWithCleanup(logger, async (cleanup) => {
-    const created = await createServices(config, logger, cleanup);
+    const stopInTime = createStopDeadline(logger, maxStopMs(config));
+    const created = await createServices(config, logger, cleanup, stopInTime);
     const { services, files } = created;
-    if (config.RUN_WORKER) await startBackgroundWork(config, created, cleanup);
+    if (config.RUN_WORKER) await startBackgroundWork(config, created, cleanup, stopInTime);
     const { TRUST_PROXY: trustProxy, CORS_ORIGINS: corsOrigins } = config;
     const app = await buildApp({ services, logger, files, trustProxy, corsOrigins });
-    cleanup.defer(async () => {
+    const drain = async (): Promise<void> => {
       const drainTimeout = setTimeout(() => app.server.closeAllConnections(), config.DRAIN_SECONDS * SECOND_MS);
       await app.close().finally(() => clearTimeout(drainTimeout));
-    });
+    };
+    cleanup.defer(stopInTime('requests', drain));
     await app.listen({ host: config.HOST, port: config.PORT });
     const address = app.server.address();
     const port = typeof address === 'object' && address !== null ? address.port : config.PORT;
@@ -33,18 +38,23 @@ export function startServer(config: Config, logger: FastifyBaseLogger): Promise<
   });
 }
 
+function maxStopMs({ DRAIN_SECONDS }: Config): number {
+  return (DRAIN_SECONDS + STOP_SECONDS) * SECOND_MS;
+}
+
 /** Starts scheduled jobs, webhook delivery and the copying of recordings. */
 async function startBackgroundWork(
   config: Config,
   { services, directUrl }: CreatedServices,
   cleanup: AsyncDisposableStack,
+  stopInTime: StopInTime,
 ): Promise<void> {
   const jobs = await startJobs({ connectionString: directUrl, schedule: createSchedule(services), log: services.log });
-  cleanup.defer(jobs.stop);
+  cleanup.defer(stopInTime('jobs', jobs.stop));
   const delivery = await startDelivery({ boss: jobs.boss, services, maxInFlight: config.WEBHOOK_CONCURRENCY });
-  cleanup.defer(delivery.stop);
+  cleanup.defer(stopInTime('webhook delivery', delivery.stop));
   const copier = await startCopier({ boss: jobs.boss, services });
-  cleanup.defer(copier.stop);
+  cleanup.defer(stopInTime('recording copies', copier.stop));
 }
 
 /** Returns the URL at which this machine reaches a server that listens on `host`. */
@@ -56,7 +66,9 @@ function toUrl(host: string, port: number): string {
 /** Starts the background work alone. */
 export function startWorker(config: Config, logger: FastifyBaseLogger): Promise<Stoppable> {
   return startWithCleanup(logger, async (cleanup) => {
-    await startBackgroundWork(config, await createServices(config, logger, cleanup), cleanup);
+    const stopInTime = createStopDeadline(logger, maxStopMs(config));
+    const created = await createServices(config, logger, cleanup, stopInTime);
+    await startBackgroundWork(config, created, cleanup, stopInTime);
     return {};
   });
 }

@@ -1,6 +1,6 @@
 /** Starting and stopping what consists of several parts. */
 import { beforeEach, expect, test } from 'vitest';
-import { startWithCleanup } from '../../src/runtime/lifecycle.ts';
+import { createStopDeadline, startWithCleanup } from '../../src/runtime/lifecycle.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
 let steps: string[];
@@ -62,4 +62,21 @@ test('a failed start stops what was started and rejects with its own error', asy
   await expect(started).rejects.toThrow('the port is in use');
   expect(steps).toEqual(['c', 'b', 'a']);
   expect(logged).toEqual(failuresInOrder);
+});
+
+test('a part that does not stop in time is logged and abandoned, and the others get their turn', async () => {
+  const stopInTime = createStopDeadline(log, 50);
+  const running = await startWithCleanup(log, async (cleanup) => {
+    cleanup.defer(async () => void steps.push('database server'));
+    cleanup.defer(stopInTime('pool', () => new Promise(() => steps.push('pool'))));
+    cleanup.defer(stopInTime('queue', () => new Promise(() => steps.push('queue'))));
+    cleanup.defer(stopInTime('requests', async () => steps.push('requests')));
+    return {};
+  });
+  await running.stop();
+  expect(steps).toEqual(['requests', 'queue', 'pool', 'database server']);
+  expect(logged).toEqual([
+    [{ part: 'queue' }, 'Failed to stop in time'],
+    [{ part: 'pool' }, 'Failed to stop in time'],
+  ]);
 });

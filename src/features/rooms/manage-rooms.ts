@@ -1,6 +1,7 @@
 /** Updates and deletes rooms of the caller. The role is checked with the workspace locked. */
 import type { Caller } from '../../auth/identify.ts';
 import { requireCurrentRole } from '../../auth/workspace-lock.ts';
+import { runInBackground } from '../../core/call-bounds.ts';
 import { Prisma, type Tx, transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObject, removeDiscardedObjects } from '../../storage/discarded-objects.ts';
@@ -53,7 +54,7 @@ export async function deleteRoom(services: Services, caller: Caller, { name }: R
     await tx.room.deleteMany({ where: { workspaceId, id } });
     return recordings.flatMap(({ fileKey }) => fileKey ?? []);
   });
-  if (fileKeys.length > MAX_AWAITED_FILES) void removeDiscardedObjects(services);
+  if (fileKeys.length > MAX_AWAITED_FILES) void runInBackground(() => removeDiscardedObjects(services));
   else await Promise.all(fileKeys.map((fileKey) => removeDiscardedObject(services, fileKey)));
   return { ok: true };
 }

@@ -1,5 +1,6 @@
 /** Reading, renaming and deleting workspaces. */
 import type { Actor, Caller } from '../../auth/identify.ts';
+import { runInBackground } from '../../core/call-bounds.ts';
 import { badRequest, notFound } from '../../core/errors.ts';
 import { retryDeadlocks, transact } from '../../db/client.ts';
 import { allowLongStatements } from '../../db/time-limits.ts';
@@ -65,6 +66,6 @@ export async function deleteWorkspace(services: Services, actor: Actor): Promise
     });
   await allowLongStatements(remove);
   // Not awaited, because there may be many files.
-  void removeDiscardedObjects(services);
+  void runInBackground(() => removeDiscardedObjects(services));
   return { ok: true };
 }
