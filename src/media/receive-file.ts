@@ -6,6 +6,7 @@ import { type Database, transact } from '../db/client.ts';
 import type { Services } from '../services.ts';
 import { createObjectKey } from '../storage/create-object-key.ts';
 import { type ObjectStore, StorageUnavailableError } from '../storage/object-store.ts';
+import { hasForeignExtension } from './file-extension.ts';
 import { beginsWithMp4Box, contradicts, HEAD_BYTES, type MediaType, readDeclaredType } from './file-type.ts';
 import { formatBytes } from './format-bytes.ts';
 import { createMp4DurationReader } from './mp4-duration.ts';
@@ -131,7 +132,7 @@ async function readMediaType(
   chunks: AsyncIterator<Buffer>,
   { types, unsupported, requiresMp4Box = false }: FileRules,
 ): Promise<{ type: MediaType; head: Buffer }> {
-  const type = readDeclaredType(declaredType, filename);
+  const type = hasForeignExtension(filename) ? null : readDeclaredType(declaredType, filename);
   const head = await readHead(chunks);
   if (head.length === 0) throw badField('file', filename === '' ? 'File is required' : 'File is empty');
   if (type === null || !types.includes(type) || (await contradicts(type, head))) throw badField('file', unsupported);

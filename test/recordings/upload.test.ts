@@ -246,6 +246,8 @@ describe('accepted files', () => {
       filePart({ bytes: makePdf(), type: 'video/mp4' }),
       filePart({ bytes: mp4(), type: 'video/webm' }),
       filePart({ bytes: mp4(), type: 'text/plain', filename: 'a.txt' }),
+      filePart({ bytes: mp4(), type: 'video/mp4', filename: 'a.exe' }),
+      filePart({ bytes: mp4(), type: 'video/mp4', filename: 'a.webm' }),
       filePart({ bytes: '<html>', filename: 'a.mp4', type: 'video/mp4' }),
       filePart({ bytes: 'nothing that is recognised', filename: 'a.mp4', type: 'video/mp4' }),
       filePart({ bytes: '\0\0\0\x07ftypisom', filename: 'a.mp4', type: 'video/mp4' }),

@@ -250,7 +250,7 @@ describe('a filename only affects the name of the item', () => {
     ['a device', 'CON.pdf', 'CON.pdf'],
     ['a leading dot', '.htaccess', '.htaccess'],
     ['percent escapes', 'a%0d%0ab.pdf', 'a%0d%0ab.pdf'],
-    ['a right-to-left override', 'a\u202efdp.exe', 'a\u202efdp.exe'],
+    ['a right-to-left override', 'a\u202efdp.final', 'a\u202efdp.final'],
     ['emoji', '👩‍👩‍👧‍👦 plan.pdf', '👩‍👩‍👧‍👦 plan.pdf'],
     ['quotes', 'a \\"quoted\\" name.pdf', 'a "quoted" name.pdf'],
     ['markup', '<script>alert(1)</script>.pdf', 'script>.pdf'],

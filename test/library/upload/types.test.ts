@@ -20,11 +20,12 @@ function post(team: Team, part: FilePart) {
   return send(`${app.url}${team.path}/library`, [multipart(filePart(part))], { token: team.member.token });
 }
 
-describe('the declared type decides, not the filename', () => {
+describe('the declared type decides between PDF and MP4, not the filename', () => {
   const accepted: [string, FilePart, string][] = [
     ['a PDF', { bytes: PDF }, 'application/pdf'],
     ['a video', { bytes: MP4, filename: 'v.mp4', type: 'video/mp4' }, 'video/mp4'],
-    ['a PDF with another extension', { bytes: PDF, filename: 'report.txt' }, 'application/pdf'],
+    ['a PDF with an unknown extension', { bytes: PDF, filename: 'Report v1.2 final' }, 'application/pdf'],
+    ['a PDF whose name ends with a dot', { bytes: PDF, filename: 'Report.' }, 'application/pdf'],
     ['a PDF without extension', { bytes: PDF, filename: 'report' }, 'application/pdf'],
     [
       'a PDF with the extension of a video',
@@ -63,6 +64,13 @@ describe('a file of another type or with the content of another type is rejected
     ['an alias of the PDF type', { bytes: PDF, type: 'application/x-pdf' }],
     ['a QuickTime type', { bytes: MP4, filename: 'v.mp4', type: 'video/quicktime' }],
     ['HTML', { bytes: html, filename: 'a.html', type: 'text/html' }],
+    ['the extension of a program', { bytes: PDF, filename: 'a.exe' }],
+    ['the extension of a web page', { bytes: PDF, filename: 'invoice.HTML' }],
+    ['the extension of a document', { bytes: PDF, filename: 'report.pdf.docx' }],
+    ['the extension of a text', { bytes: PDF, filename: 'report.txt' }],
+    ['the extension of another video', { bytes: MP4, filename: 'v.mov', type: 'video/mp4' }],
+    ['the extension of a program before dots and spaces', { bytes: PDF, filename: 'a.exe. .' }],
+    ['the extension of a program before an invisible character', { bytes: PDF, filename: 'a.exe\u200b' }],
     ['a generic type with another extension', { bytes: PDF, filename: 'a.exe', type: 'application/octet-stream' }],
     ['no type and no extension', { bytes: PDF, filename: 'report', type: null }],
     ['no type and no filename', { bytes: PDF, filename: null, type: 'application/octet-stream' }],

@@ -1,0 +1,77 @@
+/** File name extensions that are known for other kinds of files than the service stores. */
+
+const documents = [
+  ...[
+    'doc',
+    'docm',
+    'docx',
+    'dot',
+    'dotm',
+    'dotx',
+    'odt',
+    'ott',
+    'rtf',
+    'pages',
+    'wpd',
+    'epub',
+    'mobi',
+    'azw3',
+    'djvu',
+  ],
+  ...['xls', 'xlsb', 'xlsm', 'xlsx', 'xlt', 'xltm', 'xltx', 'ods', 'ots', 'numbers', 'csv', 'tsv'],
+  ...['ppt', 'pptm', 'pptx', 'pps', 'ppsm', 'ppsx', 'pot', 'potm', 'potx', 'odp', 'otp', 'odg', 'vsd', 'vsdx', 'pub'],
+  ...['txt', 'md', 'tex', 'xps', 'oxps', 'eml', 'msg', 'mbox', 'ics', 'vcf', 'one', 'ps', 'eps'],
+];
+
+const images = [
+  ...['apng', 'avif', 'bmp', 'gif', 'heic', 'heif', 'ico', 'jp2', 'jpe', 'jpeg', 'jpg', 'jxl', 'png', 'svg', 'svgz'],
+  ...['tif', 'tiff', 'webp', 'psd', 'ai', 'indd', 'xcf', 'raw', 'cr2', 'nef', 'dng', 'dwg', 'dxf'],
+];
+
+const audioAndVideo = [
+  ...['aac', 'aif', 'aiff', 'flac', 'm4a', 'm4b', 'mid', 'midi', 'mp2', 'mp3', 'oga', 'ogg', 'opus', 'wav', 'weba'],
+  ...['wma', '3g2', '3gp', 'avi', 'flv', 'm2ts', 'mkv', 'mov', 'mpe', 'mpeg', 'mpg', 'mts', 'ogv', 'qt', 'vob'],
+  ...['webm', 'wmv', 'srt', 'vtt', 'm3u', 'm3u8', 'mpd'],
+];
+
+const archivesAndImages = [
+  ...['7z', 'bz2', 'cab', 'gz', 'lz', 'lz4', 'lzma', 'rar', 'tar', 'tbz2', 'tgz', 'txz', 'xz', 'z', 'zip', 'zst'],
+  ...['dmg', 'img', 'iso', 'vhd', 'vhdx', 'vmdk', 'qcow2', 'deb', 'rpm', 'apk', 'ipa', 'aab', 'jar', 'war', 'ear'],
+];
+
+const programs = [
+  ...['exe', 'com', 'scr', 'pif', 'cpl', 'msc', 'msi', 'msix', 'msp', 'mst', 'appx', 'dll', 'ocx', 'sys', 'drv', 'lnk'],
+  ...['url', 'website', 'desktop', 'scf', 'inf', 'reg', 'hta', 'chm', 'hlp', 'gadget', 'application', 'appref-ms'],
+  ...['bat', 'cmd', 'ps1', 'psm1', 'vb', 'vbe', 'vbs', 'ws', 'wsc', 'wsf', 'wsh', 'jse', 'sct', 'xll', 'iqy', 'slk'],
+  ...['sh', 'bash', 'zsh', 'csh', 'fish', 'command', 'app', 'pkg', 'run', 'bin', 'elf', 'so', 'dylib', 'o', 'class'],
+  ...['scpt', 'applescript', 'workflow', 'terminal', 'swf', 'xpi', 'crx', 'settingcontent-ms', 'library-ms', 'theme'],
+];
+
+const webAndSource = [
+  ...['htm', 'html', 'xhtml', 'xht', 'shtml', 'mht', 'mhtml', 'webarchive', 'css', 'js', 'mjs', 'cjs', 'jsx', 'ts'],
+  ...['tsx', 'wasm', 'xml', 'xsl', 'xslt', 'json', 'jsonl', 'yaml', 'yml', 'toml', 'ini', 'log', 'sql', 'map'],
+  ...['php', 'php3', 'php4', 'php5', 'phar', 'phtml', 'asp', 'aspx', 'ashx', 'asmx', 'jsp', 'jspx', 'cgi', 'cfm'],
+  ...['py', 'pyc', 'pyw', 'ipynb', 'rb', 'pl', 'pm', 'lua', 'r', 'c', 'h', 'cc', 'cpp', 'hpp', 'cs', 'go', 'rs'],
+  ...['java', 'kt', 'swift', 'scala', 'sqlite', 'db', 'mdb', 'accdb', 'bak', 'pem', 'key', 'p12', 'pfx', 'crt', 'cer'],
+  ...['ttf', 'otf', 'woff', 'woff2', 'eot'],
+];
+
+const otherKinds: ReadonlySet<string> = new Set([
+  ...documents,
+  ...images,
+  ...audioAndVideo,
+  ...archivesAndImages,
+  ...programs,
+  ...webAndSource,
+]);
+
+/**
+ * Whether the extension of a file name is known for another kind of file than PDF and MP4. An unknown extension is not,
+ * because what follows the last dot of a name may be part of a sentence. Characters that are not shown, and the dots
+ * and spaces that Windows removes from the end of a name, are ignored.
+ */
+export function hasForeignExtension(filename: string): boolean {
+  const name = filename.replace(/[\p{Cc}\p{Default_Ignorable_Code_Point}]/gu, '').replace(/[.\s]+$/u, '');
+  const extension = /\.([a-z0-9-]{1,20})$/i.exec(name)?.[1];
+  return extension !== undefined && otherKinds.has(extension.toLowerCase());
+}
