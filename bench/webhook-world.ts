@@ -182,11 +182,12 @@ export async function openWebhookWorld(): Promise<WebhookWorld> {
   startup.defer(() => rm(folder, { recursive: true, force: true }));
   const postgres = await startEmbeddedPostgres({ dataDir: join(folder, 'data'), log });
   startup.defer(() => postgres.stop());
-  const admin = new pg.Client({ connectionString: postgres.url });
+  const admin = new pg.Client({ connectionString: postgres.superuserUrl });
   await admin.connect();
   startup.defer(() => admin.end());
   const urlOf = (name: string): string => Object.assign(new URL(postgres.url), { pathname: `/${name}` }).href;
-  await admin.query(`create database ${TEMPLATE}`);
+  const role = new URL(postgres.url).username;
+  await admin.query(`create database ${TEMPLATE} owner ${role}`);
   await applyMigrations({ connectionString: urlOf(TEMPLATE), log });
   const receiver = await startReceiver(RECEIVER_PORT, startup);
   const key = createEncryptionKey();
@@ -201,7 +202,7 @@ export async function openWebhookWorld(): Promise<WebhookWorld> {
     async createDatabase(paths) {
       databases += 1;
       const name = `bench_${databases}`;
-      await admin.query(`create database ${name} template ${TEMPLATE} strategy file_copy`);
+      await admin.query(`create database ${name} template ${TEMPLATE} owner ${role} strategy file_copy`);
       const url = urlOf(name);
       const db = openDatabase({ connectionString: url, poolSize: 8, onError: () => {} });
       const workspaceIds = await addWebhooks(db, paths, key, receiver.url);

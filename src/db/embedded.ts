@@ -1,22 +1,35 @@
 /** The embedded PostgreSQL, which the service runs itself when DATABASE_URL is not set. */
 import * as embedded from '@lynxroom/embedded-postgres';
+import { describeError } from './connect.ts';
+import { prepareRole, urlOfRole } from './embedded-role.ts';
 
-export { DataDirInUseError, type EmbeddedPostgres, EmbeddedPostgresError } from '@lynxroom/embedded-postgres';
+export { DataDirInUseError, EmbeddedPostgresError } from '@lynxroom/embedded-postgres';
 
 export type EmbeddedPostgresOptions = Omit<embedded.EmbeddedPostgresOptions, 'database' | 'stateDir'> & {
   stateDir?: string;
 };
+
+/** `url` is the connection string of the service's role, which is not a superuser. */
+export type EmbeddedPostgres = embedded.EmbeddedPostgres & { superuserUrl: string };
 
 const DATABASE = 'lynxroom';
 /** Below /var/lib, because the temporary directory is emptied when the machine restarts. */
 const STATE_DIR = '/var/lib/lynxroom';
 
 /** Starts PostgreSQL in `dataDir`, with a database for the service. Throws the errors of the package. */
-export function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<embedded.EmbeddedPostgres> {
-  return embedded.startEmbeddedPostgres({ database: DATABASE, stateDir: STATE_DIR, ...options });
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const postgres = await embedded.startEmbeddedPostgres({ database: DATABASE, stateDir: STATE_DIR, ...options });
+  try {
+    return { ...postgres, url: await prepareRole(postgres.url), superuserUrl: postgres.url };
+  } catch (cause) {
+    await postgres.stop();
+    const detail = describeError(cause);
+    throw new embedded.EmbeddedPostgresError('Failed to prepare the embedded database', { detail, cause });
+  }
 }
 
-/** Returns the connection string of the PostgreSQL that a running server uses, or null if no server runs. */
-export function findRunningPostgres(dataDir: string): Promise<string | null> {
-  return embedded.findRunningPostgres({ dataDir, database: DATABASE });
+/** Returns the connection string of the role in the PostgreSQL that a running server uses, or null if none runs. */
+export async function findRunningPostgres(dataDir: string): Promise<string | null> {
+  const superuserUrl = await embedded.findRunningPostgres({ dataDir, database: DATABASE });
+  return superuserUrl === null ? null : urlOfRole(superuserUrl);
 }

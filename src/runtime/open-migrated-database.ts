@@ -1,8 +1,10 @@
 import type { Log } from '../core/log.ts';
 import { checkRequestPool, checkServer, type DatabaseUrl, refuseTransactionPooler } from '../db/check-database.ts';
 import { type Database, openDatabase } from '../db/client.ts';
+import { UnsuitableDatabaseError } from '../db/connect.ts';
 import { startEmbeddedPostgres } from '../db/embedded.ts';
 import { applyMigrations } from '../db/migrate.ts';
+import { isUnavailable } from '../db/unavailable.ts';
 import type { Config } from './config.ts';
 import type { StopInTime } from './lifecycle.ts';
 
@@ -27,7 +29,11 @@ export async function openMigratedDatabase(
   if (direct !== pooled && config.DATABASE_POOLING === 'session') await refuseTransactionPooler(pooled, log);
   await applyMigrations({ connectionString: direct.url, log });
   const db = openPool(config, url, log, (close) => cleanup.defer(stopInTime('database', close)));
-  await checkRequestPool(db, direct, log);
+  await checkRequestPool(db, direct, log).catch((error: unknown) => {
+    throw isUnavailable(error)
+      ? new UnsuitableDatabaseError(`${pooled.setting} does not answer`, { cause: error })
+      : error;
+  });
   return { db, directUrl: direct.url };
 }
 

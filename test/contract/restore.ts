@@ -25,7 +25,7 @@ export async function saveRows(app: TestApp): Promise<Restorer> {
   const rows = await dumpTables(app);
   const [files, saved] = [join(app.filesDir, 'objects'), join(app.filesDir, 'saved')];
   await cp(files, saved, { recursive: true });
-  const client = new pg.Client({ connectionString: app.databaseUrl });
+  const client = new pg.Client({ connectionString: app.superuserUrl });
   await client.connect();
   const sequences = await client.query<Sequence>(
     'select sequencename as name, last_value as last from pg_sequences where schemaname = current_schema',

@@ -4,6 +4,8 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import { MINUTE_MS } from '../../src/core/time.ts';
 import { describeUnsuitable } from '../../src/db/check-database.ts';
+import { openDatabase } from '../../src/db/client.ts';
+import { isUnavailable } from '../../src/db/unavailable.ts';
 import { createHttp } from '../support/http.ts';
 import { type Pgbouncer, pgbouncerPath, startPgbouncer } from '../support/pgbouncer.ts';
 import { type ServerProcess, startServer, stopServer } from '../support/server-process.ts';
@@ -69,7 +71,7 @@ test('a PostgreSQL older than 16 is refused', () => {
 });
 
 test('a superuser in DATABASE_URL is warned about', async () => {
-  const server = start({ DATABASE_URL: database.url, LOG_LEVEL: 'warn' });
+  const server = start({ DATABASE_URL: database.superuserUrl, LOG_LEVEL: 'warn' });
   await expect.poll(server.output).toContain('The role of DATABASE_URL is a superuser');
 });
 
@@ -117,8 +119,8 @@ describe.runIf(pgbouncerPath)('through pgbouncer', () => {
   });
 
   beforeAll(async () => {
-    session = await startPgbouncer(inject('postgresUrl'), { pool_mode: 'session' });
-    transaction = await startPgbouncer(inject('postgresUrl'), { pool_mode: 'transaction', default_pool_size: '5' });
+    session = await startPgbouncer(inject('roleUrl'), { pool_mode: 'session' });
+    transaction = await startPgbouncer(inject('roleUrl'), { pool_mode: 'transaction', default_pool_size: '5' });
   });
   afterAll(async () => {
     await session.stop();
@@ -137,6 +139,22 @@ describe.runIf(pgbouncerPath)('through pgbouncer', () => {
     await start({ ...env, DATA_DIR: dataDir }).ready;
     const { rows } = await admin.query(`select from pg_locks where locktype = 'advisory' and objid = 72707369`);
     expect(rows).toEqual([]);
+  });
+
+  test('transaction mode cancels a statement that takes too long', async () => {
+    const db = openDatabase({
+      connectionString: transaction.urlOf(database.url),
+      poolSize: 1,
+      pooling: 'transaction',
+      statementTimeoutMs: 300,
+      onError: () => {},
+    });
+    const error = await db.$queryRaw`select pg_sleep(60)::text`.catch((cause: unknown) => cause);
+    expect(isUnavailable(error), String(error)).toBe(true);
+    const running = `select from pg_stat_activity where datname = $1 and state = 'active'`;
+    await expect.poll(async () => (await admin.query(running, [databaseName()])).rowCount).toBe(0);
+    expect(await db.user.count()).toBe(0);
+    await db.$disconnect();
   });
 
   test('transaction mode without the setting is refused, and leaves no lock behind', async () => {
@@ -162,7 +180,7 @@ describe.runIf(pgbouncerPath)('through pgbouncer', () => {
     expect(remedies).toContain(`IN DATABASE ${databaseName()} SET TimeZone = 'UTC'`);
     await admin.query(remedies);
     // A pooler of its own has no old sessions.
-    const other = await startPgbouncer(inject('postgresUrl'), { pool_mode: 'transaction' });
+    const other = await startPgbouncer(inject('roleUrl'), { pool_mode: 'transaction' });
     const server = start({ ...transactionOf(database.url), DATABASE_URL: other.urlOf(database.url) });
     await expectWorking(await server.ready);
     expect(server.output()).not.toContain('lack settings');

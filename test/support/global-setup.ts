@@ -15,7 +15,10 @@ const MAX_CONNECTIONS = '400';
 
 declare module 'vitest' {
   export interface ProvidedContext {
+    /** The connection string of a superuser. */
     postgresUrl: string;
+    /** The connection string of the service's role, which is not a superuser and owns the tests' databases. */
+    roleUrl: string;
     templateDatabase: string;
   }
 }
@@ -31,15 +34,16 @@ export default async function setup(project: TestProject): Promise<() => Promise
     settings: { max_connections: MAX_CONNECTIONS },
     log: quietLog,
   });
-  const admin = new pg.Client({ connectionString: postgres.url });
+  const admin = new pg.Client({ connectionString: postgres.superuserUrl });
   await admin.connect();
-  await admin.query(`create database ${TEMPLATE}`);
+  await admin.query(`create database ${TEMPLATE} owner ${new URL(postgres.url).username}`);
   const template = new URL(postgres.url);
   template.pathname = `/${TEMPLATE}`;
   await applyMigrations({ connectionString: template.href, log: quietLog });
   await admin.query(`alter database ${TEMPLATE} with is_template true allow_connections false`);
   await admin.end();
-  project.provide('postgresUrl', postgres.url);
+  project.provide('postgresUrl', postgres.superuserUrl);
+  project.provide('roleUrl', postgres.url);
   project.provide('templateDatabase', TEMPLATE);
   return async () => {
     await postgres.stop();

@@ -47,6 +47,8 @@ export type TestApp = {
   /** The directory of the disk store. */
   filesDir: string;
   databaseUrl: string;
+  /** The connection string of a superuser. */
+  superuserUrl: string;
   close(): Promise<void>;
 };
 
@@ -86,20 +88,30 @@ const noLimits: RateLimitSettings = {
 
 let databases = 0;
 
+export type TestDatabase = {
+  /** The connection string of the service's role, which owns the database and is not a superuser. */
+  url: string;
+  superuserUrl: string;
+  drop(): Promise<void>;
+};
+
 /** Clones the template database. `drop` ends connections that a test left open. */
-export async function createDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
-  const adminUrl = inject('postgresUrl');
+export async function createDatabase(): Promise<TestDatabase> {
   const run = async (sql: string): Promise<void> => {
-    const admin = new pg.Client({ connectionString: adminUrl });
+    const admin = new pg.Client({ connectionString: inject('postgresUrl') });
     await admin.connect();
     await admin.query(sql).finally(() => admin.end());
   };
+  const urlOf = (server: string): string => Object.assign(new URL(server), { pathname: `/${name}` }).href;
   databases += 1;
   const name = `test_${process.pid}_${databases}`;
-  await run(`create database ${name} template ${inject('templateDatabase')} strategy file_copy`);
-  const url = new URL(adminUrl);
-  url.pathname = `/${name}`;
-  return { url: url.href, drop: () => run(`drop database ${name} with (force)`) };
+  const role = new URL(inject('roleUrl')).username;
+  await run(`create database ${name} template ${inject('templateDatabase')} owner ${role} strategy file_copy`);
+  return {
+    url: urlOf(inject('roleUrl')),
+    superuserUrl: urlOf(inject('postgresUrl')),
+    drop: () => run(`drop database ${name} with (force)`),
+  };
 }
 
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
@@ -157,6 +169,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     logLines,
     filesDir,
     databaseUrl: database.url,
+    superuserUrl: database.superuserUrl,
     async close() {
       app.server.closeAllConnections();
       await app.close();
