@@ -1,36 +1,51 @@
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { networkOf } from '../auth/rate-limits.ts';
 import { AppError, storageUnavailable } from '../core/errors.ts';
 import type { ByteRange } from '../storage/byte-range.ts';
 import { parseRange } from '../storage/byte-range.ts';
 import { attachmentDisposition } from '../storage/content-disposition.ts';
 import type { DiskFiles, OpenedFile } from '../storage/disk-store.ts';
 import { StorageUnavailableError } from '../storage/object-store.ts';
+import { createDownloadSlots, type DownloadLimits, defaultDownloadLimits } from './download-limits.ts';
+import { defaultReaderTimeouts, disconnectSlowReader, type ReaderTimeouts } from './slow-readers.ts';
 
-const STALL_MS = 30_000;
-const READ_BUFFER_BYTES = 256 * 1024;
+const CHUNK_BYTES = 64 * 1024;
+
+export type FileOptions = {
+  files: DiskFiles;
+  limits?: Partial<DownloadLimits>;
+  timeouts?: Partial<ReaderTimeouts>;
+};
 
 /**
  * Serves the disk store's signed URLs: `GET` and `HEAD /files/*`. A file is sent as an attachment with its fixed type
  * and a sandbox policy, so that browsers neither guess its type nor execute it or display it under the service's
- * origin. Throws 403 for a URL that is expired, altered or malformed, 404 if the object was deleted, and 416 for a
- * range outside the file.
+ * origin. Throws 403 for a URL that is expired, altered or malformed, 404 if the object was deleted, 416 for a range
+ * outside the file, and 429 or 503 if too many downloads are open. Clients that read too slowly are disconnected.
  */
-export async function serveFiles(
-  app: FastifyInstance,
-  { files, stallMs = STALL_MS }: { files: DiskFiles; stallMs?: number },
-): Promise<void> {
+export async function serveFiles(app: FastifyInstance, { files, limits, timeouts }: FileOptions): Promise<void> {
+  const slots = createDownloadSlots({ ...defaultDownloadLimits, ...limits });
   app.route({
     // One route for both. The HEAD route that Fastify derives from a GET would read the whole file.
     method: ['GET', 'HEAD'],
     url: '/files/*',
     handler: async (request: FastifyRequest<{ Params: { '*': string } }>, reply) => {
-      const file = await openFile(files, request.params['*'], request.raw.url ?? '');
-      try {
-        return await sendFile(file, request, reply, stallMs);
-      } catch (error) {
-        await file.handle.close();
-        throw error;
-      }
+      const url = request.raw.url ?? '';
+      await using cleanup = new AsyncDisposableStack();
+      cleanup.defer(slots.take(url, networkOf(request.ip)));
+      const file = await openFile(files, request.params['*'], url);
+      cleanup.defer(file.close);
+      const range = writeHeaders(file, request, reply);
+      if (request.method === 'HEAD' || file.size === 0) return reply.send();
+
+      const download = createDownload(file, range);
+      const endWatch = disconnectSlowReader(reply.raw, download.sentBytes, { ...defaultReaderTimeouts, ...timeouts });
+      cleanup.defer(endWatch);
+      // The stream closes when it ends, and when Fastify destroys it because the client has disconnected.
+      const atClose = cleanup.move();
+      download.stream.once('close', () => void atClose.disposeAsync());
+      return reply.send(download.stream);
     },
   });
 }
@@ -45,13 +60,8 @@ async function openFile(files: DiskFiles, key: string, url: string): Promise<Ope
   }
 }
 
-/** Sends the file and closes its handle. When it throws, the handle is still open. */
-async function sendFile(
-  file: OpenedFile,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  stallMs: number,
-): Promise<FastifyReply> {
+/** Sets the status and headers of the response. Returns the range to send. Throws 416. */
+function writeHeaders(file: OpenedFile, request: FastifyRequest, reply: FastifyReply): ByteRange {
   const range = requestedRange(file, request);
   if (range === 'unsatisfiable') {
     reply.header('content-range', `bytes */${file.size}`);
@@ -71,15 +81,7 @@ async function sendFile(
     'x-content-type-options': 'nosniff',
   });
   if (range !== 'whole') reply.header('content-range', `bytes ${first}-${last}/${file.size}`);
-
-  if (request.method === 'HEAD' || file.size === 0) {
-    await file.handle.close();
-    return reply.send();
-  }
-  // A client that reads nothing for this long is disconnected. The next response sets its own timeout.
-  reply.raw.setTimeout(stallMs, () => reply.raw.destroy());
-  // The stream closes the handle when it ends, and when Fastify destroys it because the client has disconnected.
-  return reply.send(file.handle.createReadStream({ start: first, end: last, highWaterMark: READ_BUFFER_BYTES }));
+  return { first, last };
 }
 
 /** `Range` applies to GET only, and only if `If-Range` names this version (RFC 9110 sections 13.1.5, 14.2). */
@@ -87,4 +89,21 @@ function requestedRange(file: OpenedFile, { method, headers }: FastifyRequest): 
   const ifRange = headers['if-range'];
   const current = ifRange === undefined || ifRange === file.etag || ifRange === file.modifiedAt.toUTCString();
   return method === 'GET' && current ? parseRange(headers.range, file.size) : 'whole';
+}
+
+/** Reads a range as fast as the client does, one chunk ahead. `sentBytes` counts what was passed to the connection. */
+function createDownload({ handle }: OpenedFile, { first, last }: ByteRange) {
+  let position = first;
+  async function* readChunks(): AsyncGenerator<Buffer> {
+    while (position <= last) {
+      const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, last - position + 1));
+      const { bytesRead } = await handle.read(chunk, 0, chunk.length, position);
+      // The connection is closed instead of a short response that looks complete.
+      if (bytesRead === 0) throw new Error('A stored file is shorter than its size');
+      position += bytesRead;
+      yield chunk.subarray(0, bytesRead);
+    }
+  }
+  const stream = Readable.from(readChunks(), { objectMode: false, highWaterMark: CHUNK_BYTES });
+  return { stream, sentBytes: () => position - first };
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { FileHandle } from 'node:fs/promises';
-import { access, constants, lstat, mkdir, open, opendir, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { access, constants, lstat, mkdir, opendir, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { AppError } from '../core/errors.ts';
 import { ifExists } from '../core/files.ts';
@@ -10,13 +9,14 @@ import { DIRECTORY_MODE, FILE_MODE, onDisk, publishFile, stageCopy, stageFile } 
 import { assertObjectKey } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
 import { StorageUnavailableError } from './object-store.ts';
+import { createSharedFiles, type SharedFile } from './shared-files.ts';
 import { createUrlSigner } from './signed-url.ts';
 
-/** A file that is open for reading. The receiver must close the handle. Objects never change, so the ETag is strong. */
-export type OpenedFile = {
-  handle: FileHandle;
-  size: number;
-  modifiedAt: Date;
+/**
+ * A file that is open for reading. Its readers share the handle, so they read at explicit positions. The receiver must
+ * call `close`. Objects never change, so the ETag is strong.
+ */
+export type OpenedFile = Omit<SharedFile, 'mtimeNs'> & {
   etag: string;
   filename: string;
   contentType: string;
@@ -57,6 +57,7 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
   const objects = join(root, 'objects');
   const staging = join(root, 'staging');
   const signer = createUrlSigner(options.signingSecret, options.clock);
+  const sharedFiles = createSharedFiles();
 
   await onDisk('create its directories', async () => {
     await mkdir(objects, { recursive: true, mode: DIRECTORY_MODE });
@@ -152,31 +153,14 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
     async openSigned(key, query) {
       const grant = signer.verify(key, query);
       const opened = await onDisk('open an object', async () => {
-        const file = await openFile(pathOf(grant.key));
+        const file = await sharedFiles.open(pathOf(grant.key));
         if (file === undefined) await assertMounted();
         return file;
       });
       if (opened === undefined) throw new AppError('NOT_FOUND', 'File not found');
-      return { ...opened, filename: grant.filename, contentType: grant.contentType };
+      const { mtimeNs, ...file } = opened;
+      const etag = `"${file.size.toString(16)}-${mtimeNs.toString(16)}"`;
+      return { ...file, etag, filename: grant.filename, contentType: grant.contentType };
     },
   };
-}
-
-async function openFile(path: string): Promise<Omit<OpenedFile, 'filename' | 'contentType'> | undefined> {
-  const handle = await ifExists(open(path, 'r'));
-  if (handle === undefined) return undefined;
-  try {
-    const { size, mtimeNs, mtime, isFile } = await describeFile(handle);
-    if (isFile) return { handle, size, modifiedAt: mtime, etag: `"${size.toString(16)}-${mtimeNs.toString(16)}"` };
-  } catch (error) {
-    await handle.close();
-    throw error;
-  }
-  await handle.close();
-  return undefined;
-}
-
-async function describeFile(handle: FileHandle) {
-  const found = await handle.stat({ bigint: true });
-  return { size: Number(found.size), mtimeNs: found.mtimeNs, mtime: found.mtime, isFile: found.isFile() };
 }

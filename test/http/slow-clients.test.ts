@@ -7,6 +7,7 @@ import { systemClock } from '../../src/core/time.ts';
 import { limitBodyTime } from '../../src/http/body-timeouts.ts';
 import { handleErrors } from '../../src/http/errors.ts';
 import { serveFiles } from '../../src/http/files.ts';
+import type { ReaderTimeouts } from '../../src/http/slow-readers.ts';
 import { createDiskStore } from '../../src/storage/disk-store.ts';
 import { byteSource } from '../storage/sources.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
@@ -66,7 +67,8 @@ test('a client that keeps a rejected body open is disconnected', async () => {
   expect(await readAll(await send(begin))).toMatch(/^HTTP\/1\.1 401 /);
 });
 
-test('a client that stops reading a download is disconnected', async () => {
+/** Serves a file of 64 MiB. Returns its signed path, and a promise for the end of the first connection. */
+async function startDownloads(timeouts: Partial<ReaderTimeouts>) {
   const root = await makeTempDir();
   const store = await createDiskStore({ root, signingSecret: 'a secret for this test', clock: systemClock });
   await store.put('v1/a', byteSource(64 * 1024 * 1024), { contentType: 'application/pdf' });
@@ -78,11 +80,42 @@ test('a client that stops reading a download is disconnected', async () => {
     origin,
   });
   app = Fastify();
-  await app.register(serveFiles, { files: store, stallMs: 200 });
+  await app.register(serveFiles, { files: store, timeouts });
   const closed = new Promise<void>((resolve) => {
     app.addHook('onRequest', async ({ raw }) => void raw.socket.once('close', () => resolve()));
   });
-  const reader = await send(`GET ${url.slice(origin.length)} HTTP/1.1\r\nhost: a\r\n\r\n`);
+  return { path: url.slice(origin.length), closed };
+}
+
+test('a client that stops reading a download is disconnected', async () => {
+  const { path, closed } = await startDownloads({ stallMs: 200 });
+  const reader = await send(`GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`);
   reader.pause();
   await closed;
+});
+
+test('a client that reads a download too slowly is disconnected, although it never stops', async () => {
+  const { path, closed } = await startDownloads({ stallMs: 600, periodMs: 1_000, minBytes: 60 * 1024 * 1024 });
+  const reader = await send(`GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`);
+  let received = 0;
+  reader.on('data', (chunk) => {
+    received += chunk.length;
+    reader.pause();
+    setTimeout(() => reader.resume(), 20);
+  });
+  await closed;
+  expect(received).toBeLessThan(64 * 1024 * 1024);
+});
+
+test('a client that reads at the minimum speed receives the whole file', async () => {
+  const { path } = await startDownloads({ stallMs: 600, periodMs: 300, minBytes: 100_000 });
+  const reader = await send(`GET ${path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`);
+  let received = 0;
+  reader.on('data', (chunk) => {
+    received += chunk.length;
+    reader.pause();
+    setTimeout(() => reader.resume(), 1);
+  });
+  await once(reader, 'close');
+  expect(received).toBeGreaterThan(64 * 1024 * 1024);
 });

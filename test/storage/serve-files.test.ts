@@ -45,11 +45,13 @@ describe('signed files over HTTP', () => {
   async function openSigned(key: string, query: string): Promise<OpenedFile> {
     const file = await store.openSigned(key, query);
     opened.push(file);
-    const createReadStream = file.handle.createReadStream.bind(file.handle);
-    file.handle.createReadStream = (options) => {
-      const stream = createReadStream(options);
-      bytesRead = () => stream.bytesRead;
-      return stream;
+    const read = file.handle.read.bind(file.handle);
+    let total = 0;
+    bytesRead = () => total;
+    file.handle.read = async (...parameters: Parameters<typeof read>) => {
+      const result = await read(...parameters);
+      total += result.bytesRead;
+      return result;
     };
     return file;
   }

@@ -1,0 +1,61 @@
+/** Limits how many downloads are open at once. They are counted in the memory of this process. */
+import { serviceUnavailable, tooManyRequests } from '../core/errors.ts';
+
+const RETRY_AFTER_SECONDS = 10;
+
+/** The maximum numbers of downloads that are open at once. */
+export type DownloadLimits = {
+  /** With one signed URL. Browsers and download managers read a file in a few parts at a time. */
+  perUrl: number;
+  /** From one network, as the rate limits know it. */
+  perNetwork: number;
+  /** In this process. */
+  total: number;
+};
+
+/** Each open download needs a descriptor and up to 130 kB, so these take at most 260 MB. */
+export const defaultDownloadLimits: DownloadLimits = { perUrl: 20, perNetwork: 200, total: 2_000 };
+
+export type DownloadSlots = {
+  /**
+   * Takes a slot. Returns the function that releases it. Throws 429 if the URL or the network has too many open
+   * downloads, and 503 if the process has.
+   */
+  take(url: string, network: string): () => void;
+};
+
+export function createDownloadSlots(limits: DownloadLimits): DownloadSlots {
+  const urls = createCounter();
+  const networks = createCounter();
+  let total = 0;
+  return {
+    take(url, network) {
+      if (urls.count(url) >= limits.perUrl)
+        throw tooManyRequests('Too many downloads with this URL at once', RETRY_AFTER_SECONDS);
+      if (networks.count(network) >= limits.perNetwork)
+        throw tooManyRequests('Too many downloads from this network at once', RETRY_AFTER_SECONDS);
+      if (total >= limits.total) throw serviceUnavailable('Too many downloads at once', RETRY_AFTER_SECONDS);
+      total += 1;
+      urls.add(url, 1);
+      networks.add(network, 1);
+      return () => {
+        total -= 1;
+        urls.add(url, -1);
+        networks.add(network, -1);
+      };
+    },
+  };
+}
+
+/** Counts by key, and forgets the keys whose count is 0. */
+function createCounter() {
+  const counts = new Map<string, number>();
+  return {
+    count: (key: string): number => counts.get(key) ?? 0,
+    add(key: string, change: number): void {
+      const count = (counts.get(key) ?? 0) + change;
+      if (count === 0) counts.delete(key);
+      else counts.set(key, count);
+    },
+  };
+}

@@ -1,0 +1,43 @@
+/** Ends downloads whose clients read too slowly, so that they hold no memory, connection or file. */
+import type { ServerResponse } from 'node:http';
+
+export type ReaderTimeouts = {
+  /** A client that reads nothing for this long is disconnected. */
+  stallMs: number;
+  /** A client that reads fewer than `minBytes` in `periodMs` is disconnected. */
+  periodMs: number;
+  minBytes: number;
+};
+
+/**
+ * At least 20 kB/s. The rate is averaged over a minute, because a connection passes on what a slow client reads in
+ * steps of several hundred kB.
+ */
+export const defaultReaderTimeouts: ReaderTimeouts = { stallMs: 30_000, periodMs: 60_000, minBytes: 1_200_000 };
+
+/** How many times per `stallMs` a download is checked. */
+const CHECKS = 6;
+
+/**
+ * Watches a response of which `sentBytes` have been sent so far, and destroys it if the client is too slow. Times in
+ * which the server itself had nothing to send do not count. Returns a function that stops watching.
+ */
+export function disconnectSlowReader(
+  response: ServerResponse,
+  sentBytes: () => number,
+  { stallMs, periodMs, minBytes }: ReaderTimeouts,
+): () => void {
+  let progress = { bytes: 0, at: performance.now() };
+  let period = progress;
+  const timer = setInterval(() => {
+    const now = { bytes: sentBytes(), at: performance.now() };
+    const isWaitingForClient = response.writableNeedDrain;
+    if (now.bytes > progress.bytes || !isWaitingForClient) progress = now;
+    const isStalled = now.at - progress.at >= stallMs;
+    const isPeriodOver = now.at - period.at >= periodMs;
+    const isSlow = isPeriodOver && isWaitingForClient && now.bytes - period.bytes < minBytes;
+    if (isStalled || isSlow) response.destroy();
+    if (isPeriodOver) period = now;
+  }, stallMs / CHECKS);
+  return () => clearInterval(timer);
+}
