@@ -13,7 +13,7 @@ export type DownloadLimits = {
   total: number;
 };
 
-/** Each open download needs a descriptor and up to 130 kB, so these take at most 260 MB. */
+/** A stalled download takes a descriptor and about 150 kB (bench/stalled-readers.ts): 2,000 of them take 300 MB. */
 export const defaultDownloadLimits: DownloadLimits = { perUrl: 20, perNetwork: 200, total: 2_000 };
 
 export type DownloadSlots = {

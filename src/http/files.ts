@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { networkOf } from '../auth/rate-limits.ts';
+import { networkOf } from '../auth/networks.ts';
 import { AppError, storageUnavailable } from '../core/errors.ts';
 import type { ByteRange } from '../storage/byte-range.ts';
 import { parseRange } from '../storage/byte-range.ts';
@@ -91,7 +91,7 @@ function requestedRange(file: OpenedFile, { method, headers }: FastifyRequest): 
   return method === 'GET' && current ? parseRange(headers.range, file.size) : 'whole';
 }
 
-/** Reads a range as fast as the client does, one chunk ahead. `sentBytes` counts what was passed to the connection. */
+/** Reads a range only as fast as the client does. `sentBytes` counts what was passed to the connection. */
 function createDownload({ handle }: OpenedFile, { first, last }: ByteRange) {
   let position = first;
   async function* readChunks(): AsyncGenerator<Buffer> {
@@ -104,6 +104,6 @@ function createDownload({ handle }: OpenedFile, { first, last }: ByteRange) {
       yield chunk.subarray(0, bytesRead);
     }
   }
-  const stream = Readable.from(readChunks(), { objectMode: false, highWaterMark: CHUNK_BYTES });
+  const stream = Readable.from(readChunks(), { objectMode: false, highWaterMark: 0 });
   return { stream, sentBytes: () => position - first };
 }
