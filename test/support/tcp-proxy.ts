@@ -12,6 +12,10 @@ export type TcpProxy = {
   forgetConnections(): void;
   /** Swallows the bytes of all connections, also of new ones, until `repair` is called. */
   breakDown(): void;
+  /** Resets the connections that are open now. */
+  resetConnections(): void;
+  /** Resets all connections, and refuses new ones until `repair` is called. */
+  refuse(): void;
   /** Lets new connections work. What was swallowed is lost. */
   repair(): void;
   close(): Promise<void>;
@@ -23,7 +27,9 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
   const target = new URL(targetUrl);
   const links = new Set<Link>();
   let isBroken = false;
+  let isRefusing = false;
   const server = createServer((client) => {
+    if (isRefusing) return client.resetAndDestroy();
     const upstream = connect(Number(target.port), target.hostname);
     const link: Link = { sockets: [client, upstream], isForgotten: isBroken };
     links.add(link);
@@ -45,15 +51,25 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
   const forgetConnections = (): void => {
     for (const link of links) link.isForgotten = true;
   };
+  const resetConnections = (): void => {
+    for (const { sockets } of links) for (const socket of sockets) socket.resetAndDestroy();
+    links.clear();
+  };
   return {
     url: url.href,
     forgetConnections,
+    resetConnections,
+    refuse() {
+      isRefusing = true;
+      resetConnections();
+    },
     breakDown() {
       isBroken = true;
       forgetConnections();
     },
     repair() {
       isBroken = false;
+      isRefusing = false;
     },
     async close() {
       for (const { sockets } of links) for (const socket of sockets) socket.destroy();
