@@ -80,6 +80,21 @@ export const eventShapes = {
 
 export type EventType = keyof typeof eventShapes;
 
+/** The field of `data` that says what an event is about. Events about the same thing are sent in their order. */
+export const subjectFields: Record<EventType, SubjectField> = {
+  'room.created': 'room_id',
+  'room.joined': 'room_id',
+  'room.left': 'room_id',
+  'recording.started': 'room_id',
+  'recording.completed': 'room_id',
+  'member.joined': 'user_id',
+  'member.left': 'user_id',
+  'library_item.uploaded': 'item_id',
+  'library_item.deleted': 'item_id',
+};
+
+type SubjectField = 'room_id' | 'user_id' | 'item_id';
+
 /** The events that a webhook can subscribe to, in the order of the catalogue. */
 export const eventTypes = namesOf(eventShapes);
 

@@ -9,8 +9,9 @@ libraries verify them and also protect against replays.
 
 Respond with 2xx within 10 seconds. Any other response, including a redirect, is a failure. A message that fails is sent
 again after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h, each with up to 20 % of jitter added.
-\`Retry-After\` can delay the next attempt by up to an hour. Messages can arrive more than once and out of order:
-\`webhook-id\` is the same on every attempt.`;
+\`Retry-After\` can delay the next attempt by up to an hour. Messages can arrive more than once:
+\`webhook-id\` is the same on every attempt. Messages about the same room, member or file arrive in order while no
+attempt fails; \`X-Webhook-Sequence\` gives the order of all events of the workspace.`;
 
 type Header = { name: string; description: string; example: string; isOptional?: boolean };
 
@@ -24,6 +25,14 @@ function listHeaders(event: string): Header[] {
       name: 'X-Webhook-Timestamp',
       description: 'When the event happened, in ISO 8601, as `timestamp` in the body',
       example: '2026-01-01T00:00:00.000Z',
+    },
+    {
+      name: 'X-Webhook-Sequence',
+      description:
+        'The position of the event in the log of the workspace: later events have higher numbers, with gaps. A test ' +
+        'message has none',
+      example: '4711',
+      isOptional: true,
     },
     {
       name: 'X-Webhook-Signature',

@@ -101,8 +101,8 @@ export const webhooksRouter = router({
         description:
           'Owner or admin. Only the fields in the body change. `is_active` sets the state, `toggle: true` inverts ' +
           'it; send only one of them. Activating sets `failure_count` to 0 and `disabled_reason` to null. ' +
-          'Deactivating cancels all waiting messages. After a change of `url`, waiting messages are sent to the ' +
-          'new URL.',
+          'Deactivating cancels all waiting messages, and removing an event from `events` cancels those of that ' +
+          'event. After a change of `url`, waiting messages are sent to the new URL.',
       },
     })
     .input(UpdateWebhookInput)
@@ -196,7 +196,7 @@ export const webhooksRouter = router({
         summary: 'Resend failed messages',
         description:
           'Owner or admin. Starts a new round of attempts for every message created since `since` that failed or ' +
-          'was cancelled, oldest first.',
+          'was cancelled, oldest first. Messages of events that the webhook no longer subscribes to are left out.',
       },
       refusals,
     })

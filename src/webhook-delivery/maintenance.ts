@@ -1,6 +1,7 @@
 /** Scheduled maintenance of messages. */
 import { type Clock, DAY_MS, HOUR_MS } from '../core/time.ts';
 import { type Database, Prisma, retryDeadlocks } from '../db/client.ts';
+import { releaseOrphans } from './held-messages.ts';
 import { wakeRelay } from './pending-messages.ts';
 import { isQueued } from './queue.ts';
 
@@ -31,7 +32,8 @@ export async function pruneMessages(services: {
 
 /**
  * Makes the relay queue new jobs for messages that are overdue by an hour and whose job is lost, for example because
- * the queue's tables were restored from an older backup than the other tables.
+ * the queue's tables were restored from an older backup than the other tables. Also releases messages that wait for one
+ * that is no longer pending.
  */
 export async function requeueLostMessages({ db, clock }: { db: Database; clock: Clock }): Promise<void> {
   const overdueSince = new Date(clock.now().getTime() - HOUR_MS);
@@ -39,5 +41,6 @@ export async function requeueLostMessages({ db, clock }: { db: Database; clock: 
     update webhook_messages m set job_id = null
     where m.status = 'waiting' and m.job_id is not null and m.next_attempt_at < ${overdueSince}
       and not ${isQueued(Prisma.sql`m.job_id`)}`;
-  if (count > 0) await wakeRelay(db);
+  const released = await releaseOrphans(db);
+  if (count + released > 0) await wakeRelay(db);
 }

@@ -3,7 +3,14 @@
  * request has made pending has no job until the relay queues one.
  */
 import { Prisma, type Tx } from '../db/client.ts';
+import type { MessageRef } from './held-messages.ts';
 import type { WebhookRef } from './queue.ts';
+
+/**
+ * The SQL condition that the webhook `w` still wants the message `m`: it is active, and subscribes to the event. Test
+ * messages need no subscription.
+ */
+export const isWanted = Prisma.sql`(w.is_active and (m.event = any(w.events) or m.event = 'webhook.test'))`;
 
 /** NOTIFY on this channel wakes the relay. The trigger on `events` uses it too. */
 export const RELAY_CHANNEL = 'lynxroom_relay';
@@ -23,19 +30,20 @@ export async function wakeRelay(tx: Tx): Promise<void> {
 export async function startRounds(tx: Tx, at: Date, condition: Prisma.Sql): Promise<number> {
   const count = await tx.$executeRaw(Prisma.sql`
     update webhook_messages
-    set status = 'waiting', job_id = null, next_attempt_at = ${at}, round_attempts = 0, updated_at = ${at}
+    set status = 'waiting', job_id = null, after_id = null, next_attempt_at = ${at}, round_attempts = 0,
+      updated_at = ${at}
     where ${condition}`);
   if (count > 0) await wakeRelay(tx);
   return count;
 }
 
 /**
- * Cancels the pending messages of a webhook that is being deactivated. Attempts in flight continue. Only a first batch
- * is cancelled here: the relay cancels the rest, so that the caller need not wait. The caller has locked the webhook's
- * row.
+ * Cancels the pending messages that a webhook no longer wants, after it was deactivated or unsubscribed from events.
+ * Attempts in flight continue. Only a first batch is cancelled here: the relay cancels the rest, so that the caller
+ * need not wait. The caller has locked and updated the webhook's row.
  */
-export async function cancelPending(tx: Tx, at: Date, webhook: WebhookRef): Promise<void> {
-  const count = await cancelBatch(tx, at, webhook);
+export async function cancelUnwanted(tx: Tx, at: Date, webhook: WebhookRef): Promise<void> {
+  const count = await cancelBatch(tx, at, webhook, Prisma.sql`not ${isWanted}`);
   if (count < MAX_CANCELLED) return;
   const { workspaceId, webhookId } = webhook;
   await tx.$executeRaw`
@@ -43,14 +51,36 @@ export async function cancelPending(tx: Tx, at: Date, webhook: WebhookRef): Prom
   await wakeRelay(tx);
 }
 
-/** Resolves with the number of messages that it has cancelled. */
-async function cancelBatch(tx: Tx, at: Date, { workspaceId, webhookId }: WebhookRef): Promise<number> {
-  return tx.$executeRaw`
-    update webhook_messages set status = 'cancelled', job_id = null, next_attempt_at = null, updated_at = ${at}
+/** Cancels pending messages that match a condition on `m` and `w`. Resolves with how many it has cancelled. */
+async function cancelBatch(
+  tx: Tx,
+  at: Date,
+  { workspaceId, webhookId }: WebhookRef,
+  condition: Prisma.Sql,
+): Promise<number> {
+  const cancelled = await tx.$queryRaw<{ id: string }[]>`
+    update webhook_messages
+    set status = 'cancelled', job_id = null, after_id = null, next_attempt_at = null, updated_at = ${at}
     where workspace_id = ${workspaceId} and id in
-      (select id from webhook_messages
-       where workspace_id = ${workspaceId} and webhook_id = ${webhookId} and status = 'waiting'
-       limit ${MAX_CANCELLED})`;
+      (select m.id from webhook_messages m join webhooks w on w.workspace_id = m.workspace_id and w.id = m.webhook_id
+       where m.workspace_id = ${workspaceId} and m.webhook_id = ${webhookId} and m.status = 'waiting' and ${condition}
+       limit ${MAX_CANCELLED})
+    returning id`;
+  await releaseBehind(
+    tx,
+    cancelled.map(({ id }) => ({ workspaceId, id })),
+  );
+  return cancelled.length;
+}
+
+/** Releases the messages that are held behind cancelled ones. The relay queues them. */
+async function releaseBehind(tx: Tx, cancelled: readonly MessageRef[]): Promise<void> {
+  if (cancelled.length === 0) return;
+  const count = await tx.$executeRaw`
+    update webhook_messages m set after_id = null
+    from json_to_recordset(${JSON.stringify(cancelled)}::json) as c ("workspaceId" int, id text)
+    where m.workspace_id = c."workspaceId" and m.after_id = c.id`;
+  if (count > 0) await wakeRelay(tx);
 }
 
 /**
@@ -58,8 +88,11 @@ async function cancelBatch(tx: Tx, at: Date, { workspaceId, webhookId }: Webhook
  * webhook, so that none of them is sent.
  */
 export async function cancelRemaining(tx: Tx, at: Date, webhook: WebhookRef): Promise<void> {
-  while ((await cancelBatch(tx, at, webhook)) === MAX_CANCELLED);
-  const { workspaceId, webhookId } = webhook;
+  while ((await cancelBatch(tx, at, webhook, Prisma.sql`true`)) === MAX_CANCELLED);
+  await endCancelling(tx, webhook);
+}
+
+async function endCancelling(tx: Tx, { workspaceId, webhookId }: WebhookRef): Promise<void> {
   await tx.$executeRaw`
     update webhooks set is_cancelling = false where workspace_id = ${workspaceId} and id = ${webhookId}`;
 }
@@ -70,23 +103,34 @@ export async function continueCancelling(tx: Tx, at: Date): Promise<boolean> {
     select workspace_id as "workspaceId", id as "webhookId" from webhooks
     where is_cancelling order by workspace_id, id limit 1 for no key update skip locked`;
   if (!webhook) return false;
-  if ((await cancelBatch(tx, at, webhook)) < MAX_CANCELLED) await cancelRemaining(tx, at, webhook);
+  const count = await cancelBatch(tx, at, webhook, Prisma.sql`not ${isWanted}`);
+  if (count < MAX_CANCELLED) await endCancelling(tx, webhook);
   return true;
 }
 
 /**
- * Cancels the messages of these jobs whose webhook is inactive. An event that is relayed while its webhook is being
- * deactivated leaves such messages.
+ * Cancels the messages of these jobs that their webhook no longer wants. An event that is relayed while its webhook is
+ * being deactivated or unsubscribed leaves such messages.
  */
-export async function cancelIfInactive(
+export async function cancelIfUnwanted(
   tx: Tx,
   at: Date,
   jobs: readonly { id: string; workspaceId: number; messageId: string }[],
 ): Promise<void> {
-  await tx.$executeRaw`
-    update webhook_messages m set status = 'cancelled', job_id = null, next_attempt_at = null, updated_at = ${at}
-    from json_to_recordset(${JSON.stringify(jobs)}::json) as j (id uuid, "workspaceId" int, "messageId" text),
-      webhooks w
+  const keys = JSON.stringify(jobs);
+  // Whoever releases messages has locked their webhooks: see held-messages.ts.
+  await tx.$queryRaw`
+    select w.id from webhooks w where (w.workspace_id, w.id) in
+      (select m.workspace_id, m.webhook_id from webhook_messages m
+       join json_to_recordset(${keys}::json) as j ("workspaceId" int, "messageId" text)
+         on m.workspace_id = j."workspaceId" and m.id = j."messageId")
+    order by w.workspace_id, w.id for no key update`;
+  const cancelled = await tx.$queryRaw<MessageRef[]>`
+    update webhook_messages m
+    set status = 'cancelled', job_id = null, after_id = null, next_attempt_at = null, updated_at = ${at}
+    from json_to_recordset(${keys}::json) as j (id uuid, "workspaceId" int, "messageId" text), webhooks w
     where m.workspace_id = j."workspaceId" and m.id = j."messageId" and m.job_id = j.id and m.status = 'waiting'
-      and w.workspace_id = m.workspace_id and w.id = m.webhook_id and not w.is_active`;
+      and w.workspace_id = m.workspace_id and w.id = m.webhook_id and not ${isWanted}
+    returning m.workspace_id as "workspaceId", m.id`;
+  await releaseBehind(tx, cancelled);
 }

@@ -1,8 +1,9 @@
 /** Records finished attempts, many at a time, and queues the retries. */
 import { randomUUID } from 'node:crypto';
 import { type Database, type Tx, transact } from '../db/client.ts';
+import { releaseHeld } from './held-messages.ts';
 import type { LoadedMessage } from './load-messages.ts';
-import { cancelPending } from './pending-messages.ts';
+import { cancelUnwanted } from './pending-messages.ts';
 import { type DeliveryQueue, type NewJob, toSlowRank, toWebhookKey } from './queue.ts';
 import { nextDelayMs } from './retry-schedule.ts';
 import type { Attempt } from './send-message.ts';
@@ -14,8 +15,8 @@ type PlannedAttempt = Attempt & { retry: Retry | null };
 
 /**
  * Records attempts, at most one per message, in one transaction: adds their rows, updates their messages and webhooks,
- * queues the retries, and completes their jobs. If `mayBeRecorded` is true, an earlier call, whose commit was not
- * confirmed, may have recorded some of them; those are skipped.
+ * queues the retries and the messages that waited for these attempts, and completes their jobs. If `mayBeRecorded` is
+ * true, an earlier call, whose commit was not confirmed, may have recorded some of them; those are skipped.
  */
 export function recordAttempts(
   { db, queue }: { db: Database; queue: DeliveryQueue },
@@ -35,16 +36,18 @@ export function recordAttempts(
     const nextJobIds = new Map((await writeAttempts(tx, now, planned)).map(({ id, jobId }) => [id, jobId]));
     await updateWebhooks(tx, now, [...updates.values()]);
     for (const webhook of updates.values()) {
-      if (webhook.disabledReason !== null) await cancelPending(tx, now, webhook);
+      if (webhook.disabledReason !== null) await cancelUnwanted(tx, now, webhook);
     }
-    await queue.add(
+    const retries = planned.flatMap(({ retry, message }) => {
+      // A message that was sent again or cancelled meanwhile has another job, or none.
+      if (retry === null || nextJobIds.get(message.id) !== retry.jobId) return [];
+      return toRetryJob(message, retry, updates.get(toWebhookKey(message))?.failureCount ?? 0);
+    });
+    const released = await releaseHeld(
       tx,
-      planned.flatMap(({ retry, message }) => {
-        // A message that was sent again or cancelled meanwhile has another job, or none.
-        if (retry === null || nextJobIds.get(message.id) !== retry.jobId) return [];
-        return toRetryJob(message, retry, updates.get(toWebhookKey(message))?.failureCount ?? 0);
-      }),
+      attempts.map(({ message }) => message),
     );
+    await queue.add(tx, [...retries, ...released]);
     await queue.complete(tx, leases);
   });
 }

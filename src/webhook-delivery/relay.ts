@@ -1,35 +1,46 @@
 /**
- * The relay: turns events of the event log into messages for the webhooks that subscribe to them, and queues a job for
- * each message. Each batch is one transaction, so that an event is relayed exactly once, however many relays run, and
- * even if one is killed.
+ * The relay: numbers the events of the event log, turns them into messages for the webhooks that subscribe to them, and
+ * queues a job for each message. Each batch is one transaction, so that an event is relayed exactly once, however many
+ * relays run, and even if one is killed.
+ *
+ * One relay works at a time. An event therefore gets a higher `sequence` than all events that were committed before it
+ * began, and whoever has seen a sequence never sees a lower one appear later.
  */
 import { randomUUID } from 'node:crypto';
-import { type Clock, SECOND_MS } from '../core/time.ts';
+import type { Clock } from '../core/time.ts';
 import { type Database, type Tx, transact } from '../db/client.ts';
+import { onlyRow } from '../db/only-row.ts';
+import { subjectOf } from '../events/subject.ts';
 import { toBody } from './envelope.ts';
+import { findPredecessors, type SubjectRef, toSubjectKey } from './held-messages.ts';
 import { createMessageId } from './message-id.ts';
 import { continueCancelling } from './pending-messages.ts';
-import { type DeliveryQueue, type NewJob, toRank, toSlowRank } from './queue.ts';
+import type { DeliveryQueue, NewJob } from './queue.ts';
+import { countPending, findPosition, toWeight } from './queue-position.ts';
 
 const MAX_EVENTS = 500;
 const MAX_MESSAGES = 1_000;
-/**
- * The clocks of servers differ. With this tolerance, a webhook gets an event that happened just after it was created,
- * even if the clock of the server that created it is ahead.
- */
-const CLOCK_TOLERANCE_MS = 5 * SECOND_MS;
-/** The number of pending messages of a workspace above which its rank in the queue grows. */
-const PENDING_UNIT = 50;
-const MAX_COUNTED = 5_000;
+/** The advisory lock of the relay that works. */
+const RELAY_LOCK = 'webhook relay';
+/** PostgreSQL ends the transaction of a relay that is frozen, so that another one can work. */
+const MAX_IDLE_MS = 10_000;
 
-type EventRow = { workspaceId: number; id: bigint; type: string; data: unknown; createdAt: Date };
+type EventRow = {
+  workspaceId: number;
+  id: bigint;
+  sequence: bigint;
+  type: string;
+  subject: string | null;
+  data: unknown;
+  createdAt: Date;
+};
 type Subscriber = {
   workspaceId: number;
   id: number;
   events: string[];
   isSlow: boolean;
   failureCount: number;
-  createdAt: Date;
+  skippedEventIds: bigint[];
 };
 
 type AddressedEvent = { event: EventRow; subscribers: Subscriber[] };
@@ -38,8 +49,12 @@ type NewMessage = {
   workspaceId: number;
   id: string;
   webhookId: number;
-  jobId: string;
+  /** Null: the message is held behind `afterId`. */
+  jobId: string | null;
+  afterId: string | null;
   eventId: string;
+  sequence: string;
+  subject: string | null;
   event: string;
   payload: string;
 };
@@ -75,8 +90,9 @@ export function createRelay(services: RelayServices): () => Promise<boolean> {
 
 async function relayBatch({ db, clock, queue }: RelayServices, max: number): Promise<boolean> {
   const isMore = await transact(db, async (tx) => {
+    if (!(await lockRelay(tx))) return false;
     const now = clock.now();
-    const events = await lockEvents(tx, max);
+    const events = await takeEvents(tx, max);
     const batch = events.length > 0 ? cutBatch(await addressEvents(tx, events)) : [];
     await fanOut(tx, now, queue, batch);
     if (batch.length > 0) await markRelayed(tx, now, batch);
@@ -87,10 +103,21 @@ async function relayBatch({ db, clock, queue }: RelayServices, max: number): Pro
   return isMore || isCancelling;
 }
 
-function lockEvents(tx: Tx, max: number): Promise<EventRow[]> {
-  return tx.$queryRaw`
-    select workspace_id as "workspaceId", id, type, data, created_at as "createdAt" from events
-    where relayed_at is null order by id limit ${max} for update skip locked`;
+/** Resolves with false while another relay works. It then relays what is committed meanwhile: it is woken as well. */
+async function lockRelay(tx: Tx): Promise<boolean> {
+  const rows = await tx.$queryRaw<{ isLocked: boolean }[]>`
+    select pg_try_advisory_xact_lock(hashtext(${RELAY_LOCK})) as "isLocked",
+      set_config('idle_in_transaction_session_timeout', ${String(MAX_IDLE_MS)}, true)`;
+  return onlyRow(rows).isLocked;
+}
+
+/** Locks the next events, and numbers them. The numbers of events that are not in the batch are left out. */
+async function takeEvents(tx: Tx, max: number): Promise<EventRow[]> {
+  const rows = await tx.$queryRaw<Omit<EventRow, 'subject'>[]>`
+    select e.*, nextval('event_sequence') as sequence from (
+      select workspace_id as "workspaceId", id, type, data, created_at as "createdAt" from events
+      where relayed_at is null order by id limit ${max} for update skip locked) e`;
+  return rows.map((row) => ({ ...row, subject: subjectOf(row.type, row.data) }));
 }
 
 /** Returns the first events whose messages together fit into one transaction, but at least one event. */
@@ -103,7 +130,7 @@ function cutBatch(addressed: readonly AddressedEvent[]): AddressedEvent[] {
   return end === -1 ? [...addressed] : addressed.slice(0, end);
 }
 
-/** Pairs each event with the webhooks that subscribe to it and existed when it happened. */
+/** Pairs each event with the webhooks that subscribe to it and were registered before it was committed. */
 async function addressEvents(tx: Tx, events: readonly EventRow[]): Promise<AddressedEvent[]> {
   const subscribers = Map.groupBy(
     await lockSubscribers(tx, [...new Set(events.map(({ workspaceId }) => workspaceId))]),
@@ -112,8 +139,8 @@ async function addressEvents(tx: Tx, events: readonly EventRow[]): Promise<Addre
   return events.map((event) => ({
     event,
     subscribers: (subscribers.get(event.workspaceId) ?? []).filter(
-      ({ events: subscribed, createdAt }) =>
-        subscribed.includes(event.type) && createdAt.getTime() <= event.createdAt.getTime() + CLOCK_TOLERANCE_MS,
+      ({ events: subscribed, skippedEventIds }) =>
+        subscribed.includes(event.type) && !skippedEventIds.includes(event.id),
     ),
   }));
 }
@@ -122,18 +149,19 @@ async function addressEvents(tx: Tx, events: readonly EventRow[]): Promise<Addre
 function lockSubscribers(tx: Tx, workspaceIds: readonly number[]): Promise<Subscriber[]> {
   return tx.$queryRaw`
     select workspace_id as "workspaceId", id, events, is_slow as "isSlow", failure_count as "failureCount",
-      created_at as "createdAt" from webhooks
+      skipped_event_ids as "skippedEventIds" from webhooks
     where workspace_id = any(${workspaceIds}) and is_active order by workspace_id, id for key share`;
 }
 
 /**
  * Adds a message with its job for each event and subscriber. The more messages of a workspace are pending, the further
- * back its next ones are queued.
+ * back its next ones are queued. A message that must wait for an earlier one gets no job yet.
  */
 async function fanOut(tx: Tx, now: Date, queue: DeliveryQueue, addressed: readonly AddressedEvent[]): Promise<void> {
   const received = addressed.filter(({ subscribers }) => subscribers.length > 0);
   if (received.length === 0) return;
   const pending = await countPending(tx, [...new Set(received.map(({ event }) => event.workspaceId))]);
+  const last = await findPredecessors(tx, listSubjects(received));
   const messages: NewMessage[] = [];
   const jobs: NewJob[] = [];
   const write = async (): Promise<void> => {
@@ -141,67 +169,74 @@ async function fanOut(tx: Tx, now: Date, queue: DeliveryQueue, addressed: readon
     await queue.add(tx, jobs.splice(0));
   };
   for (const { event, subscribers } of received) {
-    const { workspaceId } = event;
-    const payload = toBody({ event: event.type, timestamp: event.createdAt, data: event.data });
+    const { workspaceId, type, subject } = event;
+    const [eventId, sequence] = [String(event.id), String(event.sequence)];
+    const payload = toBody({ event: type, timestamp: event.createdAt, data: event.data });
     for (const subscriber of subscribers) {
-      const [id, jobId, webhookId] = [createMessageId(now), randomUUID(), subscriber.id];
+      const [id, webhookId] = [createMessageId(now), subscriber.id];
       const ahead = pending.get(workspaceId) ?? 0;
       pending.set(workspaceId, ahead + 1);
-      messages.push({ workspaceId, id, webhookId, jobId, eventId: String(event.id), event: event.type, payload });
-      const position = findPosition(subscriber, Math.floor(ahead / PENDING_UNIT));
-      jobs.push({ id: jobId, workspaceId, webhookId, messageId: id, ...position, delayMs: 0 });
+      const key = subject === null ? null : toSubjectKey({ workspaceId, webhookId, subject });
+      const afterId = key === null ? null : (last.get(key) ?? null);
+      if (key !== null) last.set(key, id);
+      const jobId = afterId === null ? randomUUID() : null;
+      messages.push({ workspaceId, id, webhookId, jobId, afterId, eventId, sequence, subject, event: type, payload });
+      if (jobId !== null) {
+        const position = findPosition(subscriber, toWeight(ahead));
+        jobs.push({ id: jobId, workspaceId, webhookId, messageId: id, ...position, delayMs: 0 });
+      }
       if (messages.length === MAX_MESSAGES) await write();
     }
   }
   if (messages.length > 0) await write();
 }
 
-/** Counts the pending messages of each workspace, up to a limit. */
-async function countPending(tx: Tx, workspaceIds: readonly number[]): Promise<Map<number, number>> {
-  const rows = await tx.$queryRaw<{ id: number; pending: number }[]>`
-    select w.id, (select count(*)::int from (select from webhook_messages m
-      where m.workspace_id = w.id and m.status = 'waiting' limit ${MAX_COUNTED}) c) as pending
-    from unnest(${workspaceIds}::int[]) as w (id)`;
-  return new Map(rows.map(({ id, pending }) => [id, pending]));
-}
-
-/**
- * Where a message is queued: in the slow lane if its webhook is slow, otherwise in the fast lane, further back if
- * `weight` is larger.
- */
-function findPosition(
-  { isSlow, failureCount }: { isSlow: boolean; failureCount: number },
-  weight: number,
-): Pick<NewJob, 'lane' | 'rank'> {
-  return isSlow ? { lane: 'slow', rank: toSlowRank(failureCount) } : { lane: 'fast', rank: toRank(weight) };
+/** Returns each webhook and subject once. */
+function listSubjects(addressed: readonly AddressedEvent[]): SubjectRef[] {
+  const refs = new Map<string, SubjectRef>();
+  for (const { event, subscribers } of addressed) {
+    const { workspaceId, subject } = event;
+    if (subject === null) continue;
+    for (const { id: webhookId } of subscribers) {
+      const ref = { workspaceId, webhookId, subject };
+      refs.set(toSubjectKey(ref), ref);
+    }
+  }
+  return [...refs.values()];
 }
 
 function insertMessages(tx: Tx, now: Date, messages: readonly NewMessage[]) {
   return tx.$executeRaw`
     insert into webhook_messages
-      (workspace_id, id, webhook_id, event_id, event, payload, status, job_id, next_attempt_at, created_at, updated_at)
-    select m."workspaceId", m.id, m."webhookId", m."eventId", m.event, m.payload, 'waiting', m."jobId",
-      ${now}, ${now}, ${now}
+      (workspace_id, id, webhook_id, event_id, sequence, subject, after_id, event, payload, status, job_id,
+       next_attempt_at, created_at, updated_at)
+    select m."workspaceId", m.id, m."webhookId", m."eventId", m.sequence, m.subject, m."afterId", m.event, m.payload,
+      'waiting', m."jobId", ${now}, ${now}, ${now}
     from json_to_recordset(${JSON.stringify(messages)}::json) as m
-      ("workspaceId" int, id text, "webhookId" int, "eventId" bigint, event text, payload text, "jobId" uuid)`;
+      ("workspaceId" int, id text, "webhookId" int, "eventId" bigint, sequence bigint, subject text, "afterId" text,
+       event text, payload text, "jobId" uuid)`;
 }
 
 function markRelayed(tx: Tx, now: Date, batch: readonly AddressedEvent[]) {
-  const keys = JSON.stringify(batch.map(({ event: { workspaceId, id } }) => ({ workspaceId, id: String(id) })));
+  const rows = batch.map(({ event: { workspaceId, id, sequence } }) => ({
+    workspaceId,
+    id: String(id),
+    sequence: String(sequence),
+  }));
   return tx.$executeRaw`
-    update events e set relayed_at = ${now}
-    from json_to_recordset(${keys}::json) as r ("workspaceId" int, id bigint)
+    update events e set relayed_at = ${now}, sequence = r.sequence
+    from json_to_recordset(${JSON.stringify(rows)}::json) as r ("workspaceId" int, id bigint, sequence bigint)
     where e.workspace_id = r."workspaceId" and e.id = r.id`;
 }
 
 /**
- * Queues jobs for the messages that an API request has made pending: test messages and resent messages. The more resent
- * messages there are, the further back they are queued. Resolves with their number.
+ * Queues jobs for the messages that an API request has made pending: test messages, resent messages, and those that no
+ * longer wait for another one. The more there are, the further back they are queued. Resolves with their number.
  */
 async function queueUnqueued(tx: Tx, queue: DeliveryQueue): Promise<number> {
   const rows = await tx.$queryRaw<UnqueuedMessage[]>`
     update webhook_messages m set job_id = gen_random_uuid()
-    from (select workspace_id, id from webhook_messages where status = 'waiting' and job_id is null
+    from (select workspace_id, id from webhook_messages where status = 'waiting' and job_id is null and after_id is null
           order by next_attempt_at limit ${MAX_MESSAGES} for update skip locked) t, webhooks w
     where m.workspace_id = t.workspace_id and m.id = t.id and w.workspace_id = m.workspace_id and w.id = m.webhook_id
     returning m.workspace_id as "workspaceId", m.id, m.webhook_id as "webhookId", m.job_id as "jobId",

@@ -30,11 +30,14 @@ export async function sendMessage(
   leased: LeasedMessage,
 ): Promise<Attempt> {
   const { message } = leased;
-  const { id: messageId, event, payload: body, url } = message;
+  const { id: messageId, event, sequence, payload: body, url } = message;
   const at = clock.now();
   try {
     const secrets = openSecrets(sealer, message, at);
-    const headers = signedHeaders({ messageId, event, timestamp: readTimestamp(body), attemptAt: at, body, secrets });
+    const headers = {
+      ...signedHeaders({ messageId, event, timestamp: readTimestamp(body), attemptAt: at, body, secrets }),
+      ...(sequence !== null && { 'x-webhook-sequence': String(sequence) }),
+    };
     return { ...leased, at, outcome: await sender.send({ url, body, headers }), wasSent: true };
   } catch (error) {
     log.error({ err: error, messageId }, 'A delivery attempt could not be made');

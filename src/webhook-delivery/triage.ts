@@ -8,8 +8,8 @@ export type Triage = {
   /** Leased from the fast lane although their webhook is slow by now: to be moved to the slow lane. */
   misplaced: LeasedMessage[];
   /**
-   * Nothing is to be sent: the message was deleted, is no longer pending or has another job, or its webhook is
-   * inactive.
+   * Nothing is to be sent: the message was deleted, is no longer pending or has another job, or its webhook is inactive
+   * or no longer subscribes to the event.
    */
   obsolete: Lease[];
 };
@@ -26,6 +26,6 @@ export function triage(leases: readonly Lease[], messages: ReadonlyMap<string, L
 }
 
 /** Whether the message is waiting for this very job. */
-function isCurrent(lease: Lease, { status, jobId, isActive }: LoadedMessage): boolean {
-  return status === 'waiting' && jobId === lease.id && isActive;
+function isCurrent(lease: Lease, { status, jobId, isWanted }: LoadedMessage): boolean {
+  return status === 'waiting' && jobId === lease.id && isWanted;
 }

@@ -9,7 +9,7 @@ import { demoteMessages } from './demote-messages.ts';
 import { createFairSlots, type FairSlots } from './fair-slots.ts';
 import { type Leases, startLeases } from './leases.ts';
 import { loadMessages } from './load-messages.ts';
-import { cancelIfInactive } from './pending-messages.ts';
+import { cancelIfUnwanted } from './pending-messages.ts';
 import type { DeliveryQueue, Lane, Lease, WebhookRef } from './queue.ts';
 import { recordAttempts } from './record-attempts.ts';
 import { type SendingServices, sendMessage } from './send-message.ts';
@@ -106,11 +106,11 @@ async function findWebhooks(db: Database, workspaceIds: readonly number[]): Prom
   return rows.map(({ workspaceId, id }) => ({ workspaceId, webhookId: id }));
 }
 
-/** Completes jobs that send nothing, and cancels those of their messages that wait for an inactive webhook. */
+/** Completes jobs that send nothing, and cancels those of their messages that their webhook no longer wants. */
 function dropJobs({ db, clock, queue }: WorkerParts, leases: readonly Lease[]): Promise<void> {
   return transact(db, async (tx) => {
     const jobs = leases.map(({ id, data }) => ({ id, ...data }));
-    await cancelIfInactive(tx, clock.now(), jobs);
+    await cancelIfUnwanted(tx, clock.now(), jobs);
     await queue.complete(tx, leases);
   });
 }

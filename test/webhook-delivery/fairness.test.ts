@@ -91,12 +91,12 @@ test('a message of a quiet workspace overtakes those of a busy workspace that we
   const [busy, quiet] = [await addTeam(app, 'Busy'), await addTeam(app, 'Quiet')];
   await registerWebhook(busy, `${receiver.url}/busy`);
   await registerWebhook(quiet, `${receiver.url}/quiet`);
-  const leave = ({ id }: Team) => ({
+  const leave = ({ id }: Team, user_id = 1) => ({
     type: 'member.left' as const,
     workspaceId: id,
-    data: { workspace_id: id, workspace_name: 'Team', user_id: 1, user_name: 'Ada', reason: 'left' as const },
+    data: { workspace_id: id, workspace_name: 'Team', user_id, user_name: 'Ada', reason: 'left' as const },
   });
-  const events = [...Array.from({ length: 1_500 }, () => leave(busy)), leave(quiet)];
+  const events = [...Array.from({ length: 1_500 }, (_, index) => leave(busy, index + 1)), leave(quiet)];
   await transact(services.db, (tx) => emitAll(tx, clock.now(), events));
 
   await createDeliveryQueue(boss);

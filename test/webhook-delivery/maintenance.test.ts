@@ -52,3 +52,20 @@ test('old messages are deleted with their attempts, unless they are pending or w
   expect(left.map(({ delivery_id }) => delivery_id)).toEqual([recent?.delivery_id, pending?.delivery_id]);
   await world.removeWebhook(webhook);
 });
+
+test('a message that waits for one that is no longer pending is sent', async () => {
+  const { app } = world;
+  const webhook = await world.addWebhook();
+  await world.createRoom();
+  const [sent] = await world.waitForDeliveries(webhook, 1);
+  await world.addPendingMessages(webhook, 1);
+  await app.services.db.webhookMessage.updateMany({
+    where: { webhookId: webhook.id, status: 'waiting' },
+    data: { jobId: null, afterId: String(sent?.delivery_id) },
+  });
+  await requeueLostMessages(app.services);
+  await world.waitForDeliveries(webhook, 1);
+  await world.waitUntilIdle();
+  expect(webhook.receiver.requests.length).toBe(2);
+  await world.removeWebhook(webhook);
+});

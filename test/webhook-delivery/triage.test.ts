@@ -21,7 +21,7 @@ test.each<[string, Partial<LoadedMessage>]>([
   ['cancelled', { status: 'cancelled', jobId: null }],
   ['sent again, with another job', { jobId: 'b' }],
   ['pending without a job', { jobId: null }],
-  ['for an inactive webhook', { isActive: false }],
+  ['for an inactive webhook', { isWanted: false }],
 ])('nothing is sent for a message that is %s', (_, changes) => {
   expect(triageOne(changes)).toEqual({ due: 0, misplaced: 0, obsolete: 1 });
 });

@@ -84,6 +84,7 @@ test('the OpenAPI document has an entry for each event, with the same schema and
     expect(webhooks[name]?.post.parameters.map((parameter) => parameter.name)).toEqual([
       'X-Webhook-Event',
       'X-Webhook-Timestamp',
+      'X-Webhook-Sequence',
       'X-Webhook-Signature',
       'X-Webhook-Signature-Previous',
       'webhook-id',

@@ -38,11 +38,11 @@ describe('deactivating a webhook', () => {
     }
   });
 
-  test('is the only change that cancels pending messages', async () => {
+  test('cancels pending messages, and changes that keep their event do not', async () => {
     const { id: webhookId, path } = await world.addWebhook();
     const { id } = await world.addMessage(webhookId, { status: 'waiting', jobId: JOB_ID });
     const before = await world.findMessage(id);
-    const change = { name: 'New', url: 'https://example.org/', events: ['room.left'], toggle: false };
+    const change = { name: 'New', url: 'https://example.org/', events: ['room.created', 'room.left'], toggle: false };
     expect((await world.app.http.patch(path, world.team.admin.token, change)).status).toBe(200);
     expect((await world.app.http.post(`${path}/rotate-secret`, world.team.admin.token)).status).toBe(200);
     expect(await world.findMessage(id)).toEqual(before);

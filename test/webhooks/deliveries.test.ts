@@ -85,6 +85,7 @@ test('have exactly these fields', async () => {
     delivery_id: `msg_${webhookId}_39`,
     attempt: 3,
     event: 'room.created',
+    sequence: null,
     payload: '{"event":"room.created","data":{"room_name":"room-39 \\"🐈\\""}}',
     response_status: 200,
     response_body: 'ok',

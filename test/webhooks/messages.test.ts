@@ -117,6 +117,7 @@ describe('reading a message', () => {
       id,
       webhook_id: webhookId,
       event: 'room.created',
+      sequence: null,
       status: 'waiting',
       payload: '{"event":"room.created"}',
       attempt_count: 3,

@@ -28,6 +28,7 @@ describe('a test message', () => {
       id: expect.stringMatching(/^msg_[0-9a-f]{32}$/),
       webhook_id: webhook.id,
       event: 'webhook.test',
+      sequence: null,
       status: 'waiting',
       payload: JSON.stringify({
         event: 'webhook.test',

@@ -1,13 +1,18 @@
 /**
- * Checks that the operations on one webhook share: that it exists, that the caller may change it, and that it is
- * active.
+ * Checks that the operations on one webhook share: that it exists, that the caller may change it, that it is active,
+ * and that it subscribes to an event.
  */
 import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { conflict, notFound } from '../../core/errors.ts';
 import type { Tx } from '../../db/client.ts';
 
-export type LockedWebhook = { name: string; isActive: boolean; sealedSecret: Uint8Array<ArrayBuffer> };
+export type LockedWebhook = {
+  name: string;
+  isActive: boolean;
+  events: string[];
+  sealedSecret: Uint8Array<ArrayBuffer>;
+};
 
 /**
  * Locks the rows of the workspace and the webhook until the transaction ends. Throws 403 if the role is below admin,
@@ -17,7 +22,7 @@ export async function lockWebhook(tx: Tx, actor: Actor, webhookId: number): Prom
   await lockWorkspaceAs(tx, actor, 'admin');
   // Locks the webhook's row too, because the code that records attempts locks only that row.
   const [webhook] = await tx.$queryRaw<LockedWebhook[]>`
-    select name, is_active as "isActive", sealed_secret as "sealedSecret" from webhooks
+    select name, is_active as "isActive", events, sealed_secret as "sealedSecret" from webhooks
     where workspace_id = ${actor.workspaceId} and id = ${webhookId} for no key update`;
   if (!webhook) throw notFound('Webhook');
   return webhook;
@@ -32,4 +37,10 @@ export async function requireWebhook(db: Tx, workspaceId: number, webhookId: num
 /** Throws 409 if the webhook is inactive. The caller has locked it, so that it is not deactivated meanwhile. */
 export function requireActive({ isActive }: LockedWebhook): void {
   if (!isActive) throw conflict('The webhook is inactive: activate it first');
+}
+
+/** Throws 409 if the webhook does not subscribe to the event of a message. Test messages need no subscription. */
+export function requireSubscribed({ events }: LockedWebhook, event: string): void {
+  if (event === 'webhook.test' || events.includes(event)) return;
+  throw conflict(`The webhook does not subscribe to ${event}: add it to events first`);
 }

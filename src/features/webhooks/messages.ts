@@ -56,8 +56,8 @@ export async function listMessages(
 ): Promise<WebhookMessage[]> {
   const { where, order } = selections[status ?? 'any'];
   const rows = await db.$queryRaw<MessageRow[]>`
-    select id, webhook_id as "webhookId", event, payload, status, attempts, next_attempt_at as "nextAttemptAt",
-      created_at as "createdAt"
+    select id, webhook_id as "webhookId", event, sequence, payload, status, attempts,
+      next_attempt_at as "nextAttemptAt", created_at as "createdAt"
     from webhook_messages
     where workspace_id = ${workspaceId} and webhook_id = ${webhookId} and ${where}
     order by ${order} limit ${limit} offset ${offset}`;

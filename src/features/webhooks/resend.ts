@@ -5,7 +5,7 @@ import { Prisma, type Tx, transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
 import { isMessageId } from '../../webhook-delivery/message-id.ts';
 import { startRounds } from '../../webhook-delivery/pending-messages.ts';
-import { lockWebhook, requireActive } from './lock-webhook.ts';
+import { lockWebhook, requireActive, requireSubscribed } from './lock-webhook.ts';
 import { messageColumns, toMessage } from './present.ts';
 import type { MessageInput, ResendFailedInput, ResendInput, WebhookMessage } from './schemas.ts';
 
@@ -23,7 +23,7 @@ type ResentBatch = { count: number; last: Cursor | undefined };
 /**
  * Starts a new round of attempts for a message in any state, with the same id and body. A pending retry is replaced. An
  * attempt in flight continues and is recorded. Throws 403, 404 for the webhook and then for the message, and 409 while
- * the webhook is inactive.
+ * the webhook is inactive or does not subscribe to the event.
  */
 export function resendMessage(
   services: ResendServices,
@@ -59,7 +59,9 @@ function resendOne(
     // Pruning may have deleted the message meanwhile: it does not lock the webhook.
     if ((await startRounds(tx, clock.now(), condition)) === 0) throw notFound(thing);
     const where = { workspaceId_id: { workspaceId, id: messageId } };
-    return toMessage(await tx.webhookMessage.findUniqueOrThrow({ where, select: messageColumns }));
+    const message = toMessage(await tx.webhookMessage.findUniqueOrThrow({ where, select: messageColumns }));
+    requireSubscribed(webhook, message.event);
+    return message;
   });
 }
 
@@ -77,7 +79,8 @@ export function resendDelivery(
 }
 
 /**
- * Starts a new round for every message created since `since` (Unix seconds) that failed or was cancelled, oldest first.
+ * Starts a new round for every message created since `since` (Unix seconds) that failed or was cancelled, oldest first,
+ * except those of events to which the webhook no longer subscribes.
  * Resolves with the number of messages; none is resent twice, even if it fails again meanwhile. Each batch is a
  * transaction of its own: if a later one fails, for example because the webhook was deactivated, the earlier ones
  * remain. Throws 403 and 404, and 409 while the webhook is inactive.
@@ -102,10 +105,12 @@ function resendBatch(
 ): Promise<ResentBatch> {
   return transact(db, async (tx) => {
     const { workspaceId } = actor;
-    requireActive(await lockWebhook(tx, actor, webhookId));
+    const webhook = await lockWebhook(tx, actor, webhookId);
+    requireActive(webhook);
     const messages = await tx.$queryRaw<Cursor[]>`
       select created_at as "createdAt", id from webhook_messages
       where workspace_id = ${workspaceId} and webhook_id = ${webhookId} and status in ('failed', 'cancelled')
+        and (event = any(${webhook.events}) or event = 'webhook.test')
         and created_at >= ${new Date(since * 1000)} and (created_at, id) > (${after.createdAt}, ${after.id})
       order by created_at, id limit ${MAX_PER_BATCH}`;
     const ids = messages.map(({ id }) => id);

@@ -67,6 +67,10 @@ export type WebhookWithSecret = z.infer<typeof WebhookWithSecret>;
 
 const rowId = z.int().min(1);
 
+const sequence = rowId
+  .nullable()
+  .describe('Position of the event in the log of the workspace, as in `X-Webhook-Sequence`; null for a test message');
+
 export const WebhookDelivery = z
   .object({
     id: rowId,
@@ -74,6 +78,7 @@ export const WebhookDelivery = z
     delivery_id: z.string().describe('ID of the message, as in the header `webhook-id`; the same on every attempt'),
     attempt: z.int().min(1).describe('Number of the attempt: 1, 2, ...'),
     event: SentEvent,
+    sequence,
     payload: z.string().describe('The body that was sent, as JSON text'),
     response_status: z.int().min(0).describe('HTTP status of the response; 0 if there was no response'),
     response_body: z.string().describe('Body of the response, cut at 10 kB; if there was no response, the reason'),
@@ -95,9 +100,10 @@ export const WebhookMessage = z
       .meta({ example: 'msg_019b76da9400704c93bd2d1f3c2a7a51' }),
     webhook_id: id,
     event: SentEvent,
+    sequence,
     status: MessageStatus.describe(
       'waiting: another attempt follows; delivered: an attempt succeeded; failed: the last attempt of the ' +
-        'schedule failed; cancelled: the webhook was deactivated before delivery',
+        'schedule failed; cancelled: the webhook was deactivated, or unsubscribed from the event, before delivery',
     ),
     payload: z.string().describe('The body, as JSON text'),
     attempt_count: z.int().min(0).describe('Attempts so far, in all rounds'),

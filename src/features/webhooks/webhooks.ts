@@ -4,7 +4,7 @@ import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { badField, notFound } from '../../core/errors.ts';
 import { transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
-import { cancelPending, cancelRemaining } from '../../webhook-delivery/pending-messages.ts';
+import { cancelRemaining, cancelUnwanted } from '../../webhook-delivery/pending-messages.ts';
 import { lockWebhook } from './lock-webhook.ts';
 import { toWebhook, webhookColumns } from './present.ts';
 import type { CreateWebhookInput, UpdateWebhookInput, Webhook, WebhookInput, WebhookWithSecret } from './schemas.ts';
@@ -68,9 +68,9 @@ async function requireAllowedUrl({ addressGuard }: Pick<Services, 'addressGuard'
 
 /**
  * Updates the fields that are sent. `toggle: true` inverts `is_active`, once for each of several concurrent calls.
- * Activating resets the failures and `disabled_reason`; deactivating cancels all pending messages. After a change of
- * the URL, pending messages go to the new one. Throws the same errors as `createWebhook`, and 404 for an unknown
- * webhook.
+ * Activating resets the failures and `disabled_reason`; deactivating cancels all pending messages, and a change of the
+ * events those of the removed ones. After a change of the URL, pending messages go to the new one. Throws the same
+ * errors as `createWebhook`, and 404 for an unknown webhook.
  */
 export async function updateWebhook(
   services: Pick<Services, 'db' | 'clock' | 'addressGuard'>,
@@ -85,7 +85,7 @@ export async function updateWebhook(
     const now = clock.now();
     const nextIsActive = is_active === undefined ? isActive !== toggle : Boolean(is_active);
     const isSwitched = nextIsActive !== isActive;
-    if (isSwitched) await (isActive ? cancelPending : cancelRemaining)(tx, now, { workspaceId, webhookId });
+    if (isSwitched && nextIsActive) await cancelRemaining(tx, now, { workspaceId, webhookId });
     const data = {
       ...(name !== undefined && { name }),
       // The health of the old receiver says nothing about the new one.
@@ -100,6 +100,8 @@ export async function updateWebhook(
       data: { ...data, ...(isChanged && { updatedAt: now }) },
       select: webhookColumns,
     });
+    const mayBeUnwanted = events !== undefined || (isSwitched && !nextIsActive);
+    if (mayBeUnwanted) await cancelUnwanted(tx, now, { workspaceId, webhookId });
     return toWebhook(row, now);
   });
 }

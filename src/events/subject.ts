@@ -1,0 +1,17 @@
+/** What an event is about. Messages about one subject are sent to a webhook in the order of their events. */
+import { z } from 'zod';
+import { eventTypes, subjectFields } from './catalogue.ts';
+
+const EventType = z.enum(eventTypes);
+const Data = z.record(z.string(), z.unknown());
+
+/**
+ * Returns a text such as `room_id:12`, from the type and the `data` of an event of the log. Null if the event is of a
+ * type that this version does not know: it is then sent in any order.
+ */
+export function subjectOf(type: string, data: unknown): string | null {
+  const known = EventType.safeParse(type);
+  if (!known.success) return null;
+  const field = subjectFields[known.data];
+  return `${field}:${Data.parse(data)[field]}`;
+}
