@@ -29,7 +29,8 @@ export const bookingsRouter = router({
         protect: false,
         summary: 'List the times that can be booked',
         description:
-          'The times in a range at which a booking page is open and not yet booked, up to 365 days from now.',
+          'The times in a range at which a booking page is open and its host has no other meeting, up to 365 days ' +
+          'from now.',
       },
     })
     .input(TimesInput)
@@ -47,8 +48,9 @@ export const bookingsRouter = router({
         summary: 'Book a meeting',
         description:
           'Books one of the available times of the page. Creates a room for the meeting, with a waiting room, and a ' +
-          'contact for the guest. 409 if the time is taken or not offered, or if the email address already has three ' +
-          'upcoming bookings on the page. Emits `room.created`.',
+          'contact for the guest. A host has one calendar: a time that is booked on one of their pages is taken on ' +
+          'all of them. 409 if the time is taken or not offered, or if the email address already has three upcoming ' +
+          'bookings on the page. Emits `room.created`.',
       },
     })
     .input(BookInput)

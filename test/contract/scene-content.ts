@@ -184,7 +184,16 @@ async function addVisit(
     const endsAt = new Date(startsAt.getTime() + page.duration * MINUTE_MS);
     const cancelToken = createToken('lnb_');
     const tokenHash = hashToken(cancelToken);
-    const meeting = { workspaceId, bookingPageId: pageId, contactId, roomId, ...vera, tokenHash, createdAt: at };
+    const meeting = {
+      workspaceId,
+      bookingPageId: pageId,
+      userId,
+      contactId,
+      roomId,
+      ...vera,
+      tokenHash,
+      createdAt: at,
+    };
     const { id: bookingId } = await tx.booking.create({ data: { ...meeting, startsAt, endsAt } });
     await recordContactEvent(tx, { ...event, type: 'booking', bookingPageId: pageId });
     return { contactId, pageId, quietPageId: quiet.id, bookingId, cancelToken };

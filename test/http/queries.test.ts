@@ -102,7 +102,7 @@ const STATEMENTS: Record<string, number> = {
   'bookingPages.update': 6,
   'bookingPages.delete': 7,
   'bookings.times': 2,
-  'bookings.book': 14,
+  'bookings.book': 15,
   'bookings.cancel': 10,
   'bookings.cancelByTeam': 11,
   'bookings.list': 2,

@@ -5,6 +5,7 @@ import { fromUnixSeconds, MINUTE_MS, toUnixSeconds } from '../../core/time.ts';
 import { isExclusionViolation, type Tx, transact } from '../../db/client.ts';
 import { onlyRow } from '../../db/only-row.ts';
 import type { Services } from '../../services.ts';
+import { lockCalendar } from '../booking-pages/host-calendar.ts';
 import { toBookingPageUrl, toOpeningHours } from '../booking-pages/present.ts';
 import { findOrCreateContact } from '../contacts/find-or-create-contact.ts';
 import { recordContactEvent } from '../contacts/record-contact-event.ts';
@@ -23,6 +24,8 @@ const MAX_UPCOMING = 3;
 type NewBooking = {
   workspaceId: number;
   bookingPageId: number;
+  /** The host. */
+  userId: number;
   contactId: number | null;
   roomId: number;
   name: string;
@@ -37,8 +40,8 @@ type Meeting = { id: number; page: BookablePage; endsAt: Date; roomName: string;
 
 /**
  * Books a meeting on a page. Creates a scheduled room, which belongs to the host and has a waiting room, and a contact
- * for the guest if the workspace has none with this address. Emits `room.created`. If several guests want the same
- * time, exactly one of them gets it.
+ * for the guest if the workspace has none with this address. Emits `room.created`. A host has one calendar: if several
+ * guests want the same time, on any of the host's pages, exactly one of them gets it.
  *
  * Throws 404 "Booking page not found", and 409 if the time is taken, not offered or more than 365 days from now, or if
  * the address has three upcoming bookings on the page. `appUrl` is the base URL of the frontend.
@@ -71,14 +74,14 @@ async function addMeeting(tx: Tx, at: Date, { slug, name, email, starts_at }: Bo
   const unlockedPage = await findBookablePage(tx, slug);
   // Checked before the lock too, so that a request that would fail anyway does not wait for it.
   requireAvailable(unlockedPage, startsAt, at, []);
-  // Bookings of a workspace run one after another. Without the lock, two bookings of the same time could deadlock in
-  // the index of the exclusion constraint.
   await lockWorkspace(tx, unlockedPage.workspaceId, 'Booking page');
   // The page may have changed or been deleted before the lock was acquired, and another page may have its slug.
   const page = await findBookablePage(tx, slug);
   const { id: bookingPageId, workspaceId, title, userId, userName } = page;
   // The slug now belongs to a page of another workspace, which is not locked.
   if (workspaceId !== unlockedPage.workspaceId) throw notFound('Booking page');
+  // The host cannot change while the workspace is locked.
+  await lockCalendar(tx, userId);
   const endsAt = new Date(startsAt.getTime() + page.duration * MINUTE_MS);
   requireAvailable(page, startsAt, at, await listTakenTimes(tx, page, startsAt, endsAt));
   await requireFewUpcoming(tx, page, email, at);
@@ -89,7 +92,7 @@ async function addMeeting(tx: Tx, at: Date, { slug, name, email, starts_at }: Bo
   const contactId = await findOrCreateContact(tx, { workspaceId, name, email, at });
   const token = createToken('lnb_');
   const guest = { contactId, name, email, tokenHash: hashToken(token) };
-  const booking = { workspaceId, bookingPageId, roomId: room.id, ...guest, startsAt, endsAt, at };
+  const booking = { workspaceId, bookingPageId, userId, roomId: room.id, ...guest, startsAt, endsAt, at };
   const id = await insertBooking(tx, booking);
   await recordContactEvent(tx, { workspaceId, type: 'booking', contactId, roomId: null, bookingPageId, at });
   return { id, page, endsAt, roomName: room.name, token };
@@ -119,11 +122,12 @@ function toDisplayName(title: string, name: string): string {
 }
 
 async function insertBooking(tx: Tx, booking: NewBooking): Promise<number> {
-  const { workspaceId, bookingPageId, contactId, roomId, name, email, tokenHash, startsAt, endsAt, at } = booking;
+  const { workspaceId, bookingPageId, userId, contactId, roomId, name, email, tokenHash, startsAt, endsAt, at } =
+    booking;
   const rows = await tx.$queryRaw<{ id: number }[]>`
-    insert into bookings (workspace_id, booking_page_id, contact_id, room_id, name, email, token_hash, starts_at,
-      ends_at, created_at)
-    values (${workspaceId}, ${bookingPageId}, ${contactId}::int, ${roomId}, ${name}, ${email}, ${tokenHash},
+    insert into bookings (workspace_id, booking_page_id, user_id, contact_id, room_id, name, email, token_hash,
+      starts_at, ends_at, created_at)
+    values (${workspaceId}, ${bookingPageId}, ${userId}, ${contactId}::int, ${roomId}, ${name}, ${email}, ${tokenHash},
       ${startsAt}, ${endsAt}, ${at})
     returning id`;
   return onlyRow(rows).id;

@@ -1,4 +1,4 @@
-/** A booking page for its visitors: looked up by its slug, with the times that are already taken. */
+/** A booking page for its visitors: looked up by its slug, with the times at which its host is not free. */
 import { notFound } from '../../core/errors.ts';
 import { isSlug } from '../../core/slugs.ts';
 import { DAY_MS, MINUTE_MS } from '../../core/time.ts';
@@ -29,10 +29,13 @@ export async function findBookablePage(db: Database | Tx, slug: string): Promise
   return page;
 }
 
-/** Lists the times of the page's bookings that overlap the range from `from` to `to`, without cancelled ones. */
+/**
+ * Lists the times of the host's bookings that overlap the range from `from` to `to`, without cancelled ones. The
+ * bookings may be on other pages, also of other workspaces.
+ */
 export async function listTakenTimes(
   db: Database | Tx,
-  { workspaceId, id }: Pick<BookingPageRow, 'workspaceId' | 'id'>,
+  { userId }: Pick<BookingPageRow, 'userId'>,
   from: Date,
   to: Date,
 ): Promise<TakenTime[]> {
@@ -41,8 +44,7 @@ export async function listTakenTimes(
   const earliest = new Date(from.getTime() - MAX_DURATION * MINUTE_MS);
   return db.booking.findMany({
     where: {
-      workspaceId,
-      bookingPageId: id,
+      userId,
       cancelledAt: null,
       startsAt: { gte: earliest, lt: to },
       endsAt: { gt: from },

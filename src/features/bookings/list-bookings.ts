@@ -18,6 +18,7 @@ type BookingRow = {
   ends_at: Date;
   cancelled_at: Date | null;
   created_at: Date;
+  overlaps: boolean;
 };
 
 /**
@@ -39,7 +40,12 @@ export async function listBookings(
   ];
   const rows = await db.$queryRaw<BookingRow[]>`
     select b.id, b.booking_page_id, p.title, c.id as contact_id, b.name, b.email, r.name as room_name, b.starts_at,
-      b.ends_at, b.cancelled_at, b.created_at
+      b.ends_at, b.cancelled_at, b.created_at,
+      b.may_overlap and b.cancelled_at is null and exists (
+        select from bookings o where o.user_id = b.user_id and o.id <> b.id and o.cancelled_at is null
+          and o.starts_at > b.starts_at - make_interval(mins => ${MAX_DURATION}) and o.starts_at < b.ends_at
+          and o.ends_at > b.starts_at
+      ) as overlaps
     from bookings b
     join booking_pages p on p.workspace_id = b.workspace_id and p.id = b.booking_page_id
     left join contacts c on c.workspace_id = b.workspace_id and c.id = b.contact_id
@@ -70,5 +76,6 @@ function toBooking(row: BookingRow): Booking {
     ends_at: toUnixSeconds(row.ends_at),
     cancelled_at: row.cancelled_at === null ? null : toUnixSeconds(row.cancelled_at),
     created_at: toUnixSeconds(row.created_at),
+    overlaps: row.overlaps ? 1 : 0,
   };
 }

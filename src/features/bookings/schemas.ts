@@ -97,6 +97,14 @@ export const Booking = z
     ends_at: unixSeconds,
     cancelled_at: unixSeconds.nullable().describe('Unix timestamp in seconds; null if the booking is not cancelled'),
     created_at: unixSeconds,
+    overlaps: z
+      .int()
+      .min(0)
+      .max(1)
+      .describe(
+        '1 if the host has another meeting at the same time, on a page that passed to them or from before a host had ' +
+          'one calendar. New bookings never overlap',
+      ),
   })
   .meta({ id: 'Booking', description: 'A booked meeting' });
 export type Booking = z.infer<typeof Booking>;

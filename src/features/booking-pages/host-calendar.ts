@@ -1,0 +1,35 @@
+/**
+ * The calendar of a host: the bookings on all their pages, in all workspaces. An exclusion constraint keeps a new
+ * booking from overlapping another one of the calendar.
+ */
+import type { Tx } from '../../db/client.ts';
+import { MAX_DURATION } from './schemas.ts';
+
+/**
+ * Locks the calendar until the transaction ends. Lock the workspace first. Without this lock, two bookings of one time
+ * could deadlock in the index of the constraint.
+ */
+export async function lockCalendar(tx: Tx, userId: number): Promise<void> {
+  await tx.$queryRaw`select id from users where id = ${userId} for no key update`;
+}
+
+/**
+ * Prepares that the bookings of one host in a workspace pass to another one. Where they overlap bookings of the new
+ * host, both stay, since guests rely on them, and the constraint accepts these pairs from now on. Call it with the
+ * calendar of the new host locked.
+ */
+export async function acceptOverlaps(tx: Tx, workspaceId: number, fromUserId: number, toUserId: number): Promise<void> {
+  await tx.$executeRaw`
+    with pairs as (
+      select p.workspace_id, p.id, o.workspace_id as other_workspace_id, o.id as other_id
+      from bookings p
+      join bookings o on o.user_id = ${toUserId} and o.cancelled_at is null
+        and o.starts_at > p.starts_at - make_interval(mins => ${MAX_DURATION}) and o.starts_at < p.ends_at
+        and o.ends_at > p.starts_at
+      where p.workspace_id = ${workspaceId} and p.user_id = ${fromUserId} and p.cancelled_at is null
+    )
+    update bookings set may_overlap = true
+    where (workspace_id, id) in (
+      select workspace_id, id from pairs union select other_workspace_id, other_id from pairs
+    )`;
+}
