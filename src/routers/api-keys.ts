@@ -20,7 +20,7 @@ export const apiKeysRouter = router({
         path: '/api/workspaces/{id}/api-keys',
         tags,
         summary: 'List API keys',
-        description: 'Owner or admin. All keys of the workspace, oldest first, without the secret keys themselves.',
+        description: 'Owner or admin. All keys of the workspace, oldest first, without `full_key`.',
       },
     })
     .output(ApiKeysAnswer)
@@ -54,8 +54,8 @@ export const apiKeysRouter = router({
         tags,
         summary: 'Activate or deactivate an API key',
         description:
-          'Owner or admin; API keys are not accepted. `is_active` sets the state. `toggle: true`, or an empty or no ' +
-          'body, inverts it. 400 for a body with other fields only. 409 if a revoked key would become active.',
+          'Owner or admin; API keys are not accepted. `is_active` sets the state. `toggle: true`, an empty body or ' +
+          'no body inverts it. 400 for a body that has only other fields. 409 if a revoked key would become active.',
       },
     })
     .input(ToggleApiKeyInput)

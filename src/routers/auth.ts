@@ -112,9 +112,9 @@ export const authRouter = router({
         tags,
         summary: 'Delete the account',
         description:
-          'Deletes the user, their Personal workspace, and workspaces without other members. What they created in ' +
-          'other workspaces remains, without an author; their rooms and booking pages there pass to the workspace ' +
-          'owner. 409 if they own a workspace with other members.',
+          'Deletes the user, their Personal workspace, and workspaces without other members. In other workspaces, ' +
+          'their API keys are deleted, their rooms and booking pages pass to the workspace owner, and everything ' +
+          'else that they created remains without an author. 409 if they own a workspace with other members.',
       },
     })
     .output(Ok)
@@ -125,7 +125,7 @@ export const authRouter = router({
     }),
 });
 
-/** For whom passwords of this call are hashed. */
+/** The requester for whom this call hashes passwords. */
 function requesterOf(ctx: Context): Requester {
   return { network: networkOf(ctx.address), signal: ctx.bounds.hungUp };
 }

@@ -57,7 +57,8 @@ export const bookingPagesRouter = router({
         tags,
         summary: 'Update a booking page',
         description:
-          'Owner or admin. Only the fields that are sent change; existing bookings stay. 409 if the slug is taken.',
+          'Owner or admin. Only the fields that are sent change. Existing bookings do not change. 409 if the slug ' +
+          'is taken.',
       },
     })
     .input(UpdatePageInput)
@@ -75,7 +76,7 @@ export const bookingPagesRouter = router({
         tags,
         summary: 'Delete a booking page',
         description:
-          'Owner or admin. The bookings of the page are deleted too; their rooms stay. 409 while the page has ' +
+          'Owner or admin. The bookings of the page are deleted too, but not their rooms. 409 while the page has ' +
           'upcoming bookings that are not cancelled.',
       },
     })

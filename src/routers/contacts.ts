@@ -125,12 +125,12 @@ export const contactsImport = rawOperation({
   tags,
   summary: 'Import contacts from CSV',
   description:
-    'Owner or admin. The file is UTF-8, separated by commas or semicolons, and has at most 10 MiB and 100,000 rows. ' +
-    'The first row names the columns: `email`, and optionally `name`. An existing contact gets the name in the file. ' +
-    'Invalid rows are skipped and listed; a file with more than 1,000 of them is rejected. Rows are written while ' +
-    'the file arrives: rows before an error remain, and the same file can be imported again. 409 while another ' +
-    'import is running in the workspace, 503 while too many imports are running in other workspaces, both with ' +
-    '`Retry-After`.',
+    'Owner or admin. The file is UTF-8, with fields separated by commas or semicolons, and has at most 10 MiB and ' +
+    '100,000 rows. The first row names the columns: `email`, and optionally `name`. An existing contact gets the ' +
+    'name in the file. Invalid rows are skipped and listed; a file with more than 1,000 of them is rejected. Rows ' +
+    'are written in batches while the file arrives. After an error, the batches already written remain, and the ' +
+    'same file can be imported again. 409 while another import is running in the workspace, 503 while too many ' +
+    'imports are running in other workspaces, both with `Retry-After`.',
   access: workspaceMember('admin'),
   request: {
     kind: 'csv',

@@ -31,8 +31,8 @@ export const membersRouter = router({
         summary: 'Remove a member, or leave',
         description:
           'API keys are not accepted. Every member except the owner may leave. The owner may remove anyone else, ' +
-          'admins may remove members. The API keys of that user in the workspace end. Removing somebody else also ' +
-          'revokes the invite link. Emits `member.left`.',
+          'admins may remove members. The API keys of that user in the workspace are revoked. Removing somebody ' +
+          'else also revokes the invite link. Emits `member.left`.',
       },
     })
     .input(MemberInput)

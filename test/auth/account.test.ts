@@ -185,7 +185,7 @@ describe('deleting', () => {
     const before = await dumpTables(app);
     expect(await app.http.delete('/api/auth/me', team.owner.token)).toMatchObject({
       status: 409,
-      body: { code: 'CONFLICT', message: 'Transfer or delete the workspaces you own that have other members first' },
+      body: { code: 'CONFLICT', message: 'First transfer or delete the workspaces you own that have other members' },
     });
     expect(await dumpTables(app)).toEqual(before);
     await team.owner.client.members.changeRole.mutate({ id: team.id, userId: team.member.id, role: 'owner' });

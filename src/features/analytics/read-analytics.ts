@@ -11,9 +11,9 @@ const DAYS_BEFORE_TODAY = 29;
  * Reads the analytics of a workspace in one consistent snapshot: lifetime counts, and timelines of the last 30 UTC days
  * including today, oldest first. Equal counts are ordered by type or id. Throws 404 if the workspace was deleted.
  *
- * It reads no events. Triggers maintain sums by day and type, and by subject, so the cost grows with the age of the
- * workspace in days and not with its activity. `offset 0` prevents PostgreSQL from turning the lookup of a room or page
- * into a join, so that it stops reading the ordered index after five rows.
+ * No events are read. Triggers maintain counters per day and type, and per subject, so the cost grows with the age of
+ * the workspace in days and not with its activity. `offset 0` keeps PostgreSQL from flattening the lateral lookup of a
+ * room or page into a join, so the scan of the ordered index stops after five rows.
  */
 export async function readAnalytics(
   { db, clock }: { db: Tx; clock: Clock },

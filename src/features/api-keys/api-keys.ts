@@ -35,7 +35,7 @@ type KeyRow = {
   creator: { name: string };
 };
 
-/** Lists all keys, oldest first, without the secret keys themselves. */
+/** Lists all keys, oldest first, without `full_key`. */
 export async function listApiKeys({ db }: Db, { workspaceId }: Actor): Promise<ApiKey[]> {
   const rows = await db.apiKey.findMany({
     where: { workspaceId },
@@ -91,8 +91,8 @@ export async function createApiKey(
 }
 
 /**
- * Throws 401 if the session has ended. A change of the password ends sessions before it revokes keys, so it either
- * waits for this lock and then also revokes the new key, or has ended the session.
+ * Throws 401 if the session has ended. A password change with `end_api_keys` ends sessions before it revokes keys: it
+ * either waits for this lock and then revokes the new key too, or it has already ended the session.
  */
 async function lockSession(tx: Tx, sessionId: number): Promise<void> {
   const rows = await tx.$queryRaw<object[]>`select id from sessions where id = ${sessionId} for share`;
@@ -100,9 +100,9 @@ async function lockSession(tx: Tx, sessionId: number): Promise<void> {
 }
 
 /**
- * Activates or deactivates a key: `is_active` sets the state, `toggle: true` or no field inverts it, once for each of
- * several concurrent calls. An inactive key is rejected from its next call on. Throws 403 if the actor is no longer
- * owner or admin, 404, and 409 if a revoked key would become active.
+ * Activates or deactivates a key: `is_active` sets the state, `toggle: true` or no field inverts it. Concurrent calls
+ * each invert it once. The next call with an inactive key is rejected. Throws 403 if the actor is no longer owner or
+ * admin, 404 if the key does not exist, and 409 if a revoked key would become active.
  */
 export async function toggleApiKey(
   { db }: Db,
@@ -111,7 +111,8 @@ export async function toggleApiKey(
 ): Promise<ApiKey> {
   return transact(db, async (tx) => {
     await lockWorkspaceAs(tx, actor, 'admin');
-    // A change of the creator's password revokes keys without locking every workspace, so the key is locked too.
+    // A password change with `end_api_keys` may revoke this key without having locked its workspace, so the key is
+    // locked too.
     const [key] = await tx.$queryRaw<{ is_active: boolean; revoked_at: Date | null }[]>`
       select is_active, revoked_at from api_keys
       where workspace_id = ${actor.workspaceId} and id = ${keyId} for update`;
@@ -123,7 +124,7 @@ export async function toggleApiKey(
   });
 }
 
-/** Deletes a key. Calls with it are rejected from then on. Throws 404. */
+/** Deletes a key. Calls with it are rejected from then on. Throws 404 if it does not exist. */
 export async function deleteApiKey({ db }: Db, { workspaceId }: Actor, { keyId }: ApiKeyInput): Promise<{ ok: true }> {
   const { count } = await transact(db, async (tx) => {
     // `toggleApiKey` reads and then updates the key, so it must not be deleted in between.

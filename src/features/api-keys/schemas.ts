@@ -35,7 +35,9 @@ export type CreateApiKeyInput = z.infer<typeof CreateApiKeyInput>;
 export const ApiKeyInput = z.object({ keyId: id.describe('API key ID') });
 export type ApiKeyInput = z.infer<typeof ApiKeyInput>;
 
-/** Unknown fields are kept to recognize a body that has only such: it must not invert the state. */
+/**
+ * Unknown fields are kept, so that a body with only unknown fields can be rejected instead of inverting the state.
+ */
 export const ToggleApiKeyInput = ApiKeyInput.extend({
   toggle: z.boolean().describe('true: inverts `is_active`; false: no effect').optional(),
   is_active: z.literal([0, 1, false, true]).describe('The new state. Cannot be combined with `toggle`').optional(),

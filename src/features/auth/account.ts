@@ -32,7 +32,7 @@ export async function register(services: Services, input: RegisterInput, request
 /**
  * Changes the fields that are sent. A new password requires the current one, and ends all other sessions; with
  * `end_api_keys` it also revokes the user's API keys. Throws 400 if the current password is missing or wrong, and 401
- * if the account was deleted meanwhile.
+ * if the account has been deleted in the meantime.
  */
 export async function updateMe(
   { db, clock, passwords }: Pick<Services, 'db' | 'clock' | 'passwords'>,
@@ -51,7 +51,7 @@ export async function updateMe(
     data.passwordHash = await passwords.hash(input.password, requester);
   }
   const [user] = await transact(db, async (tx) => {
-    // Every change of a key locks the workspace first.
+    // Every change to an API key locks its workspace first.
     if (input.end_api_keys) await lockWorkspacesWithKeysOf(tx, caller.userId);
     const updated = await tx.user.updateManyAndReturn({ where: { id: caller.userId }, data });
     // Runs after the update, which waits for transactions that are starting a session with the old password.
@@ -75,15 +75,15 @@ async function revokeKeysOf(tx: Tx, userId: number, revokedAt: Date): Promise<vo
 }
 
 /**
- * Deletes the user, their Personal workspace and every workspace without other members. In other workspaces, what they
- * created remains without an author, and their rooms and booking pages pass to the owner. Throws 409 if they own a
- * workspace with other members.
+ * Deletes the user, their Personal workspace and every workspace without other members. In other workspaces, their API
+ * keys are deleted, their rooms and booking pages pass to the owner, and everything else that they created remains
+ * without an author. Throws 409 if they own a workspace with other members.
  */
 export async function deleteMe({ db, clock }: Services, caller: Caller): Promise<{ ok: true }> {
   try {
     const remove = () =>
       transact(db, async (tx) => {
-        // Every change of a member locks the workspace first, so nobody can join or leave meanwhile.
+        // Every change to the members locks the workspace first, so nobody can join or leave in the meantime.
         const workspaces = await tx.$queryRaw<{ id: number; name: string; owner_id: number }[]>`
         select id, name, owner_id from workspaces
         where id in (select workspace_id from members where user_id = ${caller.userId})
@@ -108,5 +108,5 @@ export async function deleteMe({ db, clock }: Services, caller: Caller): Promise
 }
 
 function ownsSharedWorkspace(): AppError {
-  return conflict('Transfer or delete the workspaces you own that have other members first');
+  return conflict('First transfer or delete the workspaces you own that have other members');
 }

@@ -20,8 +20,8 @@ const newPassword = z
 /** Any text. The maximum length limits the cost of hashing it. */
 const givenPassword = z
   .string()
-  .max(MAX_PASSWORD_LENGTH, { error: `password must have at most ${MAX_PASSWORD_LENGTH} characters` })
-  .describe('The current password')
+  .max(MAX_PASSWORD_LENGTH)
+  .describe('The password of the account')
   .meta({ example: 'correct horse battery staple' });
 
 export const User = z
@@ -44,7 +44,7 @@ export const UpdateMeInput = z
     current_password: givenPassword.describe('Required to set a new password').optional(),
     end_api_keys: z
       .boolean()
-      .describe('true: the new password also revokes all API keys that the user created, in every workspace')
+      .describe('true: setting the new password also revokes all API keys that the user created, in every workspace')
       .optional(),
   })
   .refine(({ password, end_api_keys }) => password !== undefined || end_api_keys !== true, {

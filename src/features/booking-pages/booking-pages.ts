@@ -55,8 +55,8 @@ function write<Result>({ db }: Db, actor: Actor, work: (tx: Tx) => Promise<Resul
 }
 
 /**
- * Inserts the page with the requested slug, or else with the first free one. Returns undefined if the requested slug is
- * taken.
+ * Inserts the page with the requested slug; returns undefined if it is taken. If no slug is requested, uses the first
+ * free one.
  */
 async function insertPage(
   tx: Tx,
@@ -82,7 +82,10 @@ function slugTaken() {
   return conflict('Slug is already taken');
 }
 
-/** Updates the fields that are sent; existing bookings stay. Throws 404, and 409 if another page has the slug. */
+/**
+ * Updates the fields that are sent. Existing bookings do not change. Throws 403, 404, and 409 if another page has the
+ * slug.
+ */
 export async function updateBookingPage(
   services: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
@@ -117,8 +120,8 @@ export async function updateBookingPage(
 }
 
 /**
- * Deletes a page with its past and cancelled bookings. Their rooms stay. Throws 404, and 409 if the page has upcoming
- * bookings: guests rely on them.
+ * Deletes a page with its past and cancelled bookings, but not their rooms. Throws 403, 404, and 409 if the page has
+ * upcoming bookings: guests rely on them.
  */
 export function deleteBookingPage(
   services: Pick<Services, 'db' | 'clock'>,

@@ -8,7 +8,10 @@ export const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday',
 
 const MAX_INTERVALS = 50;
 
-/** A name of the IANA database. Node also accepts fixed offsets such as +01:00, which ignore daylight saving time. */
+/**
+ * A name in the IANA time zone database. Node also accepts fixed offsets such as +01:00, which ignore daylight saving
+ * time.
+ */
 const ZONE_NAME = /^[A-Za-z][\w+/-]{0,63}$/;
 
 const timeZone = z

@@ -35,7 +35,7 @@ type OffsetPeriod = { start: number; end: number; offset: number };
 /** A period in which one interval of one local day is open. `opensAt`, its local start, identifies the interval. */
 type Opening = { start: number; end: number; opensAt: number };
 
-/** The longest range of a request, 62 days, plus a margin for changes of the offset or the date line. */
+/** Limits the work of a call. A request may ask for 62 days; the rest is a margin. */
 const MAX_WINDOW = 64 * DAY_MS;
 
 /** An opening lies within one local day, which lasts at most 48 hours, even if the zone crosses the date line. */
@@ -87,7 +87,7 @@ function* availableSlots(
   }
 }
 
-/** Returns the openings between `start` and `end` in ascending order; those that cross a limit are shortened. */
+/** Returns the openings in the UTC days from that of `start` to that of `end`, clipped to them, in ascending order. */
 function findOpenings({ time_zone, hours }: OpeningHours, start: number, end: number): Opening[] {
   const week = weekdays.map((weekday) =>
     hours
@@ -113,7 +113,7 @@ function findOpenings({ time_zone, hours }: OpeningHours, start: number, end: nu
         };
         if (opening.start >= opening.end) continue;
         const last = openings.at(-1);
-        // A change of the offset while the page is open does not split the opening.
+        // An offset change while the page is open does not split the opening.
         if (last?.opensAt === opensAt && last.end === opening.start) last.end = opening.end;
         else openings.push(opening);
       }
@@ -172,7 +172,9 @@ function startOfDay(time: number): number {
   return Math.floor(time / DAY_MS) * DAY_MS;
 }
 
-/** Whether `startsAt` is the start of an available slot, as `findAvailableTimes` returns. False for an invalid date. */
+/**
+ * Whether `startsAt` is the start of an available slot, as returned by `findAvailableTimes`. False for an invalid date.
+ */
 export function isAvailable(availability: Availability, startsAt: Date): boolean {
   const start = startsAt.getTime();
   return !availableSlots(availability, start, start + 1).next().done;

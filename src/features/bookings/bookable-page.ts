@@ -39,8 +39,8 @@ export async function listTakenTimes(
   from: Date,
   to: Date,
 ): Promise<TakenTime[]> {
-  // The index is by start: a booking that starts before `earliest` has ended by `from`, because of the maximum
-  // duration.
+  // The index is on `starts_at`, so this bounds the scan: because of the maximum duration, a booking that starts before
+  // `earliest` has ended by `from`.
   const earliest = new Date(from.getTime() - MAX_DURATION * MINUTE_MS);
   return db.booking.findMany({
     where: {

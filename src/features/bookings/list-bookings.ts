@@ -55,10 +55,11 @@ export async function listBookings(
   return rows.map(toBooking);
 }
 
-/** Selects bookings that start at or after `from`, or without it those that have not ended. */
+/** Selects the bookings that start at or after `from`; without `from`, those that have not ended. */
 function lowerBound(from: number | undefined, now: Date): Prisma.Sql {
   if (from !== undefined) return Prisma.sql`b.starts_at >= ${fromUnixSeconds(from)}`;
-  // The index is by start: a booking that started before `earliest` has ended, because none lasts longer.
+  // The index is on `starts_at`, so this bounds the scan: a booking that started at or before `earliest` has ended,
+  // because none lasts longer.
   const earliest = new Date(now.getTime() - MAX_DURATION * MINUTE_MS);
   return Prisma.sql`b.starts_at > ${earliest} and b.ends_at > ${now}`;
 }

@@ -41,12 +41,12 @@ type CsvRecord = string[] & { line: number };
 type Columns = { name: number; email: number };
 
 /**
- * Parses the contacts of a CSV file. The file is UTF-8, with or without a byte order mark, and separated by commas or
- * semicolons. The first row names the columns, in any order: `email` or `E-mail`, and optionally `name` or `Full name`.
- * If a column occurs twice, the first one counts. Other columns and blank rows are ignored.
+ * Parses the contacts of a CSV file. The file is UTF-8, with or without a byte order mark. Its fields are separated by
+ * commas or semicolons. The first row names the columns, in any order: `email` or `E-mail`, and optionally `name` or
+ * `Full name`. If a column occurs twice, the first one is used. Other columns and blank rows are ignored.
  *
- * Names are trimmed and have at most 100 characters. The default is the part of the email address before the @. Email
- * addresses are validated and converted to lower case. An address may occur several times.
+ * Names are trimmed and have at most 100 characters. A missing or blank name becomes the part of the email address
+ * before the @. Email addresses are validated and converted to lower case. An address may occur several times.
  *
  * An invalid row yields its problem, and parsing continues. Throws 400 with an empty `path` if the header has no email
  * column or is not UTF-8, if a record has more than 1 MiB or 1000 columns, and if a quote is not closed; some rows
@@ -141,7 +141,7 @@ async function* readRecords(pieces: AsyncIterable<Buffer>, delimiter: Delimiter)
     },
   });
   try {
-    // The iteration throws the error that the callback gets.
+    // The iteration also throws the error that the callback receives, so the callback can ignore it.
     yield* pipeline(Readable.from(pieces), parser, () => {});
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;

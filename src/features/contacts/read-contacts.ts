@@ -37,7 +37,7 @@ export async function listContacts(
     pattern === null
       ? Prisma.sql`workspace_id = ${workspaceId}`
       : Prisma.sql`workspace_id = ${workspaceId} and (name ilike ${pattern} or email ilike ${pattern})`;
-  // Without a search, the sums per day are added up instead of counting all contacts.
+  // Without a search, adds up the daily counters instead of counting all contacts.
   const total =
     pattern === null
       ? Prisma.sql`select coalesce(sum(count), 0)::int from contact_days where workspace_id = ${workspaceId}`

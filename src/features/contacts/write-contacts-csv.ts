@@ -19,6 +19,6 @@ export async function* writeContactsCsv(rows: AsyncIterable<ContactCsvRow>): Asy
     quote_record_delimiter: true,
     cast: { string: escapeFormula },
   });
-  // The iteration throws the error that the callback gets.
+  // The iteration also throws the error that the callback receives, so the callback can ignore it.
   yield* pipeline(Readable.from(rows), csv, () => {});
 }

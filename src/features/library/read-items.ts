@@ -24,7 +24,8 @@ type ItemRow = {
 };
 
 /**
- * The public fields of the items in `i`. Subqueries read the uploader and the labels, for the rows of the page only.
+ * The public fields of the rows that the query aliases as `i`. Subqueries read the uploader and the labels, for the
+ * rows of the page only.
  */
 const itemColumns = Prisma.sql`
   i.id, i.workspace_id, i.uploaded_by, (select u.name from users u where u.id = i.uploaded_by) as uploaded_by_name,

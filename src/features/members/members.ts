@@ -1,6 +1,6 @@
 /**
- * Changing roles and removing members. A workspace always has exactly one owner: every change of a member locks the
- * workspace first and reads both roles after acquiring the lock, so concurrent changes cannot break this rule.
+ * Changing roles and removing members. A workspace always has exactly one owner: every change to a membership locks
+ * the workspace first and reads both roles after acquiring the lock, so concurrent changes cannot break this rule.
  */
 import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';

@@ -67,9 +67,9 @@ async function requireAllowedUrl({ addressGuard }: Pick<Services, 'addressGuard'
 }
 
 /**
- * Updates the fields that are sent. `toggle: true` inverts `is_active`, once for each of several concurrent calls.
- * Activating resets the failures and `disabled_reason`; deactivating cancels all pending messages, and a change of the
- * events those of the removed ones. After a change of the URL, pending messages go to the new one. Throws the same
+ * Updates the fields that are sent. `toggle: true` inverts `is_active`; concurrent calls each invert it once.
+ * Activating resets the failures and `disabled_reason`. Deactivating cancels all pending messages; removing events
+ * cancels the pending messages of those events. If the URL changes, pending messages go to the new one. Throws the same
  * errors as `createWebhook`, and 404 for an unknown webhook.
  */
 export async function updateWebhook(

@@ -55,6 +55,11 @@ export const authRows: Rows = {
         message: 'current_password is wrong',
         path: 'current_password',
       },
+      {
+        input: { password: 'another password', current_password: 'x'.repeat(201) },
+        message: 'current_password must have at most 200 characters',
+        path: 'current_password',
+      },
       { input: { end_api_keys: true }, message: 'end_api_keys requires a new password', path: 'end_api_keys' },
       {
         input: { password: 'another password', current_password: PASSWORD, end_api_keys: 1 },
@@ -76,7 +81,7 @@ export const authRows: Rows = {
     caller: (world) => world.addUser('Solo'),
     conflict: {
       input: () => ({}),
-      message: 'Transfer or delete the workspaces you own that have other members first',
+      message: 'First transfer or delete the workspaces you own that have other members',
     },
   },
 };
