@@ -1,4 +1,7 @@
-/** Every operation of the API: the procedures, and the raw operations, whose bodies are not JSON. */
+/**
+ * Every operation of the API: the procedures, which take and return JSON, and the raw operations, which handle the
+ * other bodies.
+ */
 import { router } from '../trpc/procedures.ts';
 import type { RawOperation } from '../trpc/raw-operation.ts';
 import { analyticsRouter } from './analytics.ts';

@@ -74,7 +74,7 @@ export const connectionsRouter = router({
         description:
           'Owner only; API keys are not accepted. vonage and livekit require `credentials`; for generic the service ' +
           'creates a new `secret`, which is returned only here. Callbacks signed with the previous credentials are ' +
-          'accepted for another 24 hours; even older credentials stop working at once. `ingest_url` stays the same.',
+          'accepted for another 24 hours; older credentials stop working at once. `ingest_url` does not change.',
       },
     })
     .input(RotateConnectionInput)
@@ -107,8 +107,8 @@ export const connectionsRouter = router({
         tags,
         summary: 'Delete a connection',
         description:
-          'Owner only; API keys are not accepted. Its `ingest_url` returns 404 afterwards. Participants and ' +
-          'recordings that it reported remain.',
+          'Owner only; API keys are not accepted. The `ingest_url` of the connection returns 404 afterwards. ' +
+          'Participants and recordings that the provider reported remain.',
       },
     })
     .input(ConnectionInput)
@@ -135,7 +135,8 @@ const connectionOfCallback: RawAccess<FoundConnection> = {
   async admit({ context, params }) {
     const connection = await findConnection(context.services, params.connectionId ?? '');
     if (connection !== null) return connection;
-    // Callbacks of known connections do not count, because a provider sends many of them from few addresses.
+    // Callbacks of known connections count only if they are rejected with 401, because a provider sends many from few
+    // addresses.
     await limitNetwork(context);
     throw notFound('Connection');
   },
@@ -152,7 +153,7 @@ export const providerCallback = rawOperation({
     'webhook-signature': SIGNATURE_HEADER,
   },
   tags,
-  summary: 'Receive a callback of a meeting provider',
+  summary: 'Receive a callback from a meeting provider',
   description:
     'For meeting providers. Accepts a body of at most 1 MiB with any content type, signed by the provider of the ' +
     'connection. The schema shown here is that of `generic`. 200 means that the callback is stored; sending it again ' +

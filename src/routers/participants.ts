@@ -48,8 +48,8 @@ export const participantsRouter = router({
         summary: 'Send a heartbeat',
         description:
           'Requires the `token` that joining returned. Send a heartbeat about once a minute: after five minutes ' +
-          'without one (by default) a participant counts as gone. Returns the status, so a waiting participant ' +
-          'learns whether they were admitted or refused.',
+          'without one (by default) a participant gets the status `left`. Returns the status, so a waiting ' +
+          'participant learns whether they were admitted or refused.',
       },
     })
     .output(PresenceAnswer)

@@ -74,7 +74,8 @@ export const recordingsRouter = router({
         summary: 'Start a recording',
         description:
           'The room must belong to the caller; their role in its workspace does not matter. Upload the file with ' +
-          '`upload_token`. 409 if a recording is already running in the room. Emits `recording.started`.',
+          '`upload_token`. 409 if a recording is already running in the room, or if the room already has a ' +
+          'recording with this `archive_id`. Emits `recording.started`.',
       },
     })
     .input(StartRecordingInput)
@@ -130,9 +131,9 @@ export const recordingsRouter = router({
         tags,
         summary: 'Stop a recording from within the room',
         description:
-          'For participants who have joined, with their `token`. Stops any recording that is running in the room. ' +
-          '404 if the recording is not running, except for the participant who started it: stopping it again changes ' +
-          'nothing.',
+          'For participants who have joined, with their `token`. Stops the recording if it is running in the room, ' +
+          'whoever started it. 404 if it is not running, except for the participant who started it: stopping it ' +
+          'again changes nothing.',
       },
     })
     .input(RecordingInput)

@@ -93,8 +93,8 @@ export const workspacesRouter = router({
         tags,
         summary: 'Get the invite link',
         description:
-          'Owner or admin; API keys are not accepted. Returns the same link until it is revoked, or a member is ' +
-          'removed by another.',
+          'Owner or admin; API keys are not accepted. Returns the same link until it is revoked or a member is ' +
+          'removed by another member.',
       },
     })
     .output(Invite)

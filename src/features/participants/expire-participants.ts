@@ -1,4 +1,4 @@
-/** Expires participants who have gone without calling the leave operation. */
+/** Expires participants who disappeared without calling the leave operation. */
 
 import { lockWorkspaceIfExists } from '../../auth/workspace-lock.ts';
 import { HOUR_MS, SECOND_MS } from '../../core/time.ts';
@@ -23,9 +23,9 @@ const PROVIDER_TIMEOUT_MS = 24 * HOUR_MS;
 
 /**
  * Moves waiting and joined participants to `left` if they have not been seen for too long: `participantTimeoutSeconds`
- * for those who send heartbeats, a day for those whom a provider reported. Their `left_at` is the time of their last
- * heartbeat. Emits `room.left` once for those who had joined, even if several servers do this at the same time. A
- * workspace that fails is logged and skipped. Returns how many participants expired.
+ * for those who send heartbeats, a day for those whom a provider reported. Their `left_at` is when they were last seen.
+ * Emits `room.left` once for each who had joined, even if several servers do this at the same time. A workspace that
+ * fails is logged and skipped. Returns how many participants expired.
  */
 export async function expireParticipants(services: Needs): Promise<number> {
   const { db, clock, log } = services;

@@ -18,7 +18,7 @@ import {
   toParticipantRecord,
 } from './participant-record.ts';
 
-/** The provider's id of one visit, which is unique in the meeting. `meeting` is how the provider names that. */
+/** The provider's id of one visit, unique within the meeting. `meeting` is the provider's name or id of the meeting. */
 export type ProviderReference = { connectionId: number; meeting: string; participantReference: string };
 
 export type NewParticipant = {
@@ -36,7 +36,8 @@ export type NewParticipant = {
 
 /**
  * Adds a participant with status `waiting` and emits nothing. Returns the id. Throws a foreign key violation if the
- * room or the user has been deleted, and a unique violation if the provider's reference is known.
+ * room or the user has been deleted, and a unique violation if a participant with the provider's reference already
+ * exists.
  */
 export async function addParticipant(tx: Tx, at: Date, { reference, ...participant }: NewParticipant): Promise<number> {
   const data = { ...participant, ...reference, status: 'waiting', createdAt: at, lastSeenAt: at };
@@ -55,7 +56,7 @@ export function toLeftEvent(participant: ParticipantRecord, leftAt: Date): NewEv
 
 function toEventData({ joinedAt, ...participant }: ParticipantRecord) {
   // Guaranteed by the constraint participants_joined_check.
-  if (joinedAt === null) throw new Error(`Participant ${participant.id} has no time of joining`);
+  if (joinedAt === null) throw new Error(`Participant ${participant.id} has no joined_at`);
   return {
     workspace_id: participant.workspaceId,
     room_id: participant.roomId,

@@ -15,7 +15,7 @@ export type ParticipantRecord = ParticipantKey & {
   createdAt: Date;
   joinedAt: Date | null;
   leftAt: Date | null;
-  /** The last heartbeat; never before `joinedAt`. */
+  /** The last heartbeat, or the time of creation or joining if that is later. */
   lastSeenAt: Date;
 };
 

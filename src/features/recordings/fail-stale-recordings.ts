@@ -10,8 +10,8 @@ const NO_FILE = 'The file was never uploaded';
 
 /**
  * Marks as failed all recordings with the status `started` that have not been updated for `recordingTimeoutHours`.
- * Those that are `uploaded` stay: their file exists, perhaps only in the customer's own storage. Returns how many it
- * marked. Concurrent calls are safe.
+ * Recordings with the status `uploaded` are left unchanged: their file exists, perhaps only in the customer's own
+ * storage. Returns how many it marked. Concurrent calls are safe.
  */
 export async function failStaleRecordings({
   db,

@@ -1,6 +1,6 @@
 /**
  * Which recordings were deleted. Providers report on a recording for days: a late callback must not recreate it and
- * copy its file again. Triggers of the database remember each deletion.
+ * copy its file again. Database triggers record each deletion.
  */
 import { DAY_MS } from '../../core/time.ts';
 import { retryDeadlocks, type Tx } from '../../db/client.ts';
@@ -17,15 +17,15 @@ const PRUNE_BATCH = 1_000;
 type ReportedArchive = { workspaceId: number; archiveId: string; roomName: string | null };
 
 /**
- * Whether the recording was deleted. A provider that names no room has archive ids that are unique everywhere. Call it
- * with the workspace locked.
+ * Whether the recording was deleted. The archive ids of a provider that names no room are unique everywhere. Call this
+ * function with the workspace locked.
  */
 export async function isDeleted(tx: Tx, { workspaceId, archiveId, roomName }: ReportedArchive): Promise<boolean> {
   const room = roomName === null ? {} : { roomName };
   return (await tx.recordingDeletion.count({ where: { workspaceId, archiveId, ...room } })) > 0;
 }
 
-/** Forgets a deletion, because a user has started a recording with the same archive id again. */
+/** Removes the record of a deletion, because a user has started a recording with the same archive id again. */
 export async function forgetDeletion(
   tx: Tx,
   { workspaceId, roomId, archiveId }: { workspaceId: number; roomId: number; archiveId: string },
@@ -35,7 +35,7 @@ export async function forgetDeletion(
       and room_name = (select name from rooms where workspace_id = ${workspaceId} and id = ${roomId})`;
 }
 
-/** Forgets the deletions that are older than 90 days. */
+/** Removes the records of deletions that are older than 90 days. */
 export async function pruneDeletions({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
   const until = new Date(clock.now().getTime() - RETENTION_MS);
   for (;;) {

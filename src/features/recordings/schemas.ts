@@ -22,8 +22,8 @@ export const Recording = z
     status: z
       .enum(recordingStatuses)
       .describe(
-        '`uploaded`: the file is at the provider or in your own storage. It becomes `available` when it is copied ' +
-          'here; a file that only your own storage has stays `uploaded`',
+        '`uploaded`: the file is at the provider or in your own storage. The recording becomes `available` when the ' +
+          'service has copied the file; it stays `uploaded` if the file is only in your own storage',
       ),
     failure_reason: z
       .string()

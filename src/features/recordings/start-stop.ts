@@ -150,9 +150,9 @@ async function stopRecording(
 }
 
 /**
- * Stops any recording that is running in the participant's room, whoever started it. Throws 403 "Only participants who
- * have joined can record", and 404. A recording that is not running is also 404 unless the participant started it,
- * because participants cannot see earlier recordings of the room.
+ * Stops a recording that is running in the participant's room, whoever started it. Throws 403 "Only participants who
+ * have joined can record", and 404 "Recording not found", also for a recording that is not running unless the
+ * participant started it, because participants cannot see earlier recordings of the room.
  */
 export function stopRecordingByParticipant(
   { db, clock }: Needs,

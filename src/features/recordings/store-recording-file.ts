@@ -25,11 +25,11 @@ export function requireUnfinished(status: RecordingStatus): void {
 }
 
 /**
- * Stores the file of a recording, which becomes available, and emits `recording.completed`. Of several concurrent
+ * Stores the file of a recording, makes the recording available and emits `recording.completed`. Of several concurrent
  * calls, one succeeds. A failure leaves no object behind.
  *
  * Throws 400 "Only MP4 files are supported", "File is larger than ...", "File is empty" or "File is required"; 404
- * "Recording not found" if it is deleted meanwhile; 409 "The recording already has a file" or "The recording has
+ * "Recording not found" if it has been deleted; 409 "The recording already has a file" or "The recording has
  * failed"; 500 "Upload failed: storage service unavailable"; and the errors of the file's stream.
  */
 export function storeRecordingFile(

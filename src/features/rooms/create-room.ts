@@ -42,7 +42,7 @@ export async function createRoom(
   });
 }
 
-/** The workspace of a room whose input names none: that of the API key, or else the Personal workspace. */
+/** The workspace of a room that is created without `workspace_id`: that of the API key, or else Personal. */
 async function findDefaultWorkspace(tx: Tx, { userId, credential }: Caller): Promise<number> {
   if (credential.kind === 'key') return credential.workspaceId;
   const personal = await tx.workspace.findFirst({
@@ -70,8 +70,8 @@ async function requireWorkspaceAccess(tx: Tx, { userId, credential }: Caller, wo
 
 /**
  * Adds a room that belongs to `creator` and emits `room.created`. Call it with the workspace locked; it does not check
- * the role of the creator. Without a name, the room gets one from `suggest`; if that has been taken meanwhile, another
- * one. Throws 409 if the requested name is taken or another room of the workspace has the session id.
+ * the role of the creator. Without a name, the room gets one from `suggest`, or another one if that has just been
+ * taken. Throws 409 if the requested name is taken or another room of the workspace has the session id.
  */
 export async function addRoom(
   tx: Tx,

@@ -24,7 +24,7 @@ export const Room = z
     session_id: z
       .string()
       .nullable()
-      .describe('ID of the room at the meeting provider; null if it is the name of the room'),
+      .describe('ID of the room at the meeting provider; null if the provider uses the name of the room'),
   })
   .meta({ id: 'Room', description: 'A meeting room' });
 export type Room = z.infer<typeof Room>;

@@ -20,7 +20,7 @@ function generate(createName: () => string): string[] {
   return Array.from({ length: CANDIDATES }, createName);
 }
 
-/** About 75,000 combinations. */
+/** About 80,000 combinations. */
 function twoWords(): string {
   return `${pick(adjectives)}-${pick(nouns)}`;
 }
@@ -29,7 +29,7 @@ function pick(words: readonly string[]): string {
   return words[randomInt(words.length)] ?? '';
 }
 
-/** About 75 billion combinations. */
+/** About 80 billion combinations. */
 function twoWordsAndNumber(): string {
   return `${twoWords()}-${randomInt(1_000, 1_000_000)}`;
 }

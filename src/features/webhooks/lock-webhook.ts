@@ -1,6 +1,6 @@
 /**
- * Checks that the operations on one webhook share: that it exists, that the caller may change it, that it is active,
- * and that it subscribes to an event.
+ * The checks shared by the operations on one webhook: it exists, the caller may change it, it is active, and it
+ * subscribes to an event.
  */
 import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
@@ -16,7 +16,7 @@ export type LockedWebhook = {
 
 /**
  * Locks the rows of the workspace and the webhook until the transaction ends. Throws 403 if the role is below admin,
- * and 404.
+ * and 404 if the webhook does not exist.
  */
 export async function lockWebhook(tx: Tx, actor: Actor, webhookId: number): Promise<LockedWebhook> {
   await lockWorkspaceAs(tx, actor, 'admin');

@@ -81,7 +81,9 @@ export const WebhookDelivery = z
     sequence,
     payload: z.string().describe('The body that was sent, as JSON text'),
     response_status: z.int().min(0).describe('HTTP status of the response; 0 if there was no response'),
-    response_body: z.string().describe('Body of the response, cut at 10 kB; if there was no response, the reason'),
+    response_body: z
+      .string()
+      .describe('Body of the response, truncated to 10 kB; if there was no response, the reason'),
     success: flag.describe('1 if the response status was 2xx, else 0'),
     duration_ms: z.int().min(0).describe('Duration of the attempt in milliseconds'),
     created_at: unixSeconds,
@@ -131,8 +133,8 @@ const webhookUrl = requiredText(MAX_URL_LENGTH, 'url is required')
   )
   .meta({ example: 'https://example.com/hooks/lynxroom' });
 
-// Any entry passes at first, so that a body with many invalid entries is refused for its length, and not entry by
-// entry. The cast gives clients the type of an entry, which the next schema checks.
+// Accepts any entry at first, so that a list that is too long is rejected with one error for its length, not with one
+// error per entry. The cast gives clients the type of an entry, which the next schema checks.
 const anyEvent = z.unknown() as z.ZodType<EventType, EventType>;
 
 const subscribedEvents = z

@@ -1,4 +1,7 @@
-/** The invite link of a workspace. Its token stays the same until it is revoked or a member is removed by another. */
+/**
+ * The invite link of a workspace. Its token stays the same until the link is revoked or a member is removed by another
+ * member.
+ */
 import type { Actor, Caller } from '../../auth/identify.ts';
 import { createLinkToken, isLinkToken } from '../../auth/tokens.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';

@@ -47,7 +47,7 @@ export type GenericCredentials = z.infer<typeof GenericCredentials>;
 
 const occurrence = {
   occurred_at: integerBetween(EARLIEST_SECONDS, LATEST_SECONDS).describe(
-    'When it happened, Unix timestamp in seconds; a time in the future counts as now',
+    'When it happened, Unix timestamp in seconds; a time in the future is treated as now',
   ),
   room: providerId('room').describe('Name of the room').meta({ example: 'amber-falcon' }),
 };
@@ -72,7 +72,7 @@ const url = z.string().transform((text, context) => {
 export const ParticipantJoined = eventSchema('participant.joined', {
   participant: z.object({
     id: participantId,
-    name: z.string().nullish().describe('Name of the participant; cut at 100 characters'),
+    name: z.string().nullish().describe('Name of the participant; truncated to 100 characters'),
     email: z.string().nullish().describe('Matches the participant to a contact; ignored if it is not an email address'),
     token: z
       .string()
@@ -88,7 +88,7 @@ export const ParticipantLeft = eventSchema('participant.left', { participant: z.
 export const RecordingStarted = eventSchema('recording.started', {
   recording: z.object({
     id: recordingId,
-    title: z.string().nullish().describe('Title of the recording; cut at 200 characters'),
+    title: z.string().nullish().describe('Title of the recording; truncated to 200 characters'),
   }),
 });
 
@@ -120,7 +120,7 @@ export const RecordingAvailable = eventSchema('recording.available', {
 export const RecordingFailed = eventSchema('recording.failed', {
   recording: z.object({
     id: recordingId,
-    reason: z.string().nullish().describe('Why the recording failed; cut at 500 characters'),
+    reason: z.string().nullish().describe('Why the recording failed; truncated to 500 characters'),
   }),
 });
 

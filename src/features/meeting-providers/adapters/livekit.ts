@@ -34,7 +34,7 @@ export type LivekitCredentials = z.infer<typeof LivekitCredentials>;
 const CLOCK_TOLERANCE_SECONDS = 10;
 /**
  * How far ahead `exp` may be. It must be well below the week for which callbacks are stored: a token that outlives its
- * stored callback could be used to repeat it.
+ * stored callback could be used to replay it.
  */
 const MAX_LIFETIME_SECONDS = HOUR_MS / SECOND_MS;
 const NS_PER_MS = 1_000_000n;
@@ -82,7 +82,9 @@ async function verify(callback: Callback, { api_key, api_secret }: LivekitCreden
   assertBodyDigest(claims.sha256, sha256(callback.body, 'base64'));
 }
 
-/** The SDK accepts both spellings of fields and enums, and 64-bit integers as strings. */
+/**
+ * The SDK accepts field names in camelCase and snake_case, enums as names and numbers, and 64-bit integers as strings.
+ */
 function decode(json: unknown): WebhookEvent {
   try {
     return WebhookEvent.fromJsonString(JSON.stringify(json), { ignoreUnknownFields: true });

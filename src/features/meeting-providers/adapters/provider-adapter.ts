@@ -9,8 +9,8 @@ export type Callback = { headers: Readonly<Record<string, string | string[] | un
 
 /**
  * The content of a callback with a valid signature. `dedupeKey` (1 to 200 characters) is the same each time the
- * provider sends the same callback. `events` is empty for a callback that has nothing to do with participants or
- * recordings. It is accepted anyway, because the provider would otherwise retry it.
+ * provider sends the same callback. `events` is empty for a callback that reports nothing the service uses. Such a
+ * callback is accepted anyway, because the provider would otherwise retry it.
  */
 export type VerifiedCallback = { dedupeKey: string; events: ProviderEvent[] };
 

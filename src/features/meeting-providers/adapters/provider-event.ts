@@ -17,9 +17,10 @@ type Measures = { duration: number | null; size: number | null };
 
 /**
  * One thing that happened in a meeting. Events may arrive late, more than once and in any order. `at` is when it
- * happened, with the precision that the provider reports. It is never in the future. If the provider's time is missing
- * or implausible, it is the time of arrival. Ids are as sent, trimmed (1 to 200 characters). Texts that people wrote
- * are cleaned and cut: names at 100 characters, titles at 200, reasons at 500.
+ * happened, with the precision that the provider reports, and is never in the future. If the provider's time is missing
+ * or implausible, `at` is when the callback was sent or, if that is unknown, when it arrived. Ids are trimmed and
+ * otherwise unchanged (1 to 200 characters). Text that people wrote is cleaned and truncated: names to 100 characters,
+ * titles to 200, reasons to 500.
  */
 export type ProviderEvent =
   | {

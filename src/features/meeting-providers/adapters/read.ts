@@ -1,7 +1,7 @@
 /**
- * Reads what a callback contains: headers, JSON, shapes and single values. Ids must match exactly, so a bad id is
- * refused. Texts that people wrote are cleaned instead of refused: the provider cannot correct them, and a join must
- * not be lost because of a name.
+ * Reads what a callback contains: headers, JSON, shapes and single values. Ids must match exactly, so an invalid id is
+ * rejected. Text that people wrote is cleaned instead of rejected: the provider cannot correct it, and a join must not
+ * be lost because of a name.
  */
 import { z } from 'zod';
 import { email, MAX_NAME_LENGTH, requiredText, toBadRequest } from '../../../core/validation.ts';
@@ -28,7 +28,7 @@ const CustomData = z.object({
 });
 type CustomData = z.output<typeof CustomData>;
 
-/** Returns a header by its lower-case name; undefined if it is missing, empty or sent more than once. */
+/** Returns a header by its lower-case name; undefined if it is missing or empty. */
 export function readHeader({ headers }: Callback, name: Lowercase<string>): string | undefined {
   const value = headers[name];
   return typeof value === 'string' && value !== '' ? value : undefined;
@@ -76,7 +76,8 @@ export function readCustomData(text: string): CustomData | null {
 }
 
 /**
- * The schema of a provider's id. A bad id is refused, because cleaning or cutting could make two different ids equal.
+ * The schema of a provider's id. An invalid id is rejected, because cleaning or truncating could make two different ids
+ * equal.
  */
 export function providerId(field: string) {
   return requiredText(MAX_ID_LENGTH, `${field} is required`);
@@ -94,8 +95,8 @@ function cleanLine(value: unknown, max: number): string | null {
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim();
   // A code point has at most two code units, so this much of a long text is enough.
-  const cut = [...line.slice(0, 2 * max)].slice(0, max).join('').trimEnd();
-  return cut || null;
+  const truncated = [...line.slice(0, 2 * max)].slice(0, max).join('').trimEnd();
+  return truncated || null;
 }
 
 export function cleanTitle(value: unknown): string | null {
@@ -111,7 +112,7 @@ export function cleanEmail(value: unknown): string | null {
   return email.safeParse(value).data ?? null;
 }
 
-/** Visible ASCII, unchanged; null for any other value, because a token that is cleaned becomes another token. */
+/** At most 200 visible ASCII characters, unchanged; null for any other value: cleaning would make another token. */
 export function cleanToken(value: unknown): string | null {
   return typeof value === 'string' && value.length <= MAX_TOKEN_LENGTH && /^[\x21-\x7e]+$/.test(value) ? value : null;
 }

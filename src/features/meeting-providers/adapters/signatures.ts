@@ -19,7 +19,7 @@ export function sha256(body: Buffer, encoding: 'hex' | 'base64'): string {
 
 /**
  * Verifies the JSON Web Token in the Authorization header, with or without "Bearer", and returns its claims. Throws
- * UnverifiedCallback unless it is signed by HS256 with one of the secrets and meets the rules.
+ * UnverifiedCallback unless it is signed with HS256 and one of the secrets, and meets the rules.
  */
 export async function verifyToken(
   callback: Callback,

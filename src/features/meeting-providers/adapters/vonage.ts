@@ -69,7 +69,7 @@ const Connection = Session.extend({
   connection: z.object({ id: providerId('connection.id'), data: unknown }),
 });
 
-/** Callbacks have no id. The hash of the body identifies them, because every change of an archive changes the body. */
+/** Callbacks have no id. The hash of the body identifies them, because every change to an archive changes the body. */
 export const vonage: ProviderAdapter = {
   async readAndVerify(callback, credentials, now) {
     const sentAt = await verify(callback, readCredentials(VonageCredentials, credentials), now);
@@ -116,7 +116,7 @@ function readEvents(body: unknown, sentAt: Date, now: Date): ProviderEvent[] {
 }
 
 /**
- * The only time in an archive callback is `createdAt`, the start of the recording. Other events get the time at which
+ * The only time in an archive callback is `createdAt`, the start of the recording. Other events have the time at which
  * the callback was sent.
  */
 function readArchiveEvents(body: unknown, sentAt: Date, now: Date): ProviderEvent[] {
@@ -155,7 +155,7 @@ function sessionRoom(sessionId: string): RoomReference {
   return { kind: 'session', sessionId };
 }
 
-/** `data` is what the connection's token carries: JSON with our fields, or else a text that is taken as the name. */
+/** `data` is what the connection's token carries: JSON with our fields; any other text is used as the name. */
 function readData(data: unknown) {
   const custom = typeof data === 'string' ? readCustomData(data) : null;
   return {

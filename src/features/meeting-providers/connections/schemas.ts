@@ -70,7 +70,7 @@ export type UnmatchedReason = (typeof unmatchedReasons)[number];
 export const UnmatchedCallback = z
   .object({
     id: z.int(),
-    event: z.enum(eventKinds).describe('What happened, in the names of the generic provider'),
+    event: z.enum(eventKinds).describe('What happened: an event type of the generic provider, or `meeting.ended`'),
     room: z.string().nullable().describe('The name of the room, as the provider sent it; null for vonage'),
     session_id: z.string().nullable().describe('The session, for vonage; null for other providers'),
     participant_id: z.string().nullable().describe('ID of the participant at the provider'),

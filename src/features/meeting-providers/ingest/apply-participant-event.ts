@@ -25,9 +25,9 @@ const DEFAULT_NAME = 'Guest';
 type Found = ParticipantRecord & { hasReference: boolean };
 
 /**
- * Applies a join or a leave, and emits `room.joined` and `room.left` at most once each. A participant is looked for
- * before their room, because a room may get another session while people of the previous one are still in it. `tx`
- * holds the workspace's lock.
+ * Applies a join or a leave, and emits `room.joined` and `room.left` at most once each. The participant is looked up
+ * before the room, because a room may get another session while people of the previous one are still in it. `tx` holds
+ * the workspace's lock.
  */
 export function applyParticipantEvent(context: ApplyContext, event: ParticipantEvent): Promise<void> {
   return event.kind === 'participant.joined' ? applyJoined(context, event) : applyLeft(context, event);
@@ -69,8 +69,8 @@ async function find({ tx, workspaceId }: ApplyContext, condition: Prisma.Sql): P
 }
 
 /**
- * The participant who joined by our join operation and passed its token to the provider. They must have joined the room
- * of the event, if that is known.
+ * The participant who joined through our join operation and whose token the provider sent. They must have joined the
+ * room of the event, if that is known.
  */
 async function findByToken(context: ApplyContext, token: string | null, room: FoundRoom | null): Promise<Found | null> {
   if (token === null || !isToken('lnp_', token)) return null;
@@ -119,7 +119,7 @@ async function addVisit(
 }
 
 /**
- * Returns when a participant who joined left, if their leave or the end of their meeting arrived before their join;
+ * Returns the time at which the participant left, if their leave or the end of their meeting arrived before their join;
  * else null.
  */
 async function takeLeave(

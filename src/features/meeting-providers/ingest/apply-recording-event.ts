@@ -14,7 +14,7 @@ type Known = { id: number; roomId: number; status: RecordingStatus };
 
 /**
  * Adds the recording if it is new, which emits `recording.started`, and advances it to the status that the event
- * implies. A file with a URL is queued to be copied. An event of a deleted recording changes nothing. `tx` holds the
+ * implies. A file with a URL is queued for copying. An event of a deleted recording changes nothing. `tx` holds the
  * workspace's lock.
  */
 export async function applyRecordingEvent(context: ApplyContext, event: RecordingEvent): Promise<void> {
@@ -36,8 +36,9 @@ export async function applyRecordingEvent(context: ApplyContext, event: Recordin
 }
 
 /**
- * The room of the recording. A room may get another session before the recording of the previous one is complete, so an
- * archive is looked for before its session. Otherwise archive ids are unique in the room only.
+ * Returns the room of the recording. A room may get another session before the recording of the previous one is
+ * complete, so for a session, the recording is looked up by its archive id in all rooms of the workspace. For a room
+ * name, it can only be in that room, because archive ids are then unique only within a room.
  */
 async function findRoomOfRecording(
   { tx, workspaceId }: ApplyContext,

@@ -22,7 +22,7 @@ const RETENTION_MS = 30 * DAY_MS;
 const PRUNE_BATCH = 1_000;
 
 /**
- * Stores an event that matched nothing, once however often it is repeated. A leave is deleted again when its join
+ * Stores an event that matched nothing. A repeated event is stored once. The entry of a leave is deleted when its join
  * arrives.
  */
 export async function addUnmatched(
@@ -80,7 +80,7 @@ export async function listUnmatched(
   }));
 }
 
-/** Deletes those that are older than a month. */
+/** Deletes the callbacks that are older than a month. */
 export async function pruneUnmatched({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
   const until = new Date(clock.now().getTime() - RETENTION_MS);
   for (;;) {

@@ -11,7 +11,7 @@ import { createFileFetcher } from './fetch-file.ts';
 /** How many files one process copies at a time: enough for four workspaces at their limit. */
 const MAX_CONCURRENT = 12;
 /**
- * NOTIFY wakes the copier for new files. Polling finds those that are due again, and those whose notification was lost.
+ * NOTIFY wakes the copier for new files. Polling finds files that are due again, or whose notification was lost.
  */
 const POLL_EVERY_MS = 5 * SECOND_MS;
 

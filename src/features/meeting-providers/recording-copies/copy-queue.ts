@@ -1,4 +1,4 @@
-/** The queue of files at providers that are to be copied, and the leases under which processes copy them. */
+/** The queue of files to copy from providers, and the leases under which processes copy them. */
 
 import { lockWorkspace } from '../../../auth/workspace-lock.ts';
 import type { Sealer } from '../../../core/sealing.ts';
@@ -12,7 +12,7 @@ export const COPY_CHANNEL = 'lynxroom_copies';
 
 /** How long copying a file is retried, even if its URL is valid for longer. */
 const MAX_LIFETIME_MS = DAY_MS;
-/** In all processes together, so that the slow servers of one workspace leave slots for the others. */
+/** Across all processes, so that slow servers of one workspace leave slots for other workspaces. */
 const MAX_LEASES_PER_WORKSPACE = 3;
 /** The advisory lock that is held while leases are granted, so that concurrent calls count each other's leases. */
 const LEASE_LOCK = 'lynxroom_claim_copies';
@@ -30,7 +30,10 @@ export type CopyKey = { workspaceId: number; recordingId: number };
 export type CopyLease = CopyKey &
   RecordingKey & { sealedUrl: Uint8Array; deadline: Date; attempt: number; isOwnStorage: boolean };
 
-/** A file to copy. `isOwnStorage`: it stays where it is, so the recording does not fail if it cannot be fetched. */
+/**
+ * A file to copy. `isOwnStorage`: the file is in the customer's own storage and remains there, so the recording does
+ * not fail if the file cannot be fetched.
+ */
 type NewCopy = { url: string; expiresAt: Date | null; isOwnStorage: boolean };
 
 type LeasedRow = {
@@ -46,13 +49,14 @@ type LeasedRow = {
 
 /**
  * `reason` is shown with the recording. `isFinal`: another attempt cannot succeed. `isWrongFile`: the file was fetched,
- * and is no recording.
+ * but is not a recording.
  */
 export type CopyFailure = { reason: string; isFinal: boolean; isWrongFile?: boolean };
 
 /**
- * Queues a file and wakes a copier when the transaction commits. Of two URLs of one recording, the queue holds the one
- * that expires later, or the first if they expire at the same time. Its deadline is at most a day from now.
+ * Queues a file and wakes a copier when the transaction commits. The deadline is when the URL expires, but at most a
+ * day from now. If a recording gets a second URL, the queue keeps the one with the later deadline, or the first if the
+ * deadlines are equal.
  */
 export async function addCopy(
   { tx, now, sealer }: { tx: Tx; now: Date; sealer: Sealer },
@@ -82,8 +86,8 @@ export async function removeCopy(tx: Tx, { workspaceId, recordingId }: CopyKey):
 }
 
 /**
- * Leases up to `max` due files for a minute each. Those with the earliest deadline come first, and at most three files
- * of one workspace are leased at a time, in all processes together.
+ * Leases up to `max` due files for a minute each, in the order of their deadlines. At most three files of one workspace
+ * are leased at a time, across all processes.
  */
 export async function leaseCopies({ db, clock }: Pick<Services, 'db' | 'clock'>, max: number): Promise<CopyLease[]> {
   const rows = await transact(db, async (tx) => {
@@ -145,8 +149,8 @@ export async function releaseLease(db: Database, { workspaceId, recordingId, att
 
 /**
  * Schedules the next attempt, after a backoff that doubles from 5 s to 5 minutes, and a last one at the deadline. From
- * the deadline on, or if the failure is final, the recording fails. It stays `uploaded`, with the reason, if its file
- * is in the customer's own storage and could not be fetched. Does nothing if another process has the lease.
+ * the deadline on, or if the failure is final, the recording fails, unless its file is in the customer's own storage
+ * and could not be fetched: then it remains `uploaded`, with the reason. Does nothing if another process has the lease.
  */
 export function recordFailure(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
@@ -159,7 +163,7 @@ export function recordFailure(
     const now = clock.now();
     const nextAttemptAt = new Date(Math.min(now.getTime() + backoffMs(attempt), deadline.getTime()));
     const { count } = await tx.recordingCopy.updateMany({
-      // A URL that arrived meanwhile has another deadline. It has not been tried, so it keeps its schedule.
+      // A URL that has arrived in the meantime has another deadline. It has not been tried, so it keeps its schedule.
       where: { workspaceId, recordingId, attempts: attempt, deadline },
       data: { nextAttemptAt, leasedUntil: null, lastError: reason },
     });

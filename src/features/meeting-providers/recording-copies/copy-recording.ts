@@ -21,7 +21,7 @@ export type CopyContext = { services: Services; fetcher: FileFetcher; ticker: Ti
 
 /**
  * Copies a leased file into the store and makes its recording available, which emits `recording.completed`, or records
- * the failure. Renews the lease meanwhile, and releases it when `stopping` is aborted. Never rejects.
+ * the failure. Renews the lease while copying, and releases it when `stopping` is aborted. Never rejects.
  */
 export async function copyRecording(context: CopyContext, lease: CopyLease, stopping: AbortSignal): Promise<void> {
   const { services } = context;
@@ -62,7 +62,7 @@ async function transfer(
   }
 }
 
-/** Whether the recording was deleted or completed meanwhile, so that there is nothing left to copy. */
+/** Whether the recording has been deleted or completed, so that there is nothing left to copy. */
 function isObsolete(error: unknown): boolean {
   return error instanceof AppError && (error.code === 'NOT_FOUND' || error.code === 'CONFLICT');
 }

@@ -27,7 +27,7 @@ export class FileUnavailable extends Error {
 export type FileFetcher = {
   /**
    * Fetches a file with GET and returns its bytes. Accepts only status 200, and follows no redirects. Throws
-   * FileUnavailable, also while the bytes are read.
+   * FileUnavailable, including while the bytes are read.
    */
   fetch(url: string, options: { maxBytes: number; signal: AbortSignal }): Promise<AsyncIterable<Buffer>>;
   /** Aborts the running fetches. */
@@ -37,7 +37,7 @@ export type FileFetcher = {
 /** In milliseconds: the maximum time until the response headers, and the maximum pause while the file is sent. */
 export type FileTimeouts = { headersMs?: number; idleMs?: number };
 
-/** The errors of undici that have a message of their own here. */
+/** Our messages for some undici errors, by error code. */
 const REASONS: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_TIMEOUT: 'The server did not answer in time',
   UND_ERR_BODY_TIMEOUT: 'The server stopped sending the file',
@@ -74,7 +74,7 @@ async function fetchFile(
     const { statusCode, headers, body } = await agent.request(request);
     const rejection = findRejection(statusCode, headers['content-length'], maxBytes);
     if (rejection === null) return readBody(body);
-    // Without a listener, an error of the discarded body would end the process.
+    // Without a listener, an error of the discarded body would crash the process.
     body.on('error', () => {}).destroy();
     throw rejection;
   } catch (error) {

@@ -1,4 +1,4 @@
-/** Watches the transfer of one file: renews its lease, and ends a transfer that is too slow or has lost its lease. */
+/** Watches the transfer of one file: renews its lease, and aborts a transfer that is too slow or has lost its lease. */
 import type { Log } from '../../../core/log.ts';
 import type { Ticker } from '../../../core/ticker.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../core/time.ts';
@@ -14,15 +14,15 @@ const MIN_TRANSFER_MS = 30 * MINUTE_MS;
 /** 10 Mbit/s: a connection of this speed can transfer the largest file in time. */
 const BYTES_PER_SECOND_OF_SLOW_LINK = 1_250_000;
 
-/** Another process has the lease, or the copier is stopping. The attempt ends without a result. */
+/** Another process has the lease, or the attempt has already ended. Nothing is recorded. */
 export class LeaseLost extends Error {}
 
 export type TransferMonitor = {
-  /** Aborted when the transfer must end. Its reason is a FileUnavailable or LeaseLost. */
+  /** Aborted when the transfer must stop. The reason is a FileUnavailable or LeaseLost. */
   signal: AbortSignal;
-  /** Passes the chunks on and counts their bytes. Throws FileUnavailable if they are more than `maxBytes`. */
+  /** Passes the chunks on and counts their bytes. Throws FileUnavailable after more than `maxBytes`. */
   count(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer>;
-  /** Ends the renewals, and the transfer if it is still running. */
+  /** Stops renewing the lease, and aborts the transfer if it is still running. */
   stop(): void;
 };
 
