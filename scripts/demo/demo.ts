@@ -6,6 +6,7 @@
 import { join, relative } from 'node:path';
 import pino from 'pino';
 import { createRateLimits } from '../../src/auth/rate-limits.ts';
+import { createSharedCounts } from '../../src/auth/shared-counts.ts';
 import { createClient } from '../../src/client.ts';
 import { logSerializers } from '../../src/core/log.ts';
 import { DAY_MS } from '../../src/core/time.ts';
@@ -29,7 +30,7 @@ const noRateLimits = {
   signInPerEmail: 0,
   signInPerAddress: 0,
   publicPerAddress: 0,
-  perCredential: 0,
+  perUser: 0,
   exemptLoopback: true,
 };
 
@@ -64,10 +65,12 @@ async function runDemo(): Promise<string> {
 /** Starts the application on a free port, with a clock that `setTime` sets. */
 async function startApp({ services, files }: CreatedServices, cleanup: AsyncDisposableStack): Promise<DemoApp> {
   let now = new Date();
+  const counts = createSharedCounts(services);
+  cleanup.defer(counts.stop);
   const demoServices: Services = {
     ...services,
     clock: { now: () => now },
-    limits: createRateLimits(noRateLimits),
+    limits: createRateLimits(noRateLimits, counts),
     // The session starts at the beginning of the month and is needed until its end.
     settings: { ...services.settings, sessionDays: 2 * DAYS },
   };

@@ -1,70 +1,75 @@
-/**
- * Rate limits with fixed windows of one minute, each starting with the first request in it. They are counted in the
- * memory of this process: with N replicas a caller can make up to N times as many requests.
- */
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+/** Rate limits in calls per minute. All processes count together. */
+import { createHash } from 'node:crypto';
 import { tooManyRequests } from '../core/errors.ts';
 import { isLoopback } from './networks.ts';
+import type { Count, SharedCounts } from './shared-counts.ts';
 
-/** Requests per minute; 0 disables a limit. */
+/** Calls per minute; 0 disables a limit. */
 export type RateLimitSettings = {
-  /** Sign-in attempts per email address. */
+  /** Sign-in attempts per email address and network, and attempts to change the password per session. */
   signInPerEmail: number;
   /** Sign-in attempts per network. */
   signInPerAddress: number;
   /** Calls without a valid credential per network. */
   publicPerAddress: number;
-  /** Calls per session or API key. */
-  perCredential: number;
+  /** Calls per user and workspace, and per participant. */
+  perUser: number;
   /** Whether callers on loopback are exempt, so that demos, tests and benchmarks need no settings. */
   exemptLoopback: boolean;
 };
 
-export type LimitName = 'signInPerEmail' | 'signInPerAddress' | 'publicPerAddress' | 'perCredential';
+export type LimitName = 'publicPerAddress' | 'perUser';
+
+/** Limits on guessing passwords. */
+export type ExactLimitName = 'signInPerEmail' | 'signInPerAddress' | 'passwordPerSession';
 
 type SetHeader = (name: string, value: string) => void;
 
 /** `isDirect` says that no proxy forwarded the call, so `address` is the caller's own. */
-type CallerAddress = { address: string; isDirect: boolean; setHeader: SetHeader };
+export type CallerAddress = { address: string; isDirect: boolean; setHeader: SetHeader };
 
+/**
+ * Both functions count one call of `key` against a limit and set the RateLimit headers of
+ * draft-ietf-httpapi-ratelimit-headers-06. They throw TOO_MANY_REQUESTS with Retry-After if the limit is exceeded.
+ */
 export type RateLimits = {
-  /**
-   * Counts one call of `key` against a limit and sets the RateLimit headers of
-   * draft-ietf-httpapi-ratelimit-headers-06. Throws TOO_MANY_REQUESTS with Retry-After if the limit is exceeded.
-   */
-  consume(name: LimitName, key: string, caller: CallerAddress): Promise<void>;
+  /** Counts in memory. All processes together may admit a few calls too many. */
+  consume(name: LimitName, key: string, caller: CallerAddress): void;
+  /** Counts with a statement, so that no process admits a call too many. */
+  consumeExactly(name: ExactLimitName, key: string, caller: CallerAddress): Promise<void>;
 };
 
-const WINDOW_SECONDS = 60;
-
-/** Creates the rate limits of one process. */
-export function createRateLimits(settings: RateLimitSettings): RateLimits {
-  const createLimiter = (name: LimitName): RateLimiterMemory | null =>
-    settings[name] === 0
-      ? null
-      : new RateLimiterMemory({ keyPrefix: name, points: settings[name], duration: WINDOW_SECONDS });
-  const limiters: Record<LimitName, RateLimiterMemory | null> = {
-    signInPerEmail: createLimiter('signInPerEmail'),
-    signInPerAddress: createLimiter('signInPerAddress'),
-    publicPerAddress: createLimiter('publicPerAddress'),
-    perCredential: createLimiter('perCredential'),
+/** Creates the rate limits of this process. */
+export function createRateLimits(settings: RateLimitSettings, counts: SharedCounts): RateLimits {
+  const maximums: Record<LimitName | ExactLimitName, number> = {
+    ...settings,
+    passwordPerSession: settings.signInPerEmail,
   };
+  const isExempt = (max: number, { address, isDirect }: CallerAddress): boolean =>
+    max === 0 || (settings.exemptLoopback && isDirect && isLoopback(address));
 
   return {
-    async consume(name, key, { address, isDirect, setHeader }) {
-      const limiter = limiters[name];
-      if (limiter === null || (settings.exemptLoopback && isDirect && isLoopback(address))) return;
-      const state = await limiter.consume(key).catch((error: unknown) => {
-        // The limiter rejects with its state if the limit is exceeded.
-        if (error instanceof RateLimiterRes) return error;
-        throw error;
-      });
-      const resetSeconds = Math.max(1, Math.ceil(state.msBeforeNext / 1000));
-      setHeader('ratelimit-limit', String(settings[name]));
-      setHeader('ratelimit-remaining', String(Math.max(0, state.remainingPoints)));
-      setHeader('ratelimit-reset', String(resetSeconds));
-      if (state.consumedPoints > settings[name])
-        throw tooManyRequests(`Too many requests: try again in ${resetSeconds} s`, resetSeconds);
+    consume(name, key, caller) {
+      const max = maximums[name];
+      if (!isExempt(max, caller)) report(counts.count(`${name}:${key}`, max), max, caller.setHeader);
+    },
+    async consumeExactly(name, key, caller) {
+      const max = maximums[name];
+      if (!isExempt(max, caller)) report(await counts.countExactly(hashKey(name, key), max), max, caller.setHeader);
     },
   };
+}
+
+/** Sets the headers. Throws 429 if there were more calls than `max`. */
+function report({ calls, msLeft }: Count, max: number, setHeader: SetHeader): void {
+  const resetSeconds = Math.max(1, Math.ceil(msLeft / 1000));
+  setHeader('ratelimit-limit', String(max));
+  setHeader('ratelimit-remaining', String(Math.max(0, max - calls)));
+  setHeader('ratelimit-reset', String(resetSeconds));
+  if (calls > max) throw tooManyRequests(`Too many requests: try again in ${resetSeconds} s`, resetSeconds);
+}
+
+/** Email addresses are not stored where nobody expects them, and they may be long. */
+function hashKey(name: ExactLimitName, key: string): string {
+  return createHash('sha256').update(`${name}:${key}`).digest('base64url');
 }

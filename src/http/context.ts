@@ -12,6 +12,24 @@ const SESSION_COOKIE = 'session';
 
 const BEARER = /^Bearer +([^\s]+)$/i;
 
+const LOOPBACK_HOST = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i;
+
+/** Headers that proxies add to the requests that they forward. */
+const forwardingHeaders = [
+  'forwarded',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-forwarded-server',
+  'x-real-ip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'true-client-ip',
+  'cf-connecting-ip',
+  'fastly-client-ip',
+];
+
 /** Values that the REST transport determines before it calls a procedure. */
 type Known = { identity?: Identity; unreadableBody?: AppError | null };
 
@@ -26,7 +44,7 @@ export function createContext(
     requestId: request.id,
     bounds: requestBounds(request, reply),
     address: request.ip,
-    isDirect: request.headers['x-forwarded-for'] === undefined && request.headers.forwarded === undefined,
+    isDirect: isDirect(request),
     origin: readOrigin(request, services),
     unreadableBody: known.unreadableBody ?? null,
     hasAuthorization: request.headers.authorization !== undefined,
@@ -45,6 +63,14 @@ export function createContext(
       else reply.clearCookie(SESSION_COOKIE, options);
     },
   };
+}
+
+/**
+ * Whether no proxy forwarded the request. A proxy on this machine that adds no header of its own may still pass on the
+ * host name that its clients use, which is not a name of loopback.
+ */
+function isDirect({ headers }: FastifyRequest): boolean {
+  return LOOPBACK_HOST.test(headers.host ?? '') && forwardingHeaders.every((name) => headers[name] === undefined);
 }
 
 /** The scheme, host and port under which the caller reached the service. */

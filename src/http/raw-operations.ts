@@ -60,7 +60,7 @@ function serveRawOperation(
     } catch (error) {
       const reason = open.fail(error);
       // The signature of a callback covers its body, so a wrong one is only detected here.
-      if (isUnauthorized(reason)) await limitNetwork(call.context);
+      if (isUnauthorized(reason)) limitNetwork(call.context);
       throw reason;
     } finally {
       open.close();

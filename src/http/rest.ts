@@ -39,7 +39,7 @@ export function serveRest(app: FastifyInstance, services: Services, router: AnyT
           identifyRequest(services, request, readWorkspaceId(request)),
         );
         identities.set(request, identity);
-        if (identity.caller === null) await requireCaller(createContext(services, request, reply), identity);
+        if (identity.caller === null) requireCaller(createContext(services, request, reply), identity);
       },
       async handler(request, reply) {
         const identity = identities.get(request);

@@ -45,7 +45,8 @@ export const authRouter = router({
     .input(LoginInput)
     .output(SignedIn)
     .mutation(async ({ ctx, input }) => {
-      await ctx.services.limits.consume('signInPerEmail', input.email, ctx);
+      // Not by email address alone: anybody could then lock others out.
+      await ctx.services.limits.consumeExactly('signInPerEmail', `${networkOf(ctx.address)} ${input.email}`, ctx);
       return withCookie(ctx, await login(ctx.services, input, requesterOf(ctx)));
     }),
 
@@ -97,9 +98,11 @@ export const authRouter = router({
     .input(UpdateMeInput)
     .output(UserAnswer)
     .mutation(async ({ ctx, input }) => {
-      // Limited like sign-in, because a stolen session could be used to guess the password.
-      if (input.password !== undefined) await ctx.services.limits.consume('signInPerEmail', ctx.caller.email, ctx);
       const { caller, sessionId } = ctx;
+      // A stolen session could be used to guess the password. Counted by session, so that failed sign-ins of others
+      // do not count.
+      if (input.password !== undefined)
+        await ctx.services.limits.consumeExactly('passwordPerSession', String(sessionId), ctx);
       return { user: await updateMe(ctx.services, { caller, sessionId, requester: requesterOf(ctx) }, input) };
     }),
 

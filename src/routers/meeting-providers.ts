@@ -137,7 +137,7 @@ const connectionOfCallback: RawAccess<FoundConnection> = {
     if (connection !== null) return connection;
     // Callbacks of known connections count only if they are rejected with 401, because a provider sends many from few
     // addresses.
-    await limitNetwork(context);
+    limitNetwork(context);
     throw notFound('Connection');
   },
 };

@@ -219,8 +219,8 @@ const recordingUploader: RawAccess<Uploader> = {
   async admit({ context, token, params }) {
     const { db } = context.services;
     const recorder = token === null ? null : await findRecorder(db, token);
-    if (recorder !== null) await limitCaller(context, `recorder:${recorder.id}`);
-    const uploadedBy = recorder ?? (await requireCaller(context, await context.identify(null)));
+    if (recorder !== null) limitCaller(context, `recorder:${recorder.id}`);
+    const uploadedBy = recorder ?? requireCaller(context, await context.identify(null));
     return findUploader(db, uploadedBy, requirePathId(params, 'recordingId'));
   },
 };

@@ -53,6 +53,7 @@ const databaseUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a URL t
 
 const Environment = z
   .object({
+    NODE_ENV: z.string().optional(),
     PORT: wholeNumber(0, 65_535).prefault('3000'),
     HOST: z.string().default('127.0.0.1'),
     DATA_DIR: z.string().default('.data'),
@@ -87,6 +88,7 @@ const Environment = z
     RATE_LIMIT_SIGN_IN_PER_ADDRESS: rateLimit(60),
     RATE_LIMIT_PUBLIC: rateLimit(60),
     RATE_LIMIT_SIGNED_IN: rateLimit(600),
+    RATE_LIMIT_EXEMPT_LOOPBACK: flag.optional(),
     PARTICIPANT_TIMEOUT_SECONDS: wholeNumber(30, 86_400).prefault('300'),
     RECORDING_MAX_BYTES: wholeNumber(1, 1_000_000_000_000).prefault('2147483648'),
     RECORDING_TIMEOUT_HOURS: wholeNumber(1, 720).prefault('24'),
@@ -114,6 +116,11 @@ const Environment = z
   });
 
 export type Config = z.output<typeof Environment>;
+
+/** Whether the service is for others than its developers. */
+export function isProduction({ NODE_ENV }: Config): boolean {
+  return NODE_ENV === 'production';
+}
 
 /**
  * Parses the settings. A variable that is empty counts as not set; one that the service does not know is ignored.

@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { countPasswordSlots, createPasswords } from '../auth/passwords.ts';
 import { createRateLimits } from '../auth/rate-limits.ts';
+import { createSharedCounts } from '../auth/shared-counts.ts';
 import type { Log } from '../core/log.ts';
 import { createEncryptionKey, createSealer, readEncryptionKey } from '../core/sealing.ts';
 import { systemClock } from '../core/time.ts';
@@ -12,7 +13,7 @@ import { createImportLimiter } from '../features/contacts/import-limiter.ts';
 import { createUploadLock } from '../features/recordings/upload-lock.ts';
 import type { Services } from '../services.ts';
 import { createObjectStore, type Storage, type StorageSettings } from '../storage/create-store.ts';
-import type { Config } from './config.ts';
+import { type Config, isProduction } from './config.ts';
 import type { StopInTime } from './lifecycle.ts';
 import { openMigratedDatabase } from './open-migrated-database.ts';
 import { loadOrCreateSecret, SecretFileError } from './secret-file.ts';
@@ -40,13 +41,18 @@ export async function createServices(
 ): Promise<CreatedServices> {
   const { db, directUrl } = await openMigratedDatabase(config, log, cleanup, stopInTime);
   const { store, files } = await createObjectStore(await readStorageSettings(config), systemClock);
-  const limits = createRateLimits({
-    signInPerEmail: config.RATE_LIMIT_SIGN_IN_PER_EMAIL,
-    signInPerAddress: config.RATE_LIMIT_SIGN_IN_PER_ADDRESS,
-    publicPerAddress: config.RATE_LIMIT_PUBLIC,
-    perCredential: config.RATE_LIMIT_SIGNED_IN,
-    exemptLoopback: config.DATABASE_URL === undefined,
-  });
+  const counts = createSharedCounts({ db, log });
+  cleanup.defer(stopInTime('rate limits', counts.stop));
+  const limits = createRateLimits(
+    {
+      signInPerEmail: config.RATE_LIMIT_SIGN_IN_PER_EMAIL,
+      signInPerAddress: config.RATE_LIMIT_SIGN_IN_PER_ADDRESS,
+      publicPerAddress: config.RATE_LIMIT_PUBLIC,
+      perUser: config.RATE_LIMIT_SIGNED_IN,
+      exemptLoopback: config.RATE_LIMIT_EXEMPT_LOOPBACK ?? !isProduction(config),
+    },
+    counts,
+  );
   const sealer = createSealer(await readOrCreateEncryptionKey(config, log));
   const policy = chooseAddressPolicy(config);
   const addressGuard = createAddressGuard({ policy, resolveHost: resolveHostFor(policy) });

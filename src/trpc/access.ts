@@ -7,26 +7,35 @@ import { isAtLeast, type Role } from '../core/roles.ts';
 import type { Context } from './context.ts';
 
 /** Returns the caller and counts the call against their rate limit. Throws 401, and 429 for too many calls. */
-export async function requireCaller(context: Context, { caller }: Identity): Promise<Caller> {
+export function requireCaller(context: Context, { caller, access }: Identity): Caller {
   if (caller === null) {
-    await limitNetwork(context);
+    limitNetwork(context);
     throw unauthorized();
   }
-  setCallOwner(`user:${caller.userId}`);
-  const { kind, id } = caller.credential;
-  await limitCaller(context, `${kind}:${id}`);
+  const { userId, credential } = caller;
+  const ofKey = credential.kind === 'key' ? credential.workspaceId : null;
+  // Not by a workspace of which they are no member: the number of workspaces would multiply the limit.
+  limitUser(context, userId, access?.role ? access.workspaceId : ofKey);
   return caller;
 }
 
+/**
+ * Counts a call of a user, with any session or API key, in a workspace, or in none (null). Throws 429 for too many.
+ */
+export function limitUser(context: Context, userId: number, workspaceId: number | null): void {
+  setCallOwner(`user:${userId}`);
+  limitCaller(context, `user:${userId}:${workspaceId ?? 'none'}`);
+}
+
 /** Counts a call without a valid credential against the caller's network. Throws 429 for too many. */
-export function limitNetwork(context: Context): Promise<void> {
+export function limitNetwork(context: Context): void {
   setCallOwner(`network:${networkOf(context.address)}`);
-  return context.services.limits.consume('publicPerAddress', networkOf(context.address), context);
+  context.services.limits.consume('publicPerAddress', networkOf(context.address), context);
 }
 
 /** Counts a call against the limit of `key`, which names the caller. Throws 429 for too many. */
-export function limitCaller(context: Context, key: string): Promise<void> {
-  return context.services.limits.consume('perCredential', key, context);
+export function limitCaller(context: Context, key: string): void {
+  context.services.limits.consume('perUser', key, context);
 }
 
 /**

@@ -17,7 +17,7 @@ export type Context = {
   bounds: RequestBounds;
   /** The caller's network address. */
   address: string;
-  /** Whether the call came without a forwarding header, so that `address` is not a proxy's. */
+  /** Whether nothing shows that a proxy forwarded the call, so `address` is the caller's own. */
   isDirect: boolean;
   /** The origin that the caller used to reach the service: scheme, host and port. */
   origin: string;

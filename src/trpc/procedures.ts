@@ -10,7 +10,7 @@ import { runCall, setCallOwner } from '../core/call-bounds.ts';
 import { notFound, unauthorized } from '../core/errors.ts';
 import type { Role } from '../core/roles.ts';
 import { id } from '../core/validation.ts';
-import { limitCaller, limitNetwork, requireCaller, requireRole, requireSession } from './access.ts';
+import { limitCaller, limitNetwork, limitUser, requireCaller, requireRole, requireSession } from './access.ts';
 import { type Context, currentRequestId, type Meta } from './context.ts';
 import { toTrpcShape } from './errors.ts';
 
@@ -33,7 +33,7 @@ const procedure = t.procedure.use(({ ctx, path, type, next }) => {
 
 /** Anyone may call, signed in or not. */
 export const anyone = procedure.use(async ({ ctx, next }) => {
-  await limitNetwork(ctx);
+  limitNetwork(ctx);
   requireReadableBody(ctx);
   return next();
 });
@@ -44,12 +44,8 @@ export const anyone = procedure.use(async ({ ctx, next }) => {
  */
 export const anyoneOrSignedIn = procedure.use(async ({ ctx, next }) => {
   const { caller } = await ctx.identify(null);
-  if (caller === null) await limitNetwork(ctx);
-  // Counted by user: a user can create any number of sessions and keys.
-  else {
-    setCallOwner(`user:${caller.userId}`);
-    await limitCaller(ctx, `user:${caller.userId}`);
-  }
+  if (caller === null) limitNetwork(ctx);
+  else limitUser(ctx, caller.userId, null);
   if (caller === null && ctx.hasAuthorization) throw unauthorized();
   requireReadableBody(ctx);
   return next({ ctx: { caller } });
@@ -74,24 +70,24 @@ export const inRoom = procedure
     const participant = await findParticipant(ctx.services.db, input.roomName, input.token);
     // Many participants may share one network, so only unknown callers are counted by network.
     if (participant === null) {
-      await limitNetwork(ctx);
+      limitNetwork(ctx);
       throw notFound('Participant');
     }
     setCallOwner(`participant:${participant.id}`);
-    await limitCaller(ctx, `participant:${participant.id}`);
+    limitCaller(ctx, `participant:${participant.id}`);
     return next({ ctx: { participant } });
   });
 
-/** For signing in. Limits the calls per network. The operation itself limits those per email address. */
+/** For signing in. Limits the calls per network. The operation itself limits those per email address and network. */
 export const signingIn = procedure.use(async ({ ctx, next }) => {
   setCallOwner(`network:${networkOf(ctx.address)}`);
-  await ctx.services.limits.consume('signInPerAddress', networkOf(ctx.address), ctx);
+  await ctx.services.limits.consumeExactly('signInPerAddress', networkOf(ctx.address), ctx);
   requireReadableBody(ctx);
   return next();
 });
 
 const withCaller = procedure.use(async ({ ctx, next }) =>
-  next({ ctx: { caller: await requireCaller(ctx, await ctx.identify(null)) } }),
+  next({ ctx: { caller: requireCaller(ctx, await ctx.identify(null)) } }),
 );
 
 /** A signed-in user, by session or API key. */
@@ -153,7 +149,7 @@ function withIdentity(parameter: 'id' | 'workspaceId') {
     // An invalid id names no workspace. The input schema refuses it later, once the caller is known.
     const given = workspaceInput.safeParse(await getRawInput().catch(() => undefined));
     const identity = await ctx.identify(given.success ? (given.data[parameter] ?? null) : null);
-    const caller = await requireCaller(ctx, identity);
+    const caller = requireCaller(ctx, identity);
     return next({ ctx: { caller, identity } });
   });
 }

@@ -117,7 +117,7 @@ export function workspaceMember(minRole: Role): RawAccess<Actor> {
     minRole,
     async admit({ context, params }) {
       const identity = await context.identify(idFromText(params.id));
-      const caller = await requireCaller(context, identity);
+      const caller = requireCaller(context, identity);
       requirePathId(params, 'id');
       return requireRole(caller, identity, minRole);
     },

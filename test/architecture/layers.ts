@@ -82,7 +82,6 @@ export const packages: Record<string, readonly Part[]> = {
   pg: ['db'],
   'pg-boss': ['jobs', 'webhook-delivery', 'features/meeting-providers'],
   pino: ['runtime'],
-  'rate-limiter-flexible': ['auth'],
   'trpc-to-openapi': ['trpc', 'openapi'],
   undici: ['egress', 'webhook-delivery', 'features/meeting-providers'],
   zod: ['core', 'events', 'trpc', 'openapi', 'runtime', 'features/*'],

@@ -1,8 +1,12 @@
 /** Rate limits: what is counted together, what the answers contain, and who is exempt. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createRateLimits, type RateLimitSettings } from '../../src/auth/rate-limits.ts';
+import { createSharedCounts } from '../../src/auth/shared-counts.ts';
 import { AppError } from '../../src/core/errors.ts';
+import { transports, viaRest } from '../contract/transports.ts';
+import { callFrom } from '../support/call-from.ts';
 import type { Answer } from '../support/http.ts';
+import { createManualTicker } from '../support/manual-ticker.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addPerson, addTeam, PASSWORD } from '../support/world.ts';
 
@@ -28,7 +32,7 @@ function expectTooMany({ status, body, headers }: Answer, limit: number): void {
   expect(headers.get('ratelimit-reset')).toBe(String(seconds));
 }
 
-describe('signing in, per email', () => {
+describe('signing in, per email and network', () => {
   beforeEach(async () => {
     app = started = await startTestApp({ limits: { signInPerEmail: 3 } });
   });
@@ -50,6 +54,38 @@ describe('signing in, per email', () => {
       expect(statuses).toEqual([401, 401, 401, 429]);
     }
     expect((await login(second.email, PASSWORD)).status).toBe(200);
+  });
+
+  test.each(transports)('over %s, wrong passwords lock nobody out elsewhere', async (_, transport) => {
+    const { email, token } = await addPerson(app);
+    const path = transport === viaRest ? '/api/auth/login' : '/trpc/auth.login';
+    const json = { email, password: 'wrong password' };
+    for (const status of [401, 401, 401, 429])
+      expect(await callFrom(app.url + path, { method: 'POST', localAddress: '127.0.0.5', json })).toMatchObject({
+        status,
+      });
+    const change = { password: 'another password', current_password: PASSWORD };
+    expect((await transport(app, { name: 'auth.updateMe', token, input: change })).status).toBe(200);
+    const input = { email, password: 'another password' };
+    expect((await transport(app, { name: 'auth.login', input })).status).toBe(200);
+  });
+});
+
+describe.each(transports)('changing the password, over %s', (_, transport) => {
+  test('has a limit per session: guessing in a stolen one does not keep the user from it', async () => {
+    app = started = await startTestApp({ limits: { signInPerEmail: 3 } });
+    const { email, token } = await addPerson(app);
+    const stolen = (await login(email, PASSWORD)).body.token;
+    const change = async (session: string, current_password: string) => {
+      const input = { password: 'another password', current_password };
+      return (await transport(app, { name: 'auth.updateMe', token: session, input })).status;
+    };
+    for (const status of [400, 400, 400, 429]) expect(await change(stolen, 'a guess')).toBe(status);
+    expect(await change(stolen, PASSWORD)).toBe(429);
+    expect((await transport(app, { name: 'auth.updateMe', token: stolen, input: { name: 'Renamed' } })).status).toBe(
+      200,
+    );
+    expect(await change(token, PASSWORD)).toBe(200);
   });
 });
 
@@ -84,28 +120,27 @@ test('X-Forwarded-For is not trusted: it does not give a caller a separate limit
   expect(statuses).toEqual([401, 401, 429]);
 });
 
-test(
-  'per session: both transports count together, other sessions separately, and headers tell what ' + 'remains',
-  async () => {
-    app = started = await startTestApp({ limits: { perCredential: 3 } });
-    const { token, email } = await addPerson(app);
-    const other = (await login(email, PASSWORD)).body.token;
-    const first = await app.http.get('/api/auth/me', token);
-    expect([first.status, first.headers.get('ratelimit-limit'), first.headers.get('ratelimit-remaining')]).toEqual([
-      200,
-      '3',
-      '2',
-    ]);
-    expect((await app.http.get('/trpc/auth.me', token)).status).toBe(200);
-    expect((await app.http.get('/api/workspaces/2147483647', token)).status).toBe(404);
-    expectTooMany(await app.http.get('/api/auth/me', token), 3);
-    expectTooMany(fromTrpc(await app.http.get('/trpc/auth.me', token)), 3);
-    expect((await app.http.get('/api/auth/me', other)).status).toBe(200);
-  },
-);
+test('per user: both transports and all sessions count together, and headers tell what remains', async () => {
+  app = started = await startTestApp({ limits: { perUser: 3 } });
+  const { token, email } = await addPerson(app);
+  const stranger = await addPerson(app);
+  const other = (await login(email, PASSWORD)).body.token;
+  const first = await app.http.get('/api/auth/me', token);
+  expect([first.status, first.headers.get('ratelimit-limit'), first.headers.get('ratelimit-remaining')]).toEqual([
+    200,
+    '3',
+    '2',
+  ]);
+  expect((await app.http.get('/trpc/auth.me', token)).status).toBe(200);
+  expect((await app.http.get('/api/workspaces/2147483647', token)).status).toBe(404);
+  expectTooMany(await app.http.get('/api/auth/me', token), 3);
+  expectTooMany(fromTrpc(await app.http.get('/trpc/auth.me', token)), 3);
+  expectTooMany(await app.http.get('/api/auth/me', other), 3);
+  expect((await app.http.get('/api/auth/me', stranger.token)).status).toBe(200);
+});
 
-test('per session: every call of a batch counts', async () => {
-  app = started = await startTestApp({ limits: { perCredential: 3 } });
+test('per user: every call of a batch counts', async () => {
+  app = started = await startTestApp({ limits: { perUser: 3 } });
   const { token } = await addPerson(app);
   const { body } = await app.http.get(`/trpc/${Array(5).fill('auth.me').join(',')}?batch=1`, token);
   const statuses = body.map((one: { error?: { data: { httpStatus: number } } }) => one.error?.data.httpStatus ?? 200);
@@ -133,8 +168,31 @@ test('0 disables a limit, and no header is sent', async () => {
   }
 });
 
+test.each([
+  ['X-Forwarded-For', '127.0.0.1'],
+  ['Forwarded', 'for=127.0.0.1'],
+  ['X-Real-IP', '127.0.0.1'],
+  ['Via', '1.1 proxy'],
+  ['X-Forwarded-Host', 'localhost'],
+  ['X-Forwarded-Proto', 'https'],
+  ['True-Client-IP', '127.0.0.1'],
+  ['CF-Connecting-IP', '127.0.0.1'],
+  ['Host', 'api.example.com'],
+  ['Host', '127.0.0.1.example.com'],
+])('callers on loopback are not exempt with %s: %s, which shows a proxy', async (name, value) => {
+  app = started = await startTestApp({ limits: { publicPerAddress: 1, exemptLoopback: true } });
+  const call = async (path: string): Promise<number> => {
+    const { status } = await callFrom(app.url + path, { headers: { [name]: value } });
+    return status;
+  };
+  expect(await call('/api/dashboard/generate-name')).toBe(200);
+  expect(await call('/api/dashboard/generate-name')).toBe(429);
+  expect(await call('/trpc/rooms.generateName')).toBe(429);
+  expect((await app.http.get('/api/dashboard/generate-name')).status).toBe(200);
+});
+
 test('callers on loopback are exempt if the settings say so', async () => {
-  const one = { signInPerEmail: 1, signInPerAddress: 1, publicPerAddress: 1, perCredential: 1 };
+  const one = { signInPerEmail: 1, signInPerAddress: 1, publicPerAddress: 1, perUser: 1 };
   app = started = await startTestApp({ limits: { ...one, exemptLoopback: true } });
   const { token, email } = await addPerson(app);
   for (let call = 0; call < 3; call += 1) {
@@ -149,14 +207,20 @@ describe('the exemption', () => {
     signInPerEmail: 0,
     signInPerAddress: 0,
     publicPerAddress: 1,
-    perCredential: 0,
+    perUser: 0,
     exemptLoopback: true,
   };
   const secondCall = async (address: string): Promise<unknown> => {
-    const limits = createRateLimits(settings);
+    app = started = await startTestApp();
+    // No time passes, so nothing is shared.
+    const limits = createRateLimits(settings, createSharedCounts(app.services, createManualTicker()));
     const call = () => limits.consume('publicPerAddress', 'key', { address, isDirect: true, setHeader: () => {} });
-    await call();
-    return call().catch((error: unknown) => (error instanceof AppError ? error.code : error));
+    call();
+    try {
+      return call();
+    } catch (error) {
+      return error instanceof AppError ? error.code : error;
+    }
   };
   test.each(['127.0.0.1', '127.255.0.9', '::1', '::ffff:127.0.0.1'])('applies to %s', async (address) => {
     expect(await secondCall(address)).toBeUndefined();

@@ -96,7 +96,7 @@ describe('a heartbeat', () => {
   );
 
   test('callers with a token have separate rate limits, callers without one share that of their network', async () => {
-    const limited = await startTestApp({ limits: { publicPerAddress: 8, perCredential: 60 } });
+    const limited = await startTestApp({ limits: { publicPerAddress: 8, perUser: 60 } });
     try {
       const other = await addTeam(limited);
       const room = await addRoom(limited, other, other.owner);

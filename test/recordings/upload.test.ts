@@ -214,7 +214,7 @@ describe('who may upload', () => {
   });
 
   test('a caller above the rate limit: 429', async () => {
-    const limited = await startTestApp({ limits: { perCredential: 40 } });
+    const limited = await startTestApp({ limits: { perUser: 40 } });
     const { admin, path } = await addTeam(limited);
     const { body } = await limited.http.post(ROOMS, admin.token, { workspace_id: Number(path.split('/').at(-1)) });
     const started = await limited.http.post(`${ROOMS}/${body.room.name}/recordings`, admin.token, {});

@@ -9,6 +9,7 @@ import pino from 'pino';
 import { inject } from 'vitest';
 import { createPasswords, type Passwords } from '../../src/auth/passwords.ts';
 import { createRateLimits, type RateLimitSettings } from '../../src/auth/rate-limits.ts';
+import { createSharedCounts } from '../../src/auth/shared-counts.ts';
 import { logSerializers } from '../../src/core/log.ts';
 import { createEncryptionKey, createSealer } from '../../src/core/sealing.ts';
 import type { Clock } from '../../src/core/time.ts';
@@ -63,6 +64,8 @@ export type TestAppOptions = {
   connectVia?: (databaseUrl: string) => Promise<string>;
   /** Time limits of the database, which are a minute by default. */
   database?: Partial<Parameters<typeof openDatabase>[0]>;
+  /** Another app whose database it shares. The other app drops it. */
+  sharedDatabase?: TestApp;
   /** Wraps the database, to count its queries. */
   wrapDatabase?: (db: Database) => Database;
   /** Replaces the password hashing, which is at most two at a time. */
@@ -82,7 +85,7 @@ const noLimits: RateLimitSettings = {
   signInPerEmail: 0,
   signInPerAddress: 0,
   publicPerAddress: 0,
-  perCredential: 0,
+  perUser: 0,
   exemptLoopback: false,
 };
 
@@ -115,7 +118,13 @@ export async function createDatabase(): Promise<TestDatabase> {
 }
 
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
-  const database = await createDatabase();
+  const database = options.sharedDatabase
+    ? {
+        url: options.sharedDatabase.databaseUrl,
+        superuserUrl: options.sharedDatabase.superuserUrl,
+        drop: async () => {},
+      }
+    : await createDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'lynxroom-files-'));
   const filesDir = join(dataDir, 'files');
   const clock = createClock(options.frozenAt);
@@ -135,13 +144,15 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     onError: (error) => logger.error({ err: error }, 'A database connection was lost'),
   });
   const disk = await createDiskStore({ root: filesDir, signingSecret: 'a secret for tests only', clock });
+  const counts = createSharedCounts({ db, log: logger });
+  const limits = createRateLimits({ ...noLimits, ...options.limits }, counts);
   const services: Services = {
     db: options.wrapDatabase?.(db) ?? db,
     store: options.wrapStore?.(disk) ?? disk,
     clock,
     log: logger,
     passwords: options.passwords ?? createPasswords(2),
-    limits: createRateLimits({ ...noLimits, ...options.limits }),
+    limits,
     sealer: createSealer(createEncryptionKey()),
     addressGuard: createAddressGuard({ policy: 'loopback', resolveHost: options.resolveHost ?? resolveTestHost }),
     recordingUploads: createUploadLock(),
@@ -173,6 +184,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     async close() {
       app.server.closeAllConnections();
       await app.close();
+      await counts.stop();
       await db.$disconnect();
       await database.drop();
       await rm(dataDir, { recursive: true, force: true });
