@@ -72,7 +72,7 @@ export async function createApiKey(
 ): Promise<CreatedApiKey> {
   const key = generateApiKey();
   return transact(db, async (tx) => {
-    // The lock makes sure that removing the actor at the same time also deactivates this key.
+    // With the lock, a concurrent removal of the actor either revokes this key too or is noticed here.
     await lockWorkspaceAs(tx, actor, 'admin');
     if (sessionId !== null) await lockSession(tx, sessionId);
     const row = await tx.apiKey.create({

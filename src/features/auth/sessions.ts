@@ -20,7 +20,7 @@ export function toUser(row: UserRow): User {
 
 /**
  * Starts a session for a user whose password was verified. Only the response contains the token. Throws 401 if the
- * password was changed or the account deleted in the meantime, so that no session survives a change of the password.
+ * password was changed or the account deleted in the meantime, so that no session survives a password change.
  */
 export async function startSession(
   { clock, settings }: Pick<Services, 'clock' | 'settings'>,

@@ -1,22 +1,22 @@
 /**
  * The calendar of a host: the bookings on all their pages, in all workspaces. An exclusion constraint keeps a new
- * booking from overlapping another one of the calendar.
+ * booking from overlapping another one in the calendar.
  */
 import type { Tx } from '../../db/client.ts';
 import { MAX_DURATION } from './schemas.ts';
 
 /**
- * Locks the calendar until the transaction ends. Lock the workspace first. Without this lock, two bookings of one time
- * could deadlock in the index of the constraint.
+ * Locks the calendar until the transaction ends. Lock the workspace first. Without this lock, two bookings of the same
+ * time could deadlock in the index of the constraint.
  */
 export async function lockCalendar(tx: Tx, userId: number): Promise<void> {
   await tx.$queryRaw`select id from users where id = ${userId} for no key update`;
 }
 
 /**
- * Prepares that the bookings of one host in a workspace pass to another one. Where they overlap bookings of the new
- * host, both stay, since guests rely on them, and the constraint accepts these pairs from now on. Call it with the
- * calendar of the new host locked.
+ * Call this before the bookings of one host in a workspace pass to another host, with the calendar of the new host
+ * locked. Bookings that overlap bookings of the new host are kept, since guests rely on them: from now on, the
+ * constraint accepts these pairs.
  */
 export async function acceptOverlaps(tx: Tx, workspaceId: number, fromUserId: number, toUserId: number): Promise<void> {
   await tx.$executeRaw`

@@ -47,8 +47,8 @@ const EPOCH_WEEKDAY = weekdays.indexOf('thursday');
 /**
  * Returns the starts of the available slots in a window, in ascending order. Slots follow each other from the first
  * instant of an opening and lie entirely within it. They do not depend on the window: a slot in one window is in every
- * window that contains its start. A slot starts at or after `now` and does not overlap any taken time, but may begin or
- * end exactly where one ends or begins. Starts are whole minutes in local time.
+ * window that contains its start. A slot starts at or after `now` and does not overlap any taken time, but may begin
+ * exactly where one ends, or end exactly where one begins. Starts are whole minutes in local time.
  *
  * The window limits the work. Throws RangeError if the window has more than 64 days or an invalid date, if the duration
  * is not positive, or if the time zone is unknown.

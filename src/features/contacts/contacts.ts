@@ -56,7 +56,7 @@ export function updateContact(
   });
 }
 
-/** Deletes a contact. Its events stay in the analytics, and bookings keep its name and email address. Throws 404. */
+/** Deletes a contact. Its events remain in the analytics, and bookings keep its name and email address. Throws 404. */
 export function deleteContact(services: Db, actor: Actor, { contactId }: ContactInput): Promise<{ ok: true }> {
   return write(services, actor, async (tx) => {
     const { count } = await tx.contact.deleteMany({ where: { workspaceId: actor.workspaceId, id: contactId } });

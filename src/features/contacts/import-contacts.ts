@@ -16,11 +16,11 @@ type Row = { name: string; email: string };
 
 /**
  * Imports contacts from a CSV file (see `parseContactsCsv`) while it arrives. Existing contacts are renamed. Every row
- * counts as created, updated or skipped.
+ * is counted as created, updated or skipped.
  *
- * Each batch is a transaction: the batches before a failure remain, and the same file can be imported again. Throws 400
- * for a file that cannot be parsed, for more than 100,000 rows or for more than 1,000 invalid rows, 403 as soon as the
- * actor is no longer owner or admin, and 404 as soon as the workspace is deleted.
+ * Each batch is a transaction: after a failure, the earlier batches remain, and the same file can be imported again.
+ * Throws 400 for a file that cannot be parsed, for more than 100,000 rows or for more than 1,000 invalid rows, 403 as
+ * soon as the actor is no longer owner or admin, and 404 as soon as the workspace is deleted.
  */
 export async function importContacts(
   services: Pick<Services, 'db' | 'clock'>,

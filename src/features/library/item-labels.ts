@@ -17,7 +17,7 @@ export async function assignLabel(
   const { workspaceId } = actor;
   await readItem(db, actor, { itemId });
   try {
-    // Deleting a workspace locks labels before items, and this locks items first, so they can deadlock.
+    // This insert locks the item before the label. Deleting a workspace locks labels first, so the two can deadlock.
     await retryDeadlocks(() =>
       db.itemLabel.createMany({ data: { workspaceId, itemId, labelId }, skipDuplicates: true }),
     );

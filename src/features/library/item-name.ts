@@ -1,6 +1,6 @@
 import { MAX_ITEM_NAME_LENGTH } from './schemas.ts';
 
-/** Turns any text into a display name: one line without control characters, cut to the maximum length. */
+/** Turns any text into a display name: one line without control characters, truncated to the maximum length. */
 export function toItemName(text: string): string {
   const line = text
     .toWellFormed()

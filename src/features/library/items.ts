@@ -34,7 +34,7 @@ export async function updateItem(
 export async function deleteItem(services: Services, actor: Actor, { itemId }: ItemInput): Promise<{ ok: true }> {
   const { workspaceId } = actor;
   const fileKey = await transact(services.db, async (tx) => {
-    // The trigger that counts items locks the workspace after the item. Locking it first avoids deadlocks.
+    // The trigger that counts items locks the workspace after the item. Locking the workspace first avoids deadlocks.
     await lockWorkspace(tx, workspaceId, 'Item');
     const [row] = await tx.$queryRaw<DeletedRow[]>`
       delete from library_items where workspace_id = ${workspaceId} and id = ${itemId}

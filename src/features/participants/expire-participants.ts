@@ -18,7 +18,7 @@ type Needs = Pick<Services, 'db' | 'clock' | 'log' | 'settings'>;
 /** Rows per transaction: few enough that concurrent joins in the workspace wait only briefly. */
 const BATCH_SIZE = 200;
 
-/** Providers report joins and leaves, and nothing in between. After this time the leave is considered lost. */
+/** Providers report joins and leaves, and nothing in between. After this time, the leave is assumed to be lost. */
 const PROVIDER_TIMEOUT_MS = 24 * HOUR_MS;
 
 /**

@@ -12,7 +12,7 @@ import type { JoinedParticipant, JoinInput } from './schemas.ts';
 /**
  * Joins a room. If the room has a waiting room and the caller is not one of its hosts, the participant waits to be
  * admitted. Only the hash of the returned token is stored. Throws 400 for a guest without a name, 404 "Room not found",
- * and 401 if the user's account is deleted meanwhile.
+ * and 401 if the user's account has been deleted.
  */
 export async function joinRoom(
   { db, clock }: Pick<Services, 'db' | 'clock'>,

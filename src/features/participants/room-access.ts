@@ -43,7 +43,7 @@ export async function findHostAccess(db: Database | Tx, caller: Caller, name: st
   return access;
 }
 
-/** Locks the workspace of the room and calls `find` again, since the room and the roles may have changed meanwhile. */
+/** Locks the workspace of the room and calls `find` again, since the room or the roles may have changed. */
 export async function lockRoomAccess(tx: Tx, find: (tx: Tx) => Promise<RoomAccess>): Promise<RoomAccess> {
   const { workspaceId } = await find(tx);
   await lockWorkspace(tx, workspaceId, 'Room');

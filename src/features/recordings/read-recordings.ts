@@ -40,7 +40,7 @@ export type OwnRecording = {
   workspaceId: number;
   roomId: number;
   archiveId: string;
-  /** Its title, or else the name of its room. */
+  /** The title, or the name of the room if there is no title. */
   name: string;
   status: RecordingStatus;
   fileKey: string | null;

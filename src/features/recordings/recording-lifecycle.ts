@@ -56,7 +56,7 @@ export type NewRecording = RecordingKey & {
   title?: string | null;
   /** The hash of the upload token, if our own recorder uploads the file. */
   uploadTokenHash?: Uint8Array<ArrayBuffer>;
-  /** The participant who started it; undefined if the room owner or a provider did. */
+  /** The participant who started the recording; undefined if the room owner or a provider did. */
   startedBy?: number;
 };
 
@@ -139,7 +139,7 @@ function toData({ status, duration, size, title, failureReason, fileKey, sha256 
     ...(size !== undefined && { size: toCount('size', size) }),
     ...(title !== undefined && { title }),
     ...(failureReason !== undefined && { failureReason }),
-    // An earlier copy may have failed.
+    // Clears the reason of an earlier copy that failed.
     ...(status === 'available' && { failureReason: null }),
     ...(fileKey !== undefined && { fileKey, sha256 }),
   };

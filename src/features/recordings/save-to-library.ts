@@ -18,11 +18,11 @@ const MAX_SECONDS = 2 ** 31 - 1;
 
 /**
  * Copies a recording of one of the caller's rooms into the library of its workspace, and emits `library_item.uploaded`.
- * The bytes do not leave the store. Without `name`, the item has the title of the recording, or else the name of its
- * room. A failure leaves no object behind.
+ * The bytes do not leave the store. Without `name`, the item gets the title of the recording, or if there is no title,
+ * the name of the room. A failure leaves no object behind.
  *
- * Throws 404 "Recording not found", also if it is deleted meanwhile; 409 "The recording is not available yet" or "The
- * recording has failed"; 400 "File is larger than 100 MB"; and 500 "Upload failed: storage service unavailable".
+ * Throws 404 "Recording not found", also if it is deleted during the copy; 409 "The recording is not available yet" or
+ * "The recording has failed"; 400 "File is larger than 100 MB"; and 500 "Upload failed: storage service unavailable".
  */
 export async function saveToLibrary(
   services: Services,
@@ -33,7 +33,7 @@ export async function saveToLibrary(
   const fileKey = createObjectKey(workspaceId, 'library');
   await services.store.copy(from, fileKey).catch(async (error: unknown) => {
     if (!(error instanceof StorageUnavailableError)) throw error;
-    // If the recording was deleted meanwhile, this throws 404: a missing file is not a failure of the store.
+    // If the recording has been deleted, this throws 404: a missing file is not a failure of the store.
     await findFile(services, caller, { recordingId });
     throw storageUnavailable('Upload failed: storage service unavailable', error);
   });

@@ -42,7 +42,7 @@ export async function createRoom(
   });
 }
 
-/** The workspace of a room that is created without `workspace_id`: that of the API key, or else Personal. */
+/** The workspace of a room without `workspace_id`: with an API key, its workspace; otherwise Personal. */
 async function findDefaultWorkspace(tx: Tx, { userId, credential }: Caller): Promise<number> {
   if (credential.kind === 'key') return credential.workspaceId;
   const personal = await tx.workspace.findFirst({

@@ -83,7 +83,7 @@ export const CreateRoomInput = z.object({
     .optional(),
   ...settings,
   workspace_id: id
-    .describe('Workspace ID; default: the workspace of the API key, or else the Personal workspace of the caller')
+    .describe('Workspace ID. Default: with an API key, its workspace; otherwise the Personal workspace of the caller')
     .optional(),
 });
 export type CreateRoomInput = z.infer<typeof CreateRoomInput>;

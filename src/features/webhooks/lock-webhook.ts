@@ -34,7 +34,7 @@ export async function requireWebhook(db: Tx, workspaceId: number, webhookId: num
   if (webhook === null) throw notFound('Webhook');
 }
 
-/** Throws 409 if the webhook is inactive. The caller has locked it, so that it is not deactivated meanwhile. */
+/** Throws 409 if the webhook is inactive. The caller has locked it, so that it cannot be deactivated concurrently. */
 export function requireActive({ isActive }: LockedWebhook): void {
   if (!isActive) throw conflict('The webhook is inactive: activate it first');
 }

@@ -11,7 +11,7 @@ import type { MessageInput, ResendFailedInput, ResendInput, WebhookMessage } fro
 
 type ResendServices = Pick<Services, 'db' | 'clock'>;
 
-/** How many messages one transaction resends. It locks the workspace, so other changes of the workspace wait for it. */
+/** How many messages one transaction resends. It locks the workspace, so other changes to the workspace wait for it. */
 const MAX_PER_BATCH = 1_000;
 
 /** The last message of a batch: the next batch starts after it. */
@@ -56,7 +56,7 @@ function resendOne(
     if (messageId === null) throw notFound(thing);
     requireActive(webhook);
     const condition = Prisma.sql`workspace_id = ${workspaceId} and id = ${messageId}`;
-    // Pruning may have deleted the message meanwhile: it does not lock the webhook.
+    // Pruning does not lock the webhook, so it may have deleted the message.
     if ((await startRounds(tx, clock.now(), condition)) === 0) throw notFound(thing);
     const where = { workspaceId_id: { workspaceId, id: messageId } };
     const message = toMessage(await tx.webhookMessage.findUniqueOrThrow({ where, select: messageColumns }));
@@ -80,10 +80,10 @@ export function resendDelivery(
 
 /**
  * Starts a new round for every message created since `since` (Unix seconds) that failed or was cancelled, oldest first,
- * except those of events to which the webhook no longer subscribes.
- * Resolves with the number of messages; none is resent twice, even if it fails again meanwhile. Each batch is a
- * transaction of its own: if a later one fails, for example because the webhook was deactivated, the earlier ones
- * remain. Throws 403 and 404, and 409 while the webhook is inactive.
+ * except for events to which the webhook no longer subscribes. Resolves with the number of messages; none is resent
+ * twice, even if it fails again during the call. Each batch is a separate transaction: if a later one fails, for
+ * example because the webhook was deactivated, the earlier ones remain. Throws 403 and 404, and 409 while the webhook
+ * is inactive.
  */
 export async function resendFailed(services: ResendServices, actor: Actor, input: ResendFailedInput): Promise<number> {
   let count = 0;

@@ -12,7 +12,7 @@ const MAX_SLUG_LENGTH = 60;
 
 type NewWorkspace = { name: string; ownerId: number; isPersonal: boolean; createdAt: Date };
 
-/** Creates a workspace that the caller owns. Throws 401 if the caller's account was deleted meanwhile. */
+/** Creates a workspace that the caller owns. Throws 401 if the caller's account has been deleted. */
 export async function createWorkspace(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   caller: Caller,

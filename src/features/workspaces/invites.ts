@@ -87,7 +87,7 @@ export async function joinWorkspace(
       return toWorkspace(workspace, toRole(member.role));
     });
   } catch (error) {
-    // The caller's account was deleted meanwhile.
+    // The caller's account has been deleted.
     if (isForeignKeyViolation(error)) throw notFound('Invite');
     throw error;
   }

@@ -36,7 +36,7 @@ export type WorkspaceNameInput = z.infer<typeof WorkspaceNameInput>;
 export const JoinInput = z.object({ token: z.string().describe('The token of the invite link') });
 
 export const Invite = z.object({
-  token: z.string().describe('It stays the same until it is revoked'),
+  token: z.string().describe('The same until the link is revoked or a member is removed by another member'),
   url: z.string().describe('The link to share: `{app_url}/join/<token>`'),
 });
 export type Invite = z.infer<typeof Invite>;

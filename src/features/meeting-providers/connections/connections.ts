@@ -65,8 +65,8 @@ export async function createConnection(
 
 /**
  * Replaces the credentials of a connection with those that are sent, or for generic with a new secret, which is
- * returned only here. The current credentials stay valid for 24 hours; older ones become invalid at once. The URL stays
- * the same. Throws 400, 403 and 404 as `createConnection` does.
+ * returned only here. The current credentials stay valid for 24 hours; older ones become invalid at once. The URL does
+ * not change. Throws 400, 403 and 404 as `createConnection` does.
  */
 export async function rotateConnection(
   { db, clock, sealer }: Pick<Services, 'db' | 'clock' | 'sealer'>,
@@ -97,8 +97,8 @@ export async function rotateConnection(
 }
 
 /**
- * Deletes a connection and its stored callbacks. Its URL returns 404 afterwards. Participants and recordings that it
- * reported remain. Throws 403 and 404.
+ * Deletes a connection and its stored callbacks. Its URL returns 404 afterwards. Participants and recordings that the
+ * provider reported remain. Throws 403 and 404.
  */
 export async function deleteConnection(
   { db }: Pick<Services, 'db'>,

@@ -8,7 +8,7 @@ import { createGenericSecret } from '../adapters/generic.ts';
 import { credentialsSchemas, type ProviderKind } from '../adapters/index.ts';
 import type { ProviderCredentials } from '../adapters/provider-adapter.ts';
 
-/** How long the previous credentials stay valid after a rotation, so that the provider can be configured meanwhile. */
+/** How long the previous credentials remain valid after a rotation: the time to configure the provider. */
 const OVERLAP_MS = DAY_MS;
 
 const Credentials = z.record(z.string(), z.string().optional());
@@ -21,7 +21,7 @@ const StoredCredentials = z.object({
 /** The credentials of a connection, as they are stored. */
 export type StoredCredentials = z.infer<typeof StoredCredentials>;
 
-/** `secret` is what the caller must be shown; null if they sent the credentials. */
+/** `secret` must be shown to the caller; null if the caller sent the credentials. */
 export type NewCredentials = { credentials: ProviderCredentials; secret: string | null };
 
 /** Parses the credentials that were sent; creates a secret for generic. Throws 400, which names each invalid field. */

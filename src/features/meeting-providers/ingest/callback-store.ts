@@ -116,7 +116,7 @@ export function takePendingCallbacks(
     returning workspace_id as "workspaceId", connection_id as "connectionId", dedupe_key as "dedupeKey"`;
 }
 
-/** Deletes applied callbacks, and the ends of meetings, that are older than a week. Pending callbacks stay. */
+/** Deletes applied callbacks, and the stored ends of meetings, after a week. Pending callbacks are kept. */
 export async function pruneCallbacks({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
   const until = new Date(clock.now().getTime() - RETENTION_MS);
   for (;;) {

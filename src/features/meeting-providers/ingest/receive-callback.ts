@@ -47,8 +47,8 @@ export async function findConnection({ db }: Pick<Services, 'db'>, ingestId: str
  * Verifies, stores and applies a callback. When this resolves, the callback is stored; one that was stored before
  * changes nothing. A callback that cannot be applied now is logged, and `applyPendingCallbacks` tries it again.
  *
- * Throws UnverifiedCallback (401), MalformedCallback (400), 404 "Connection not found" if the connection is deleted
- * meanwhile, and 503 if too many callbacks of the workspace are waiting.
+ * Throws UnverifiedCallback (401), MalformedCallback (400), 404 "Connection not found" if the connection has been
+ * deleted, and 503 if too many callbacks of the workspace are waiting.
  */
 export async function receiveCallback(
   services: Pick<Services, 'db' | 'clock' | 'log' | 'sealer'>,

@@ -16,7 +16,7 @@ import {
 import type { ApplyContext } from './apply-context.ts';
 import { toMeeting } from './find-room.ts';
 
-/** Per connection; the oldest ones are deleted. */
+/** Per connection; older ones are deleted. */
 export const MAX_UNMATCHED = 1_000;
 const RETENTION_MS = 30 * DAY_MS;
 const PRUNE_BATCH = 1_000;
