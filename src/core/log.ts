@@ -8,6 +8,9 @@ export type Log = {
 
 const MAX_CAUSES = 5;
 
+/** The texts that are logged of an object that stands for an error, such as those of the job queue. */
+const LOGGED_FIELDS = ['name', 'message', 'code', 'queue', 'stack'];
+
 /**
  * Logs an error as its type, message, code, stack and causes. Its other properties are left out: those of a database
  * error include the rejected row, those of a connection error the whole connection.
@@ -15,7 +18,7 @@ const MAX_CAUSES = 5;
 export const logSerializers = { err: (error: unknown) => describeError(error) };
 
 function describeError(error: unknown, depth = 0): unknown {
-  if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
+  if (!(error instanceof Error)) return describeOther(error);
   const { code } = error as { code?: unknown };
   return {
     type: error.name,
@@ -23,5 +26,17 @@ function describeError(error: unknown, depth = 0): unknown {
     ...(typeof code === 'string' && { code }),
     stack: error.stack,
     ...(error.cause instanceof Error && depth < MAX_CAUSES && { cause: describeError(error.cause, depth + 1) }),
+  };
+}
+
+function describeOther(error: unknown): object {
+  if (typeof error !== 'object' || error === null) return { type: typeof error, message: String(error) };
+  const texts = Object.entries(error).filter(
+    ([name, value]) => LOGGED_FIELDS.includes(name) && typeof value === 'string',
+  );
+  return {
+    type: 'object',
+    message: `An object with the fields ${Object.keys(error).join(', ')}`,
+    ...Object.fromEntries(texts),
   };
 }

@@ -3,7 +3,7 @@ import * as embedded from '@lynxroom/embedded-postgres';
 import { describeError } from './connect.ts';
 import { prepareRole, urlOfRole } from './embedded-role.ts';
 
-export { DataDirInUseError, EmbeddedPostgresError } from '@lynxroom/embedded-postgres';
+export { DataDirInUseError, EmbeddedPostgresError, IncompatibleClusterError } from '@lynxroom/embedded-postgres';
 
 export type EmbeddedPostgresOptions = Omit<embedded.EmbeddedPostgresOptions, 'database' | 'stateDir'> & {
   stateDir?: string;

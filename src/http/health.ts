@@ -2,16 +2,18 @@ import type { FastifyInstance } from 'fastify';
 import { statusOf } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Services } from '../services.ts';
+import { StorageFullError } from '../storage/object-store.ts';
 
 const TIMEOUT_MS = 5_000;
 /** How long a result is reused. Anyone may call `/ready`, and every check queries the database and the store. */
 const REUSE_MS = 1_000;
 
-type Readiness = { database: boolean; storage: boolean };
+type Readiness = { database: boolean; storage: boolean; reason?: string };
 
 /**
  * Serves `/health`, which responds while the process is alive, and `/ready`, which responds with 503 unless the
- * database and the store respond. The result of `/ready` is reused for a second.
+ * database and the store respond. While the store only refuses uploads, `/ready` says so with status 200: a load
+ * balancer must not take the other operations away. The result of `/ready` is reused for a second.
  */
 export function serveHealth(app: FastifyInstance, services: Services): void {
   let latest: Promise<Readiness> | null = null;
@@ -25,21 +27,27 @@ export function serveHealth(app: FastifyInstance, services: Services): void {
   app.get('/health', async () => ({ status: 'ok' }));
 
   app.get('/ready', async (_request, reply) => {
-    const { database, storage } = await check();
-    const isReady = database && storage;
+    const { database, storage, reason } = await check();
+    const isReady = database && (storage || reason !== undefined);
+    const status = !isReady ? 'unavailable' : storage ? 'ok' : 'degraded';
     return reply
       .status(isReady ? 200 : statusOf.SERVICE_UNAVAILABLE)
-      .send({ status: isReady ? 'ok' : 'unavailable', database, storage });
+      .send({ status, database, storage, ...(reason !== undefined && { reason }) });
   });
 }
 
 /** Never rejects. */
 async function checkReadiness({ db, store, log }: Services): Promise<Readiness> {
+  let reason: string | undefined;
+  const storeCheck = store.checkReady().catch((error: unknown) => {
+    if (error instanceof StorageFullError) reason = error.message;
+    throw error;
+  });
   const [database, storage] = await Promise.all([
     respondsInTime(log, 'database', db.$queryRaw`select 1`),
-    respondsInTime(log, 'storage', store.checkReady()),
+    respondsInTime(log, 'storage', storeCheck),
   ]);
-  return { database, storage };
+  return { database, storage, ...(reason !== undefined && { reason }) };
 }
 
 async function respondsInTime(log: Log, part: string, check: Promise<unknown>): Promise<boolean> {

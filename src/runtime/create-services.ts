@@ -13,7 +13,10 @@ import { createImportLimiter } from '../features/contacts/import-limiter.ts';
 import { createUploadLock } from '../features/recordings/upload-lock.ts';
 import type { Services } from '../services.ts';
 import { createObjectStore, type Storage, type StorageSettings } from '../storage/create-store.ts';
+
+import { bindStore } from '../storage/store-id.ts';
 import { type Config, isProduction } from './config.ts';
+
 import type { StopInTime } from './lifecycle.ts';
 import { openMigratedDatabase } from './open-migrated-database.ts';
 import { loadOrCreateSecret, SecretFileError } from './secret-file.ts';
@@ -40,7 +43,9 @@ export async function createServices(
   stopInTime: StopInTime,
 ): Promise<CreatedServices> {
   const { db, directUrl } = await openMigratedDatabase(config, log, cleanup, stopInTime);
-  const { store, files } = await createObjectStore(await readStorageSettings(config), systemClock);
+  const storage = await readStorageSettings(config);
+  const { store, files } = await createObjectStore(storage, systemClock);
+  await bindStore(db, storage);
   const counts = createSharedCounts({ db, log });
   cleanup.defer(stopInTime('rate limits', counts.stop));
   const limits = createRateLimits(

@@ -4,9 +4,10 @@ import { hasErrorCode } from '../core/files.ts';
 import { logSerializers } from '../core/log.ts';
 import { SECOND_MS } from '../core/time.ts';
 import { UnsuitableDatabaseError } from '../db/connect.ts';
-import { DataDirInUseError, EmbeddedPostgresError } from '../db/embedded.ts';
+import { DataDirInUseError, EmbeddedPostgresError, IncompatibleClusterError } from '../db/embedded.ts';
 import { MigrationError } from '../db/migrate.ts';
 import { StorageUnavailableError } from '../storage/object-store.ts';
+import { OtherStoreError } from '../storage/store-id.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import type { Stoppable } from './lifecycle.ts';
 import { SecretFileError } from './secret-file.ts';
@@ -21,7 +22,7 @@ const SAME_SIGNAL_MS = 1_000;
 const EXIT_AFTER_SECONDS = 80;
 
 /** Errors whose message tells the operator what to do. */
-const operatorErrors = [UnsuitableDatabaseError, MigrationError, SecretFileError];
+const operatorErrors = [UnsuitableDatabaseError, MigrationError, OtherStoreError, SecretFileError];
 
 /**
  * Reads the environment and runs `start`, then `onStarted` unless a signal came first. On SIGTERM, SIGINT or SIGHUP it
@@ -91,6 +92,8 @@ function stopOnSignal(starting: Promise<Stoppable>, logger: Logger, maxMs: numbe
 function describeStartFailure(error: unknown, config: Config): string | null {
   if (error instanceof Error && operatorErrors.some((kind) => error instanceof kind)) return error.message;
   if (error instanceof DataDirInUseError) return `${error.message}: stop it, or set DATA_DIR to another directory`;
+  if (error instanceof IncompatibleClusterError)
+    return `${error.message}: see "A new major version of PostgreSQL" in docs/operating.md`;
   if (error instanceof EmbeddedPostgresError) return `${error.message} (to use another PostgreSQL, set DATABASE_URL)`;
   if (error instanceof StorageUnavailableError) return `${error.message}: check DATA_DIR`;
   // Node's system errors have these fields; reading them from any other error gives undefined.

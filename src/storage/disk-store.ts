@@ -8,7 +8,7 @@ import { listDirectory } from './disk-listing.ts';
 import { DIRECTORY_MODE, FILE_MODE, onDisk, publishFile, stageCopy, stageFile } from './disk-upload.ts';
 import { assertObjectKey } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
-import { StorageUnavailableError } from './object-store.ts';
+import { StorageFullError, StorageUnavailableError } from './object-store.ts';
 import { createSharedFiles, type SharedFile } from './shared-files.ts';
 import { createUrlSigner } from './signed-url.ts';
 
@@ -38,14 +38,18 @@ export type DiskStoreOptions = {
   /** The key that signs URLs, at least 16 characters. All processes that share the directory need the same key. */
   signingSecret: string;
   clock: Clock;
+  /** Uploads are refused if less space is free, in bytes. */
+  reserveBytes?: number;
 };
+
+const MIB = 1024 * 1024;
 
 /**
  * Uploads are refused if less than this is free. A full disk would stop a database that is on the same disk, and then
  * files could no longer be deleted either. Checked when an upload begins, so concurrent uploads can use part of the
  * reserve.
  */
-const RESERVE_BYTES = 256 * 1024 * 1024;
+const RESERVE_BYTES = 256 * MIB;
 
 /**
  * Stores objects as files under `<root>/objects/<key>`. An upload is written to `<root>/staging`, flushed to the disk
@@ -53,6 +57,7 @@ const RESERVE_BYTES = 256 * 1024 * 1024;
  * this would race with uploads into them. Rejects with StorageUnavailableError if the directories cannot be created.
  */
 export async function createDiskStore(options: DiskStoreOptions): Promise<ObjectStore & DiskFiles> {
+  const { reserveBytes = RESERVE_BYTES } = options;
   const root = resolve(options.root);
   const objects = join(root, 'objects');
   const staging = join(root, 'staging');
@@ -65,8 +70,11 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
   });
 
   const requireSpace = async (): Promise<void> => {
-    const { bavail, bsize } = await statfs(staging);
-    if (bavail * bsize < RESERVE_BYTES) throw new Error(`Less than ${RESERVE_BYTES} bytes are free on the disk`);
+    const { bavail, bsize } = await onDisk('read its free space', () => statfs(staging));
+    if (bavail * bsize >= reserveBytes) return;
+    throw new StorageFullError(
+      `Uploads are refused: less than ${Math.round(reserveBytes / MIB)} MiB are free on the disk`,
+    );
   };
 
   const pathOf = (key: string): string => {
@@ -78,7 +86,7 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
   const publish = async (target: string, stage: (staged: string) => Promise<void>): Promise<void> => {
     const staged = join(staging, randomUUID());
     try {
-      await onDisk('accept an upload', requireSpace);
+      await requireSpace();
       await stage(staged);
       await onDisk('publish an upload', () => publishFile(staged, target, objects));
     } catch (error) {
@@ -148,6 +156,7 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
         // Only writing detects a full or read-only disk.
         await writeFile(probe, 'ready', { flag: 'wx', mode: FILE_MODE }).finally(() => rm(probe, { force: true }));
       });
+      await requireSpace();
     },
 
     async openSigned(key, query) {

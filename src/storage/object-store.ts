@@ -56,7 +56,7 @@ export type ObjectStore = {
   /** Removes the data of uploads that began before `before` and never finished. */
   removeStaleUploads(before: Date): Promise<void>;
 
-  /** Resolves if the store can read and write files now. */
+  /** Resolves if the store can read and write files now. Rejects with StorageFullError if it can only read them. */
   checkReady(): Promise<void>;
 };
 
@@ -65,5 +65,13 @@ export class StorageUnavailableError extends Error {
   constructor(message: string, cause: unknown) {
     super(message, { cause });
     this.name = 'StorageUnavailableError';
+  }
+}
+
+/** The store refuses uploads, because it has little space left. Files can still be read and removed. */
+export class StorageFullError extends StorageUnavailableError {
+  constructor(message: string) {
+    super(message, undefined);
+    this.name = 'StorageFullError';
   }
 }

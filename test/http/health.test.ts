@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { StorageUnavailableError } from '../../src/storage/object-store.ts';
 import { document } from '../support/api.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addTeam, upload } from '../support/world.ts';
 
 let app: TestApp;
 let storeIsDown = false;
@@ -37,6 +38,17 @@ describe('health checks', () => {
     expect([status, body]).toEqual([503, unavailable]);
     expect((await app.http.get('/health')).status).toBe(200);
   });
+});
+
+test('while little disk space is left, /ready says that uploads are refused, and stays in service', async () => {
+  const full = await startTestApp({ reserveBytes: Number.MAX_SAFE_INTEGER });
+  const team = await addTeam(full);
+  const refused = await upload(full, team.path, team.owner.token);
+  expect([refused.status, refused.body.error]).toEqual([500, 'Upload failed: storage service unavailable']);
+  const { status, body } = await full.http.get('/ready');
+  const reason = expect.stringMatching(/^Uploads are refused: less than \d+ MiB are free on the disk$/);
+  expect([status, body]).toEqual([200, { status: 'degraded', database: true, storage: false, reason }]);
+  await full.close();
 });
 
 describe('documents', () => {

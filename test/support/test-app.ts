@@ -66,6 +66,8 @@ export type TestAppOptions = {
   database?: Partial<Parameters<typeof openDatabase>[0]>;
   /** Another app whose database it shares. The other app drops it. */
   sharedDatabase?: TestApp;
+  /** Uploads are refused if less disk space is free, in bytes. */
+  reserveBytes?: number;
   /** Wraps the database, to count its queries. */
   wrapDatabase?: (db: Database) => Database;
   /** Replaces the password hashing, which is at most two at a time. */
@@ -143,9 +145,14 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     ...options.database,
     onError: (error) => logger.error({ err: error }, 'A database connection was lost'),
   });
-  const disk = await createDiskStore({ root: filesDir, signingSecret: 'a secret for tests only', clock });
   const counts = createSharedCounts({ db, log: logger });
   const limits = createRateLimits({ ...noLimits, ...options.limits }, counts);
+  const disk = await createDiskStore({
+    root: filesDir,
+    signingSecret: 'a secret for tests only',
+    clock,
+    ...(options.reserveBytes !== undefined && { reserveBytes: options.reserveBytes }),
+  });
   const services: Services = {
     db: options.wrapDatabase?.(db) ?? db,
     store: options.wrapStore?.(disk) ?? disk,

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { type Account, succeeds } from './account.ts';
 import { EmbeddedPostgresError } from './errors.ts';
 
-/** Paths of PostgreSQL's programs. */
-export type Binaries = { initdb: string; postgres: string };
+/** Paths of PostgreSQL's programs, and their major version. */
+export type Binaries = { initdb: string; postgres: string; majorVersion: string };
 
 /**
  * Finds PostgreSQL's programs in node_modules. If the account cannot execute them there (in a checkout below root's
@@ -18,10 +18,11 @@ export type Binaries = { initdb: string; postgres: string };
  */
 export async function findBinaries(account: Account, stateDir: string): Promise<Binaries> {
   const installed = await findInstalled();
-  if (account.kind !== 'user' || canExecute(installed.native, account)) return binariesIn(installed.native);
+  if (account.kind !== 'user' || canExecute(installed.native, account))
+    return binariesIn(installed.native, installed.version);
   const copy = join(stateDir, `postgresql-${installed.version}-${process.platform}-${process.arch}`);
   if (!canExecute(copy, account)) await copyForAccount(installed.native, copy, account);
-  if (canExecute(copy, account)) return binariesIn(copy);
+  if (canExecute(copy, account)) return binariesIn(copy, installed.version);
   throw new EmbeddedPostgresError(
     `User id ${account.uid}, which runs PostgreSQL, can execute it neither in ${installed.native} nor in ${copy}`,
   );
@@ -40,14 +41,20 @@ async function findInstalled(): Promise<{ native: string; version: string }> {
 }
 
 function canExecute(native: string, account: Account): boolean {
-  return succeeds(binariesIn(native).initdb, ['--version'], account);
+  return succeeds(programIn(native, 'initdb'), ['--version'], account);
 }
 
-function binariesIn(native: string): Binaries {
+/** `version` is that of the npm package, such as 18.4.0-beta.17. */
+function binariesIn(native: string, version: string): Binaries {
   return {
-    initdb: join(native, 'bin', 'initdb'),
-    postgres: join(native, 'bin', 'postgres'),
+    initdb: programIn(native, 'initdb'),
+    postgres: programIn(native, 'postgres'),
+    majorVersion: version.split('.')[0] ?? '',
   };
+}
+
+function programIn(native: string, name: string): string {
+  return join(native, 'bin', name);
 }
 
 /**

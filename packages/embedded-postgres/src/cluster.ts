@@ -4,7 +4,7 @@ import { chown, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Account, runTool } from './account.ts';
 import type { Binaries } from './binaries.ts';
-import { EmbeddedPostgresError } from './errors.ts';
+import { EmbeddedPostgresError, IncompatibleClusterError } from './errors.ts';
 import { syncDirectory, writeFileAtomically } from './files.ts';
 import type { Location } from './location.ts';
 import type { Log } from './log.ts';
@@ -19,11 +19,15 @@ export type ClusterOptions = { location: Location; binaries: Binaries; database:
  * created under a temporary name and renamed at the end, so that an existing cluster is always complete and on disk.
  * Files that an interrupted start left behind are removed first.
  *
+ * @throws IncompatibleClusterError if another major version of PostgreSQL created the cluster
  * @throws EmbeddedPostgresError if the cluster cannot be created, or the password cannot be read
  */
 export async function ensureCluster({ location, binaries, database, log }: ClusterOptions): Promise<string> {
   const { directory, clusterDir, account, isNew } = location;
-  if (!isNew) return readPassword(directory);
+  if (!isNew) {
+    await refuseOtherVersion(clusterDir, binaries.majorVersion);
+    return readPassword(directory);
+  }
   await removeLeftovers(directory);
   const password = randomBytes(24).toString('hex');
   await writeFileAtomically(passwordFile(directory), `${password}\n`);
@@ -37,6 +41,11 @@ export async function ensureCluster({ location, binaries, database, log }: Clust
     await removeLeftovers(directory);
   }
   return password;
+}
+
+async function refuseOtherVersion(clusterDir: string, majorVersion: string): Promise<void> {
+  const created = (await readFile(join(clusterDir, 'PG_VERSION'), 'utf8')).trim();
+  if (created !== majorVersion) throw new IncompatibleClusterError(clusterDir, created, majorVersion);
 }
 
 /** @throws EmbeddedPostgresError if the password of an existing cluster cannot be read */

@@ -13,6 +13,16 @@ export class EmbeddedPostgresError extends Error {
   }
 }
 
+/** Another major version of PostgreSQL created the cluster. Nothing in it was changed. */
+export class IncompatibleClusterError extends EmbeddedPostgresError {
+  constructor(clusterDir: string, created: string, runs: string) {
+    super(
+      `The database in ${clusterDir} was created by PostgreSQL ${created}, and this program runs PostgreSQL ${runs}`,
+    );
+    this.name = 'IncompatibleClusterError';
+  }
+}
+
 /** Joins the last non-empty lines of a program's output into one line. */
 export function joinLastLines(output: string, count = 4): string {
   return output

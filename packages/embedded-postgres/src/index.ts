@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { findBinaries } from './binaries.ts';
 import { connectionString, ensureCluster } from './cluster.ts';
 import { DataDirInUseError, lockDataDir } from './data-dir-lock.ts';
-import { EmbeddedPostgresError, messageOf } from './errors.ts';
+import { EmbeddedPostgresError, IncompatibleClusterError, messageOf } from './errors.ts';
 import { locateCluster } from './location.ts';
 import type { Log } from './log.ts';
 import type { Settings } from './postmaster.ts';
@@ -11,7 +11,7 @@ import { openServerLog } from './server-log.ts';
 import { supervisePostgres } from './supervisor.ts';
 
 export { findRunningPostgres } from './running.ts';
-export { DataDirInUseError, EmbeddedPostgresError };
+export { DataDirInUseError, EmbeddedPostgresError, IncompatibleClusterError };
 
 export type EmbeddedPostgresOptions = {
   /** Holds the database, its password and PostgreSQL's log. It is created if it is missing. */
@@ -41,6 +41,7 @@ export type EmbeddedPostgres = {
  * unexpectedly, it is restarted on the same port.
  *
  * @throws DataDirInUseError if another server uses the directory
+ * @throws IncompatibleClusterError if another major version of PostgreSQL created the database
  * @throws EmbeddedPostgresError for any other failure
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {

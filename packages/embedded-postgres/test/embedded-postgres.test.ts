@@ -1,7 +1,7 @@
-import { readdir, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { EmbeddedPostgresError, findRunningPostgres } from '../src/index.ts';
+import { EmbeddedPostgresError, findRunningPostgres, IncompatibleClusterError } from '../src/index.ts';
 import { createHarness, type Harness, isAlive, query, readPid } from './support/harness.ts';
 
 let harness: Harness;
@@ -96,14 +96,28 @@ describe('the embedded PostgreSQL', () => {
 
   it('fails with a one-line reason when PostgreSQL does not start, and unlocks the directory', async () => {
     const dataDir = await harness.createDataDir();
-    const version = join(dataDir, 'postgres/cluster/PG_VERSION');
-    await writeFile(version, '9.6\n');
+    const settings = join(dataDir, 'postgres/cluster/postgresql.conf');
+    const before = await readFile(settings, 'utf8');
+    await writeFile(settings, 'no_such_setting = 1\n');
 
     const failure = harness.start(dataDir);
 
     await expect(failure).rejects.toThrow(EmbeddedPostgresError);
-    await expect(failure).rejects.toThrow('incompatible with server');
+    await expect(failure).rejects.toThrow('no_such_setting');
     await expect(failure).rejects.not.toThrow('\n');
+    await writeFile(settings, before);
+    await (await harness.start(dataDir)).stop();
+  });
+
+  it('refuses a database of another major version, and changes nothing', async () => {
+    const dataDir = await harness.createDataDir();
+    const version = join(dataDir, 'postgres/cluster/PG_VERSION');
+    await writeFile(version, '15\n');
+
+    const failure = harness.start(dataDir);
+
+    await expect(failure).rejects.toThrow(IncompatibleClusterError);
+    await expect(failure).rejects.toThrow(/ was created by PostgreSQL 15, and this program runs PostgreSQL 18$/);
     await writeFile(version, '18\n');
     await (await harness.start(dataDir)).stop();
   });
