@@ -84,8 +84,8 @@ export const bookingsRouter = router({
         tags,
         summary: 'List bookings',
         description:
-          'The bookings on all pages of the workspace, including cancelled ones, by start time. Bookings that have ' +
-          'ended are included only if `from` is set.',
+          'The bookings on all pages of the workspace, including cancelled ones, ordered by start time. Bookings ' +
+          'that have ended are included only if `from` is set.',
       },
     })
     .input(ListBookingsInput)

@@ -102,7 +102,7 @@ export const webhooksRouter = router({
           'Owner or admin. Only the fields in the body change. `is_active` sets the state, `toggle: true` inverts ' +
           'it; send only one of them. Activating sets `failure_count` to 0 and `disabled_reason` to null. ' +
           'Deactivating cancels all waiting messages, and removing an event from `events` cancels those of that ' +
-          'event. After a change of `url`, waiting messages are sent to the new URL.',
+          'event. If `url` changes, waiting messages are sent to the new URL.',
       },
     })
     .input(UpdateWebhookInput)
@@ -132,7 +132,7 @@ export const webhooksRouter = router({
         summary: 'Rotate the secret of a webhook',
         description:
           'Owner or admin. The new `secret` is returned only here. For 24 hours, until `previous_secret_expires_at`, ' +
-          'messages are also signed with the previous secret. Even older secrets stop signing at once.',
+          'messages are also signed with the previous secret. Older secrets stop signing at once.',
       },
     })
     .input(WebhookInput)

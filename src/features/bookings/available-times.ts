@@ -145,10 +145,7 @@ function offsetAt(zone: IANAZone, time: number): number {
   return Math.round(zone.offset(time) * MINUTE_MS);
 }
 
-/**
- * Returns the first second after the change of offset. `start` and `end` are whole seconds, with one change between
- * them.
- */
+/** Returns the first second with the new offset. `start` and `end` are whole seconds, with one change between them. */
 function findChange(zone: IANAZone, start: number, end: number): number {
   const offset = offsetAt(zone, start);
   let before = start;

@@ -138,7 +138,7 @@ export async function renewLease(
   return count === 1;
 }
 
-/** Ends a lease, so that another process can copy the file at once. */
+/** Releases a lease, so that another process can copy the file at once. */
 export async function releaseLease(db: Database, { workspaceId, recordingId, attempt }: CopyLease): Promise<void> {
   await db.recordingCopy.updateMany({
     where: { workspaceId, recordingId, attempts: attempt },
