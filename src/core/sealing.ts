@@ -1,7 +1,7 @@
 /** Encryption of secrets that are stored in the database: AES-256-GCM with a key that is stored elsewhere. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
-export type SealPurpose = 'webhook secret' | 'meeting credentials' | 'recording link';
+export type SealPurpose = 'webhook secret' | 'meeting credentials' | 'recording link' | 'participant token';
 
 /** What a sealed text belongs to. It can be opened only with the same context, so copying it elsewhere is useless. */
 export type SealContext = { workspaceId: number; purpose: SealPurpose };

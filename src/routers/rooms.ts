@@ -77,7 +77,8 @@ export const roomsRouter = router({
         summary: 'Update a room',
         description:
           'Requires the role owner or admin in its workspace. Only the fields that are sent change; the name cannot ' +
-          'be changed. 409 if another room of the workspace has the `session_id`.',
+          'be changed. 409 if another room of the workspace has the `session_id`. Switching the waiting room off ' +
+          'admits everyone who waits.',
       },
     })
     .input(UpdateRoomInput)

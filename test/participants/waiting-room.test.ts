@@ -16,6 +16,7 @@ import {
   list,
   presence,
   roomEvents,
+  type TestRoom,
 } from './rooms.ts';
 
 let app: TestApp;
@@ -195,4 +196,72 @@ test('the list is newest first, of those present or of one status, in pages, als
   expect(await team.owner.client.participants.list.query({ name: room.name, status: 'left' })).toEqual(body);
   expect(body.participants[0]).toMatchObject({ joined_at: null, left_at: HELD_SECONDS });
   expect(JSON.stringify(body)).not.toMatch(/token|hash/);
+});
+
+describe('switching the waiting room off', () => {
+  const settings = (room: TestRoom, json: object) =>
+    app.http.patch(`/api/dashboard/rooms/${room.name}`, team.owner.token, json);
+  const statusOf = async (room: TestRoom, token: string) => (await presence(app, room.name, token)).body.participant;
+
+  test.each([0, false])('with %j admits everyone who waits, as an admission does', async (off) => {
+    const room = await addWaitingRoom(app, team, team.owner);
+    const email = `${off}@example.com`;
+    const refused = await addGuest(app, room.name, { name: 'Rea' });
+    await decide(app, 'refuse', room.name, refused.id, team.owner.token);
+    const guests = [
+      await addGuest(app, room.name, { name: 'Ada', email }),
+      await addGuest(app, room.name, { name: 'Bea', email }),
+      await addGuest(app, room.name, { name: 'Cleo' }),
+    ];
+    expect((await settings(room, { waiting_room_enabled: off })).status).toBe(200);
+    for (const { token } of guests)
+      expect(await statusOf(room, token)).toMatchObject({ status: 'joined', joined_at: expect.any(Number) });
+    expect(await statusOf(room, refused.token)).toMatchObject({ status: 'refused' });
+    const contact = await app.services.db.contact.findFirstOrThrow({
+      where: { workspaceId: team.id, email },
+    });
+    expect(await roomEvents(app, team.id, room.id, 'room.joined')).toMatchObject([
+      { participant_name: 'Ada', contact_id: contact.id },
+      { participant_name: 'Bea', contact_id: contact.id },
+      { participant_name: 'Cleo', contact_id: null },
+    ]);
+    expect(await app.services.db.contactEvent.count({ where: { roomId: room.id } })).toBe(3);
+    await settings(room, { waiting_room_enabled: off });
+    expect(await roomEvents(app, team.id, room.id, 'room.joined')).toHaveLength(3);
+  });
+
+  test('is the only setting that admits, and only to its own room', async () => {
+    const room = await addWaitingRoom(app, team, team.owner);
+    const other = await addWaitingRoom(app, team, team.owner);
+    const [guest, elsewhere] = [await addGuest(app, room.name), await addGuest(app, other.name)];
+    await settings(room, { waiting_room_message: 'Soon', waiting_room_enabled: 1 });
+    expect((await statusOf(room, guest.token)).status).toBe('waiting');
+    await settings(room, { waiting_room_enabled: 0 });
+    expect((await statusOf(other, elsewhere.token)).status).toBe('waiting');
+  });
+
+  test('leaves nobody waiting, whoever joins at the same time, and emits one event for each', async () => {
+    const room = await addWaitingRoom(app, team, team.owner);
+    const first = Array.from({ length: 10 }, () => addGuest(app, room.name));
+    await first[0];
+    const [answer, ...guests] = await Promise.all([
+      settings(room, { waiting_room_enabled: 0 }),
+      ...first,
+      ...Array.from({ length: 10 }, () => addGuest(app, room.name)),
+    ]);
+    expect(answer.status).toBe(200);
+    for (const { token } of guests) expect((await statusOf(room, token)).status).toBe('joined');
+    expect(await roomEvents(app, team.id, room.id, 'room.joined')).toHaveLength(20);
+  });
+
+  test('admits more people than one statement takes', async () => {
+    const room = await addWaitingRoom(app, team, team.owner);
+    const at = app.clock.now();
+    const row = { workspaceId: team.id, roomId: room.id, status: 'waiting', createdAt: at, lastSeenAt: at };
+    const data = Array.from({ length: 1_001 }, (_, index) => ({ ...row, name: `Guest ${index}` }));
+    await app.services.db.participant.createMany({ data });
+    expect((await settings(room, { waiting_room_enabled: 0 })).status).toBe(200);
+    expect(await app.services.db.participant.count({ where: { roomId: room.id, status: 'joined' } })).toBe(1_001);
+    expect(await roomEvents(app, team.id, room.id, 'room.joined')).toHaveLength(1_001);
+  });
 });

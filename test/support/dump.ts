@@ -40,6 +40,7 @@ const RANDOM_COLUMNS = [
   'key_prefix',
   'key_hash',
   'sealed_secret',
+  'sealed_token',
   'previous_sealed_secret',
   'sealed_credentials',
   'ingest_id',

@@ -1,37 +1,58 @@
 import type { Tx } from '../../db/client.ts';
 
-export type NewContact = {
-  workspaceId: number;
+const select = { id: true, email: true } as const;
+
+export type NewPerson = {
   name: string;
   /** Case-insensitive. null if the person did not give one. */
   email: string | null;
-  at: Date;
 };
 
+export type NewContact = NewPerson & { workspaceId: number; at: Date };
+
+/** Returns the id of the contact of one person, as `findOrCreateContacts` does; null without an address. */
+export async function findOrCreateContact(tx: Tx, { workspaceId, at, ...person }: NewContact): Promise<number | null> {
+  const [id = null] = await findOrCreateContacts(tx, { workspaceId, at }, [person]);
+  return id;
+}
+
 /**
- * Returns the id of the workspace's contact with this email address, and creates the contact if there is none. Without
- * an address it creates nothing and returns null, because only an address identifies a contact. Concurrent calls create
- * one contact.
+ * Returns the ids of the workspace's contacts with these email addresses, in the order of the people, and creates those
+ * that are missing. Without an address it creates nothing and the id is null, because only an address identifies a
+ * contact. Concurrent calls create one contact for an address.
  *
  * An existing contact keeps its name, because anyone can enter the address of somebody else. Creating a contact blocks
  * other transactions that create one in the workspace until the commit, so call it late in the transaction. Throws a
  * foreign key violation if the workspace was deleted.
  */
-export async function findOrCreateContact(
+export async function findOrCreateContacts(
   tx: Tx,
-  { workspaceId, name, email, at }: NewContact,
-): Promise<number | null> {
-  const address = email?.trim().toLowerCase();
-  if (!address) return null;
-  const where = { workspaceId_email: { workspaceId, email: address } };
-  const select = { id: true } as const;
+  { workspaceId, at }: { workspaceId: number; at: Date },
+  people: readonly NewPerson[],
+): Promise<(number | null)[]> {
+  const names = new Map(people.map(({ name, email }) => [toAddress(email), name] as const).reverse());
+  names.delete(null);
+  const addresses = [...names.keys()].filter((address) => address !== null);
+  if (addresses.length === 0) return people.map(() => null);
+  const ids = new Map<string | null, number>();
+  const find = async (emails: string[]): Promise<void> => {
+    const where = { workspaceId, email: { in: emails } };
+    for (const { id, email } of await tx.contact.findMany({ where, select })) ids.set(email, id);
+  };
+  const listMissing = (): string[] => addresses.filter((address) => !ids.has(address));
+
   // This lookup avoids wasting ids, which are 32-bit: an insert that hits a conflict still consumes one.
-  const existing = await tx.contact.findUnique({ where, select });
-  if (existing !== null) return existing.id;
-  const [added] = await tx.contact.createManyAndReturn({
-    data: { workspaceId, name, email: address, createdAt: at },
-    select,
-    skipDuplicates: true,
-  });
-  return added?.id ?? (await tx.contact.findUniqueOrThrow({ where, select })).id;
+  await find(addresses);
+  if (listMissing().length > 0) {
+    const data = listMissing().map((email) => ({ workspaceId, name: names.get(email) ?? email, email, createdAt: at }));
+    const added = await tx.contact.createManyAndReturn({ data, select, skipDuplicates: true });
+    for (const { id, email } of added) ids.set(email, id);
+  }
+  // Another transaction has added these meanwhile.
+  if (listMissing().length > 0) await find(listMissing());
+  return people.map(({ email }) => ids.get(toAddress(email)) ?? null);
+}
+
+function toAddress(email: string | null): string | null {
+  return email?.trim().toLowerCase() || null;
 }

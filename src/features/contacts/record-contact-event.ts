@@ -17,9 +17,15 @@ export type NewContactEvent = {
  * Other transactions that record events of the workspace wait for the commit, so call this function last. Throws a
  * foreign key violation if the workspace was deleted.
  */
-export async function recordContactEvent(
+export function recordContactEvent(tx: Tx, { contactId, ...event }: NewContactEvent): Promise<void> {
+  return recordContactEvents(tx, event, [contactId]);
+}
+
+/** Records the same event of several contacts, as `recordContactEvent` does. */
+export async function recordContactEvents(
   tx: Tx,
-  { workspaceId, type, contactId, roomId, bookingPageId, at }: NewContactEvent,
+  { at, ...event }: Omit<NewContactEvent, 'contactId'>,
+  contactIds: readonly (number | null)[],
 ): Promise<void> {
-  await tx.contactEvent.createMany({ data: [{ workspaceId, type, contactId, roomId, bookingPageId, createdAt: at }] });
+  await tx.contactEvent.createMany({ data: contactIds.map((contactId) => ({ ...event, contactId, createdAt: at })) });
 }

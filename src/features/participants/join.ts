@@ -1,8 +1,10 @@
 import type { Caller } from '../../auth/identify.ts';
 import { createToken, hashToken } from '../../auth/tokens.ts';
 import { badField, unauthorized } from '../../core/errors.ts';
-import { isForeignKeyViolation, transact } from '../../db/client.ts';
+import type { Sealer } from '../../core/sealing.ts';
+import { isForeignKeyViolation, type Tx, transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
+import { findPresent, type Present } from './find-present.ts';
 import { addParticipant, markJoined } from './participant-lifecycle.ts';
 import { lockParticipant } from './participant-record.ts';
 import { toOwnParticipant } from './present.ts';
@@ -11,22 +13,24 @@ import type { JoinedParticipant, JoinInput } from './schemas.ts';
 
 /**
  * Joins a room. If the room has a waiting room and the caller is not one of its hosts, the participant waits to be
- * admitted. Only the hash of the returned token is stored. Throws 400 for a guest without a name, 404 "Room not found",
- * and 401 if the user's account has been deleted.
+ * admitted. A user, or the holder of a token, who joins while present stays the same participant with the same token,
+ * and emits nothing. The token is stored as a hash, and for a user also sealed. Throws 400 for a guest without a name,
+ * 404 "Room not found", and 401 if the user's account is deleted meanwhile.
  */
 export async function joinRoom(
-  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  { db, clock, sealer }: Pick<Services, 'db' | 'clock' | 'sealer'>,
   caller: Caller | null,
   input: JoinInput,
 ): Promise<JoinedParticipant> {
-  const person = toPerson(caller, input);
-  const token = createToken('lnp_');
+  // A participant who is still present needs no name.
+  if (!input.token) toPerson(caller, input);
   try {
     return await transact(db, async (tx) => {
       const access = await lockRoomAccess(tx, () => findRoomAccess(tx, caller, input.roomName));
       const at = clock.now();
       const room = { workspaceId: access.workspaceId, roomId: access.roomId };
-      const id = await addParticipant(tx, at, { ...room, ...person, tokenHash: hashToken(token), reference: null });
+      const present = await findPresent({ tx, sealer, now: at }, room, caller, input.token);
+      const { id, token } = present ?? (await addNew({ tx, sealer, now: at }, room, toPerson(caller, input)));
       const mayEnter = access.isHost || !access.hasWaitingRoom;
       const participant = await (mayEnter ? markJoined(tx, at, { ...room, id }) : lockParticipant(tx, { ...room, id }));
       return { ...toOwnParticipant(participant, access.waitingRoomMessage), token };
@@ -36,6 +40,19 @@ export async function joinRoom(
     if (isForeignKeyViolation(error)) throw unauthorized();
     throw error;
   }
+}
+
+/** Adds a participant with a new token. */
+async function addNew(
+  { tx, sealer, now }: { tx: Tx; sealer: Sealer; now: Date },
+  room: { workspaceId: number; roomId: number },
+  person: ReturnType<typeof toPerson>,
+): Promise<Present> {
+  const token = createToken('lnp_');
+  const { workspaceId } = room;
+  const sealedToken = person.userId === null ? null : sealer.seal(token, { workspaceId, purpose: 'participant token' });
+  const participant = { ...room, ...person, tokenHash: hashToken(token), sealedToken, reference: null };
+  return { id: await addParticipant(tx, now, participant), token };
 }
 
 /** The email address of a user is that of their account, so that a user cannot pose as another contact. */

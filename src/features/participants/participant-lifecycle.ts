@@ -6,8 +6,8 @@ import { toUnixSeconds } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
 import type { NewEvent } from '../../events/catalogue.ts';
 import { emit, emitAll } from '../../events/emit.ts';
-import { findOrCreateContact } from '../contacts/find-or-create-contact.ts';
-import { recordContactEvent } from '../contacts/record-contact-event.ts';
+import { findOrCreateContacts } from '../contacts/find-or-create-contact.ts';
+import { recordContactEvents } from '../contacts/record-contact-event.ts';
 import {
   lockParticipant,
   type ParticipantKey,
@@ -17,6 +17,11 @@ import {
   participantTables,
   toParticipantRecord,
 } from './participant-record.ts';
+
+/** Rows per statement. */
+const ADMITTED_AT_A_TIME = 500;
+
+type RoomKey = Omit<ParticipantKey, 'id'>;
 
 /** The provider's id of one visit, unique within the meeting. `meeting` is the provider's name or id of the meeting. */
 export type ProviderReference = { connectionId: number; meeting: string; participantReference: string };
@@ -30,6 +35,8 @@ export type NewParticipant = {
   userId: number | null;
   /** SHA-256 of the token that joining returned; null if only a provider reported the participant. */
   tokenHash: Uint8Array<ArrayBuffer> | null;
+  /** The token, sealed, for a user who joins again; null for others. */
+  sealedToken?: Uint8Array<ArrayBuffer> | null;
   /** null if no provider reported the participant. */
   reference: ProviderReference | null;
 };
@@ -77,18 +84,52 @@ function toEventData({ joinedAt, ...participant }: ParticipantRecord) {
 export async function markJoined(tx: Tx, at: Date, key: ParticipantKey): Promise<ParticipantRecord> {
   const participant = await lockParticipant(tx, key);
   if (participant.status !== 'waiting') return participant;
-  const { workspaceId, roomId, id, name, email } = participant;
+  const [joined = participant] = await joinAll(tx, at, key, [participant]);
+  return joined;
+}
+
+/**
+ * Moves all waiting participants of a room to `joined`, as `markJoined` does. Call it with the workspace locked, and
+ * with the waiting room switched off, so that nobody is waiting afterwards.
+ */
+export async function admitEveryone(tx: Tx, at: Date, { workspaceId, roomId }: RoomKey): Promise<void> {
+  for (let count = ADMITTED_AT_A_TIME; count === ADMITTED_AT_A_TIME; ) {
+    const rows = await tx.$queryRaw<ParticipantRow[]>`
+      select ${participantColumns} from ${participantTables}
+      where p.workspace_id = ${workspaceId} and p.room_id = ${roomId} and p.status = 'waiting'
+      order by p.created_at, p.id limit ${ADMITTED_AT_A_TIME} for no key update of p`;
+    if (rows.length > 0) await joinAll(tx, at, { workspaceId, roomId }, rows.map(toParticipantRecord));
+    count = rows.length;
+  }
+}
+
+/** Moves waiting participants of a room, whose rows are locked, to `joined`. */
+async function joinAll(
+  tx: Tx,
+  at: Date,
+  { workspaceId, roomId }: RoomKey,
+  waiting: readonly ParticipantRecord[],
+): Promise<ParticipantRecord[]> {
   await tx.$executeRaw`
     update rooms set last_used_at = greatest(last_used_at, ${at})
     where workspace_id = ${workspaceId} and id = ${roomId}`;
-  const contactId = await findOrCreateContact(tx, { workspaceId, name, email, at });
+  const contactIds = await findOrCreateContacts(tx, { workspaceId, at }, waiting);
+  const joined = waiting.map((participant, index): ParticipantRecord => {
+    const contactId = contactIds[index] ?? null;
+    return { ...participant, status: 'joined', contactId, joinedAt: at };
+  });
+  const rows = joined.map(({ id, contactId }) => ({ id, contactId }));
   await tx.$executeRaw`
-    update participants set status = 'joined', joined_at = ${at}, contact_id = ${contactId}::int,
-      last_seen_at = greatest(last_seen_at, ${at})
-    where workspace_id = ${workspaceId} and id = ${id}`;
-  const joined: ParticipantRecord = { ...participant, status: 'joined', contactId, joinedAt: at };
-  await emit(tx, at, { type: 'room.joined', workspaceId, data: toEventData(joined) });
-  await recordContactEvent(tx, { workspaceId, type: 'room_join', contactId, roomId, bookingPageId: null, at });
+    update participants p set status = 'joined', joined_at = ${at}, contact_id = j."contactId",
+      last_seen_at = greatest(p.last_seen_at, ${at})
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as j (id int, "contactId" int)
+    where p.workspace_id = ${workspaceId} and p.id = j.id`;
+  await emitAll(
+    tx,
+    at,
+    joined.map((participant) => ({ type: 'room.joined', workspaceId, data: toEventData(participant) })),
+  );
+  await recordContactEvents(tx, { workspaceId, type: 'room_join', roomId, bookingPageId: null, at }, contactIds);
   return joined;
 }
 

@@ -66,6 +66,14 @@ export const JoinInput = z.object({
     )
     .meta({ example: 'vera@example.com' })
     .optional(),
+  token: z
+    .string()
+    .nullable()
+    .describe(
+      'The `token` of an earlier join. If that participant is still in the room, or waits, joining again returns the ' +
+        'same participant; otherwise it is ignored. A user who is still present is recognized without it',
+    )
+    .optional(),
 });
 export type JoinInput = z.infer<typeof JoinInput>;
 

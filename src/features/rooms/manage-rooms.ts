@@ -5,7 +5,7 @@ import { runInBackground } from '../../core/call-bounds.ts';
 import { Prisma, type Tx, transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObject, removeDiscardedObjects } from '../../storage/discarded-objects.ts';
-import { emitLeftForRoom } from '../participants/participant-lifecycle.ts';
+import { admitEveryone, emitLeftForRoom } from '../participants/participant-lifecycle.ts';
 import { lockOwnRoom, readRoom } from './read-rooms.ts';
 import { toAssignments, withUniqueSession } from './room-settings.ts';
 import type { Room, RoomInput, UpdateRoomInput } from './schemas.ts';
@@ -14,11 +14,11 @@ import type { Room, RoomInput, UpdateRoomInput } from './schemas.ts';
 const MAX_AWAITED_FILES = 20;
 
 /**
- * Changes the settings that are sent. Throws 404, 403 if the caller is not owner or admin of the workspace, and 409 if
- * another room of the workspace has the session id.
+ * Changes the settings that are sent. Switching the waiting room off admits everyone who waits. Throws 404, 403 if the
+ * caller is not owner or admin of the workspace, and 409 if another room of the workspace has the session id.
  */
 export async function updateRoom(
-  { db }: Pick<Services, 'db'>,
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
   caller: Caller,
   { name, ...settings }: UpdateRoomInput,
 ): Promise<Room> {
@@ -30,6 +30,8 @@ export async function updateRoom(
       () => tx.$executeRaw`
         update rooms set ${Prisma.join(assignments)} where workspace_id = ${room.workspace_id} and id = ${room.id}`,
     );
+    if (settings.waiting_room_enabled !== undefined && !settings.waiting_room_enabled)
+      await admitEveryone(tx, clock.now(), { workspaceId: room.workspace_id, roomId: room.id });
     return readRoom(tx, caller, { name });
   });
 }
