@@ -16,6 +16,7 @@ import { createContext, identifyRequest } from './context.ts';
 import { toFastifyPath } from './fastify-path.ts';
 import { parseJsonBodies, refuseOtherBodies, UnreadableBody } from './json-body.ts';
 import { runBounded } from './request-bounds.ts';
+import { sendOutput } from './send-output.ts';
 
 const INTEGER = /^(?:0|-?[1-9]\d{0,15})$/;
 const INTEGER_OR_DECIMAL = /^-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?$/;
@@ -49,7 +50,7 @@ export function serveRest(app: FastifyInstance, services: Services, router: AnyT
         });
         try {
           const output = await findProcedure(createCaller(context), operation.name)(joinInput(operation, request));
-          return reply.status(operation.status).send(output);
+          return sendOutput(operation, output, request, reply);
         } catch (error) {
           throw error instanceof TRPCError ? fromTrpcError(error) : error;
         }

@@ -33,6 +33,12 @@ const security: Record<Operation['credential'], readonly object[]> = {
   none: [],
 };
 
+/** The response to a caller that does not ask for JSON. */
+const redirect = {
+  description: 'A redirect to the URL, if the `Accept` header does not contain `application/json`',
+  headers: { Location: { schema: { type: 'string', format: 'uri' }, description: 'The URL' } },
+};
+
 /** Builds the document. `serverUrl` is the URL of the service; `/` means the origin that serves the document. */
 export function createOpenApiDocument({ router, rawOperations }: Api, serverUrl: string): OpenAPIObject {
   const document = generateOpenApiDocument(router, {
@@ -92,7 +98,11 @@ function completeOperation(operation: Operation, target: OperationObject): void 
   }
   const success = target.responses[200];
   if (!success) throw new Error(`The document lacks the response of ${operation.name}`);
-  target.responses = { [operation.status]: success, ...refusalsOf(operation) };
+  target.responses = {
+    [operation.status]: success,
+    ...(operation.redirectsTo !== null && { 302: redirect }),
+    ...refusalsOf(operation),
+  };
 }
 
 /** Removes `additionalProperties: false`, which the generators add, because new fields may be added to responses. */

@@ -2,7 +2,12 @@ import { ListPageInput } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { Download, ItemAnswer } from '../features/library/schemas.ts';
 import { deleteRecording, renameRecording } from '../features/recordings/manage-recordings.ts';
-import { createDownload, listOwnRecordings, listRoomRecordings } from '../features/recordings/read-recordings.ts';
+import {
+  createDownload,
+  listOwnRecordings,
+  listRoomRecordings,
+  listWorkspaceRecordings,
+} from '../features/recordings/read-recordings.ts';
 import { saveToLibrary } from '../features/recordings/save-to-library.ts';
 import {
   NewRecordingInput,
@@ -21,11 +26,8 @@ import {
   stopRecordingByParticipant,
   stopRecordingByUser,
 } from '../features/recordings/start-stop.ts';
-import { findRecorder, findUploader, type Uploader, uploadRecording } from '../features/recordings/upload.ts';
 import { RoomInput } from '../features/rooms/schemas.ts';
-import { limitCaller, requireCaller } from '../trpc/access.ts';
-import { inRoom, router, signedIn } from '../trpc/procedures.ts';
-import { type RawAccess, rawOperation, requirePathId } from '../trpc/raw-operation.ts';
+import { inRoom, inWorkspace, router, signedIn } from '../trpc/procedures.ts';
 
 const tags = ['Recordings'];
 
@@ -55,13 +57,31 @@ export const recordingsRouter = router({
         path: '/api/dashboard/rooms/{name}/recordings',
         tags,
         summary: 'List the recordings of a room',
-        description: 'The recordings of one room of the caller, newest first.',
+        description:
+          'The recordings of one room, newest first. The room must belong to the caller, or they must be owner or ' +
+          'admin of its workspace.',
       },
     })
     .input(RoomInput.extend(ListPageInput.shape))
     .output(RecordingsAnswer)
     .query(async ({ ctx, input }) => ({
       recordings: await listRoomRecordings(ctx.services, ctx.caller, input, ctx.origin),
+    })),
+
+  listInWorkspace: inWorkspace('admin')
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/api/workspaces/{id}/recordings',
+        tags,
+        summary: 'List the recordings of a workspace',
+        description: 'Owner or admin. The recordings of all rooms of the workspace, newest first.',
+      },
+    })
+    .input(ListPageInput)
+    .output(RecordingsAnswer)
+    .query(async ({ ctx, input }) => ({
+      recordings: await listWorkspaceRecordings(ctx.services, ctx.actor, input, ctx.origin),
     })),
 
   start: signedIn
@@ -145,15 +165,17 @@ export const recordingsRouter = router({
   download: signedIn
     .meta({
       refusals: [404],
+      redirectsTo: 'url',
       openapi: {
         method: 'GET',
         path: '/api/dashboard/recordings/{recordingId}/download',
         tags,
-        summary: 'Get a download URL of a recording',
+        summary: 'Download a recording',
         description:
-          'Returns a URL that serves the file as an attachment for 15 minutes to anyone who has it. The recording ' +
-          'must belong to a room of the caller. 404 "Recording not found" is also returned while the recording is ' +
-          'not available.',
+          'Redirects to a URL that serves the file as an attachment for 15 minutes to anyone who has it, so the path ' +
+          'can be the source of a video or a link. A caller whose `Accept` header contains `application/json` gets ' +
+          'that URL as JSON. The room of the recording must belong to the caller, or they must be owner or admin of ' +
+          'its workspace. 404 "Recording not found" is also returned while the recording is not available.',
       },
     })
     .input(RecordingInput)
@@ -186,8 +208,8 @@ export const recordingsRouter = router({
         tags,
         summary: 'Delete a recording',
         description:
-          'Deletes the recording and its file. The recording must belong to a room of the caller, who must be owner ' +
-          'or admin of its workspace.',
+          'Requires the role owner or admin in its workspace. Deletes the recording and its file. Later callbacks of ' +
+          'its provider do not recreate it.',
       },
     })
     .input(RecordingInput)
@@ -203,53 +225,12 @@ export const recordingsRouter = router({
         tags,
         summary: 'Save a recording to the library',
         description:
-          'Copies the file of a recording into the library of its workspace. The recording must belong to a room of ' +
-          'the caller, and its file must be at most 100 MB. The recording is not deleted. 409 if it has failed or is ' +
-          'not available yet. Emits `library_item.uploaded`.',
+          'Copies the file of a recording into the library of its workspace. The room must belong to the caller, or ' +
+          'they must be owner or admin of its workspace; the file must be at most 100 MB. The recording is not ' +
+          'deleted. 409 if it has failed or is not available yet. Emits `library_item.uploaded`.',
       },
     })
     .input(SaveToLibraryInput)
     .output(ItemAnswer)
     .mutation(async ({ ctx, input }) => ({ item: await saveToLibrary(ctx.services, ctx.caller, input) })),
-});
-
-/** A client with the recording's `upload_token`, or the room owner. */
-const recordingUploader: RawAccess<Uploader> = {
-  credential: 'required',
-  async admit({ context, token, params }) {
-    const { db } = context.services;
-    const recorder = token === null ? null : await findRecorder(db, token);
-    if (recorder !== null) limitCaller(context, `recorder:${recorder.id}`);
-    const uploadedBy = recorder ?? requireCaller(context, await context.identify(null));
-    return findUploader(db, uploadedBy, requirePathId(params, 'recordingId'));
-  },
-};
-
-export const recordingsUpload = rawOperation({
-  name: 'recordings.upload',
-  method: 'POST',
-  path: '/api/recordings/{recordingId}/file',
-  params: RecordingInput,
-  tags,
-  summary: 'Upload the file of a recording',
-  description:
-    'Requires the `upload_token` that starting the recording returned (`Authorization: Bearer lnr_...`), or the ' +
-    'credentials of the room owner. An MP4 of at most 2 GB (by default), as multipart/form-data. The recording ' +
-    'becomes available. 409 "The recording already has a file", even if the same file is sent again; 409 "The ' +
-    'recording has failed"; 409 "The recording\'s file is being uploaded" while another upload of it is in progress. ' +
-    '500 "Upload failed: storage service unavailable" means that nothing was stored. Emits `recording.completed`.',
-  access: recordingUploader,
-  request: {
-    kind: 'multipart',
-    types: ['video/mp4'],
-    fileDescription: 'video/mp4 (.mp4)',
-    maxFileBytes: (settings) => settings.maxRecordingBytes,
-  },
-  response: { kind: 'json', schema: RecordingAnswer, description: 'The recording, which is now available' },
-  refusals: [404, 409],
-  handle: async ({ services, caller, body, origin }) => ({
-    recording: await services.recordingUploads.run(caller.recordingId, () =>
-      uploadRecording(services, caller, body, origin),
-    ),
-  }),
 });

@@ -60,7 +60,7 @@ export const roomsRouter = router({
         path: '/api/dashboard/rooms/{name}',
         tags,
         summary: 'Read a room',
-        description: 'The room must belong to the caller.',
+        description: 'The room must belong to the caller, or they must be owner or admin of its workspace.',
       },
     })
     .input(RoomInput)
@@ -76,9 +76,9 @@ export const roomsRouter = router({
         tags,
         summary: 'Update a room',
         description:
-          'Requires the role owner or admin in its workspace. Only the fields that are sent change; the name cannot ' +
-          'be changed. 409 if another room of the workspace has the `session_id`. Switching the waiting room off ' +
-          'admits everyone who waits.',
+          'The room must belong to the caller, who must be owner or admin of its workspace. Only the fields that are ' +
+          'sent change; the name cannot be changed. 409 if another room of the workspace has the `session_id`. ' +
+          'Switching the waiting room off admits everyone who waits.',
       },
     })
     .input(UpdateRoomInput)

@@ -37,6 +37,11 @@ export type Meta = OpenApiMeta & {
   successStatus?: 201;
   /** For a public operation that also accepts a credential. */
   credential?: 'optional';
+  /**
+   * The field of the output that has a URL. Over REST the response redirects to it with 302, unless the `Accept` header
+   * asks for JSON.
+   */
+  redirectsTo?: 'url';
   /** Error statuses for the OpenAPI document, besides those that all operations of the same kind have. */
   refusals?: readonly (401 | 403 | 404 | 409)[];
 };

@@ -18,6 +18,8 @@ export type Operation = {
   takesBody: boolean;
   /** The HTTP status of a successful call. */
   status: number;
+  /** The field of the output with a URL to which REST redirects callers that do not ask for JSON; null for none. */
+  redirectsTo: string | null;
   /** Error statuses for the OpenAPI document, besides those that all operations of the same kind have. */
   refusals: readonly number[];
   /** The type of every input field. Path and query parameters are converted to it. */
@@ -30,7 +32,8 @@ export function listOperations(router: AnyTRPCRouter): Operation[] {
   const procedures = router._def.procedures as unknown as Record<string, AnyTRPCProcedure>;
   return Object.entries(procedures).flatMap(([name, { _def: definition }]) => {
     // tRPC does not carry the type of our meta into this record.
-    const { openapi, successStatus, credential = 'none', refusals = [] } = (definition.meta ?? {}) as Meta;
+    const meta = (definition.meta ?? {}) as Meta;
+    const { openapi, successStatus, credential = 'none', redirectsTo = null, refusals = [] } = meta;
     if (!openapi) return [];
     const { method, path, protect = true } = openapi;
     // Every procedure has `inputs` at run time, although the public type lacks it. trpc-to-openapi reads it too.
@@ -43,6 +46,7 @@ export function listOperations(router: AnyTRPCRouter): Operation[] {
         credential: protect ? 'required' : credential,
         takesBody: method !== 'GET' && method !== 'DELETE',
         status: successStatus ?? 200,
+        redirectsTo,
         refusals,
         fields: readFields(inputs),
       },

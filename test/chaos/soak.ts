@@ -65,6 +65,7 @@ function timed(inner: Http): Http {
   return {
     call,
     get: (path, token) => call('GET', path, { token }),
+    getJson: (path, token) => call('GET', path, { token, headers: { accept: 'application/json' } }),
     post: (path, token, json) => call('POST', path, { token, json }),
     patch: (path, token, json) => call('PATCH', path, { token, json }),
     delete: (path, token) => call('DELETE', path, { token }),

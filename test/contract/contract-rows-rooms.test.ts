@@ -126,7 +126,7 @@ describe('rooms', () => {
     expectError(await app.http.post(ROOMS, scene.owner.token, unknown), 404, 'Workspace not found');
   });
 
-  test('GET /api/dashboard/rooms/:name returns a room of the caller, and 404 for every other room', async () => {
+  test('GET /api/dashboard/rooms/:name returns a room that the caller manages, and 404 for others', async () => {
     await newScene();
     const path = `${ROOMS}/${scene.roomName}`;
     const { status, body } = await app.http.get(path, scene.owner.token);
@@ -135,7 +135,8 @@ describe('rooms', () => {
     expect(fields(body.room)).toEqual(ROOM);
     expect(body.room).toMatchObject({ name: scene.roomName, recording_count: 2 });
     expectError(await app.http.get(`${ROOMS}/no-such-room`, scene.owner.token), 404, 'Room not found');
-    expectError(await app.http.get(path, scene.admin.token), 404, 'Room not found');
+    expectError(await app.http.get(path, scene.member.token), 404, 'Room not found');
+    expect((await app.http.get(path, scene.admin.token)).body).toEqual(body);
   });
 
   test('PATCH /api/dashboard/rooms/:name changes only the settings that are sent, in rooms of the caller', async () => {
@@ -165,7 +166,7 @@ describe('rooms', () => {
   test('DELETE /api/dashboard/rooms/:name deletes a room of the caller with its recordings', async () => {
     await newScene();
     const path = `${ROOMS}/${scene.roomName}`;
-    expectError(await app.http.delete(path, scene.admin.token), 404, 'Room not found');
+    expectError(await app.http.delete(path, scene.member.token), 404, 'Room not found');
     const answer = await app.http.delete(path, scene.owner.token);
     expect(answer).toMatchObject({ status: 200, body: { ok: true } });
     expect(fields(answer.body)).toEqual(['ok']);
@@ -259,10 +260,12 @@ describe('recordings', () => {
     }
   });
 
-  test('the URL of a recording returns a download URL of its file', async () => {
+  test('the URL of a recording serves its file, and returns a download URL if JSON is asked for', async () => {
     await newScene();
     const { url } = expected();
-    const { status, body } = await app.http.get(url.slice(app.url.length), scene.owner.token);
+    const file = await fetch(url, { headers: { authorization: `Bearer ${scene.owner.token}` } });
+    expect(await file.text()).toBe('a recording');
+    const { status, body } = await app.http.getJson(url.slice(app.url.length), scene.owner.token);
     expect(status).toBe(200);
     expect(fields(body)).toEqual(['expires_at', 'url']);
     expect(await (await fetch(body.url)).text()).toBe('a recording');

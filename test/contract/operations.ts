@@ -14,6 +14,7 @@ import { libraryRows } from './rows/library.ts';
 import { meetingProviderRows } from './rows/meeting-providers.ts';
 import { memberRows } from './rows/members.ts';
 import { participantRows } from './rows/participants.ts';
+import { recordingUploadRows } from './rows/recording-upload.ts';
 import { recordingRows } from './rows/recordings.ts';
 import { retentionRows } from './rows/retention.ts';
 import { roomRows } from './rows/rooms.ts';
@@ -27,6 +28,7 @@ export const rows: Rows = {
   ...roomRows,
   ...participantRows,
   ...recordingRows,
+  ...recordingUploadRows,
   ...labelRows,
   ...libraryRows,
   ...retentionRows,

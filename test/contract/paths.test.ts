@@ -37,6 +37,7 @@ const PATHS = [
   'POST /api/dashboard/rooms/{name}/participants/{participantId}/refuse',
   'GET /api/dashboard/recordings',
   'GET /api/dashboard/rooms/{name}/recordings',
+  'GET /api/workspaces/{id}/recordings',
   'POST /api/dashboard/rooms/{name}/recordings',
   'POST /api/rooms/{roomName}/recordings',
   'POST /api/dashboard/rooms/{name}/recordings/{recordingId}/stop',

@@ -72,7 +72,9 @@ export function isQuery(name: string): boolean {
 export async function viaRest(app: TestApp, { name, token, input, content }: Call): Promise<Outcome> {
   const { path, json } = restRequest(name, input);
   const request = json === undefined ? content : { json };
-  const { status, body, headers } = await app.http.call(findOperation(name).method, path, { token, ...request });
+  // Without this header, a download redirects.
+  const options = { token, ...request, headers: { accept: 'application/json', ...content?.headers } };
+  const { status, body, headers } = await app.http.call(findOperation(name).method, path, options);
   return { status, body, challenge: headers.get('www-authenticate') };
 }
 

@@ -61,6 +61,7 @@ const STATEMENTS: Record<string, number> = {
   'participants.refuse': 8,
   'recordings.list': 2,
   'recordings.listInRoom': 3,
+  'recordings.listInWorkspace': 2,
   'recordings.download': 2,
   'recordings.start': 12,
   'recordings.startInRoom': 11,

@@ -1,9 +1,11 @@
 /**
- * Access to recordings: the user of the room under /api/dashboard, participants in the room, and nobody else.
+ * Access to recordings: the user of the room, the owner and admins of its workspace, participants in the room, and
+ * nobody else.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { addKey } from '../rooms/keys.ts';
 import type { Answer } from '../support/http.ts';
+import { changeWhileBlocked } from '../support/lock-waits.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
 import { addGuest, uploadFile } from './recording-fixtures.ts';
@@ -38,7 +40,7 @@ const calls: Record<string, Call> = {
   upload: (token) => uploadFile(app, running, token),
   start: (token) => app.http.post(`${ROOMS}/${room.name}/recordings`, token),
   list: (token) => app.http.get(`${ROOMS}/${room.name}/recordings`, token),
-  download: (token) => app.http.get(`${RECORDINGS}/${available}/download`, token),
+  download: (token) => app.http.getJson(`${RECORDINGS}/${available}/download`, token),
   save: (token) => app.http.post(`${RECORDINGS}/${available}/save-to-library`, token),
   rename: (token) => app.http.patch(`${RECORDINGS}/${available}`, token, { title: 'Renamed' }),
   delete: (token) => app.http.delete(`${RECORDINGS}/${available}`, token),
@@ -71,13 +73,37 @@ test("the room's user with the role member may do everything but rename and dele
   expect(await statusesFor(team.admin.token)).toEqual({ ...all(200), rename: 403, delete: 403 });
 });
 
-test('everybody else, also the owner of the workspace, gets the same 404 for everything', async () => {
+test('the owner and admins of the workspace may read and delete, by session and key', async () => {
+  const others: Record<string, number> = { ...all(404), list: 200, download: 200, save: 200 };
+  await app.http.patch(`${team.path}/members/${team.member.id}`, team.owner.token, { role: 'admin' });
+  const withoutDelete = Object.entries(calls).filter(([name]) => name !== 'delete');
+  for (const token of [team.owner.token, team.member.token, await addKey(app, team.id, team.owner)])
+    for (const [name, call] of withoutDelete) expect((await call(token)).status, name).toBe(others[name]);
+  expect((await app.http.delete(`${RECORDINGS}/${available}`, team.member.token)).status).toBe(200);
+  const { recordings } = (await app.http.get(`${team.path}/recordings`, team.owner.token)).body;
+  expect(recordings).toMatchObject([{ id: running, room_name: room.name }]);
+  expect((await app.http.get(RECORDINGS, team.owner.token)).body).toEqual({ recordings: [] });
+});
+
+test('everybody else gets the same 404 for everything, also an admin of another workspace', async () => {
   const other = (await app.http.post('/api/workspaces', team.admin.token, { name: 'Other' })).body.workspace.id;
   const keyElsewhere = await addKey(app, other, team.admin);
-  const admin2 = team.member;
-  await app.http.patch(`${team.path}/members/${admin2.id}`, team.owner.token, { role: 'admin' });
-  for (const token of [team.owner.token, admin2.token, team.outsider.token, keyElsewhere])
+  const { workspace } = (await app.http.post('/api/workspaces', team.owner.token, { name: 'Third' })).body;
+  const ownerKeyElsewhere = await addKey(app, workspace.id, team.owner);
+  for (const token of [team.member.token, team.outsider.token, keyElsewhere, ownerKeyElsewhere])
     expect(await statusesFor(token)).toEqual(all(404));
+  expect(await app.services.db.recording.count({ where: { workspaceId: team.id } })).toBe(2);
+});
+
+test('an owner of the workspace who is demoted while waiting for the lock deletes nothing: 404', async () => {
+  await app.http.patch(`${team.path}/members/${team.member.id}`, team.owner.token, { role: 'admin' });
+  const answer = await changeWhileBlocked(
+    app,
+    `select 1 from workspaces where id = ${team.id} for no key update`,
+    () => app.http.delete(`${RECORDINGS}/${available}`, team.member.token),
+    (client) => client.query(`update members set role = 'member' where user_id = ${team.member.id}`),
+  );
+  expect([answer.status, answer.body.message]).toEqual([404, 'Recording not found']);
   expect(await app.services.db.recording.count({ where: { workspaceId: team.id } })).toBe(2);
 });
 

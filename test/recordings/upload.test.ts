@@ -123,7 +123,8 @@ describe('an upload', () => {
       { type: 'recording.completed', data: { ...data, duration, size, status: 'available', created_at } },
     ]);
     expect(await traces()).toEqual(ONE);
-    const { url } = (await app.http.get(`/api/dashboard/recordings/${recording.id}/download`, team.admin.token)).body;
+    const path = `/api/dashboard/recordings/${recording.id}/download`;
+    const { url } = (await app.http.getJson(path, team.admin.token)).body;
     expect(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(bytes)).toBe(true);
     const workspace = await app.services.db.workspace.findUnique({ where: { id: team.id } });
     expect(workspace?.recordingSeconds).toBe(62n);

@@ -41,19 +41,20 @@ test('another workspace: 403, an unknown one: 404', async () => {
   expectError(await app.http.get(`${other.path}/rooms`, key), 403, 'Forbidden');
 });
 
-test("a key has access to its creator's rooms in its workspace, and to no others", async () => {
+test('a key of an owner reads and deletes all rooms of its workspace, and changes only its own', async () => {
   const key = await addKey(app, team.id, team.owner);
   await app.http.post(ROOMS, team.owner.token, { name: 'of-the-team', workspace_id: team.id });
   await app.http.post(ROOMS, team.owner.token, { name: 'in-personal' });
   await app.http.post(ROOMS, team.admin.token, { name: 'of-the-admin', workspace_id: team.id });
   const { body } = await app.http.get(ROOMS, key);
   expect(body.rooms.map(({ name }: { name: string }) => name)).toEqual(['of-the-team']);
-  for (const name of ['in-personal', 'of-the-admin']) {
-    expectError(await app.http.get(`${ROOMS}/${name}`, key), 404, 'Room not found');
+  expectError(await app.http.get(`${ROOMS}/in-personal`, key), 404, 'Room not found');
+  expectError(await app.http.delete(`${ROOMS}/in-personal`, key), 404, 'Room not found');
+  for (const name of ['in-personal', 'of-the-admin'])
     expectError(await app.http.patch(`${ROOMS}/${name}`, key, {}), 404, 'Room not found');
-    expectError(await app.http.delete(`${ROOMS}/${name}`, key), 404, 'Room not found');
-  }
+  expect((await app.http.get(`${ROOMS}/of-the-admin`, key)).body.room).toMatchObject({ user_id: team.admin.id });
   expect((await app.http.get(`${team.path}/rooms`, key)).body.rooms.length).toBeGreaterThan(1);
+  expect((await app.http.delete(`${ROOMS}/of-the-admin`, key)).status).toBe(200);
 });
 
 test('a key has the current role of its creator', async () => {

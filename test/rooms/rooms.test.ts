@@ -269,13 +269,29 @@ describe('access', () => {
   test("every operation returns the same 404 for another user's room and for an unknown one", async () => {
     const name = await newRoom(team.owner, { workspace_id: team.id });
     const unknown = [name, 'no-such-room', 'No Room', '%00', '%E2%98%83', 'x'.repeat(500)];
-    for (const path of unknown.map((each) => `${ROOMS}/${each}`)) {
-      expectError(await app.http.get(path, team.admin.token), 404, 'Room not found');
-      expectError(await app.http.patch(path, team.admin.token, { display_name: 'X' }), 404, 'Room not found');
-      expectError(await app.http.delete(path, team.admin.token), 404, 'Room not found');
-      expectError(await app.http.get(`${path}/recordings`, team.admin.token), 404, 'Room not found');
-    }
+    for (const path of unknown.map((each) => `${ROOMS}/${each}`))
+      for (const { token } of [team.member, team.outsider]) {
+        expectError(await app.http.get(path, token), 404, 'Room not found');
+        expectError(await app.http.patch(path, token, { display_name: 'X' }), 404, 'Room not found');
+        expectError(await app.http.delete(path, token), 404, 'Room not found');
+        expectError(await app.http.get(`${path}/recordings`, token), 404, 'Room not found');
+      }
     expect((await app.http.get(`${ROOMS}/${name}`, team.owner.token)).status).toBe(200);
+  });
+
+  test('the owner and admins of the workspace read and delete all its rooms, and change only their own', async () => {
+    for (const { token } of [team.owner, team.admin]) {
+      const creator = token === team.owner.token ? team.admin : team.owner;
+      const name = await newRoom(creator, { workspace_id: team.id });
+      const path = `${ROOMS}/${name}`;
+      expect((await app.http.get(path, token)).body.room).toMatchObject({ name, user_id: creator.id });
+      expect((await app.http.get(`${path}/recordings`, token)).body).toEqual({ recordings: [] });
+      expectError(await app.http.patch(path, token, { display_name: 'X' }), 404, 'Room not found');
+      const { rooms } = (await app.http.get(ROOMS, token)).body;
+      expect(rooms.map((room: { name: string }) => room.name)).not.toContain(name);
+      expect((await app.http.delete(path, token)).status).toBe(200);
+      expectError(await app.http.get(path, creator.token), 404, 'Room not found');
+    }
   });
 });
 

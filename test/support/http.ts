@@ -17,6 +17,8 @@ export type CallOptions = {
 export type Http = {
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   get(path: string, token?: string): Promise<Answer>;
+  /** GET with `Accept: application/json`, without which a download redirects. */
+  getJson(path: string, token?: string): Promise<Answer>;
   post(path: string, token?: string, json?: unknown): Promise<Answer>;
   patch(path: string, token?: string, json?: unknown): Promise<Answer>;
   delete(path: string, token?: string): Promise<Answer>;
@@ -49,6 +51,7 @@ export function createHttp(url: string): Http {
   return {
     call,
     get: (path, token) => call('GET', path, { token }),
+    getJson: (path, token) => call('GET', path, { token, headers: { accept: 'application/json' } }),
     post: (path, token, json) => call('POST', path, { token, json }),
     patch: (path, token, json) => call('PATCH', path, { token, json }),
     delete: (path, token) => call('DELETE', path, { token }),

@@ -52,7 +52,13 @@ function getValidator(operation: Operation, status: number): ValidateFunction {
   const response = documented.$ref
     ? document.components.responses[documented.$ref.split('/').at(-1) ?? '']
     : documented;
-  const { content = {} } = response ?? {};
+  const { content } = response ?? {};
+  if (content === undefined) {
+    // A redirect has no body.
+    const validateNothing = ajv.compile({ enum: [''] });
+    validators.set(name, validateNothing);
+    return validateNothing;
+  }
   const schema = (content['application/json'] ?? content['text/csv'])?.schema;
   if (!schema) throw new Error(`The document has no schema for ${name}`);
   const text = JSON.stringify(forbidAdditional(schema)).replaceAll('"#/components', '"doc#/components');

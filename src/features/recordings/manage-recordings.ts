@@ -1,11 +1,12 @@
-/** Renaming and deleting recordings of the caller's rooms. */
+/** Renaming recordings of the caller's rooms, and deleting recordings of rooms that the caller manages. */
 import type { Caller } from '../../auth/identify.ts';
 import { lockWorkspace, requireCurrentRole } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObject } from '../../storage/discarded-objects.ts';
-import { findOwnRecording, type OwnRecording, readRecording } from './read-recordings.ts';
+import { isManaged, isOwn } from '../rooms/read-rooms.ts';
+import { type FoundRecording, findRecording, readRecording } from './read-recordings.ts';
 import type { Recording, RecordingInput, RenameRecordingInput } from './schemas.ts';
 
 /**
@@ -18,7 +19,7 @@ export function renameRecording(
   origin: string,
 ): Promise<Recording> {
   return transact(db, async (tx) => {
-    const { workspaceId } = await lockRecording(tx, caller, { recordingId });
+    const { workspaceId } = await lockRecording(tx, caller, { recordingId }, isOwn);
     await tx.recording.updateMany({
       where: { workspaceId, id: recordingId },
       data: { title: title || null, updatedAt: clock.now() },
@@ -28,13 +29,19 @@ export function renameRecording(
 }
 
 /**
- * Locks the workspace and returns the caller's recording. Throws 404, and 403 if they are no longer owner or admin.
+ * Locks the workspace and returns the recording. Throws 404, and 403 if they are no longer owner or admin.
  */
-async function lockRecording(tx: Tx, caller: Caller, input: RecordingInput): Promise<OwnRecording> {
-  const { workspaceId } = await findOwnRecording(tx, caller, input);
+async function lockRecording(
+  tx: Tx,
+  caller: Caller,
+  input: RecordingInput,
+  condition: typeof isOwn,
+): Promise<FoundRecording> {
+  const { workspaceId } = await findRecording(tx, caller, input, condition);
   await lockWorkspace(tx, workspaceId, 'Recording');
-  // Read again: while the lock was awaited, the recording may have been deleted or its room reassigned.
-  const recording = await findOwnRecording(tx, caller, input);
+  // Read again: while the lock was awaited, the recording may have been deleted, its room reassigned, or the
+  // role changed.
+  const recording = await findRecording(tx, caller, input, condition);
   await requireCurrentRole(tx, { workspaceId, userId: caller.userId }, 'admin');
   return recording;
 }
@@ -49,7 +56,7 @@ export async function deleteRecording(
   { recordingId }: RecordingInput,
 ): Promise<{ ok: true }> {
   const fileKey = await transact(services.db, async (tx) => {
-    const { workspaceId } = await lockRecording(tx, caller, { recordingId });
+    const { workspaceId } = await lockRecording(tx, caller, { recordingId }, isManaged);
     const [deleted] = await tx.$queryRaw<{ file_key: string | null }[]>`
       delete from recordings where workspace_id = ${workspaceId} and id = ${recordingId} returning file_key`;
     if (!deleted) throw notFound('Recording');

@@ -1,5 +1,5 @@
-/** Reading the recordings of a user's rooms, and downloading their files. */
-import type { Caller } from '../../auth/identify.ts';
+/** Reading recordings: those of a user's rooms, of one room or of a workspace; and downloading their files. */
+import type { Actor, Caller } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
 import type { ListPageInput } from '../../core/list-page.ts';
 import { type RecordingStatus, toRecordingStatus } from '../../core/recording-status.ts';
@@ -9,7 +9,7 @@ import { limitOffset } from '../../db/limit-offset.ts';
 import type { Services } from '../../services.ts';
 import { signDownload } from '../../storage/sign-download.ts';
 import type { Download } from '../library/schemas.ts';
-import { isOwn, readRoom } from '../rooms/read-rooms.ts';
+import { isManaged, isOwn, readRoom } from '../rooms/read-rooms.ts';
 import type { RoomInput } from '../rooms/schemas.ts';
 import type { Recording, RecordingInput } from './schemas.ts';
 
@@ -35,7 +35,7 @@ const recordingColumns = Prisma.sql`
   c.created_at, c.ended_at`;
 
 /** A recording with its internal fields. `size` in bytes, `duration` in seconds. */
-export type OwnRecording = {
+export type FoundRecording = {
   id: number;
   workspaceId: number;
   roomId: number;
@@ -89,7 +89,7 @@ function toRecording(row: RecordingRow, origin: string): Recording {
   };
 }
 
-/** The recordings of one of the caller's rooms, newest first. Throws 404 "Room not found". */
+/** The recordings of a room that the caller manages, newest first. Throws 404 "Room not found". */
 export async function listRoomRecordings(
   services: Db,
   caller: Caller,
@@ -103,6 +103,16 @@ export async function listRoomRecordings(
     page,
     origin,
   );
+}
+
+/** All recordings of the workspace, newest first. */
+export function listWorkspaceRecordings(
+  services: Db,
+  { workspaceId }: Actor,
+  page: ListPageInput,
+  origin: string,
+): Promise<Recording[]> {
+  return listRecordings(services, Prisma.sql`r.workspace_id = ${workspaceId}`, page, origin);
 }
 
 /** One recording of a workspace. Does not check access. Throws 404. */
@@ -120,29 +130,30 @@ export async function readRecording(
 }
 
 /**
- * A recording of one of the caller's rooms. Throws the same 404 for an unknown recording and for a recording of another
- * user's room.
+ * A recording of a room that meets the condition: one that the caller manages, or only one of their own. Throws the
+ * same 404 for an unknown recording and for any other.
  */
-export async function findOwnRecording(
+export async function findRecording(
   db: Database | Tx,
   caller: Caller,
   { recordingId }: RecordingInput,
-): Promise<OwnRecording> {
+  condition: typeof isOwn = isManaged,
+): Promise<FoundRecording> {
   // Starts from the caller's memberships, so that each step uses a primary key, which begins with the workspace.
-  const [recording] = await db.$queryRaw<(Omit<OwnRecording, 'status'> & { status: string })[]>`
+  const [recording] = await db.$queryRaw<(Omit<FoundRecording, 'status'> & { status: string })[]>`
     select c.id, c.workspace_id as "workspaceId", c.room_id as "roomId", c.archive_id as "archiveId",
       coalesce(nullif(c.title, ''), r.name) as name, c.status, c.file_key as "fileKey", c.sha256, c.size, c.duration
     from members m
     join recordings c on c.workspace_id = m.workspace_id and c.id = ${recordingId}
     join rooms r on r.workspace_id = c.workspace_id and r.id = c.room_id
-    where m.user_id = ${caller.userId} and ${isOwn(caller)}`;
+    where m.user_id = ${caller.userId} and ${condition(caller)}`;
   if (!recording) throw notFound('Recording');
   return { ...recording, status: toRecordingStatus(recording.status) };
 }
 
 /**
  * Returns a URL that serves the recording for 15 minutes. `origin` is the origin of that URL. Throws the same 404 for
- * an unknown recording, for one of another user's room, and for one that is not available.
+ * an unknown recording, for one of a room that the caller does not manage, and for one that is not available.
  */
 export async function createDownload(
   { db, store, clock }: Pick<Services, 'db' | 'store' | 'clock'>,
@@ -150,7 +161,7 @@ export async function createDownload(
   input: RecordingInput,
   origin: string,
 ): Promise<Download> {
-  const { status, fileKey, name } = await findOwnRecording(db, caller, input);
+  const { status, fileKey, name } = await findRecording(db, caller, input);
   if (status !== 'available' || fileKey === null) throw notFound('Recording');
   return signDownload({ store, clock }, fileKey, { filename: name, contentType: 'video/mp4', origin });
 }

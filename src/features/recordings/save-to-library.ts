@@ -10,16 +10,16 @@ import { addItem } from '../library/add-item.ts';
 import { toItemName } from '../library/item-name.ts';
 import type { LibraryItem } from '../library/schemas.ts';
 import { MAX_ITEM_BYTES } from '../library/upload.ts';
-import { findOwnRecording } from './read-recordings.ts';
+import { findRecording } from './read-recordings.ts';
 import type { RecordingInput, SaveToLibraryInput } from './schemas.ts';
 
 /** The maximum duration of an item, in seconds. */
 const MAX_SECONDS = 2 ** 31 - 1;
 
 /**
- * Copies a recording of one of the caller's rooms into the library of its workspace, and emits `library_item.uploaded`.
- * The bytes do not leave the store. Without `name`, the item gets the title of the recording, or if there is no title,
- * the name of the room. A failure leaves no object behind.
+ * Copies a recording of a room that the caller manages into the library of its workspace, and emits
+ * `library_item.uploaded`. The bytes do not leave the store. Without `name`, the item has the title of the recording,
+ * or else the name of its room. A failure leaves no object behind.
  *
  * Throws 404 "Recording not found", also if it is deleted during the copy; 409 "The recording is not available yet" or
  * "The recording has failed"; 400 "File is larger than 100 MB"; and 500 "Upload failed: storage service unavailable".
@@ -49,9 +49,9 @@ export async function saveToLibrary(
   );
 }
 
-/** The file of the caller's recording and its metadata. Throws if the library cannot store it. */
+/** The file of the recording and its metadata. Throws if the library cannot store it. */
 async function findFile(services: Services, caller: Caller, input: RecordingInput) {
-  const { workspaceId, name, status, fileKey, sha256, size, duration } = await findOwnRecording(
+  const { workspaceId, name, status, fileKey, sha256, size, duration } = await findRecording(
     services.db,
     caller,
     input,

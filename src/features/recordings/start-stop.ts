@@ -8,7 +8,7 @@ import { conflict, forbidden, notFound } from '../../core/errors.ts';
 import { unfinishedStatuses } from '../../core/recording-status.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
-import { lockOwnRoom } from '../rooms/read-rooms.ts';
+import { isOwn, lockRoom } from '../rooms/read-rooms.ts';
 import type { RoomInput } from '../rooms/schemas.ts';
 import { readRecording } from './read-recordings.ts';
 import { forgetDeletion } from './recording-deletions.ts';
@@ -78,7 +78,7 @@ function createArchiveId(): string {
 
 /** Locks the workspace of the caller's room. */
 async function lockRoomOfUser(tx: Tx, caller: Caller, input: RoomInput): Promise<RoomKey> {
-  const { workspace_id, id } = await lockOwnRoom(tx, caller, input);
+  const { workspace_id, id } = await lockRoom(tx, caller, input, isOwn);
   return { workspaceId: workspace_id, roomId: id };
 }
 

@@ -8,7 +8,8 @@ import { MINUTE_MS } from '../../core/time.ts';
 import type { Database, Tx } from '../../db/client.ts';
 import type { IncomingUpload } from '../../media/receive-file.ts';
 import type { Services } from '../../services.ts';
-import { findOwnRecording, readRecording } from './read-recordings.ts';
+import { isOwn } from '../rooms/read-rooms.ts';
+import { findRecording, readRecording } from './read-recordings.ts';
 import type { RecordingKey } from './recording-lifecycle.ts';
 import type { Recording } from './schemas.ts';
 import { requireUnfinished, storeRecordingFile } from './store-recording-file.ts';
@@ -46,15 +47,19 @@ export async function findUploader(
   uploadedBy: Caller | Recorder,
   recordingId: number,
 ): Promise<Uploader> {
-  const { workspaceId, roomId, archiveId, status } = await findRecording(db, uploadedBy, recordingId);
+  const { workspaceId, roomId, archiveId, status } = await findRecordingToUpload(db, uploadedBy, recordingId);
   requireUnfinished(toRecordingStatus(status));
   return { recordingId, key: { workspaceId, roomId, archiveId }, uploadedBy };
 }
 
-function findRecording(db: Database | Tx, uploadedBy: Caller | Recorder, recordingId: number): Promise<FoundRecording> {
+function findRecordingToUpload(
+  db: Database | Tx,
+  uploadedBy: Caller | Recorder,
+  recordingId: number,
+): Promise<FoundRecording> {
   return isRecorder(uploadedBy)
     ? findRecordingOfRecorder(db, uploadedBy, recordingId)
-    : findOwnRecording(db, uploadedBy, { recordingId });
+    : findRecording(db, uploadedBy, { recordingId }, isOwn);
 }
 
 function isRecorder(uploadedBy: Caller | Recorder): uploadedBy is Recorder {
@@ -98,7 +103,7 @@ export async function uploadRecording(
       signal,
       bodyEnd: fields,
       // The upload may have taken hours, so access is checked again.
-      beforeCommit: (tx) => findRecording(tx, uploadedBy, recordingId),
+      beforeCommit: (tx) => findRecordingToUpload(tx, uploadedBy, recordingId),
     });
   } finally {
     stopHeartbeat();

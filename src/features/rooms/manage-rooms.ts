@@ -1,4 +1,4 @@
-/** Updates and deletes rooms of the caller. The role is checked with the workspace locked. */
+/** Updates rooms of the caller, and deletes rooms that they manage. The role is checked with the workspace locked. */
 import type { Caller } from '../../auth/identify.ts';
 import { requireCurrentRole } from '../../auth/workspace-lock.ts';
 import { runInBackground } from '../../core/call-bounds.ts';
@@ -6,7 +6,7 @@ import { Prisma, type Tx, transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObject, removeDiscardedObjects } from '../../storage/discarded-objects.ts';
 import { admitEveryone, emitLeftForRoom } from '../participants/participant-lifecycle.ts';
-import { lockOwnRoom, readRoom } from './read-rooms.ts';
+import { isManaged, isOwn, lockRoom, readRoom } from './read-rooms.ts';
 import { toAssignments, withUniqueSession } from './room-settings.ts';
 import type { Room, RoomInput, UpdateRoomInput } from './schemas.ts';
 
@@ -23,7 +23,7 @@ export async function updateRoom(
   { name, ...settings }: UpdateRoomInput,
 ): Promise<Room> {
   return transact(db, async (tx) => {
-    const room = await lockRoom(tx, caller, { name });
+    const room = await lockRoomAsAdmin(tx, caller, { name }, isOwn);
     const assignments = toAssignments(settings);
     if (assignments.length === 0) return room;
     await withUniqueSession(
@@ -36,21 +36,21 @@ export async function updateRoom(
   });
 }
 
-/** Locks the workspace and returns the caller's room. Throws 404, and 403 if they are no longer owner or admin. */
-async function lockRoom(tx: Tx, caller: Caller, input: RoomInput): Promise<Room> {
-  const room = await lockOwnRoom(tx, caller, input);
+/** Locks the workspace and returns the room. Throws 404, and 403 if the caller is no longer owner or admin. */
+async function lockRoomAsAdmin(tx: Tx, caller: Caller, input: RoomInput, condition: typeof isOwn): Promise<Room> {
+  const room = await lockRoom(tx, caller, input, condition);
   await requireCurrentRole(tx, { workspaceId: room.workspace_id, userId: caller.userId }, 'admin');
   return room;
 }
 
 /**
- * Deletes a room with its recordings and their files, and emits `room.left` for each participant in it. If there are
- * many files, or the store is down, the files are removed later. Throws 404, and 403 if the caller is not owner or
- * admin of the workspace.
+ * Deletes a room that the caller manages, with its recordings and their files, and emits `room.left` for each
+ * participant in it. If there are many files, or the store is down, the files are removed later. Throws 404, and 403 if
+ * the caller is not owner or admin of the workspace.
  */
 export async function deleteRoom(services: Services, caller: Caller, { name }: RoomInput): Promise<{ ok: true }> {
   const fileKeys = await transact(services.db, async (tx) => {
-    const { workspace_id: workspaceId, id } = await lockRoom(tx, caller, { name });
+    const { workspace_id: workspaceId, id } = await lockRoomAsAdmin(tx, caller, { name }, isManaged);
     const recordings = await tx.recording.findMany({ where: { workspaceId, roomId: id }, select: { fileKey: true } });
     await emitLeftForRoom(tx, services.clock.now(), workspaceId, id);
     await tx.room.deleteMany({ where: { workspaceId, id } });

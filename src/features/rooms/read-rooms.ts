@@ -42,6 +42,20 @@ export function isOwn({ userId, credential }: Caller): Prisma.Sql {
     : Prisma.sql`r.user_id = ${userId}`;
 }
 
+/**
+ * The condition that the caller may read and delete the room `r`: it is theirs, or they are owner or admin of its
+ * workspace. With an API key, it must also be in the workspace of the key.
+ */
+export function isManaged(caller: Caller): Prisma.Sql {
+  const { userId, credential } = caller;
+  const isAdmin = Prisma.sql`exists (
+    select from members a where a.workspace_id = r.workspace_id and a.user_id = ${userId}
+      and a.role in ('owner', 'admin'))`;
+  return credential.kind === 'key'
+    ? Prisma.sql`(r.user_id = ${userId} or ${isAdmin}) and r.workspace_id = ${credential.workspaceId}`
+    : Prisma.sql`(r.user_id = ${userId} or ${isAdmin})`;
+}
+
 /** The caller's rooms, newest first. With an API key, only those in its workspace. */
 export function listOwnRooms(services: Db, caller: Caller, page: ListPageInput): Promise<Room[]> {
   return listRooms(services, isOwn(caller), page);
@@ -76,21 +90,29 @@ export function listWorkspaceRooms(services: Db, { workspaceId }: Actor, page: L
   return listRooms(services, Prisma.sql`r.workspace_id = ${workspaceId}`, page);
 }
 
-/** Reads a room of the caller. Throws the same 404 for an unknown room and for another user's room. */
-export async function readRoom(db: Database | Tx, caller: Caller, { name }: RoomInput): Promise<Room> {
+/**
+ * Reads a room that meets the condition: one that the caller manages, or only one of their own. Throws the same 404 for
+ * an unknown room and for any other.
+ */
+export async function readRoom(
+  db: Database | Tx,
+  caller: Caller,
+  { name }: RoomInput,
+  condition: typeof isOwn = isManaged,
+): Promise<Room> {
   if (!isSlug(name)) throw notFound('Room');
   const [row] = await db.$queryRaw<RoomRow[]>`
-    select ${roomColumns} from rooms r where r.name = ${name} and ${isOwn(caller)}`;
+    select ${roomColumns} from rooms r where r.name = ${name} and ${condition(caller)}`;
   if (!row) throw notFound('Room');
   return toRoom(row);
 }
 
-/** Locks the workspace of a room of the caller and reads the room. Throws as `readRoom` does. */
-export async function lockOwnRoom(tx: Tx, caller: Caller, input: RoomInput): Promise<Room> {
-  const { workspace_id } = await readRoom(tx, caller, input);
+/** Locks the workspace of a room and reads the room. Throws as `readRoom` does. */
+export async function lockRoom(tx: Tx, caller: Caller, input: RoomInput, condition: typeof isOwn): Promise<Room> {
+  const { workspace_id } = await readRoom(tx, caller, input, condition);
   await lockWorkspace(tx, workspace_id, 'Room');
-  // Read again: while the lock was awaited, the room may have been deleted or reassigned.
-  return readRoom(tx, caller, input);
+  // Read again: while the lock was awaited, the room may have been deleted or reassigned, or the role changed.
+  return readRoom(tx, caller, input, condition);
 }
 
 /** Reads the public fields of a room. Throws 404 "Room not found". */

@@ -1,7 +1,4 @@
-import { makeMp4 } from '../../support/media.ts';
-import { fileContent } from '../content.ts';
-import { UNKNOWN_ID } from '../invalid-values.ts';
-import { type Refusal, type Rows, wrongPages } from '../row.ts';
+import { inWorkspace, type Refusal, type Rows, wrongPages } from '../row.ts';
 import type { Scene } from '../scene.ts';
 import type { Input } from '../transports.ts';
 
@@ -31,15 +28,22 @@ export const recordingRows: Rows = {
     wrong: wrongPages,
   },
   'recordings.listInRoom': {
-    who: 'room owner',
+    who: 'room host',
     keys: true,
     input: (scene) => ({ ...room(scene), limit: 10, offset: 0 }),
     writes: false,
     children: { name: 'Room not found' },
     wrong: wrongPages,
   },
+  'recordings.listInWorkspace': {
+    who: 'admin',
+    keys: true,
+    input: (scene) => ({ ...inWorkspace(scene), limit: 10, offset: 0 }),
+    writes: false,
+    wrong: wrongPages,
+  },
   'recordings.download': {
-    who: 'room owner',
+    who: 'room host',
     keys: true,
     input: recording,
     writes: false,
@@ -101,14 +105,14 @@ export const recordingRows: Rows = {
     wrong: [{ input: { title: undefined }, message: 'title is required', path: 'title' }, ...wrongTitles],
   },
   'recordings.delete': {
-    who: 'room owner',
+    who: 'room host',
     keys: true,
     input: recording,
     writes: true,
     children: { recordingId: 'Recording not found' },
   },
   'recordings.saveToLibrary': {
-    who: 'room owner',
+    who: 'room host',
     keys: true,
     input: (scene) => ({ ...recording(scene), name: 'Kept.mp4', description: 'From the room' }),
     writes: true,
@@ -118,49 +122,6 @@ export const recordingRows: Rows = {
       { input: { name: 'x'.repeat(256) }, message: 'name must have at most 255 characters', path: 'name' },
       { input: { description: 5 }, message: 'description must be a string', path: 'description' },
     ],
-  },
-  'recordings.upload': {
-    who: 'room owner',
-    keys: true,
-    input: ({ stoppedRecording }) => ({ recordingId: stoppedRecording.recordingId }),
-    content: () => fileContent(makeMp4({ durationSeconds: 61.6, moov: 'front' }), 'capture.mp4', 'video/mp4'),
-    writes: true,
-    children: { recordingId: 'Recording not found' },
-    conflict: { input: recording, message: 'The recording already has a file' },
-    cases: {
-      'its upload token': {
-        call: ({ stoppedRecording }) => ({ token: stoppedRecording.uploadToken }),
-        status: 200,
-      },
-      'the upload token of another recording': {
-        call: ({ foreign }) => ({ token: foreign.stoppedRecording.uploadToken }),
-        status: 404,
-        message: 'Recording not found',
-      },
-      'its upload token for an unknown recording': {
-        call: ({ stoppedRecording }) => ({
-          token: stoppedRecording.uploadToken,
-          input: { recordingId: UNKNOWN_ID },
-        }),
-        status: 404,
-        message: 'Recording not found',
-      },
-      'its upload token and a malformed id': {
-        call: ({ stoppedRecording }) => ({ token: stoppedRecording.uploadToken, input: { recordingId: 'x' } }),
-        status: 400,
-        message: 'recordingId must be a positive 32-bit integer',
-      },
-      'an unknown upload token': {
-        call: () => ({ token: `lnr_${'A'.repeat(43)}` }),
-        status: 401,
-        message: 'Unauthorized',
-      },
-      'the token of a participant': {
-        call: ({ participantToken }) => ({ token: participantToken }),
-        status: 401,
-        message: 'Unauthorized',
-      },
-    },
   },
 };
 

@@ -53,7 +53,7 @@ export const roomRows: Rows = {
       message: 'Room name already taken',
     },
   },
-  'rooms.read': { who: 'room owner', keys: true, input: room, writes: false, children: { name: 'Room not found' } },
+  'rooms.read': { who: 'room host', keys: true, input: room, writes: false, children: { name: 'Room not found' } },
   'rooms.update': {
     who: 'room owner',
     keys: true,
@@ -62,7 +62,7 @@ export const roomRows: Rows = {
     children: { name: 'Room not found' },
     wrong: wrongRoomSettings,
   },
-  'rooms.delete': { who: 'room owner', keys: true, input: room, writes: true, children: { name: 'Room not found' } },
+  'rooms.delete': { who: 'room host', keys: true, input: room, writes: true, children: { name: 'Room not found' } },
   'rooms.listInWorkspace': {
     who: 'member',
     keys: true,

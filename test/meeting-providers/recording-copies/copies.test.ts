@@ -60,7 +60,7 @@ describe('a recorded callback becomes a recording that can be downloaded:', () =
 
     const { body } = await app.http.get('/api/dashboard/recordings', team.owner.token);
     expect(body.recordings).toMatchObject([{ status: 'available', duration: 12, size: MP4.length }]);
-    const download = await app.http.get(
+    const download = await app.http.getJson(
       `/api/dashboard/recordings/${body.recordings[0].id}/download`,
       team.owner.token,
     );

@@ -1,0 +1,28 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Operation } from '../trpc/operations.ts';
+
+/**
+ * Sends the output of an operation as JSON. If the operation redirects to a URL in its output, only callers that ask
+ * for JSON get it; others, such as a media element or a link, are redirected.
+ */
+export function sendOutput(
+  { status, redirectsTo }: Operation,
+  output: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  if (redirectsTo === null) return reply.status(status).send(output);
+  // The URL is for this caller and expires.
+  reply.header('vary', 'accept').header('cache-control', 'private, no-store');
+  if (asksForJson(request)) return reply.status(status).send(output);
+  // The output schema has checked that the field is text.
+  return reply.redirect((output as Record<string, string>)[redirectsTo] ?? '', 302);
+}
+
+/** Whether the `Accept` header contains `application/json`, which browsers send neither for links nor for media. */
+function asksForJson({ headers: { accept = '' } }: FastifyRequest): boolean {
+  return accept.split(',').some((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    return type === 'application/json' && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
+  });
+}

@@ -1,0 +1,45 @@
+import { RecordingAnswer, RecordingInput } from '../features/recordings/schemas.ts';
+import { findRecorder, findUploader, type Uploader, uploadRecording } from '../features/recordings/upload.ts';
+import { limitCaller, requireCaller } from '../trpc/access.ts';
+import { type RawAccess, rawOperation, requirePathId } from '../trpc/raw-operation.ts';
+
+/** A client with the recording's `upload_token`, or the room owner. */
+const recordingUploader: RawAccess<Uploader> = {
+  credential: 'required',
+  async admit({ context, token, params }) {
+    const { db } = context.services;
+    const recorder = token === null ? null : await findRecorder(db, token);
+    if (recorder !== null) limitCaller(context, `recorder:${recorder.id}`);
+    const uploadedBy = recorder ?? requireCaller(context, await context.identify(null));
+    return findUploader(db, uploadedBy, requirePathId(params, 'recordingId'));
+  },
+};
+
+export const recordingsUpload = rawOperation({
+  name: 'recordings.upload',
+  method: 'POST',
+  path: '/api/recordings/{recordingId}/file',
+  params: RecordingInput,
+  tags: ['Recordings'],
+  summary: 'Upload the file of a recording',
+  description:
+    'Requires the `upload_token` that starting the recording returned (`Authorization: Bearer lnr_...`), or the ' +
+    'credentials of the room owner. An MP4 of at most 2 GB (by default), as multipart/form-data. The recording ' +
+    'becomes available. 409 "The recording already has a file", even if the same file is sent again; 409 "The ' +
+    'recording has failed"; 409 "The recording\'s file is being uploaded" while another upload of it is in progress. ' +
+    '500 "Upload failed: storage service unavailable" means that nothing was stored. Emits `recording.completed`.',
+  access: recordingUploader,
+  request: {
+    kind: 'multipart',
+    types: ['video/mp4'],
+    fileDescription: 'video/mp4 (.mp4)',
+    maxFileBytes: (settings) => settings.maxRecordingBytes,
+  },
+  response: { kind: 'json', schema: RecordingAnswer, description: 'The recording, which is now available' },
+  refusals: [404, 409],
+  handle: async ({ services, caller, body, origin }) => ({
+    recording: await services.recordingUploads.run(caller.recordingId, () =>
+      uploadRecording(services, caller, body, origin),
+    ),
+  }),
+});

@@ -1,0 +1,4 @@
+import { recordingUploadRows } from '../rows/recording-upload.ts';
+import { testOperations } from './test-operations.ts';
+
+testOperations(recordingUploadRows);
