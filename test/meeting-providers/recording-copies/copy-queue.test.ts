@@ -5,6 +5,7 @@ import {
   leaseCopies,
   openUrl,
   recordFailure,
+  renewLease,
 } from '../../../src/features/meeting-providers/recording-copies/copy-queue.ts';
 import { concurrently } from '../../support/concurrently.ts';
 import { addTeam } from '../../support/world.ts';
@@ -135,5 +136,72 @@ describe('leases', () => {
     const order: string[] = [];
     for (let turn = 0; turn < 3; turn += 1) order.push((await leaseOne(scene)).archiveId);
     expect(order).toEqual(['b', 'c', 'a']);
+  });
+
+  /** Adds files of a user who owns several workspaces. Returns the id of the user. */
+  const addFiles = async (workspaces: number, files: number, minutes?: number): Promise<number> => {
+    const { app, server } = scene;
+    const { owner } = await addTeam(app);
+    for (let index = 0; index < workspaces; index += 1) {
+      const { workspace } = (await app.http.post('/api/workspaces', owner.token, { name: 'Free' })).body;
+      const team = { ...scene.team, id: workspace.id, path: `/api/workspaces/${workspace.id}`, owner };
+      const { name } = await addRoom(app, team);
+      const source = await connect(app, team, 'generic');
+      for (let file = 0; file < files; file += 1) {
+        const url = `${server.url}/${owner.id}-${index}-${file}.mp4`;
+        const recording = { url, ...(minutes !== undefined && { url_expires_at: inMinutes(minutes) }) };
+        await source.post(genericEvent('recording.available', { id: `${file}`, ...recording }, { room: name }));
+      }
+    }
+    return owner.id;
+  };
+  const ownersOf = async (leases: readonly CopyLease[]) => {
+    const where = { id: { in: leases.map(({ workspaceId }) => workspaceId) } };
+    const rows = await scene.app.services.db.workspace.findMany({ where, select: { id: true, ownerId: true } });
+    return leases.map(({ workspaceId }) => rows.find(({ id }) => id === workspaceId)?.ownerId);
+  };
+
+  test('are at most three of a user, however many workspaces they own', async () => {
+    const greedy = await addFiles(4, 4);
+    const victim = await addFiles(1, 1, 60);
+    const owners = await ownersOf(await lease(12));
+    expect(owners.filter((id) => id === greedy)).toHaveLength(3);
+    expect(owners.filter((id) => id === victim)).toHaveLength(1);
+    expect(await lease(12)).toEqual([]);
+  });
+
+  test('go to users in turn, and to files whose links expire soon first', async () => {
+    const busy = await addFiles(1, 3, 60);
+    const quiet = await addFiles(1, 1, 120);
+    const urgent = await addFiles(1, 2, 5);
+    const order: unknown[] = [];
+    for (let turn = 0; turn < 6; turn += 1) order.push(...(await ownersOf(await lease(1))));
+    expect(order).toEqual([urgent, urgent, busy, quiet, busy, busy]);
+  });
+
+  test('leave the slots that are for urgent files to them', async () => {
+    await addFiles(1, 3, 60);
+    const urgent = await addFiles(1, 2, 5);
+    const { services } = scene.app;
+    const first = await leaseCopies(services, 3, 1);
+    expect(first.filter(({ isUrgent }) => isUrgent)).toHaveLength(2);
+    expect((await ownersOf(first)).filter((id) => id === urgent)).toHaveLength(2);
+    expect(await leaseCopies(services, 12, 0)).toEqual([]);
+  });
+
+  test('tell how many other users wait for a slot, but not those who are at their limit', async () => {
+    const { app } = scene;
+    await addFiles(1, 1, 5);
+    const held = await leaseOne(scene);
+    expect(await renewLease(app.services, held)).toBe(0);
+    await addFiles(2, 4, 4);
+    expect(await lease(3)).toHaveLength(3);
+    await addFiles(2, 1, 60);
+    await addFiles(1, 1, 60);
+    expect(await renewLease(app.services, held), 'before a copier could have leased them').toBe(0);
+    app.clock.advance(11_000);
+    expect(await renewLease(app.services, held)).toBe(2);
+    expect(await renewLease(app.services, { ...held, attempt: 7 })).toBeNull();
+    app.clock.advance(-11_000);
   });
 });

@@ -63,9 +63,10 @@ export async function startCopies(
   timeouts: FileTimeouts = {},
 ): Promise<{ count: number; ended: Promise<void> }> {
   const fetcher = createFileFetcher(app.services.addressGuard, timeouts);
-  const copies = await startDueCopies({ services: app.services, fetcher, ticker }, 12, new AbortController().signal);
+  const context = { services: app.services, fetcher, ticker };
+  const copies = await startDueCopies(context, { max: 12, maxPatient: 12 }, new AbortController().signal);
   const end = async (): Promise<void> => {
-    await Promise.all(copies);
+    await Promise.all(copies.map(({ ended }) => ended));
     await fetcher.close();
   };
   return { count: copies.length, ended: end() };

@@ -11,7 +11,7 @@ import { quietLog } from '../../support/quiet-log.ts';
 const MIB = 1024 ** 2;
 const MINUTE_MS = 60_000;
 
-function watch(renewLease: () => Promise<boolean> = async () => true, maxBytes = 100 * MIB) {
+function watch(renewLease: () => Promise<number | null> = async () => 0, maxBytes = 100 * MIB) {
   const ticker = createManualTicker();
   const monitor = monitorTransfer({ ticker, log: quietLog, maxBytes }, renewLease);
   return { ticker, monitor };
@@ -29,7 +29,7 @@ test('the lease is renewed every 20 seconds until the transfer ends', () => {
   let renewals = 0;
   const { ticker, monitor } = watch(async () => {
     renewals += 1;
-    return true;
+    return 0;
   });
   ticker.advance(19_999);
   expect(renewals).toBe(0);
@@ -42,7 +42,7 @@ test('the lease is renewed every 20 seconds until the transfer ends', () => {
 });
 
 test('a lease that another process has ends the transfer', async () => {
-  const { ticker, monitor } = watch(async () => false);
+  const { ticker, monitor } = watch(async () => null);
   ticker.advance(20_000);
   await Promise.resolve();
   expect(monitor.signal.reason).toBeInstanceOf(LeaseLost);
@@ -61,6 +61,22 @@ test('a file has a grace period of 30 seconds, and then needs 64 KiB a second on
   expect(monitor.signal.aborted).toBe(false);
   // Enough until the check after 60 seconds, and not until the one after 80.
   await receive(monitor, 30 * 64 * 1024);
+  ticker.advance(40_000);
+  expect(monitor.signal.aborted).toBe(false);
+  ticker.advance(20_000);
+  expect(monitor.signal.reason).toMatchObject({ message: 'The file was sent too slowly', isFinal: false });
+});
+
+test.each([
+  [1, 2],
+  [7, 8],
+  [500, 16],
+])('with %i users waiting for a slot, a file needs %i times 64 KiB a second', async (waiting, factor) => {
+  const { ticker, monitor } = watch(async () => waiting);
+  // The first check learns who waits.
+  ticker.advance(20_000);
+  await Promise.resolve();
+  await receive(monitor, 30 * factor * 64 * 1024);
   ticker.advance(40_000);
   expect(monitor.signal.aborted).toBe(false);
   ticker.advance(20_000);

@@ -8,8 +8,10 @@ import { COPY_CHANNEL, leaseCopies } from './copy-queue.ts';
 import { type CopyContext, copyRecording } from './copy-recording.ts';
 import { createFileFetcher } from './fetch-file.ts';
 
-/** How many files one process copies at a time: enough for four workspaces at their limit. */
+/** How many files one process copies at a time: enough for four users at their limit. */
 const MAX_CONCURRENT = 12;
+/** Of these slots, how many are for files whose links expire soon. */
+const URGENT_SLOTS = 4;
 /**
  * NOTIFY wakes the copier for new files. Polling finds files that are due again, or whose notification was lost.
  */
@@ -25,11 +27,11 @@ export async function startCopier({ boss, services }: { boss: PgBoss; services: 
   const fetcher = createFileFetcher(services.addressGuard);
   const context = { services, fetcher, ticker: systemTicker };
   const stopping = new AbortController();
-  const running = new Set<Promise<void>>();
+  const running = new Set<StartedCopy>();
 
-  const track = (copy: Promise<void>): void => {
+  const track = (copy: StartedCopy): void => {
     running.add(copy);
-    copy.finally(() => {
+    copy.ended.finally(() => {
       running.delete(copy);
       loop.wake();
     });
@@ -37,7 +39,11 @@ export async function startCopier({ boss, services }: { boss: PgBoss; services: 
   const loop = startPollLoop({
     name: 'copier',
     async poll() {
-      const free = MAX_CONCURRENT - running.size;
+      const patient = [...running].filter(({ isUrgent }) => !isUrgent).length;
+      const free = {
+        max: MAX_CONCURRENT - running.size,
+        maxPatient: Math.max(0, MAX_CONCURRENT - URGENT_SLOTS - patient),
+      };
       for (const copy of await startDueCopies(context, free, stopping.signal)) track(copy);
       return POLL_EVERY_MS;
     },
@@ -49,19 +55,22 @@ export async function startCopier({ boss, services }: { boss: PgBoss; services: 
       await stopListening();
       await loop.stop();
       stopping.abort(new Error('The copier is stopping'));
-      await Promise.all(running);
+      await Promise.all([...running].map(({ ended }) => ended));
       await fetcher.close();
     },
   };
 }
 
-/** Leases up to `max` files that are due and starts to copy them. Each copy resolves when its result is recorded. */
+/** `ended` resolves when the result is recorded. */
+export type StartedCopy = { isUrgent: boolean; ended: Promise<void> };
+
+/** Leases files that are due, as `leaseCopies` does, and starts to copy them. */
 export async function startDueCopies(
   context: CopyContext,
-  max: number,
+  { max, maxPatient }: { max: number; maxPatient: number },
   stopping: AbortSignal,
-): Promise<Promise<void>[]> {
+): Promise<StartedCopy[]> {
   if (max === 0) return [];
-  const leases = await leaseCopies(context.services, max);
-  return leases.map((lease) => copyRecording(context, lease, stopping));
+  const leases = await leaseCopies(context.services, max, maxPatient);
+  return leases.map((lease) => ({ isUrgent: lease.isUrgent, ended: copyRecording(context, lease, stopping) }));
 }

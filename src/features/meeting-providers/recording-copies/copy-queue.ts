@@ -12,8 +12,15 @@ export const COPY_CHANNEL = 'lynxroom_copies';
 
 /** How long copying a file is retried, even if its URL is valid for longer. */
 const MAX_LIFETIME_MS = DAY_MS;
-/** Across all processes, so that slow servers of one workspace leave slots for other workspaces. */
-const MAX_LEASES_PER_WORKSPACE = 3;
+/**
+ * Per user, for all workspaces that they own and in all processes together, so that slow servers of one user leave
+ * slots for the others.
+ */
+export const MAX_LEASES_PER_OWNER = 3;
+/** A file whose link expires within this time is urgent. Links of Vonage are valid for 10 minutes. */
+const URGENT_MS = 15 * MINUTE_MS;
+/** A file that is due for longer than this waits for a slot: copiers poll twice meanwhile. */
+const WAITING_MS = 10 * SECOND_MS;
 /** The advisory lock that is held while leases are granted, so that concurrent calls count each other's leases. */
 const LEASE_LOCK = 'lynxroom_claim_copies';
 /** After the process is killed, another one takes over when the lease expires. */
@@ -28,7 +35,13 @@ export type CopyKey = { workspaceId: number; recordingId: number };
  * number.
  */
 export type CopyLease = CopyKey &
-  RecordingKey & { sealedUrl: Uint8Array; deadline: Date; attempt: number; isOwnStorage: boolean };
+  RecordingKey & {
+    sealedUrl: Uint8Array;
+    deadline: Date;
+    attempt: number;
+    isOwnStorage: boolean;
+    isUrgent: boolean;
+  };
 
 /**
  * A file to copy. `isOwnStorage`: the file is in the customer's own storage and remains there, so the recording does
@@ -45,6 +58,7 @@ type LeasedRow = {
   deadline: Date;
   attempts: number;
   is_own_storage: boolean;
+  is_urgent: boolean;
 };
 
 /**
@@ -86,32 +100,45 @@ export async function removeCopy(tx: Tx, { workspaceId, recordingId }: CopyKey):
 }
 
 /**
- * Leases up to `max` due files for a minute each, in the order of their deadlines. At most three files of one workspace
- * are leased at a time, across all processes.
+ * Leases up to `max` due files for a minute each, of which at most `maxPatient` are not urgent. Urgent files come
+ * first, and then the owners of the workspaces take turns. At most three files of one owner are leased at a time, in
+ * all processes together.
  */
-export async function leaseCopies({ db, clock }: Pick<Services, 'db' | 'clock'>, max: number): Promise<CopyLease[]> {
+export async function leaseCopies(
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  max: number,
+  maxPatient = max,
+): Promise<CopyLease[]> {
   const rows = await transact(db, async (tx) => {
     await tx.$executeRaw`select pg_advisory_xact_lock(hashtext(${LEASE_LOCK}))`;
     const now = clock.now();
+    const urgentUntil = new Date(now.getTime() + URGENT_MS);
     return tx.$queryRaw<LeasedRow[]>`
       with leased as
-        (select workspace_id, count(*) as files from recording_copies
-         where leased_until > ${now} group by workspace_id),
+        (select w.owner_id, count(*) as files from recording_copies c join workspaces w on w.id = c.workspace_id
+         where c.leased_until > ${now} group by w.owner_id),
       due as
-        (select workspace_id, recording_id,
-           row_number() over (partition by workspace_id order by deadline, recording_id) as position
-         from recording_copies where next_attempt_at <= ${now} and (leased_until is null or leased_until <= ${now})),
+        (select c.workspace_id, c.recording_id, c.deadline, c.deadline <= ${urgentUntil} as is_urgent,
+           coalesce(l.files, 0)
+             + row_number() over (partition by w.owner_id order by c.deadline, c.recording_id) as turn
+         from recording_copies c
+         join workspaces w on w.id = c.workspace_id
+         left join leased l on l.owner_id = w.owner_id
+         where c.next_attempt_at <= ${now} and (c.leased_until is null or c.leased_until <= ${now})),
+      ranked as
+        (select *, row_number() over (partition by is_urgent order by turn, deadline, recording_id) as place
+         from due where turn <= ${MAX_LEASES_PER_OWNER}),
       selected as
-        (select workspace_id, recording_id
-         from recording_copies c join due using (workspace_id, recording_id) left join leased using (workspace_id)
-         where due.position + coalesce(leased.files, 0) <= ${MAX_LEASES_PER_WORKSPACE}
-         order by c.deadline limit ${max} for update of c skip locked)
+        (select workspace_id, recording_id, is_urgent
+         from recording_copies c join ranked using (workspace_id, recording_id)
+         where is_urgent or place <= ${maxPatient}
+         order by is_urgent desc, place limit ${max} for update of c skip locked)
       update recording_copies c set leased_until = ${new Date(now.getTime() + LEASE_MS)}, attempts = c.attempts + 1
-      from recordings r
-      where (c.workspace_id, c.recording_id) in (select workspace_id, recording_id from selected)
+      from recordings r, selected s
+      where c.workspace_id = s.workspace_id and c.recording_id = s.recording_id
         and r.workspace_id = c.workspace_id and r.id = c.recording_id
       returning c.workspace_id, c.recording_id, r.room_id, r.archive_id, c.sealed_url, c.deadline, c.attempts,
-        c.is_own_storage`;
+        c.is_own_storage, s.is_urgent`;
   });
   return rows.map((row) => ({
     workspaceId: row.workspace_id,
@@ -122,20 +149,31 @@ export async function leaseCopies({ db, clock }: Pick<Services, 'db' | 'clock'>,
     deadline: row.deadline,
     attempt: row.attempts,
     isOwnStorage: row.is_own_storage,
+    isUrgent: row.is_urgent,
   }));
 }
 
-/** Extends a lease to a minute from now. Returns false if another process has it, or the copy has been removed. */
+/**
+ * Extends a lease to a minute from now. Returns how many other owners have a file that waits for a slot; null if
+ * another process has the lease, or the copy has been removed.
+ */
 export async function renewLease(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   { workspaceId, recordingId, attempt }: CopyLease,
-): Promise<boolean> {
-  const until = new Date(clock.now().getTime() + LEASE_MS);
-  const { count } = await db.recordingCopy.updateMany({
-    where: { workspaceId, recordingId, attempts: attempt },
-    data: { leasedUntil: until },
-  });
-  return count === 1;
+): Promise<number | null> {
+  const now = clock.now();
+  const [row] = await db.$queryRaw<{ waiting: number }[]>`
+    with owners as
+      (select w.owner_id, count(*) filter (where c.leased_until > ${now}) as leased,
+         bool_or(c.next_attempt_at <= ${new Date(now.getTime() - WAITING_MS)}
+           and (c.leased_until is null or c.leased_until <= ${now})) as is_waiting,
+         bool_or(c.workspace_id = ${workspaceId}) as is_own
+       from recording_copies c join workspaces w on w.id = c.workspace_id group by w.owner_id)
+    update recording_copies set leased_until = ${new Date(now.getTime() + LEASE_MS)}
+    where workspace_id = ${workspaceId} and recording_id = ${recordingId} and attempts = ${attempt}
+    returning (select count(*)::int from owners
+      where is_waiting and not is_own and leased < ${MAX_LEASES_PER_OWNER}) as waiting`;
+  return row?.waiting ?? null;
 }
 
 /** Releases a lease, so that another process can copy the file at once. */

@@ -8,8 +8,10 @@ import { FileUnavailable } from './fetch-file.ts';
 const CHECK_EVERY_MS = 20 * SECOND_MS;
 /** Time for connecting, and for a server that must first fetch the file from an archive. */
 const GRACE_MS = 30 * SECOND_MS;
-/** The minimum average speed after the grace period. A slower server would delay other copies. */
+/** The minimum average speed after the grace period, while nobody else waits for a slot. */
 const MIN_BYTES_PER_SECOND = 64 * 1024;
+/** The minimum never rises above this multiple: 8 Mbit/s. */
+const MAX_SPEED_FACTOR = 16;
 const MIN_TRANSFER_MS = 30 * MINUTE_MS;
 /** 10 Mbit/s: a connection of this speed can transfer the largest file in time. */
 const BYTES_PER_SECOND_OF_SLOW_LINK = 1_250_000;
@@ -34,23 +36,31 @@ export function maxTransferMs(maxBytes: number): number {
   return Math.max(MIN_TRANSFER_MS, (maxBytes / BYTES_PER_SECOND_OF_SLOW_LINK) * SECOND_MS);
 }
 
-/** Starts to watch a transfer. `renewLease` resolves with false if the lease has been lost. */
+/**
+ * Starts to watch a transfer. `renewLease` resolves with how many other users wait for a slot, and with null if the
+ * lease has been lost. Each of them raises the minimum speed by 64 KiB per second, so that slow transfers make room.
+ */
 export function monitorTransfer(
   { ticker, log, maxBytes }: { ticker: Ticker; log: Log; maxBytes: number },
-  renewLease: () => Promise<boolean>,
+  renewLease: () => Promise<number | null>,
 ): TransferMonitor {
   const end = new AbortController();
   const startedAt = ticker.now();
   const maxMs = maxTransferMs(maxBytes);
   let bytes = 0;
+  let waiting = 0;
 
   const check = (): void => {
     const elapsedMs = ticker.now() - startedAt;
-    const minBytes = ((elapsedMs - GRACE_MS) / SECOND_MS) * MIN_BYTES_PER_SECOND;
+    const minSpeed = MIN_BYTES_PER_SECOND * Math.min(1 + waiting, MAX_SPEED_FACTOR);
+    const minBytes = ((elapsedMs - GRACE_MS) / SECOND_MS) * minSpeed;
     if (elapsedMs > maxMs) end.abort(new FileUnavailable('The transfer took too long'));
     if (bytes < minBytes) end.abort(new FileUnavailable('The file was sent too slowly'));
     renewLease().then(
-      (isHeld) => isHeld || end.abort(new LeaseLost('Another process has the lease')),
+      (others) => {
+        if (others === null) end.abort(new LeaseLost('Another process has the lease'));
+        else waiting = others;
+      },
       (error: unknown) => log.warn({ err: error }, 'Failed to renew the lease of a copy'),
     );
   };
