@@ -24,6 +24,8 @@ export type Settings = {
   participantTimeoutSeconds: number;
   /** The maximum size of a recording in bytes. */
   maxRecordingBytes: number;
+  /** How many bytes the participants of a room may record in 24 hours; 0 means no limit. */
+  participantRecordingBytes: number;
   /** How long a recording may stay unfinished before it is marked as failed. */
   recordingTimeoutHours: number;
   /** How long webhook messages and their attempts are stored. */

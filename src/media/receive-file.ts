@@ -37,6 +37,8 @@ export type FileRules = {
   unsupported: string;
   /** A file of exactly this size is accepted. */
   maxBytes: number;
+  /** A smaller limit that is not the file's own, with the error for a larger file. */
+  allowance?: { bytes: number; exceeded: AppError };
 };
 
 type FileProperties = { size: number; sha256: Uint8Array<ArrayBuffer>; duration: number | null };
@@ -120,7 +122,7 @@ export async function receiveFile<Result>(
     throw error;
   });
 
-  const inspector = createInspector(type, rules.maxBytes);
+  const inspector = createInspector(type, rules);
   const fileKey = createObjectKey(workspaceId, rules.folder);
   await storeFile(services.store, fileKey, inspector.inspect(head, chunks), { contentType: type, signal });
   return commitFile(services, { workspaceId, fileKey }, () => commit({ ...inspector.properties(), fileKey, type }));
@@ -154,13 +156,14 @@ async function readHead(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
 }
 
 /** Creates an inspector, which counts and hashes the bytes that pass through it and reads the duration of a video. */
-function createInspector(type: MediaType, maxBytes: number) {
+function createInspector(type: MediaType, { maxBytes, allowance }: FileRules) {
   const hash = createHash('sha256');
   const mp4 = type === 'video/mp4' ? createMp4DurationReader() : null;
   let size = 0;
   const inspectChunk = (chunk: Buffer): Buffer => {
     size += chunk.length;
     if (size > maxBytes) throw fileTooLarge(maxBytes);
+    if (allowance && size > allowance.bytes) throw allowance.exceeded;
     hash.update(chunk);
     mp4?.push(chunk);
     return chunk;

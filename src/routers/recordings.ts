@@ -115,7 +115,7 @@ export const recordingsRouter = router({
           'For participants who have joined, with their `token`; others get 403 "Only participants who have joined ' +
           'can record". 409 if a recording is already running in the room, or if 3 recordings that participants ' +
           'started in it have no file yet. 429 with `Retry-After` if participants have started 10 recordings in it ' +
-          'within an hour. Emits `recording.started`.',
+          'within an hour, or stored 8 GiB (by default) in it within a day. Emits `recording.started`.',
       },
     })
     .input(NewRecordingInput)

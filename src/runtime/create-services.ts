@@ -138,6 +138,7 @@ function toSettings(config: Config): Services['settings'] {
     sessionDays: config.SESSION_DAYS,
     participantTimeoutSeconds: config.PARTICIPANT_TIMEOUT_SECONDS,
     maxRecordingBytes: config.RECORDING_MAX_BYTES,
+    participantRecordingBytes: config.PARTICIPANT_RECORDING_BYTES,
     recordingTimeoutHours: config.RECORDING_TIMEOUT_HOURS,
     webhookRetentionDays: config.WEBHOOK_RETENTION_DAYS,
   };

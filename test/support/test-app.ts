@@ -171,6 +171,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       sessionDays: 30,
       participantTimeoutSeconds: 300,
       maxRecordingBytes: 2_147_483_648,
+      participantRecordingBytes: 8_589_934_592,
       recordingTimeoutHours: 24,
       webhookRetentionDays: 30,
       ...options.settings,

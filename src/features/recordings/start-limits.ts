@@ -1,10 +1,11 @@
 /**
- * Limits how many recordings participants start, since anyone can become a participant of a room without a waiting
- * room.
+ * Limits what participants record, since anyone can become a participant of a room without a waiting room. Recordings
+ * that the room owner or a provider started do not count.
  */
-import { conflict, tooManyRequests } from '../../core/errors.ts';
-import { HOUR_MS, SECOND_MS } from '../../core/time.ts';
-import type { Tx } from '../../db/client.ts';
+import { type AppError, conflict, tooManyRequests } from '../../core/errors.ts';
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../../core/time.ts';
+import type { Database, Tx } from '../../db/client.ts';
+import { formatBytes } from '../../media/format-bytes.ts';
 import type { RoomKey } from './recording-lifecycle.ts';
 import { UNFINISHED_STATUSES_SQL } from './unfinished-statuses.ts';
 
@@ -34,4 +35,33 @@ export async function requireWithinStartLimits(tx: Tx, at: Date, { workspaceId, 
   if (recent < MAX_PER_HOUR || firstAt === null) return;
   const waitSeconds = Math.ceil((firstAt.getTime() - hourAgo.getTime()) / SECOND_MS);
   throw tooManyRequests('Too many recordings in this room: try again later', Math.max(1, waitSeconds));
+}
+
+/** How many bytes participants may still store in a room, and the error for a file with more. */
+export type ByteAllowance = { bytes: number; exceeded: AppError };
+
+/**
+ * Returns how much participants may still store in the room, of `maxBytes` in 24 hours. Throws 429 with Retry-After if
+ * that is less than `needed`. 0 for `maxBytes` means no limit. Holds until the commit if the workspace is locked.
+ */
+export async function requireByteAllowance(
+  db: Database | Tx,
+  at: Date,
+  { workspaceId, roomId }: RoomKey,
+  { maxBytes, needed = 1 }: { maxBytes: number; needed?: number },
+): Promise<ByteAllowance | null> {
+  if (maxBytes === 0) return null;
+  const dayAgo = new Date(at.getTime() - DAY_MS);
+  const [stored] = await db.$queryRaw<{ bytes: number; firstAt: Date | null }[]>`
+    select coalesce(sum(size), 0)::float8 as bytes, min(created_at) as "firstAt" from recordings
+    where workspace_id = ${workspaceId} and room_id = ${roomId} and started_by is not null and status = 'available'
+      and created_at > ${dayAgo}`;
+  const { bytes = 0, firstAt = null } = stored ?? {};
+  const waitSeconds = Math.ceil(((firstAt ?? at).getTime() - dayAgo.getTime()) / SECOND_MS);
+  const exceeded = tooManyRequests(
+    `The participants of a room may record ${formatBytes(maxBytes)} in 24 hours (PARTICIPANT_RECORDING_BYTES)`,
+    Math.max(1, waitSeconds),
+  );
+  if (bytes + needed > maxBytes) throw exceeded;
+  return { bytes: maxBytes - bytes, exceeded };
 }

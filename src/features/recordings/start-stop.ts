@@ -21,7 +21,7 @@ import type {
   StartedRecording,
   StartRecordingInput,
 } from './schemas.ts';
-import { requireWithinStartLimits } from './start-limits.ts';
+import { requireByteAllowance, requireWithinStartLimits } from './start-limits.ts';
 
 type Needs = Pick<Services, 'db' | 'clock'>;
 
@@ -83,11 +83,11 @@ async function lockRoomOfUser(tx: Tx, caller: Caller, input: RoomInput): Promise
 }
 
 /**
- * Starts a recording as `startRecordingByUser` does, within the limits of `requireWithinStartLimits`. Throws 403 "Only
+ * Starts a recording as `startRecordingByUser` does, within the limits of `start-limits.ts`. Throws 403 "Only
  * participants who have joined can record", 404, 409, and 429 with Retry-After.
  */
 export function startRecordingByParticipant(
-  { db, clock }: Needs,
+  { db, clock, settings }: Needs & Pick<Services, 'settings'>,
   participant: RoomCaller,
   { title }: NewRecordingInput,
   origin: string,
@@ -96,6 +96,7 @@ export function startRecordingByParticipant(
     const room = await lockRoomOfParticipant(tx, participant);
     const now = clock.now();
     await requireWithinStartLimits(tx, now, room);
+    await requireByteAllowance(tx, now, room, { maxBytes: settings.participantRecordingBytes });
     return startRecording(tx, now, room, { title, startedBy: participant.id }, origin);
   });
 }

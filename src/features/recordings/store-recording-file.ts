@@ -7,6 +7,7 @@ import { type Tx, transact } from '../../db/client.ts';
 import { type FileRules, type IncomingFile, receiveFile, type StoredFile } from '../../media/receive-file.ts';
 import type { Services } from '../../services.ts';
 import { advanceRecording, type RecordingKey } from './recording-lifecycle.ts';
+import type { ByteAllowance } from './start-limits.ts';
 
 export type RecordingTransfer = {
   file: IncomingFile;
@@ -14,8 +15,10 @@ export type RecordingTransfer = {
   signal: AbortSignal;
   /** Resolves when the whole body has arrived. Nothing is committed before that. */
   bodyEnd?: Promise<unknown>;
+  /** A limit below the maximum size of a recording, with the error for a larger file. */
+  allowance?: ByteAllowance | null;
   /** Called in the transaction, with the workspace locked. If it throws, nothing is committed. */
-  beforeCommit?(tx: Tx): Promise<unknown>;
+  beforeCommit?(tx: Tx, stored: StoredFile): Promise<unknown>;
 };
 
 /** Throws 409 unless the recording still needs a file. */
@@ -30,12 +33,12 @@ export function requireUnfinished(status: RecordingStatus): void {
  *
  * Throws 400 "Only MP4 files are supported", "File is larger than ...", "File is empty" or "File is required"; 404
  * "Recording not found" if it has been deleted; 409 "The recording already has a file" or "The recording has
- * failed"; 500 "Upload failed: storage service unavailable"; and the errors of the file's stream.
+ * failed"; 500 "Upload failed: storage service unavailable"; and the errors of the allowance and of the file's stream.
  */
 export function storeRecordingFile(
   services: Services,
   { workspaceId, roomId, archiveId }: RecordingKey,
-  { file, signal, bodyEnd, beforeCommit }: RecordingTransfer,
+  { file, signal, bodyEnd, allowance, beforeCommit }: RecordingTransfer,
 ): Promise<void> {
   const rules: FileRules = {
     folder: 'recordings',
@@ -43,6 +46,7 @@ export function storeRecordingFile(
     requiresMp4Box: true,
     unsupported: 'Only MP4 files are supported',
     maxBytes: services.settings.maxRecordingBytes,
+    ...(allowance && { allowance }),
   };
   // Prevents an unhandled rejection of `bodyEnd` if storing the file fails first.
   bodyEnd?.catch(() => {});
@@ -50,7 +54,7 @@ export function storeRecordingFile(
     await bodyEnd;
     await transact(services.db, async (tx) => {
       await lockWorkspace(tx, workspaceId, 'Recording');
-      await beforeCommit?.(tx);
+      await beforeCommit?.(tx, stored);
       await completeRecording(tx, services.clock.now(), { workspaceId, roomId, archiveId }, stored);
     });
   });

@@ -12,6 +12,7 @@ import { isOwn } from '../rooms/read-rooms.ts';
 import { findRecording, readRecording } from './read-recordings.ts';
 import type { RecordingKey } from './recording-lifecycle.ts';
 import type { Recording } from './schemas.ts';
+import { type ByteAllowance, requireByteAllowance } from './start-limits.ts';
 import { requireUnfinished, storeRecordingFile } from './store-recording-file.ts';
 
 /** How often a running upload updates its recording; well below the minimum of RECORDING_TIMEOUT_HOURS. */
@@ -21,9 +22,22 @@ const HEARTBEAT_MS = 5 * MINUTE_MS;
 export type Recorder = { id: number; workspaceId: number; kind: 'recorder' };
 
 /** Who uploads, and to which recording. */
-export type Uploader = { recordingId: number; key: RecordingKey; uploadedBy: Caller | Recorder };
+export type Uploader = {
+  recordingId: number;
+  key: RecordingKey;
+  uploadedBy: Caller | Recorder;
+  /** Whether a participant records, who may store a limited number of bytes. */
+  isParticipant: boolean;
+};
 
-type FoundRecording = { workspaceId: number; roomId: number; archiveId: string; status: string };
+type FoundRecording = {
+  workspaceId: number;
+  roomId: number;
+  archiveId: string;
+  status: string;
+  /** Set if a recorder uploads what a participant started. */
+  startedBy?: number | null;
+};
 
 /**
  * Finds the recorder that holds an upload token; null for an unknown token. A token stays valid after the upload, so
@@ -47,9 +61,10 @@ export async function findUploader(
   uploadedBy: Caller | Recorder,
   recordingId: number,
 ): Promise<Uploader> {
-  const { workspaceId, roomId, archiveId, status } = await findRecordingToUpload(db, uploadedBy, recordingId);
+  const found = await findRecordingToUpload(db, uploadedBy, recordingId);
+  const { workspaceId, roomId, archiveId, status, startedBy = null } = found;
   requireUnfinished(toRecordingStatus(status));
-  return { recordingId, key: { workspaceId, roomId, archiveId }, uploadedBy };
+  return { recordingId, key: { workspaceId, roomId, archiveId }, uploadedBy, isParticipant: startedBy !== null };
 }
 
 function findRecordingToUpload(
@@ -75,7 +90,7 @@ async function findRecordingOfRecorder(
   if (id !== recordingId) throw notFound('Recording');
   const found = await db.recording.findUnique({
     where: { workspaceId_id: { workspaceId, id } },
-    select: { workspaceId: true, roomId: true, archiveId: true, status: true },
+    select: { workspaceId: true, roomId: true, archiveId: true, status: true, startedBy: true },
   });
   if (found === null) throw notFound('Recording');
   return found;
@@ -94,6 +109,7 @@ export async function uploadRecording(
   ticker = systemTicker,
 ): Promise<Recording> {
   const { key, recordingId, uploadedBy } = uploader;
+  const allowance = await requireAllowance(services, services.db, uploader);
   // Another upload may have completed since the first `findUploader`. Then throw 409 before storing any bytes.
   if (!(await touchRecording(services, uploader))) await findUploader(services.db, uploadedBy, recordingId);
   const stopHeartbeat = ticker.every(HEARTBEAT_MS, () => void sendHeartbeat(services, uploader));
@@ -102,13 +118,28 @@ export async function uploadRecording(
       file: await file,
       signal,
       bodyEnd: fields,
-      // The upload may have taken hours, so access is checked again.
-      beforeCommit: (tx) => findRecordingToUpload(tx, uploadedBy, recordingId),
+      allowance,
+      // The upload may have taken hours, and others may have finished meanwhile.
+      async beforeCommit(tx, { size }) {
+        await findRecordingToUpload(tx, uploadedBy, recordingId);
+        await requireAllowance(services, tx, uploader, size);
+      },
     });
   } finally {
     stopHeartbeat();
   }
   return readRecording(services.db, { workspaceId: key.workspaceId, recordingId }, origin);
+}
+
+/** Throws 429 if a participant uploads and the room cannot take `needed` more bytes of its participants. */
+async function requireAllowance(
+  { clock, settings }: Services,
+  db: Database | Tx,
+  { key, isParticipant }: Uploader,
+  needed = 1,
+): Promise<ByteAllowance | null> {
+  if (!isParticipant) return null;
+  return requireByteAllowance(db, clock.now(), key, { maxBytes: settings.participantRecordingBytes, needed });
 }
 
 /** Sets `updated_at` of a recording without a file to now. Returns false if it needs no file any more. */
