@@ -2,19 +2,24 @@
 import { relative } from 'node:path';
 import type { Config } from './runtime/config.ts';
 import { demoCommands, prepareDemo } from './runtime/demo-account.ts';
+import { describeLocalAccess, localAccessOf } from './runtime/local-access.ts';
 import { runProcess } from './runtime/process.ts';
 import { type RunningServer, startServer } from './runtime/start.ts';
 
 await runProcess(startServer, async (server, config, logger) => {
-  if (config.DATABASE_URL !== undefined) return logger.info({ url: server.url }, 'Listening');
-  await printBanner(server, config).catch((error: unknown) => {
+  const localAccess = describeLocalAccess(localAccessOf(config));
+  if (config.DATABASE_URL !== undefined) {
+    logger.info(localAccess);
+    return logger.info({ url: server.url }, 'Listening');
+  }
+  await printBanner(server, config, localAccess).catch((error: unknown) => {
     // The server works without the demo account.
     logger.error({ err: error }, 'Failed to prepare the demo account');
   });
 });
 
-async function printBanner({ url, services }: RunningServer, config: Config): Promise<void> {
-  print(`\nLynxroom is listening on ${url}\nAPI reference: ${url}/docs\n`);
+async function printBanner({ url, services }: RunningServer, config: Config, localAccess: string): Promise<void> {
+  print(`\nLynxroom is listening on ${url}\nAPI reference: ${url}/docs\n${localAccess}\n`);
   const demo = await prepareDemo(services, config.DATA_DIR, url);
   if (demo === null) return;
   const path = relative('.', demo);

@@ -6,13 +6,12 @@ import { isToken } from '../auth/tokens.ts';
 import { type AppError, forbidden } from '../core/errors.ts';
 import type { Services } from '../services.ts';
 import type { Context } from '../trpc/context.ts';
+import { isLocalHost } from './host.ts';
 import { requestBounds } from './request-bounds.ts';
 
 const SESSION_COOKIE = 'session';
 
 const BEARER = /^Bearer +([^\s]+)$/i;
-
-const LOOPBACK_HOST = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i;
 
 /** Headers that proxies add to the requests that they forward. */
 const forwardingHeaders = [
@@ -70,7 +69,7 @@ export function createContext(
  * host name that its clients use, which is not a name of loopback.
  */
 function isDirect({ headers }: FastifyRequest): boolean {
-  return LOOPBACK_HOST.test(headers.host ?? '') && forwardingHeaders.every((name) => headers[name] === undefined);
+  return isLocalHost(headers.host) && forwardingHeaders.every((name) => headers[name] === undefined);
 }
 
 /** The scheme, host and port under which the caller reached the service. */

@@ -4,11 +4,24 @@ import { AppError } from '../core/errors.ts';
 /** A name, an IPv4 address or an IPv6 address in brackets, with or without a port (RFC 3986 section 3.2.2). */
 const HOST = /^(?:[a-z0-9._~!$&'()*+,;=%-]*|\[[0-9a-f:.]+\])(?::\d{0,5})?$/i;
 
-/** Answers 400 to a malformed Host header (RFC 9112 section 3.2). Download URLs are built from it. */
-export function refuseWrongHosts(app: FastifyInstance): void {
+const LOCAL_HOST = /^(?:(?:[a-z0-9-]+\.)*localhost|127\.\d+\.\d+\.\d+|\[::1\])?(?::\d+)?$/i;
+
+/** Whether a Host header is empty, or names this machine whatever the DNS says. Browsers resolve `*.localhost` so. */
+export function isLocalHost(host = ''): boolean {
+  return LOCAL_HOST.test(host);
+}
+
+/**
+ * Answers 400 to a malformed Host header (RFC 9112 section 3.2), since download URLs are built from it, and to one that
+ * is not a name of this machine if `refuseForeign` is set.
+ */
+export function refuseWrongHosts(app: FastifyInstance, refuseForeign: boolean): void {
   app.addHook('onRequest', (request, _reply, done) => {
     // `request.host` is the forwarded host if a trusted proxy sends one.
     const isHost = HOST.test(request.headers.host ?? '') && HOST.test(request.host);
-    done(isHost ? undefined : new AppError('BAD_REQUEST', 'Malformed Host header'));
+    if (!isHost) done(new AppError('BAD_REQUEST', 'Malformed Host header'));
+    else if (refuseForeign && !isLocalHost(request.headers.host))
+      done(new AppError('BAD_REQUEST', 'Unknown host name: set PUBLIC_URL to use another one than localhost'));
+    else done();
   });
 }

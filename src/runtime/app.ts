@@ -30,7 +30,9 @@ export type AppOptions = {
   /** Addresses and networks of the proxies whose X-Forwarded-* headers are trusted; `false` for none. */
   trustProxy: boolean | string[];
   /** Origins whose pages may read responses; `*` for all, but without cookies. */
-  corsOrigins: '*' | string[];
+  corsOrigins: '*' | (string | RegExp)[];
+  /** Whether requests under a host name that is not one of this machine are rejected. Default: no. */
+  refuseForeignHosts?: boolean;
 };
 
 const MAX_JSON_BYTES = 1024 * 1024;
@@ -83,7 +85,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   closeConnectionsWhenDraining(app);
   handleErrors(app);
   const addOtherMethods = refuseOtherMethods(app);
-  refuseWrongHosts(app);
+  refuseWrongHosts(app, options.refuseForeignHosts ?? false);
   limitBodyTime(app);
   await app.register(helmet, {
     contentSecurityPolicy: { directives: { 'upgrade-insecure-requests': null } },

@@ -69,7 +69,7 @@ const Environment = z
       .transform((value) => new URL(value).origin)
       .optional(),
     APP_URL: baseUrl.optional(),
-    CORS_ORIGINS: corsOrigins.default('*'),
+    CORS_ORIGINS: corsOrigins.optional(),
     TRUST_PROXY: proxies.default(false),
     LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional(),
     UV_THREADPOOL_SIZE: wholeNumber(1, 1_024).prefault('4'),

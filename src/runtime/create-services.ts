@@ -8,16 +8,15 @@ import { createSharedCounts } from '../auth/shared-counts.ts';
 import type { Log } from '../core/log.ts';
 import { createEncryptionKey, createSealer, readEncryptionKey } from '../core/sealing.ts';
 import { systemClock } from '../core/time.ts';
-import { type AddressPolicy, createAddressGuard, resolveHostFor } from '../egress/address-guard.ts';
+import { createAddressGuard, resolveHostFor } from '../egress/address-guard.ts';
 import { createImportLimiter } from '../features/contacts/import-limiter.ts';
 import { createUploadLock } from '../features/recordings/upload-lock.ts';
 import type { Services } from '../services.ts';
 import { createObjectStore, type Storage, type StorageSettings } from '../storage/create-store.ts';
-
 import { bindStore } from '../storage/store-id.ts';
-import { type Config, isProduction } from './config.ts';
-
+import type { Config } from './config.ts';
 import type { StopInTime } from './lifecycle.ts';
+import { localAccessOf } from './local-access.ts';
 import { openMigratedDatabase } from './open-migrated-database.ts';
 import { loadOrCreateSecret, SecretFileError } from './secret-file.ts';
 
@@ -46,6 +45,7 @@ export async function createServices(
   const storage = await readStorageSettings(config);
   const { store, files } = await createObjectStore(storage, systemClock);
   await bindStore(db, storage);
+  const { exemptLoopback, addressPolicy } = localAccessOf(config);
   const counts = createSharedCounts({ db, log });
   cleanup.defer(stopInTime('rate limits', counts.stop));
   const limits = createRateLimits(
@@ -54,13 +54,12 @@ export async function createServices(
       signInPerAddress: config.RATE_LIMIT_SIGN_IN_PER_ADDRESS,
       publicPerAddress: config.RATE_LIMIT_PUBLIC,
       perUser: config.RATE_LIMIT_SIGNED_IN,
-      exemptLoopback: config.RATE_LIMIT_EXEMPT_LOOPBACK ?? !isProduction(config),
+      exemptLoopback,
     },
     counts,
   );
   const sealer = createSealer(await readOrCreateEncryptionKey(config, log));
-  const policy = chooseAddressPolicy(config);
-  const addressGuard = createAddressGuard({ policy, resolveHost: resolveHostFor(policy) });
+  const addressGuard = createAddressGuard({ policy: addressPolicy, resolveHost: resolveHostFor(addressPolicy) });
   const settings = toSettings(config);
   const services: Services = {
     db,
@@ -122,15 +121,10 @@ async function readOrCreateEncryptionKey(config: Config, log: Log): Promise<Uint
   return key;
 }
 
-/** With the embedded database, loopback is allowed by default, for development and for trying out the service. */
-function chooseAddressPolicy({ WEBHOOK_ALLOW_PRIVATE: allowPrivate, DATABASE_URL }: Config): AddressPolicy {
-  if (allowPrivate !== undefined) return allowPrivate ? 'any' : 'public';
-  return DATABASE_URL === undefined ? 'loopback' : 'public';
-}
-
 function toSettings(config: Config): Services['settings'] {
   const appOrigin = config.APP_URL ? [new URL(config.APP_URL).origin] : [];
-  const corsOrigins = config.CORS_ORIGINS === '*' ? [] : config.CORS_ORIGINS;
+  const { CORS_ORIGINS: named = [] } = config;
+  const corsOrigins = named === '*' ? [] : named;
   return {
     publicUrl: config.PUBLIC_URL ?? null,
     appUrl: config.APP_URL ?? null,

@@ -9,6 +9,7 @@ import { buildApp } from './app.ts';
 import type { Config } from './config.ts';
 import { type CreatedServices, createServices } from './create-services.ts';
 import { createStopDeadline, type StopInTime, type Stoppable, startWithCleanup } from './lifecycle.ts';
+import { localAccessOf } from './local-access.ts';
 import { createSchedule } from './schedule.ts';
 
 /** A running server. `stop` lets requests finish, then jobs, then closes the database. */
@@ -24,8 +25,9 @@ export function startServer(config: Config, logger: FastifyBaseLogger): Promise<
     const created = await createServices(config, logger, cleanup, stopInTime);
     const { services, files } = created;
     if (config.RUN_WORKER) await startBackgroundWork(config, created, cleanup, stopInTime);
-    const { TRUST_PROXY: trustProxy, CORS_ORIGINS: corsOrigins } = config;
-    const app = await buildApp({ services, logger, files, trustProxy, corsOrigins });
+    const { corsOrigins, refuseForeignHosts } = localAccessOf(config);
+    const options = { trustProxy: config.TRUST_PROXY, corsOrigins, refuseForeignHosts };
+    const app = await buildApp({ services, logger, files, ...options });
     const drain = async (): Promise<void> => {
       const drainTimeout = setTimeout(() => app.server.closeAllConnections(), config.DRAIN_SECONDS * SECOND_MS);
       await app.close().finally(() => clearTimeout(drainTimeout));

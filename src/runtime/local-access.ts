@@ -1,0 +1,53 @@
+/** What is open to this machine: for trying out and developing the service, and never in production by default. */
+import { isLoopback } from '../auth/networks.ts';
+import type { AddressPolicy } from '../egress/address-guard.ts';
+import { type Config, isProduction } from './config.ts';
+
+export type LocalAccess = {
+  /** Whether callers on this machine have no rate limits. */
+  exemptLoopback: boolean;
+  /** Where webhooks may be sent to and recordings copied from. */
+  addressPolicy: AddressPolicy;
+  /** Origins whose pages may read responses. */
+  corsOrigins: '*' | (string | RegExp)[];
+  /**
+   * Whether requests under a host name that is not one of this machine are rejected. Otherwise a page of any site could
+   * point its own name to this machine, and use the service as if it came from there (DNS rebinding).
+   */
+  refuseForeignHosts: boolean;
+};
+
+const LOCAL_ORIGIN = /^http:\/\/(?:localhost|127\.0\.0\.1)(?::\d+)?$/;
+
+export function localAccessOf(config: Config): LocalAccess {
+  const isForDevelopment = !isProduction(config);
+  const isOnlyLocal = isForDevelopment && isLoopbackHost(config.HOST);
+  const named = config.CORS_ORIGINS ?? [];
+  return {
+    exemptLoopback: config.RATE_LIMIT_EXEMPT_LOOPBACK ?? isForDevelopment,
+    addressPolicy: chooseAddressPolicy(config, isOnlyLocal),
+    corsOrigins: named === '*' || !isForDevelopment ? named : [...named, LOCAL_ORIGIN],
+    refuseForeignHosts: isOnlyLocal && config.PUBLIC_URL === undefined && config.TRUST_PROXY === false,
+  };
+}
+
+function isLoopbackHost(host: string): boolean {
+  return host === 'localhost' || isLoopback(host);
+}
+
+function chooseAddressPolicy({ WEBHOOK_ALLOW_PRIVATE: allowPrivate }: Config, isOnlyLocal: boolean): AddressPolicy {
+  if (allowPrivate !== undefined) return allowPrivate ? 'any' : 'public';
+  return isOnlyLocal ? 'loopback' : 'public';
+}
+
+const destinations: Readonly<Record<AddressPolicy, string>> = {
+  public: 'public addresses only (WEBHOOK_ALLOW_PRIVATE=1 allows others)',
+  loopback: 'public addresses and this machine',
+  any: 'every address, because of WEBHOOK_ALLOW_PRIVATE',
+};
+
+/** Describes in one line what the settings open to this machine. */
+export function describeLocalAccess({ addressPolicy, exemptLoopback }: LocalAccess): string {
+  const limits = exemptLoopback ? 'do not apply' : 'apply';
+  return `Webhooks and recording copies use ${destinations[addressPolicy]}. Rate limits ${limits} to this machine.`;
+}
