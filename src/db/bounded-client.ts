@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import pg from 'pg';
 import { type CallBounds, currentCall, endWait, startWait, waitedMs } from '../core/call-bounds.ts';
-import { requestCutOff } from '../core/errors.ts';
+import { HungUpError } from './refused-calls.ts';
 import { getTimeLimit, LONG_STATEMENT_MS } from './time-limits.ts';
 
 export type StatementLimits = {
@@ -97,7 +97,7 @@ export class BoundedClient extends pg.Client {
     const onTimeout = (): void => cancel(new Error(`Statement timeout: no result within ${Math.round(ms)} ms`));
     const onHangUp = (): void => {
       clearTimeout(timer);
-      timer = setTimeout(() => cancel(requestCutOff()), HANG_UP_GRACE_MS);
+      timer = setTimeout(() => cancel(new HungUpError()), HANG_UP_GRACE_MS);
     };
     if (Number.isFinite(ms)) timer = setTimeout(onTimeout, ms);
     if (mayCancel) call.hungUp.addEventListener('abort', onHangUp);

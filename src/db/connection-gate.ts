@@ -1,6 +1,6 @@
 /** Shares the connections of a pool fairly. Nobody, and no locked table, can take all of them. */
 import { type CallBounds, endWait, startWait, waitedMs } from '../core/call-bounds.ts';
-import { requestCutOff, tooManyRequests } from '../core/errors.ts';
+import { HungUpError, TooManyCallsError } from './refused-calls.ts';
 import { getTimeLimit } from './time-limits.ts';
 
 export type GateLimits = {
@@ -92,8 +92,7 @@ export function createConnectionGate(slots: number, limits: GateLimits): Connect
 
   const wait = async ({ key, call, use }: Wanted): Promise<() => void> => {
     const queue = queues.get(key) ?? [];
-    if (call?.owner && queue.length >= MAX_QUEUED_PER_OWNER)
-      throw tooManyRequests('Too many calls at once: wait for their responses', 1);
+    if (call?.owner && queue.length >= MAX_QUEUED_PER_OWNER) throw new TooManyCallsError();
     const { promise, resolve, reject } = Promise.withResolvers<() => void>();
     const waiter: Waiter = { key, call, use, grant: () => resolve(take(waiter)) };
     queues.set(key, queue);
@@ -105,7 +104,7 @@ export function createConnectionGate(slots: number, limits: GateLimits): Connect
     const isBounded = call !== undefined && getTimeLimit() === 'request';
     const ms = isBounded ? Math.min(limits.queueMs, limits.requestMs - waitedMs(call.waited)) : limits.queueMs;
     const timer = setTimeout(() => giveUp(new Error('timeout exceeded when trying to connect')), Math.max(0, ms));
-    const onHangUp = (): void => giveUp(requestCutOff());
+    const onHangUp = (): void => giveUp(new HungUpError());
     const signal = call && mayBeDropped(call) ? call.hungUp : undefined;
     signal?.addEventListener('abort', onHangUp);
     try {
@@ -119,7 +118,7 @@ export function createConnectionGate(slots: number, limits: GateLimits): Connect
   return {
     async acquire(call, use) {
       const key = call === undefined ? BACKGROUND : (call.owner ?? UNIDENTIFIED);
-      if (call && mayBeDropped(call) && call.hungUp.aborted) throw requestCutOff();
+      if (call && mayBeDropped(call) && call.hungUp.aborted) throw new HungUpError();
       const wanted = { key, call, use };
       const isFirst = !queues.has(key) || (call !== undefined && call.transactions > 0);
       if (isFirst && mayRun(wanted)) return take(wanted);

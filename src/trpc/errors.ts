@@ -2,9 +2,10 @@
 import type { TRPCError } from '@trpc/server';
 import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
 import { ZodError } from 'zod';
-import { AppError, badField, badRequest, type ErrorCode } from '../core/errors.ts';
+import { AppError, badField, badRequest, type ErrorCode, requestCutOff, tooManyRequests } from '../core/errors.ts';
 import { httpStatusOf, internalError, toProblem } from '../core/problem.ts';
 import { toBadRequest } from '../core/validation.ts';
+import { HungUpError, TooManyCallsError } from '../db/refused-calls.ts';
 import { isUnavailable } from '../db/unavailable.ts';
 
 /** Maps the codes of tRPC's own errors to errors of the catalogue. Any other code means a bug. */
@@ -36,6 +37,9 @@ function invalidJson(cause: unknown): AppError {
 
 /** Converts any other error: 503 if the database is unavailable or overloaded, 500 for a bug. */
 export function fromUnexpected(cause: unknown): AppError {
+  if (cause instanceof HungUpError) return requestCutOff();
+  if (cause instanceof TooManyCallsError)
+    return tooManyRequests('Too many requests at once: wait for their responses', 1);
   return isUnavailable(cause)
     ? new AppError('SERVICE_UNAVAILABLE', 'The service is busy: try again in a moment', { retryAfterSeconds: 2, cause })
     : internalError(cause);

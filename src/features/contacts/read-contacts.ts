@@ -16,6 +16,13 @@ import {
 
 type Db = Pick<Services, 'db'>;
 
+/** How far `total` counts. */
+const MAX_SEARCH_TOTAL = 10_000;
+/** How many contacts a search looks at that the index cannot serve. */
+const MAX_SCANNED = 10_000;
+/** The index stores each three letters or digits in a row. */
+const SEARCHABLE = /[\p{L}\p{N}]{3}/u;
+
 type EventRow = {
   id: bigint;
   type: string;
@@ -26,32 +33,60 @@ type EventRow = {
   created_at: Date;
 };
 
-/** Lists the workspace's contacts a page at a time, newest first. `total` is the number of all contacts that match. */
+const columns = Prisma.sql`id, workspace_id as "workspaceId", name, email, created_at as "createdAt"`;
+const newestFirst = Prisma.sql`order by created_at desc, id desc`;
+
+/**
+ * Lists the workspace's contacts a page at a time, newest first. `total` is the number of all contacts that match, but
+ * with a search it is at most `MAX_SEARCH_TOTAL`. A search without three letters or digits in a row looks only at the
+ * newest `MAX_SCANNED` contacts, because no index finds shorter texts.
+ */
 export async function listContacts(
   { db }: Db,
   { workspaceId }: Actor,
   { search, limit, offset }: ListContactsInput,
 ): Promise<ContactsAnswer> {
-  const pattern = search ? toLikePattern(search) : null;
-  const condition =
-    pattern === null
-      ? Prisma.sql`workspace_id = ${workspaceId}`
-      : Prisma.sql`workspace_id = ${workspaceId} and (name ilike ${pattern} or email ilike ${pattern})`;
-  // Without a search, adds up the daily counters instead of counting all contacts.
-  const total =
-    pattern === null
-      ? Prisma.sql`select coalesce(sum(count), 0)::int from contact_days where workspace_id = ${workspaceId}`
-      : Prisma.sql`select count(*)::int from contacts where ${condition}`;
-  const rows = await db.$queryRaw<((ContactRow | { id: null }) & { total: number })[]>`
-    select n.total, c.* from (select (${total}) as total) n
-    left join lateral (
-      select id, workspace_id as "workspaceId", name, email, created_at as "createdAt"
-      from contacts where ${condition} order by created_at desc, id desc limit ${limit} offset ${offset}) c on true
-    order by c."createdAt" desc, c.id desc`;
+  const rows = await db.$queryRaw<((ContactRow | { id: null }) & { total: number })[]>(
+    statementFor(workspaceId, search, Prisma.sql`limit ${limit} offset ${offset}`),
+  );
   return {
     contacts: rows.flatMap((row) => (row.id === null ? [] : [toContact(row)])),
     total: rows[0]?.total ?? 0,
   };
+}
+
+function statementFor(workspaceId: number, search: string | undefined, page: Prisma.Sql): Prisma.Sql {
+  const contacts = Prisma.sql`contacts where workspace_id = ${workspaceId}`;
+  if (!search) {
+    // Adds up the daily counters instead of counting all contacts.
+    const total = Prisma.sql`select coalesce(sum(count), 0)::int as total from contact_days
+      where workspace_id = ${workspaceId}`;
+    return joinPage(total, Prisma.sql`select ${columns} from ${contacts} ${newestFirst} ${page}`);
+  }
+  const pattern = toLikePattern(search);
+  const isMatch = Prisma.sql`(name ilike ${pattern} or email ilike ${pattern})`;
+  const isIndexed = SEARCHABLE.test(search);
+  // The expressions of the index `contacts_search`, so PostgreSQL reads only what matches.
+  const source = isIndexed
+    ? Prisma.sql`contacts where workspace_id::bigint = ${workspaceId}::bigint
+        and (name || e'\\n' || email) ilike ${pattern} and ${isMatch}`
+    : Prisma.sql`(select * from ${contacts} ${newestFirst} limit ${MAX_SCANNED}) newest where ${isMatch}`;
+  const matching = Prisma.sql`with matching as materialized (
+    select id, workspace_id, name, email, created_at from ${source} limit ${MAX_SEARCH_TOTAL + 1})`;
+  const total = Prisma.sql`
+    select least(count(*), ${MAX_SEARCH_TOTAL})::int as total, count(*) as matches from matching`;
+  const few = Prisma.sql`select ${columns} from matching where n.matches <= ${MAX_SEARCH_TOTAL} ${newestFirst} ${page}`;
+  // So many match that the newest of them are found at once by walking the contacts. Nobody else does the walk.
+  const many = Prisma.sql`select ${columns} from ${contacts} and n.matches > ${MAX_SEARCH_TOTAL} and ${isMatch}
+    ${newestFirst} ${page}`;
+  const found = isIndexed ? Prisma.sql`(${few}) union all (${many})` : few;
+  return Prisma.sql`${matching} ${joinPage(total, found)}`;
+}
+
+/** Joins the row `n` of `total` with the page, which may be empty. */
+function joinPage(total: Prisma.Sql, page: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`select n.total, c.* from (${total}) n left join lateral (${page}) c on true
+    order by c."createdAt" desc, c.id desc`;
 }
 
 /** Reads a contact with its latest events. Throws 404. */

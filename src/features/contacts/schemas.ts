@@ -54,7 +54,10 @@ export const ListContactsInput = z.object({
     .refine((value) => value.isWellFormed() && !value.includes('\u0000'), {
       error: 'search must not contain NUL or invalid Unicode',
     })
-    .describe('Part of the name or of the email address, case-insensitive')
+    .describe(
+      'Part of the name or of the email address, case-insensitive. Without three letters or digits in a row, only ' +
+        'the newest 10,000 contacts are searched',
+    )
     .optional(),
   limit: integerBetween(1, 100).default(50).describe('Maximum number of contacts'),
   offset: integerBetween(0, 2_147_483_647).default(0).describe('How many contacts to skip'),
@@ -72,7 +75,10 @@ export type UpdateContactInput = z.infer<typeof UpdateContactInput>;
 
 export const ContactsAnswer = z.object({
   contacts: z.array(Contact),
-  total: z.int().min(0).describe('Number of matching contacts, independent of limit and offset'),
+  total: z
+    .int()
+    .min(0)
+    .describe('Number of matching contacts, independent of limit and offset; with a search at most 10,000'),
 });
 export type ContactsAnswer = z.infer<typeof ContactsAnswer>;
 export const ContactAnswer = z.object({ contact: Contact });

@@ -53,7 +53,11 @@ export async function listItems(
   { workspaceId }: Actor,
   { search, label, sort, order, limit, offset }: ListItemsInput,
 ): Promise<ItemsAnswer> {
-  const conditions = [Prisma.sql`workspace_id = ${workspaceId}`];
+  // With a search alone, the expression of the index `library_items_search`.
+  const isIndexed = search !== undefined && search !== '' && label === undefined;
+  const conditions = [
+    isIndexed ? Prisma.sql`workspace_id::bigint = ${workspaceId}::bigint` : Prisma.sql`workspace_id = ${workspaceId}`,
+  ];
   if (search) conditions.push(Prisma.sql`name ilike ${toLikePattern(search)}`);
   if (label !== undefined)
     conditions.push(Prisma.sql`id in (
