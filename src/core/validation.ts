@@ -1,6 +1,7 @@
 /** The building blocks of every input schema, and the messages for invalid input. */
 import { z } from 'zod';
 import { AppError, type Issue } from './errors.ts';
+import { normalizeName, normalizeText } from './text.ts';
 
 type RawIssue = z.core.$ZodRawIssue;
 
@@ -66,23 +67,51 @@ const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the same, except tab, line feed and carriage return
 const CONTROL_EXCEPT_LINE_ENDS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
 
-/** One line of text with at most `maxLength` code points, trimmed. It may be empty. */
+/** A name with at most `maxLength` code points, normalized by `normalizeName`. It may be empty. */
 export function singleLineText(maxLength: number) {
+  return boundedText(z.string().check(z.overwrite(normalizeName)), CONTROL_CHARACTER, maxLength);
+}
+
+/** Text of one or more lines with at most `maxLength` code points, normalized by `normalizeText`. It may be empty. */
+export function multilineText(maxLength: number) {
+  return boundedText(z.string().check(z.overwrite(normalizeText)), CONTROL_EXCEPT_LINE_ENDS, maxLength);
+}
+
+/**
+ * A name with 1 to `maxLength` code points, normalized by `normalizeName`. `message` is the error if it is missing,
+ * null or without a visible character.
+ */
+export function requiredText(maxLength: number, message: string) {
+  const text = presentString(message).check(z.overwrite(normalizeName)).min(1, { error: message });
+  return boundedText(text, CONTROL_CHARACTER, maxLength);
+}
+
+/**
+ * An ID or URL of another system: one line with at most `maxLength` code points. It is trimmed but not normalized,
+ * because other systems compare it by its bytes. It may be empty.
+ */
+export function exactText(maxLength: number) {
   return boundedText(z.string().trim(), CONTROL_CHARACTER, maxLength);
 }
 
-/** Text of one or more lines with at most `maxLength` code points. It is not trimmed. */
-export function multilineText(maxLength: number) {
-  return boundedText(z.string(), CONTROL_EXCEPT_LINE_ENDS, maxLength);
+/** Like `exactText`. `message` is the error if the text is missing, null or blank. */
+export function requiredExactText(maxLength: number, message: string) {
+  return boundedText(presentString(message).trim().min(1, { error: message }), CONTROL_CHARACTER, maxLength);
 }
 
-/** One trimmed line with 1 to `maxLength` code points. `message` is the error if it is missing, null or blank. */
-export function requiredText(maxLength: number, message: string) {
-  const text = z
-    .string({ error: (issue) => (isMissing(issue) ? message : undefined) })
-    .trim()
-    .min(1, { error: message });
-  return boundedText(text, CONTROL_CHARACTER, maxLength);
+/** What a list is searched for, normalized like the names that it may be part of. A blank text is no search. */
+export function searchText() {
+  return z
+    .string()
+    .max(MAX_SEARCH_LENGTH, { error: `search must have at most ${MAX_SEARCH_LENGTH} characters` })
+    .check(z.overwrite(normalizeName))
+    .refine((value) => value.isWellFormed() && !value.includes('\u0000'), {
+      error: 'search must not contain NUL or invalid Unicode',
+    });
+}
+
+function presentString(message: string) {
+  return z.string({ error: (issue) => (isMissing(issue) ? message : undefined) });
 }
 
 function boundedText(schema: z.ZodString, forbidden: RegExp, maxLength: number) {
@@ -99,6 +128,9 @@ function boundedText(schema: z.ZodString, forbidden: RegExp, maxLength: number) 
 function isMissing(issue: RawIssue): boolean {
   return issue.input === undefined || issue.input === null;
 }
+
+/** The limit for search texts, in UTF-16 code units. */
+const MAX_SEARCH_LENGTH = 200;
 
 /** The limit for the names of users, workspaces and most other resources, in code points. */
 export const MAX_NAME_LENGTH = 100;

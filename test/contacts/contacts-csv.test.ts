@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { AppError } from '../../src/core/errors.ts';
+import { normalizeName } from '../../src/core/text.ts';
 import { type ParsedRow, parseContactsCsv } from '../../src/features/contacts/parse-contacts-csv.ts';
 import { type ContactCsvRow, writeContactsCsv } from '../../src/features/contacts/write-contacts-csv.ts';
 
@@ -351,12 +352,7 @@ describe('writing', () => {
     );
     const anyName = fc
       .array(anyCharacter, { minLength: 1, maxLength: 100 })
-      .map((characters) =>
-        characters
-          .join('')
-          .replace(/\p{Cc}/gu, '')
-          .trim(),
-      )
+      .map((characters) => normalizeName(characters.join('').replace(/\p{Cc}/gu, '')))
       .filter((name) => name !== '' && name.isWellFormed());
     const anyEmail = fc
       .tuple(fc.stringMatching(/^['+_a-z0-9-]{0,5}[a-z0-9+_-]$/), fc.stringMatching(/^[a-z][a-z0-9]{0,5}\.[a-z]{2,4}$/))

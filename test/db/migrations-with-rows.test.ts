@@ -85,3 +85,38 @@ test('bookings of a host that overlap stay and may overlap; new ones may not', a
     values (1, 6, 1, 1, 'F', 'f@example.com', '6', '2026-06-16 12:00Z', '2026-06-16 12:30Z', now())`);
   await expect(inserting).rejects.toThrow('bookings_one_calendar');
 });
+
+test('names are normalized, and labels that become equal are numbered', async () => {
+  await migrateBefore('20261124000601');
+  await addWorkspaces();
+  const long = 'x'.repeat(63);
+  const labels = ['E\u0301', '\u00c9', '\u202e\u00c9', 'E\u0301 (2)', `${long}e\u0301`, `${long}\u00e9`, '\u202e'];
+  await client.query(
+    `insert into labels (workspace_id, id, name, color, created_at)
+     select 1, id, name, '#fff', now() + id * interval '1 second'
+     from unnest($1::text[]) with ordinality as l (name, id)`,
+    [labels],
+  );
+  await client.query(`insert into labels (workspace_id, name, color, created_at) values (2, 'E\u0301', '#fff', now())`);
+  await client.query(
+    `insert into library_items (workspace_id, id, name, description, file_key, mime_type, size, sha256, created_at,
+       updated_at)
+     values (1, 1, $1, $2, 'k', 'application/pdf', 1, '', now(), now())`,
+    ['U\u0308ber\u202e.pdf', 'E\u0301te\u0301 \u202eb'],
+  );
+  await migrate();
+  const names = (await client.query('select name from labels order by workspace_id, created_at')).rows;
+  const [x2, y] = [`${'x'.repeat(60)} (2)`, `${long}\u00e9`];
+  expect(names.map(({ name }) => name)).toEqual([
+    '\u00c9 (2)',
+    '\u00c9',
+    '\u00c9 (3)',
+    '\u00c9 (2) (2)',
+    x2,
+    y,
+    '\u202e',
+    '\u00c9',
+  ]);
+  const items = (await client.query('select name, description from library_items')).rows;
+  expect(items).toEqual([{ name: '\u00dcber.pdf', description: '\u00c9t\u00e9 \u202eb' }]);
+});

@@ -51,10 +51,11 @@ describe('the name of a label', () => {
     expect(body).toMatchObject({ message, issues: [{ path: 'name', message }] });
   });
 
-  test('is unique by exact text: a different case, normal form or joiner makes a different name', async () => {
-    const names = ['Caf\u00e9', 'Cafe\u0301', 'caf\u00e9', 'Caf\u00e9\u200d', 'Caf\u00e9\u202e'];
+  test('is unique by its normalized text: a different case or joiner makes a different name', async () => {
+    const names = ['Caf\u00e9', 'caf\u00e9', 'Caf\u00e9\u200d'];
     for (const name of names) expect((await create({ name })).status).toBe(200);
     for (const name of names) expect((await create({ name: ` ${name} ` })).status).toBe(409);
+    for (const name of ['Cafe\u0301', 'Caf\u00e9\u202e']) expect((await create({ name })).status).toBe(409);
   });
 
   test('needs to be unique in its workspace only', async () => {

@@ -49,7 +49,7 @@ describe('updating an item', () => {
       const described = await own.http.patch(item, member.token, { description: ' with white space \n' });
       expect(described.body.item).toEqual({
         ...named.body.item,
-        description: ' with white space \n',
+        description: 'with white space',
         updated_at: updated_at + 60,
       });
       own.clock.advance(MINUTE_MS);

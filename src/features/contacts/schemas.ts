@@ -6,10 +6,10 @@ import {
   integerBetween,
   MAX_NAME_LENGTH,
   requiredText,
+  searchText,
   unixSeconds,
 } from '../../core/validation.ts';
 
-const MAX_SEARCH_LENGTH = 200;
 /** The maximum number of events that are returned with a contact. */
 export const MAX_EVENTS = 100;
 
@@ -48,12 +48,7 @@ export const ContactEvent = z
 export type ContactEvent = z.infer<typeof ContactEvent>;
 
 export const ListContactsInput = z.object({
-  search: z
-    .string()
-    .max(MAX_SEARCH_LENGTH, { error: `search must have at most ${MAX_SEARCH_LENGTH} characters` })
-    .refine((value) => value.isWellFormed() && !value.includes('\u0000'), {
-      error: 'search must not contain NUL or invalid Unicode',
-    })
+  search: searchText()
     .describe(
       'Part of the name or of the email address, case-insensitive. Without three letters or digits in a row, only ' +
         'the newest 10,000 contacts are searched',

@@ -1,11 +1,9 @@
+import { normalizeName } from '../../core/text.ts';
 import { MAX_ITEM_NAME_LENGTH } from './schemas.ts';
 
-/** Turns any text into a display name: one line without control characters, truncated to the maximum length. */
+/** Turns any text into a display name: one normalized line without control characters, truncated to the maximum. */
 export function toItemName(text: string): string {
-  const line = text
-    .toWellFormed()
-    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
-    .trim();
+  const line = normalizeName(text.toWellFormed().replace(/[\p{Cc}\u2028\u2029]+/gu, ' '));
   const characters = [...line];
   if (characters.length <= MAX_ITEM_NAME_LENGTH) return line || 'Untitled';
   const extension = /\.[a-z0-9]{1,8}$/i.exec(line)?.[0] ?? '';

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { id, integerBetween, multilineText, singleLineText, unixSeconds } from '../../core/validation.ts';
+import { id, integerBetween, multilineText, searchText, singleLineText, unixSeconds } from '../../core/validation.ts';
 import { mediaTypes } from '../../media/file-type.ts';
 
 export const MAX_ITEM_NAME_LENGTH = 255;
 const MAX_DESCRIPTION_LENGTH = 5000;
-const MAX_SEARCH_LENGTH = 200;
 
 export const ItemLabel = z
   .object({ id, name: z.string(), color: z.string().meta({ example: '#6366f1' }) })
@@ -31,14 +30,7 @@ export const LibraryItem = z
 export type LibraryItem = z.infer<typeof LibraryItem>;
 
 export const ListItemsInput = z.object({
-  search: z
-    .string()
-    .max(MAX_SEARCH_LENGTH, { error: `search must have at most ${MAX_SEARCH_LENGTH} characters` })
-    .refine((value) => value.isWellFormed() && !value.includes('\u0000'), {
-      error: 'search must not contain NUL or invalid Unicode',
-    })
-    .describe('Part of the name, case-insensitive')
-    .optional(),
+  search: searchText().describe('Part of the name, case-insensitive').optional(),
   label: id.describe('Only items with this label (label ID)').optional(),
   sort: z.enum(['date', 'name', 'size']).default('date').describe('Sort field; names are compared case-insensitively'),
   order: z.enum(['asc', 'desc']).default('desc'),

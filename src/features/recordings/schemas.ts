@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { recordingStatuses } from '../../core/recording-status.ts';
-import { id, singleLineText, unixSeconds } from '../../core/validation.ts';
+import { exactText, id, singleLineText, unixSeconds } from '../../core/validation.ts';
 import { UploadFields } from '../library/schemas.ts';
 import { RoomInput } from '../rooms/schemas.ts';
 
@@ -50,7 +50,7 @@ export type NewRecordingInput = z.infer<typeof NewRecordingInput>;
 
 export const StartRecordingInput = RoomInput.extend({
   title: title.optional(),
-  archive_id: singleLineText(MAX_ARCHIVE_ID_LENGTH)
+  archive_id: exactText(MAX_ARCHIVE_ID_LENGTH)
     .min(1, { error: 'archive_id cannot be empty' })
     .describe('ID of the recording at its meeting provider; generated if omitted')
     .optional(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isSlug, slugFormat } from '../../core/slugs.ts';
-import { hexColor, id, multilineText, singleLineText, unixSeconds } from '../../core/validation.ts';
+import { exactText, hexColor, id, multilineText, singleLineText, unixSeconds } from '../../core/validation.ts';
 
 const MAX_DISPLAY_NAME_LENGTH = 100;
 const MAX_MESSAGE_LENGTH = 1000;
@@ -64,7 +64,7 @@ const settings = {
     .nullable()
     .describe(`Name to show to people; at most ${MAX_DISPLAY_NAME_LENGTH} characters; null or blank clears it`)
     .optional(),
-  session_id: singleLineText(MAX_SESSION_ID_LENGTH)
+  session_id: exactText(MAX_SESSION_ID_LENGTH)
     .nullable()
     .describe(
       'ID of the room at the meeting provider, if it differs from the name; at most ' +

@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { id, integerBetween, MAX_NAME_LENGTH, requiredText, unixSeconds } from '../../core/validation.ts';
+import {
+  id,
+  integerBetween,
+  MAX_NAME_LENGTH,
+  requiredExactText,
+  requiredText,
+  unixSeconds,
+} from '../../core/validation.ts';
 import { type EventType, eventTypes, sentEvents } from '../../events/catalogue.ts';
 import { hasNoUser, isWebUrl } from './url.ts';
 
@@ -124,7 +131,7 @@ const webhookName = requiredText(MAX_NAME_LENGTH, 'Name is required')
   .describe('At most 100 characters')
   .meta({ example: 'Chat announcements' });
 
-const webhookUrl = requiredText(MAX_URL_LENGTH, 'url is required')
+const webhookUrl = requiredExactText(MAX_URL_LENGTH, 'url is required')
   .refine(hasNoUser, { error: 'url must not contain a user name or password' })
   .refine(isWebUrl, { error: 'url must be a URL that begins with http:// or https:// and names a host' })
   .describe(

@@ -4,7 +4,8 @@
  * be lost because of a name.
  */
 import { z } from 'zod';
-import { email, MAX_NAME_LENGTH, requiredText, toBadRequest } from '../../../core/validation.ts';
+import { normalizeName } from '../../../core/text.ts';
+import { email, MAX_NAME_LENGTH, requiredExactText, toBadRequest } from '../../../core/validation.ts';
 import { MAX_TITLE_LENGTH } from '../../recordings/schemas.ts';
 import { type Callback, MalformedCallback, type ProviderCredentials } from './provider-adapter.ts';
 import type { RecordingFile } from './provider-event.ts';
@@ -80,23 +81,21 @@ export function readCustomData(text: string): CustomData | null {
  * equal.
  */
 export function providerId(field: string) {
-  return requiredText(MAX_ID_LENGTH, `${field} is required`);
+  return requiredExactText(MAX_ID_LENGTH, `${field} is required`);
 }
 
 export function cleanName(value: unknown): string | null {
   return cleanLine(value, MAX_NAME_LENGTH);
 }
 
-/** One line of at most `max` code points, without control characters or invalid Unicode; null if nothing remains. */
+/** A name of at most `max` code points, without control characters or invalid Unicode; null if nothing remains. */
 function cleanLine(value: unknown, max: number): string | null {
   if (typeof value !== 'string') return null;
-  const line = value
-    .toWellFormed()
-    .replace(/[\p{Cc}\s]+/gu, ' ')
-    .trim();
+  const line = normalizeName(value.toWellFormed().replace(/[\p{Cc}\s]+/gu, ' '));
   // A code point has at most two code units, so this much of a long text is enough.
-  const truncated = [...line.slice(0, 2 * max)].slice(0, max).join('').trimEnd();
-  return truncated || null;
+  const truncated = [...line.slice(0, 2 * max)].slice(0, max).join('');
+  // The remainder may end with a space, or be invisible.
+  return normalizeName(truncated) || null;
 }
 
 export function cleanTitle(value: unknown): string | null {
