@@ -64,7 +64,7 @@ const STATEMENTS: Record<string, number> = {
   'recordings.listInWorkspace': 2,
   'recordings.download': 2,
   'recordings.start': 12,
-  'recordings.startInRoom': 11,
+  'recordings.startInRoom': 12,
   'recordings.stop': 8,
   'recordings.stopInRoom': 8,
   'recordings.rename': 9,

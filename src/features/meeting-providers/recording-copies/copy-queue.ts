@@ -16,7 +16,7 @@ const MAX_LIFETIME_MS = DAY_MS;
  * Per user, for all workspaces that they own and in all processes together, so that slow servers of one user leave
  * slots for the others.
  */
-export const MAX_LEASES_PER_OWNER = 3;
+const MAX_LEASES_PER_OWNER = 3;
 /** A file whose link expires within this time is urgent. Links of Vonage are valid for 10 minutes. */
 const URGENT_MS = 15 * MINUTE_MS;
 /** A file that is due for longer than this waits for a slot: copiers poll twice meanwhile. */
