@@ -273,6 +273,7 @@ describe('webhooks', () => {
             event: 'room.left',
             payload: '{"event":"room.left"}',
             response_status: 200,
+            sequence: null,
             response_body: 'ok',
             success: 1,
             duration_ms: 120,
