@@ -37,17 +37,26 @@ export type S3StoreOptions = {
   checksums?: 'WHEN_REQUIRED' | 'WHEN_SUPPORTED' | undefined;
   /** The time to establish a connection, in milliseconds; 3000 by default. Each request has 3 attempts. */
   connectTimeoutMs?: number | undefined;
-  /** How long a connection may be idle during a request, in milliseconds; 20000 by default. */
+  /** How long a connection may be idle during a request, in milliseconds; 4000 by default, and 9000 for a copy. */
   idleTimeoutMs?: number | undefined;
 };
 
 const MAX_ATTEMPTS = 3;
+/** A server that does not answer fails an upload within 15 s: 3 attempts, their pauses and the cleanup. */
+const IDLE_TIMEOUT_MS = 4_000;
+/** The server needs time to copy, so a copy has one attempt instead. The SDK adds 3 s to a timeout from 6 s on. */
+const COPY_IDLE_TIMEOUT_MS = 9_000;
 const READY_TIMEOUT_MS = 5000;
 
 /** Stores objects in a bucket of S3, or of a server with the same protocol. Sends no request until it is used. */
 export function createS3Store(options: S3StoreOptions): ObjectStore {
   const client = new S3Client(clientConfig(options, options.endpoint));
   const publicClient = new S3Client(clientConfig(options, options.publicEndpoint ?? options.endpoint));
+  const { idleTimeoutMs = COPY_IDLE_TIMEOUT_MS } = options;
+  const copyClient = new S3Client({
+    ...clientConfig({ ...options, idleTimeoutMs }, options.endpoint),
+    maxAttempts: 1,
+  });
   const Bucket = options.bucket;
   const prefix = directoryPrefix(options.prefix);
 
@@ -62,7 +71,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     },
 
     async copy(from, to) {
-      await copyObject(client, locate(from), locate(to));
+      await copyObject(copyClient, locate(from), locate(to));
     },
 
     async remove(key, { signal } = {}) {
@@ -144,7 +153,7 @@ function clientConfig(options: S3StoreOptions, endpoint: string | undefined): S3
     expectContinueHeader: false,
     requestHandler: {
       connectionTimeout: options.connectTimeoutMs ?? 3000,
-      socketTimeout: options.idleTimeoutMs ?? 20_000,
+      socketTimeout: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
       // Each upload has at most two requests. With a limit here, waiting for a socket would count toward the connection
       // timeout.
       httpAgent: agent,

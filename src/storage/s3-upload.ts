@@ -13,7 +13,8 @@ import { StorageUnavailableError } from './object-store.ts';
 
 const PART_BYTES = 8 * 1024 * 1024;
 const MAX_CONCURRENT_PARTS = 2;
-const CLEANUP_TIMEOUT_MS = 5000;
+/** For all requests of a cleanup. */
+const CLEANUP_TIMEOUT_MS = 2_000;
 
 type ObjectLocation = { Bucket: string; Key: string };
 
@@ -104,8 +105,11 @@ async function putWhole({ client, target, signal }: Upload, body: Buffer): Promi
 }
 
 /** Removes an object that may have become readable. If the store does not answer, nothing more can be done. */
-async function removeObject(client: S3Client, { Bucket, Key }: ObjectLocation): Promise<void> {
-  const abortSignal = AbortSignal.timeout(CLEANUP_TIMEOUT_MS);
+async function removeObject(
+  client: S3Client,
+  { Bucket, Key }: ObjectLocation,
+  abortSignal = AbortSignal.timeout(CLEANUP_TIMEOUT_MS),
+): Promise<void> {
   await ignoreErrors(client.send(new DeleteObjectCommand({ Bucket, Key }), { abortSignal }));
 }
 
@@ -132,7 +136,7 @@ async function putInParts(upload: Upload, first: Buffer, rest: AsyncGenerator<Bu
     // Abort first, so that a completion in progress cannot create the object after its removal.
     const abortSignal = AbortSignal.timeout(CLEANUP_TIMEOUT_MS);
     await ignoreErrors(client.send(new AbortMultipartUploadCommand({ ...object, UploadId }), { abortSignal }));
-    if (isCommitting) await removeObject(client, target);
+    if (isCommitting) await removeObject(client, target, abortSignal);
     throw error;
   }
 }

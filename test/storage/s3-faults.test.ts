@@ -105,6 +105,15 @@ describe('S3 store on a server with faults', () => {
     });
   }
 
+  test('a server that never answers fails an upload and a copy with the default timeouts', async () => {
+    const fake = await open({ answer: () => true });
+    const outcomes = await Promise.allSettled([fake.store.put('a', byteSource(10), PDF), fake.store.copy('a', 'b')]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    // A copy has one attempt, because an attempt may take long.
+    expect(fake.calls.filter((operation) => operation === 'put')).toHaveLength(3);
+    expect(fake.calls.filter((operation) => operation === 'copy')).toHaveLength(1);
+  }, 60_000);
+
   test('a refused connection fails at once', async () => {
     const options = {
       bucket: 'b',
