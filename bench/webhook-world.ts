@@ -236,6 +236,9 @@ export async function openWebhookWorld(): Promise<WebhookWorld> {
           DATA_DIR: join(folder, 'worker'),
           ENCRYPTION_KEY: Buffer.from(key).toString('base64'),
           WEBHOOK_ALLOW_PRIVATE: '1',
+          // The one receiver stands for many hosts.
+          WEBHOOK_HOST_CONCURRENCY: '0',
+          WEBHOOK_HOST_RATE: '0',
           ...env,
         },
         stdio: ['ignore', 'pipe', 'inherit'],

@@ -96,6 +96,8 @@ const Environment = z
     DRAIN_SECONDS: wholeNumber(0, 3_600).prefault('30'),
     RUN_WORKER: flag.prefault('1'),
     WEBHOOK_CONCURRENCY: wholeNumber(1, 10_000).prefault('256'),
+    WEBHOOK_HOST_CONCURRENCY: wholeNumber(0, 10_000).prefault('50'),
+    WEBHOOK_HOST_RATE: wholeNumber(0, 100_000).prefault('100'),
     WEBHOOK_ALLOW_PRIVATE: flag.optional(),
     WEBHOOK_RETENTION_DAYS: wholeNumber(1, 3_650).prefault('30'),
   })

@@ -53,7 +53,12 @@ async function startBackgroundWork(
 ): Promise<void> {
   const jobs = await startJobs({ connectionString: directUrl, schedule: createSchedule(services), log: services.log });
   cleanup.defer(stopInTime('jobs', jobs.stop));
-  const delivery = await startDelivery({ boss: jobs.boss, services, maxInFlight: config.WEBHOOK_CONCURRENCY });
+  const delivery = await startDelivery({
+    boss: jobs.boss,
+    services,
+    maxInFlight: config.WEBHOOK_CONCURRENCY,
+    hostLimits: { maxInFlight: config.WEBHOOK_HOST_CONCURRENCY, perSecond: config.WEBHOOK_HOST_RATE },
+  });
   cleanup.defer(stopInTime('webhook delivery', delivery.stop));
   const copier = await startCopier({ boss: jobs.boss, services });
   cleanup.defer(stopInTime('recording copies', copier.stop));

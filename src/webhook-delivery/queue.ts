@@ -115,6 +115,14 @@ export function openDeliveryQueue(boss: PgBoss) {
       if (leases.length > 0) await boss.deleteJob(QUEUE, [...leases], { db: fromPrisma(tx) });
     },
 
+    /** Ends leases without an attempt. The jobs keep their places, and can be leased again at once. */
+    async putBack(leases: readonly Lease[]): Promise<void> {
+      await boss.fail(
+        QUEUE,
+        leases.map(({ id }) => id),
+      );
+    },
+
     /** Returns the ids of those leased jobs that are not complete. */
     async findIncomplete(tx: Tx, leases: readonly Lease[]): Promise<Set<string>> {
       const ids = leases.map(({ id }) => id);

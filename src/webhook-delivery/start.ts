@@ -6,6 +6,7 @@ import type { Clock } from '../core/time.ts';
 import type { Database } from '../db/client.ts';
 import type { AddressGuard } from '../egress/address-guard.ts';
 import { listenTo, startPollLoop } from '../jobs/poll-loop.ts';
+import type { HostLimitSettings } from './host-limits.ts';
 import { createSender } from './http-sender.ts';
 import { RELAY_CHANNEL } from './pending-messages.ts';
 import { createDeliveryQueue, DELIVERY_CHANNEL, openDeliveryQueue } from './queue.ts';
@@ -17,6 +18,8 @@ export type DeliveryOptions = {
   services: { db: Database; clock: Clock; log: Log; sealer: Sealer; addressGuard: AddressGuard };
   /** The maximum number of attempts in flight in this process. */
   maxInFlight: number;
+  /** Limits on the requests to one host. Default: none. */
+  hostLimits?: HostLimitSettings;
   /** The timeout of an attempt, in milliseconds. */
   timeoutMs?: number;
 };
@@ -34,13 +37,23 @@ export async function startDelivery({
   boss,
   services,
   maxInFlight,
+  hostLimits,
   timeoutMs,
 }: DeliveryOptions): Promise<RunningDelivery> {
   const { db, clock, log, sealer, addressGuard } = services;
   await createDeliveryQueue(boss);
   const queue = openDeliveryQueue(boss);
   const sender = createSender({ guard: addressGuard, ...(timeoutMs !== undefined && { timeoutMs }) });
-  const worker = startDeliveryWorker({ db, clock, log, sealer, queue, sender, maxInFlight });
+  const worker = startDeliveryWorker({
+    db,
+    clock,
+    log,
+    sealer,
+    queue,
+    sender,
+    maxInFlight,
+    ...(hostLimits && { hostLimits }),
+  });
   const relayBatch = createRelay({ db, clock, queue });
   const relay = startPollLoop({
     name: 'relay',

@@ -7,8 +7,9 @@ import { startPollLoop } from '../jobs/poll-loop.ts';
 import { type AttemptRecorder, startAttemptRecorder } from './attempt-recorder.ts';
 import { demoteMessages } from './demote-messages.ts';
 import { createFairSlots, type FairSlots } from './fair-slots.ts';
+import { createHostLimits, type HostLimitSettings, type HostLimits, toHost } from './host-limits.ts';
 import { type Leases, startLeases } from './leases.ts';
-import { loadMessages } from './load-messages.ts';
+import { type LeasedMessage, loadMessages } from './load-messages.ts';
 import { cancelIfUnwanted } from './pending-messages.ts';
 import type { DeliveryQueue, Lane, Lease, WebhookRef } from './queue.ts';
 import { recordAttempts } from './record-attempts.ts';
@@ -21,6 +22,8 @@ export type DeliveryWorkerOptions = SendingServices & {
   queue: DeliveryQueue;
   /** Maximum number of attempts that are in flight or not recorded yet. */
   maxInFlight: number;
+  /** Default: no limits. */
+  hostLimits?: HostLimitSettings;
 };
 
 export type DeliveryWorker = {
@@ -30,7 +33,12 @@ export type DeliveryWorker = {
   stop(): Promise<void>;
 };
 
-type WorkerParts = DeliveryWorkerOptions & { slots: FairSlots; leases: Leases; recorder: AttemptRecorder };
+type WorkerParts = DeliveryWorkerOptions & {
+  slots: FairSlots;
+  hosts: HostLimits;
+  leases: Leases;
+  recorder: AttemptRecorder;
+};
 
 /** Small, because a workspace's share of the slots is only enforced between polls. */
 const MAX_LEASES_PER_POLL = 20;
@@ -42,13 +50,14 @@ const STOP_TIMEOUT_MS = 20_000;
 export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWorker {
   const { db, clock, log, queue, maxInFlight } = options;
   const slots = createFairSlots(maxInFlight);
+  const hosts = createHostLimits(options.hostLimits ?? { maxInFlight: 0, perSecond: 0 });
   const leases = startLeases({ queue, slots, onRelease: () => loop.wake(), log });
   const recorder = startAttemptRecorder({
     record: (attempts, mayBeRecorded) => recordAttempts({ db, queue }, clock.now(), attempts, mayBeRecorded),
     onRecorded: (attempts) => leases.release(attempts.map(({ lease }) => lease)),
     log,
   });
-  const parts: WorkerParts = { ...options, slots, leases, recorder };
+  const parts: WorkerParts = { ...options, slots, hosts, leases, recorder };
   const slowLane = createSlowLanePacing();
 
   const loop = startPollLoop({
@@ -76,10 +85,10 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
 
 /** Leases due jobs of a lane and starts the attempts. Resolves with the number of jobs. */
 async function pollLane(parts: WorkerParts, lane: Lane): Promise<number> {
-  const { db, queue, slots, leases, recorder } = parts;
+  const { db, queue, slots, hosts, leases } = parts;
   const max = Math.min(slots.countFree(lane), MAX_LEASES_PER_POLL);
   if (max <= 0) return 0;
-  const leased = await queue.lease(lane, max, await findWebhooks(db, slots.fullWorkspaces()));
+  const leased = await queue.lease(lane, max, await findExcluded(db, slots, hosts));
   if (leased.length === 0) return 0;
   leases.add(leased, lane);
   const messages = await loadMessages(db, leased).catch((error: unknown) => {
@@ -87,23 +96,42 @@ async function pollLane(parts: WorkerParts, lane: Lane): Promise<number> {
     throw error;
   });
   const { due, misplaced, obsolete } = triage(leased, messages, lane);
-  for (const one of due) void sendMessage(parts, one).then(recorder.add);
+  const refused = due.filter((leased) => !startAttempt(parts, leased)).map(({ lease }) => lease);
   try {
     if (obsolete.length > 0) await dropJobs(parts, obsolete);
     if (misplaced.length > 0) await demoteMessages(db, queue, misplaced);
+    if (refused.length > 0) await queue.putBack(refused);
   } finally {
-    leases.release([...obsolete, ...misplaced.map(({ lease }) => lease)]);
+    leases.release([...obsolete, ...misplaced.map(({ lease }) => lease), ...refused]);
   }
   return leased.length;
 }
 
-async function findWebhooks(db: Database, workspaceIds: readonly number[]): Promise<WebhookRef[]> {
-  if (workspaceIds.length === 0) return [];
-  const rows = await db.webhook.findMany({
-    where: { workspaceId: { in: [...workspaceIds] } },
-    select: { workspaceId: true, id: true },
+/** Returns the webhooks of the workspaces that have used up their slots, and of the hosts that are full. */
+async function findExcluded(db: Database, slots: FairSlots, hosts: HostLimits): Promise<WebhookRef[]> {
+  const workspaceIds = slots.fullWorkspaces();
+  const full = hosts.findFull();
+  if (workspaceIds.length === 0 && full.hosts.length === 0) return [];
+  const rows = await db.$queryRaw<WebhookRef[]>`
+    select workspace_id as "workspaceId", id as "webhookId" from webhooks where workspace_id = any(${workspaceIds})
+    union
+    select w.workspace_id, w.id from webhooks w
+    where w.host = any(${full.hosts}) and exists
+      (select from webhook_messages m
+       where m.workspace_id = w.workspace_id and m.webhook_id = w.id and m.status = 'waiting')`;
+  return [...rows, ...full.webhooks];
+}
+
+/** Starts an attempt that records itself. Returns false if the limit of the host is reached. */
+function startAttempt(parts: WorkerParts, leased: LeasedMessage): boolean {
+  const { hosts, recorder } = parts;
+  const host = toHost(leased.message.url);
+  if (!hosts.start(host, leased.message)) return false;
+  void sendMessage(parts, leased).then((attempt) => {
+    hosts.end(host);
+    recorder.add(attempt);
   });
-  return rows.map(({ workspaceId, id }) => ({ workspaceId, webhookId: id }));
+  return true;
 }
 
 /** Completes jobs that send nothing, and cancels those of their messages that their webhook no longer wants. */

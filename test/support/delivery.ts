@@ -1,6 +1,7 @@
 /** Webhook delivery, started for a test's application as production starts it. */
 import type { PgBoss } from 'pg-boss';
 import { startJobs } from '../../src/jobs/jobs.ts';
+import type { HostLimitSettings } from '../../src/webhook-delivery/host-limits.ts';
 import { startDelivery } from '../../src/webhook-delivery/start.ts';
 import type { TestApp } from './test-app.ts';
 
@@ -15,18 +16,25 @@ export type TestDeliveryOptions = {
   /** The timeout of an attempt. By default it is longer than any test holds a response. */
   timeoutMs?: number;
   maxInFlight?: number;
+  hostLimits?: HostLimitSettings;
 };
 
 const FOREVER = '1 day';
 
 export async function startTestDelivery(
   app: TestApp,
-  { timeoutMs = 60_000, maxInFlight = 64 }: TestDeliveryOptions = {},
+  { timeoutMs = 60_000, maxInFlight = 64, hostLimits }: TestDeliveryOptions = {},
 ): Promise<TestDelivery> {
   const { services, databaseUrl } = app;
   const { boss, stop } = await startJobs({ connectionString: databaseUrl, schedule: [], log: services.log });
   postponeDelayedJobs(boss);
-  const delivery = await startDelivery({ boss, services, maxInFlight, timeoutMs });
+  const delivery = await startDelivery({
+    boss,
+    services,
+    maxInFlight,
+    timeoutMs,
+    ...(hostLimits && { hostLimits }),
+  });
   return {
     boss,
     async makeRetriesDue() {

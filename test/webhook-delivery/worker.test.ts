@@ -46,6 +46,7 @@ function makeQueue(leases: readonly Lease[]) {
     add: vi.fn<DeliveryQueue['add']>(async () => {}),
     lease: vi.fn<DeliveryQueue['lease']>(async () => []).mockResolvedValueOnce([...leases]),
     renew: vi.fn<DeliveryQueue['renew']>(async () => {}),
+    putBack: vi.fn<DeliveryQueue['putBack']>(async () => {}),
     complete: vi.fn<DeliveryQueue['complete']>(async () => {}),
     findIncomplete: vi.fn<DeliveryQueue['findIncomplete']>(async () => new Set(leases.map(({ id }) => id))),
   };

@@ -4,6 +4,7 @@ import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { badField, notFound } from '../../core/errors.ts';
 import { transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
+import { toHost } from '../../webhook-delivery/host-limits.ts';
 import { cancelRemaining, cancelUnwanted } from '../../webhook-delivery/pending-messages.ts';
 import { lockWebhook } from './lock-webhook.ts';
 import { toWebhook, webhookColumns } from './present.ts';
@@ -48,6 +49,7 @@ export async function createWebhook(
         workspaceId,
         name,
         url,
+        host: toHost(url),
         events,
         sealedSecret: sealSecret(sealer, workspaceId, secret),
         createdBy: userId,
@@ -89,7 +91,7 @@ export async function updateWebhook(
     const data = {
       ...(name !== undefined && { name }),
       // The health of the old receiver says nothing about the new one.
-      ...(url !== undefined && { url, failingSince: null, isSlow: false }),
+      ...(url !== undefined && { url, host: toHost(url), failingSince: null, isSlow: false }),
       ...(events !== undefined && { events }),
       ...(isSwitched && { isActive: nextIsActive }),
       ...(isSwitched && nextIsActive && ACTIVATED),
