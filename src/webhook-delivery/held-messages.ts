@@ -14,6 +14,9 @@ export type MessageRef = { workspaceId: number; id: string };
 
 type ReleasedMessage = MessageRef & { webhookId: number; jobId: string; isSlow: boolean; failureCount: number };
 
+/** Only the next message waits for a message; a few more can do so after resends. */
+const MAX_HELD_BEHIND_ONE = 10;
+
 /**
  * Returns, by `toSubjectKey`, the message that the next one for each webhook and subject must wait for. Locks the
  * webhooks of those messages, in the order of their ids.
@@ -54,20 +57,36 @@ function findUnattempted(tx: Tx, subjects: readonly SubjectRef[]): Promise<(Subj
  * queues.
  */
 export async function releaseHeld(tx: Tx, attempted: readonly MessageRef[]): Promise<NewJob[]> {
-  const keys = JSON.stringify(attempted.map(({ workspaceId, id }) => ({ workspaceId, id })));
+  const held = await findHeld(tx, attempted);
+  if (held.length === 0) return [];
   const released = await tx.$queryRaw<ReleasedMessage[]>`
     update webhook_messages m set after_id = null, job_id = gen_random_uuid()
-    from json_to_recordset(${keys}::json) as a ("workspaceId" int, id text), webhooks w
-    where m.workspace_id = a."workspaceId" and m.after_id = a.id
+    from webhooks w
+    where m.workspace_id = any(${[...new Set(held.map(({ workspaceId }) => workspaceId))]})
+      and m.id = any(${held.map(({ id }) => id)}) and m.after_id is not null
       and w.workspace_id = m.workspace_id and w.id = m.webhook_id
     returning m.workspace_id as "workspaceId", m.id, m.webhook_id as "webhookId", m.job_id::text as "jobId",
       w.is_slow as "isSlow", w.failure_count as "failureCount"`;
-  if (released.length === 0) return [];
   const pending = await countPending(tx, [...new Set(released.map(({ workspaceId }) => workspaceId))]);
   return released.map(({ workspaceId, id: messageId, webhookId, jobId: id, ...webhook }) => {
     const position = findPosition(webhook, toWeight(pending.get(workspaceId) ?? 0));
     return { id, workspaceId, webhookId, messageId, ...position, delayMs: 0 };
   });
+}
+
+/**
+ * Returns the messages that are held behind these. The limit makes PostgreSQL look up each of them in the index: for a
+ * table without statistics it would otherwise choose a plan that reads all messages, and keep it as the table grows.
+ */
+function findHeld(tx: Tx, messages: readonly MessageRef[]): Promise<MessageRef[]> {
+  const keys = JSON.stringify(messages.map(({ workspaceId, id }) => ({ workspaceId, id })));
+  return tx.$queryRaw`
+    select h.workspace_id as "workspaceId", h.id
+    from json_to_recordset(${keys}::json) as a ("workspaceId" int, id text)
+    cross join lateral (
+      select workspace_id, id from webhook_messages
+      where workspace_id = a."workspaceId" and after_id = a.id and after_id is not null
+      limit ${MAX_HELD_BEHIND_ONE}) h`;
 }
 
 /**
