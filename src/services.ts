@@ -45,7 +45,13 @@ export type Services = {
   addressGuard: AddressGuard;
   /** Limits the uploads of each recording, by its id, to one at a time. */
   recordingUploads: KeyedSemaphore<number>;
-  /** Limits contact imports to a few at a time, and to one for each workspace, by its id. */
-  contactImports: KeyedSemaphore<number>;
+  /** Limits contact imports to a few at a time, and to one for each workspace. */
+  contactImports: {
+    run<Result>(
+      by: { userId: number; workspaceId: number },
+      file: AsyncIterable<Buffer>,
+      work: (file: AsyncIterable<Buffer>) => Promise<Result>,
+    ): Promise<Result>;
+  };
   settings: Settings;
 };

@@ -128,7 +128,7 @@ export const contactsImport = rawOperation({
     'Owner or admin. The file is UTF-8, with fields separated by commas or semicolons, and has at most 10 MiB and ' +
     '100,000 rows. The first row names the columns: `email`, and optionally `name`. An existing contact gets the ' +
     'name in the file. Invalid rows are skipped and listed; a file with more than 1,000 of them is rejected. Rows ' +
-    'are written in batches while the file arrives. After an error, the batches already written remain, and the ' +
+    'are written in batches once the file has arrived. After an error, the batches already written remain, and the ' +
     'same file can be imported again. 409 while another import is running in the workspace, 503 while too many ' +
     'imports are running in other workspaces, both with `Retry-After`.',
   access: workspaceMember('admin'),
@@ -141,5 +141,5 @@ export const contactsImport = rawOperation({
   response: { kind: 'json', schema: ImportAnswer, description: 'The number of created, updated and skipped rows' },
   refusals: [409],
   handle: ({ services, caller, body }) =>
-    services.contactImports.run(caller.workspaceId, () => importContacts(services, caller, body)),
+    services.contactImports.run(caller, body, (file) => importContacts(services, caller, file)),
 });

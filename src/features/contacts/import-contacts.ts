@@ -15,8 +15,8 @@ const ROWS_PER_TURN = 100;
 type Row = { name: string; email: string };
 
 /**
- * Imports contacts from a CSV file (see `parseContactsCsv`) while it arrives. Existing contacts are renamed. Every row
- * is counted as created, updated or skipped.
+ * Imports contacts from a CSV file (see `parseContactsCsv`). Existing contacts are renamed. Every row is
+ * counted as created, updated or skipped.
  *
  * Each batch is a transaction: after a failure, the earlier batches remain, and the same file can be imported again.
  * Throws 400 for a file that cannot be parsed, for more than 100,000 rows or for more than 1,000 invalid rows, 403 as

@@ -1,28 +1,61 @@
 /** Limits how many imports of contacts run at once. */
+import { Readable } from 'node:stream';
 import { conflict, serviceUnavailable } from '../../core/errors.ts';
-import { createKeyedSemaphore, createSemaphore } from '../../core/semaphore.ts';
+import { createFairQueue } from '../../core/fair-queue.ts';
+import { createKeyedSemaphore } from '../../core/semaphore.ts';
+import { SECOND_MS } from '../../core/time.ts';
+import { createImportBuffers } from './import-buffers.ts';
 
-/** An import takes much of the process's time. Anyone can create workspaces, so a limit per workspace is not enough. */
-const MAX_RUNNING = 2;
 const RETRY_AFTER_SECONDS = 10;
+
+const defaults = {
+  /** An import takes much of the process's time. */
+  maxRunning: 2,
+  maxWaiting: 20,
+  /** An import of 100,000 rows takes about 10 s. */
+  maxWaitMs: 30 * SECOND_MS,
+  /** The memory for all files, of which each has at most 10 MiB. */
+  maxBytes: 64 * 1024 * 1024,
+};
 
 export type ImportLimiter = {
   /**
-   * Runs `work`, which imports into this workspace. Throws 409 while another import is running in the workspace, and
-   * 503 while two imports are running in the process.
+   * Receives `file`, waits for a slot, and runs `work` with the complete file. Users take turns for the slots, so
+   * neither slow files nor many files of some users block another user. Throws 409 while another import of the
+   * workspace is arriving, waiting or running, and 503 if the memory or the queue is full, or the wait too long.
    */
-  run<Result>(workspaceId: number, work: () => Promise<Result>): Promise<Result>;
+  run<Result>(
+    by: { userId: number; workspaceId: number },
+    file: AsyncIterable<Buffer>,
+    work: (file: AsyncIterable<Buffer>) => Promise<Result>,
+  ): Promise<Result>;
 };
 
 /** Creates the limiter of this process. It counts in memory. */
-export function createImportLimiter(): ImportLimiter {
+export function createImportLimiter(limits: Partial<typeof defaults> = {}): ImportLimiter {
+  const { maxRunning, maxWaiting, maxWaitMs, maxBytes } = { ...defaults, ...limits };
+  const busy = () => serviceUnavailable('Other imports are running: try again in a moment', RETRY_AFTER_SECONDS);
   const perWorkspace = createKeyedSemaphore<number>(1, {
     maxQueued: 0,
     queueFull: () => conflict('An import is running in this workspace', { retryAfterSeconds: RETRY_AFTER_SECONDS }),
   });
-  const inProcess = createSemaphore(MAX_RUNNING, {
-    maxQueued: 0,
-    queueFull: () => serviceUnavailable('Other imports are running: try again in a moment', RETRY_AFTER_SECONDS),
-  });
-  return { run: (workspaceId, work) => perWorkspace.run(workspaceId, () => inProcess.run(work)) };
+  const buffers = createImportBuffers(maxBytes, busy);
+  const queue = createFairQueue(maxRunning, { maxQueued: maxWaiting, queueFull: busy });
+  return {
+    run: ({ userId, workspaceId }, file, work) =>
+      perWorkspace.run(workspaceId, async () => {
+        const { blocks, release } = await buffers.receive(userId, file);
+        const tooLate = new AbortController();
+        const timer = setTimeout(() => tooLate.abort(busy()), maxWaitMs);
+        try {
+          return await queue.run(`user:${userId}`, tooLate.signal, () => {
+            clearTimeout(timer);
+            return work(Readable.from(blocks));
+          });
+        } finally {
+          clearTimeout(timer);
+          release();
+        }
+      }),
+  };
 }

@@ -87,7 +87,7 @@ export type ContactReadAnswer = z.infer<typeof ContactReadAnswer>;
 export const MAX_ROWS = 100_000;
 /** The maximum size of a CSV file. */
 export const MAX_CSV_BYTES = 10 * 1024 * 1024;
-/** The maximum time for receiving a CSV file. A slow import blocks others. */
+/** The maximum time for receiving a CSV file. Meanwhile its workspace cannot run another import. */
 export const MAX_IMPORT_MS = 5 * MINUTE_MS;
 /** The maximum number of invalid rows. A file with more of them is probably not a list of contacts. */
 export const MAX_INVALID_ROWS = 1_000;
