@@ -10,6 +10,7 @@ import type { KeyedSemaphore } from './core/semaphore.ts';
 import type { Clock } from './core/time.ts';
 import type { Database } from './db/client.ts';
 import type { AddressGuard } from './egress/address-guard.ts';
+import type { Quotas } from './quotas/quotas.ts';
 import type { ObjectStore } from './storage/object-store.ts';
 
 export type Settings = {
@@ -30,6 +31,7 @@ export type Settings = {
   recordingTimeoutHours: number;
   /** How long webhook messages and their attempts are stored. */
   webhookRetentionDays: number;
+  quotas: Quotas;
 };
 
 export type Services = {

@@ -8,12 +8,22 @@ import { isAtLeast, type Role, toRole } from '../core/roles.ts';
 import type { Tx } from '../db/client.ts';
 import type { Actor } from './identify.ts';
 
-export type LockedWorkspace = { id: number; name: string; owner_id: number; is_personal: boolean };
+export type LockedWorkspace = {
+  id: number;
+  name: string;
+  owner_id: number;
+  is_personal: boolean;
+  /** How much the workspace has, for its quotas. */
+  room_count: number;
+  library_item_count: number;
+  stored_bytes: bigint;
+};
 
 /** Locks the workspace's row until the transaction ends. Returns null if the workspace does not exist. */
 export async function lockWorkspaceIfExists(tx: Tx, workspaceId: number): Promise<LockedWorkspace | null> {
   const [workspace] = await tx.$queryRaw<LockedWorkspace[]>`
-    select id, name, owner_id, is_personal from workspaces where id = ${workspaceId} for no key update`;
+    select id, name, owner_id, is_personal, room_count, library_item_count, stored_bytes from workspaces
+    where id = ${workspaceId} for no key update`;
   return workspace ?? null;
 }
 
@@ -45,7 +55,12 @@ export async function requireCurrentRole(
 }
 
 /** Locks the workspace, then checks the role. Throws 404 if the workspace is gone, 403 if the role is below `min`. */
-export async function lockWorkspaceAs(tx: Tx, actor: Pick<Actor, 'workspaceId' | 'userId'>, min: Role): Promise<void> {
-  await lockWorkspace(tx, actor.workspaceId);
+export async function lockWorkspaceAs(
+  tx: Tx,
+  actor: Pick<Actor, 'workspaceId' | 'userId'>,
+  min: Role,
+): Promise<LockedWorkspace> {
+  const workspace = await lockWorkspace(tx, actor.workspaceId);
   await requireCurrentRole(tx, actor, min);
+  return workspace;
 }

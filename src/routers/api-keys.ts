@@ -28,6 +28,7 @@ export const apiKeysRouter = router({
 
   create: inWorkspaceBySession('admin')
     .meta({
+      refusals: [409],
       openapi: {
         method: 'POST',
         path: '/api/workspaces/{id}/api-keys',

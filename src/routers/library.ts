@@ -146,5 +146,6 @@ export const libraryUpload = rawOperation({
     maxFileBytes: () => MAX_ITEM_BYTES,
   },
   response: { kind: 'json', schema: ItemAnswer, description: 'The new item' },
+  refusals: [409],
   handle: async ({ services, caller, body }) => ({ item: await uploadItem(services, caller, body) }),
 });

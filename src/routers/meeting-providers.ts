@@ -48,6 +48,7 @@ export const connectionsRouter = router({
 
   create: inWorkspaceBySession('owner')
     .meta({
+      refusals: [409],
       openapi: {
         method: 'POST',
         path: '/api/workspaces/{id}/connections',

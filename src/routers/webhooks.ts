@@ -79,6 +79,7 @@ export const webhooksRouter = router({
 
   create: inWorkspace('admin')
     .meta({
+      refusals: [409],
       openapi: {
         method: 'POST',
         path: '/api/workspaces/{id}/webhooks',

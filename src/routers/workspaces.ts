@@ -5,11 +5,13 @@ import { getInvite, joinWorkspace, revokeInvite } from '../features/workspaces/i
 import {
   Invite,
   JoinInput,
+  UsageAnswer,
   WorkspaceAnswer,
   WorkspaceNameInput,
   WorkspaceReadAnswer,
   WorkspacesAnswer,
 } from '../features/workspaces/schemas.ts';
+import { readUsage } from '../features/workspaces/usage.ts';
 import { deleteWorkspace, listWorkspaces, readWorkspace, renameWorkspace } from '../features/workspaces/workspaces.ts';
 import { inWorkspace, inWorkspaceBySession, router, signedIn, signedInBySession } from '../trpc/procedures.ts';
 
@@ -32,6 +34,7 @@ export const workspacesRouter = router({
 
   create: signedInBySession
     .meta({
+      refusals: [409],
       openapi: {
         method: 'POST',
         path: '/api/workspaces',
@@ -56,6 +59,19 @@ export const workspacesRouter = router({
     })
     .output(WorkspaceReadAnswer)
     .query(async ({ ctx }) => ({ workspace: await readWorkspace(ctx.services, ctx.actor) })),
+
+  usage: inWorkspace('member')
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/api/workspaces/{id}/usage',
+        tags,
+        summary: 'Read the usage of the quotas',
+        description: 'Any member. Where a quota is reached, adding more is a 409 that names the quota.',
+      },
+    })
+    .output(UsageAnswer)
+    .query(async ({ ctx }) => ({ usage: await readUsage(ctx.services, ctx.actor) })),
 
   rename: inWorkspace('owner')
     .meta({
@@ -117,7 +133,7 @@ export const workspacesRouter = router({
 
   join: signedInBySession
     .meta({
-      refusals: [404],
+      refusals: [404, 409],
       openapi: {
         method: 'POST',
         path: '/api/workspaces/join/{token}',

@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { readEncryptionKey } from '../core/sealing.ts';
+import { defaultQuotas } from '../quotas/quotas.ts';
 // Sets the messages of validation errors.
 import '../core/validation.ts';
 
@@ -89,6 +90,16 @@ const Environment = z
     RATE_LIMIT_PUBLIC: rateLimit(60),
     RATE_LIMIT_SIGNED_IN: rateLimit(600),
     RATE_LIMIT_EXEMPT_LOOPBACK: flag.optional(),
+    QUOTA_WORKSPACES: quota(defaultQuotas.workspaces),
+    QUOTA_MEMBERS: quota(defaultQuotas.members),
+    QUOTA_ROOMS: quota(defaultQuotas.rooms),
+    QUOTA_LABELS: quota(defaultQuotas.labels),
+    QUOTA_ITEMS: quota(defaultQuotas.items),
+    QUOTA_BYTES: quota(defaultQuotas.bytes),
+    QUOTA_CONTACTS: quota(defaultQuotas.contacts),
+    QUOTA_API_KEYS: quota(defaultQuotas.apiKeys),
+    QUOTA_WEBHOOKS: quota(defaultQuotas.webhooks),
+    QUOTA_CONNECTIONS: quota(defaultQuotas.connections),
     PARTICIPANT_TIMEOUT_SECONDS: wholeNumber(30, 86_400).prefault('300'),
     RECORDING_MAX_BYTES: wholeNumber(1, 1_000_000_000_000).prefault('2147483648'),
     PARTICIPANT_RECORDING_BYTES: wholeNumber(0, 1_000_000_000_000_000).prefault('8589934592'),
@@ -154,6 +165,11 @@ function wholeNumber(min: number, max: number) {
 /** A rate limit in calls per minute; 0 switches it off. */
 function rateLimit(callsPerMinute: number) {
   return wholeNumber(0, 1_000_000_000).prefault(String(callsPerMinute));
+}
+
+/** A quota; 0 switches it off. */
+function quota(max: number) {
+  return wholeNumber(0, 999_999_999_999_999).prefault(String(max));
 }
 
 /** Whether a text is a scheme, host and port without a path, as in the header `Origin`. */

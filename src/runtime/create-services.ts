@@ -135,5 +135,17 @@ function toSettings(config: Config): Services['settings'] {
     participantRecordingBytes: config.PARTICIPANT_RECORDING_BYTES,
     recordingTimeoutHours: config.RECORDING_TIMEOUT_HOURS,
     webhookRetentionDays: config.WEBHOOK_RETENTION_DAYS,
+    quotas: {
+      workspaces: config.QUOTA_WORKSPACES,
+      members: config.QUOTA_MEMBERS,
+      rooms: config.QUOTA_ROOMS,
+      labels: config.QUOTA_LABELS,
+      items: config.QUOTA_ITEMS,
+      bytes: config.QUOTA_BYTES,
+      contacts: config.QUOTA_CONTACTS,
+      apiKeys: config.QUOTA_API_KEYS,
+      webhooks: config.QUOTA_WEBHOOKS,
+      connections: config.QUOTA_CONNECTIONS,
+    },
   };
 }

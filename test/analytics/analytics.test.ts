@@ -1,10 +1,12 @@
 /** Reading analytics: every number equals a count of the rows, on the right UTC day, and only members may read. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DAY_MS } from '../../src/core/time.ts';
 import { openDatabase, transact } from '../../src/db/client.ts';
 import { readAnalytics } from '../../src/features/analytics/read-analytics.ts';
 import { findOrCreateContact } from '../../src/features/contacts/find-or-create-contact.ts';
 import { recordContactEvent } from '../../src/features/contacts/record-contact-event.ts';
+import { defaultQuotas } from '../../src/quotas/quotas.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
 import { countRows } from './count-rows.ts';
@@ -50,7 +52,12 @@ function record(
 }
 
 function addContact(team: Team, email: string, at: Date | string = NOW) {
-  return findOrCreateContact(app.services.db, { workspaceId: team.id, name: 'Kim', email, at: new Date(at) });
+  return findOrCreateContact(app.services.db, defaultQuotas, {
+    workspaceId: team.id,
+    name: 'Kim',
+    email,
+    at: new Date(at),
+  });
 }
 
 const empty = {
@@ -135,7 +142,7 @@ describe('the timelines', () => {
     for (const at of ['2027-01-12T00:30:00Z', '2027-01-12T23:59:59.999Z', '2027-01-13T00:00:00Z'])
       await transact(db, async (tx) => {
         const event = { workspaceId: team.id, type: 'booking', contactId: null, roomId: null, bookingPageId: null };
-        await findOrCreateContact(tx, {
+        await findOrCreateContact(tx, defaultQuotas, {
           workspaceId: team.id,
           name: 'Kim',
           email: `${at}@example.com`,

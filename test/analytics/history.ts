@@ -1,8 +1,10 @@
 /** Random rooms, pages, contacts and events of a workspace, from a seed. */
+
 import { DAY_MS } from '../../src/core/time.ts';
 import { type Tx, transact } from '../../src/db/client.ts';
 import { findOrCreateContact } from '../../src/features/contacts/find-or-create-contact.ts';
 import { recordContactEvent } from '../../src/features/contacts/record-contact-event.ts';
+import { defaultQuotas } from '../../src/quotas/quotas.ts';
 import { bookingPageData } from '../support/booking-page.ts';
 import type { TestApp } from '../support/test-app.ts';
 import type { Team } from '../support/world.ts';
@@ -104,7 +106,7 @@ export async function recordAnyEvent(tx: Tx, team: Team, { rooms, pages }: Subje
 }
 
 export function upsertAnyContact(tx: Tx, team: Team, random: Random, at: Date, people = 60): Promise<number | null> {
-  return findOrCreateContact(tx, {
+  return findOrCreateContact(tx, defaultQuotas, {
     workspaceId: team.id,
     name: random.of(['Kim', 'Alex', 'Sam']),
     email: random.below(8) === 0 ? null : `${random.of(['P', 'p'])}erson${random.below(people)}@Example.com`,

@@ -1,10 +1,12 @@
 /** The sums of analytics under concurrent writes: nothing is lost or counted twice, and there are no deadlocks. */
+
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DAY_MS } from '../../src/core/time.ts';
 import { transact } from '../../src/db/client.ts';
 import { readAnalytics } from '../../src/features/analytics/read-analytics.ts';
 import { findOrCreateContact } from '../../src/features/contacts/find-or-create-contact.ts';
 import { recordContactEvent } from '../../src/features/contacts/record-contact-event.ts';
+import { defaultQuotas } from '../../src/quotas/quotas.ts';
 import { concurrently } from '../support/concurrently.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
@@ -105,7 +107,7 @@ test('sums equal counts while rooms, pages and contacts are deleted', async () =
 test('40 concurrent calls with one email address, in different cases, create one contact', async () => {
   const team = await addTeam(app);
   const ids = await concurrently(40, (index) =>
-    findOrCreateContact(app.services.db, {
+    findOrCreateContact(app.services.db, defaultQuotas, {
       workspaceId: team.id,
       name: `Name ${index % 3}`,
       email: index % 2 === 0 ? ' Kim@Example.com' : 'kim@example.COM',
@@ -121,13 +123,18 @@ test('an existing contact keeps its day and its name, and no contact is created 
   const team = await addTeam(app);
   const { db } = app.services;
   const add = (name: string, email: string | null, at: string) =>
-    findOrCreateContact(db, { workspaceId: team.id, name, email, at: new Date(at) });
+    findOrCreateContact(db, defaultQuotas, { workspaceId: team.id, name, email, at: new Date(at) });
   const id = await add('Kim', 'kim@example.com', '2026-05-01T00:00:00Z');
   expect(await add('Kim Lee', 'KIM@example.com', '2026-06-01T00:00:00Z')).toBe(id);
   for (const nothing of [null, '', '  ']) expect(await add('Nobody', nothing, '2026-06-01T00:00:00Z')).toBeNull();
   const other = await addTeam(app);
   expect(
-    await findOrCreateContact(db, { workspaceId: other.id, name: 'Kim', email: 'kim@example.com', at: new Date() }),
+    await findOrCreateContact(db, defaultQuotas, {
+      workspaceId: other.id,
+      name: 'Kim',
+      email: 'kim@example.com',
+      at: new Date(),
+    }),
   ).not.toBe(id);
   const contacts = await db.contact.findMany({ where: { workspaceId: team.id } });
   expect(contacts).toMatchObject([{ id, name: 'Kim', createdAt: new Date('2026-05-01T00:00:00Z') }]);

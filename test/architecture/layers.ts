@@ -9,7 +9,7 @@ import type { Import } from './imports.ts';
 export type Part = string;
 
 const BASE = ['core', 'db'];
-const LOW = [...BASE, 'auth', 'events', 'storage', 'services.ts'];
+const LOW = [...BASE, 'auth', 'events', 'quotas', 'storage', 'services.ts'];
 
 /** What each layer may import besides itself. Everything else is forbidden. `features/*` stands for every feature. */
 export const layers: Record<Part, readonly Part[]> = {
@@ -19,9 +19,10 @@ export const layers: Record<Part, readonly Part[]> = {
   events: BASE,
   jobs: BASE,
   auth: BASE,
+  quotas: BASE,
   egress: BASE,
   // The type of everything that an operation needs besides its input.
-  'services.ts': [...BASE, 'auth', 'egress', 'storage'],
+  'services.ts': [...BASE, 'auth', 'egress', 'quotas', 'storage'],
   media: LOW,
   'webhook-delivery': [...LOW, 'jobs', 'egress'],
   'features/*': [...LOW, 'media'],

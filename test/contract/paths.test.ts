@@ -14,6 +14,7 @@ const PATHS = [
   'GET /api/workspaces',
   'POST /api/workspaces',
   'GET /api/workspaces/{id}',
+  'GET /api/workspaces/{id}/usage',
   'PATCH /api/workspaces/{id}',
   'DELETE /api/workspaces/{id}',
   'POST /api/workspaces/{id}/invite',

@@ -1,10 +1,12 @@
 /** Fills the workspace of a scene with a room, participants, recordings, bookings, keys, connections and webhooks. */
+
 import { createToken, hashToken } from '../../src/auth/tokens.ts';
 import { DAY_MS, MINUTE_MS } from '../../src/core/time.ts';
 import { transact } from '../../src/db/client.ts';
 import { weekdays } from '../../src/features/booking-pages/opening-hours.ts';
 import { findOrCreateContact } from '../../src/features/contacts/find-or-create-contact.ts';
 import { recordContactEvent } from '../../src/features/contacts/record-contact-event.ts';
+import { defaultQuotas } from '../../src/quotas/quotas.ts';
 import { advance, start, storeFile } from '../recordings/recording-fixtures.ts';
 import { bookingPageData } from '../support/booking-page.ts';
 import { makePdf } from '../support/media.ts';
@@ -176,7 +178,7 @@ async function addVisit(
   const quiet = await services.db.bookingPage.create({ data: { ...page, title: 'Quiet', slug: `quiet-${slug}` } });
   return transact(services.db, async (tx) => {
     const vera = { name: 'Vera', email: 'vera@example.com' };
-    const contactId = await findOrCreateContact(tx, { workspaceId, ...vera, at });
+    const contactId = await findOrCreateContact(tx, defaultQuotas, { workspaceId, ...vera, at });
     if (contactId === null) throw new Error('A contact without an address');
     const event = { workspaceId, contactId, roomId: null, bookingPageId: null, at };
     await recordContactEvent(tx, { ...event, type: 'room_join', roomId });

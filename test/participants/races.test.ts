@@ -6,6 +6,7 @@ import type { ProviderEvent } from '../../src/features/meeting-providers/adapter
 import { applyEvent } from '../../src/features/meeting-providers/ingest/apply-callback.ts';
 import { expireParticipants } from '../../src/features/participants/expire-participants.ts';
 import { sweepRetention } from '../../src/features/retention/sweep-retention.ts';
+import { defaultQuotas } from '../../src/quotas/quotas.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addPerson, addTeam, type Team, upload } from '../support/world.ts';
@@ -185,7 +186,14 @@ test('concurrent and repeated reports of a provider count once, at the reported 
   const tell = (event: ProviderEvent) =>
     transact(app.services.db, async (tx) => {
       await lockWorkspace(tx, team.id);
-      const context = { tx, now: app.clock.now(), sealer: app.services.sealer, workspaceId: team.id, connectionId: 1 };
+      const context = {
+        tx,
+        now: app.clock.now(),
+        sealer: app.services.sealer,
+        quotas: defaultQuotas,
+        workspaceId: team.id,
+        connectionId: 1,
+      };
       await applyEvent(context, event);
     });
   const joined = { kind: 'participant.joined', ...visit, name: 'Pia', email: 'pia@example.com', token: null } as const;

@@ -17,6 +17,7 @@ import { type Database, openDatabase } from '../../src/db/client.ts';
 import { createAddressGuard, type ResolveHost } from '../../src/egress/address-guard.ts';
 import { createImportLimiter } from '../../src/features/contacts/import-limiter.ts';
 import { createUploadLock } from '../../src/features/recordings/upload-lock.ts';
+import { defaultQuotas } from '../../src/quotas/quotas.ts';
 import { buildApp } from '../../src/runtime/app.ts';
 import type { Services } from '../../src/services.ts';
 import { createDiskStore } from '../../src/storage/disk-store.ts';
@@ -174,6 +175,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       participantRecordingBytes: 8_589_934_592,
       recordingTimeoutHours: 24,
       webhookRetentionDays: 30,
+      quotas: defaultQuotas,
       ...options.settings,
     },
   };

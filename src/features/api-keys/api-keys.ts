@@ -6,6 +6,7 @@ import { lockWorkspace, lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { conflict, notFound, unauthorized } from '../../core/errors.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
+import { requireFreeRow } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import type { ApiKey, ApiKeyInput, CreateApiKeyInput, CreatedApiKey, ToggleApiKeyInput } from './schemas.ts';
 
@@ -62,10 +63,10 @@ function toApiKey(row: KeyRow): ApiKey {
 /**
  * Creates a key that acts for the actor. Only the response contains `full_key`; the database stores its hash.
  * `sessionId` is the session of the call, or null if the service itself creates the key. Throws 401 if the session has
- * ended, 403 if the actor is no longer owner or admin, 404 if the workspace was deleted.
+ * ended, 403 if the actor is no longer owner or admin, 404 if the workspace was deleted, 409 if it has reached its quota.
  */
 export async function createApiKey(
-  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  { db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>,
   actor: Actor,
   { name }: CreateApiKeyInput,
   sessionId: number | null,
@@ -75,6 +76,7 @@ export async function createApiKey(
     // With the lock, a concurrent removal of the actor either revokes this key too or is noticed here.
     await lockWorkspaceAs(tx, actor, 'admin');
     if (sessionId !== null) await lockSession(tx, sessionId);
+    await requireFreeRow(tx, settings.quotas, 'apiKeys', actor.workspaceId);
     const row = await tx.apiKey.create({
       data: {
         workspaceId: actor.workspaceId,

@@ -4,6 +4,7 @@ import { conflict, notFound } from '../../core/errors.ts';
 import { fromUnixSeconds, MINUTE_MS, toUnixSeconds } from '../../core/time.ts';
 import { isExclusionViolation, type Tx, transact } from '../../db/client.ts';
 import { onlyRow } from '../../db/only-row.ts';
+import { type Quotas, requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import { lockCalendar } from '../booking-pages/host-calendar.ts';
 import { toBookingPageUrl, toOpeningHours } from '../booking-pages/present.ts';
@@ -47,12 +48,12 @@ type Meeting = { id: number; page: BookablePage; endsAt: Date; roomName: string;
  * the address has three upcoming bookings on the page. `appUrl` is the base URL of the frontend.
  */
 export async function bookMeeting(
-  services: Pick<Services, 'db' | 'clock'>,
+  services: Pick<Services, 'db' | 'clock' | 'settings'>,
   input: BookInput,
   appUrl: string,
 ): Promise<BookedMeeting> {
   const { id, page, endsAt, roomName, token } = await transact(services.db, (tx) =>
-    addMeeting(tx, services.clock.now(), input),
+    addMeeting(tx, services.clock.now(), input, services.settings.quotas),
   ).catch((error: unknown): never => {
     throw isExclusionViolation(error) ? notAvailable() : error;
   });
@@ -69,12 +70,17 @@ export async function bookMeeting(
 }
 
 /** Adds the booking, its room, its contact and the event that analytics counts. Throws 404 and 409. */
-async function addMeeting(tx: Tx, at: Date, { slug, name, email, starts_at }: BookInput): Promise<Meeting> {
+async function addMeeting(
+  tx: Tx,
+  at: Date,
+  { slug, name, email, starts_at }: BookInput,
+  quotas: Quotas,
+): Promise<Meeting> {
   const startsAt = fromUnixSeconds(starts_at);
   const unlockedPage = await findBookablePage(tx, slug);
   // Checked before the lock too, so that a request that would fail anyway does not wait for it.
   requireAvailable(unlockedPage, startsAt, at, []);
-  await lockWorkspace(tx, unlockedPage.workspaceId, 'Booking page');
+  const workspace = await lockWorkspace(tx, unlockedPage.workspaceId, 'Booking page');
   // The page may have changed or been deleted before the lock was acquired, and another page may have its slug.
   const page = await findBookablePage(tx, slug);
   const { id: bookingPageId, workspaceId, title, userId, userName } = page;
@@ -88,8 +94,9 @@ async function addMeeting(tx: Tx, at: Date, { slug, name, email, starts_at }: Bo
   // The room's name is two words that can be guessed, so guests wait until the host admits them.
   const access = { waiting_room_enabled: 1 } as const;
   const settings = { ...access, scheduled_at: starts_at, display_name: toDisplayName(title, name) };
+  requireWithinQuota(quotas, 'rooms', workspace.room_count + 1);
   const room = await addRoom(tx, { userId, name: userName }, { workspaceId, createdAt: at, ...settings });
-  const contactId = await findOrCreateContact(tx, { workspaceId, name, email, at });
+  const contactId = await findOrCreateContact(tx, quotas, { workspaceId, name, email, at });
   const token = createToken('lnb_');
   const guest = { contactId, name, email, tokenHash: hashToken(token) };
   const booking = { workspaceId, bookingPageId, userId, roomId: room.id, ...guest, startsAt, endsAt, at };

@@ -6,21 +6,25 @@ import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { conflict, notFound } from '../../core/errors.ts';
 import { isUniqueViolation, type Tx, transact } from '../../db/client.ts';
 import { onlyRow } from '../../db/only-row.ts';
+import { countContacts, requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import { contactColumns, toContact } from './present.ts';
 import type { Contact, ContactInput, CreateContactInput, UpdateContactInput } from './schemas.ts';
 
 type Db = Pick<Services, 'db'>;
 
-/** Creates a contact. Throws 409 if the workspace has a contact with this email address. */
+/** Creates a contact. Throws 409 if the workspace has a contact with this email address, or has reached its quota. */
 export function createContact(
-  services: Pick<Services, 'db' | 'clock'>,
+  services: Pick<Services, 'db' | 'clock' | 'settings'>,
   actor: Actor,
   { name, email }: CreateContactInput,
 ): Promise<Contact> {
   return write(services, actor, async (tx) => {
     const data = { workspaceId: actor.workspaceId, name, email, createdAt: services.clock.now() };
-    return toContact(onlyRow(await tx.contact.createManyAndReturn({ data, select: contactColumns })));
+    const row = onlyRow(await tx.contact.createManyAndReturn({ data, select: contactColumns }));
+    // Counted after the insert, which serializes the creation of contacts.
+    requireWithinQuota(services.settings.quotas, 'contacts', await countContacts(tx, actor.workspaceId));
+    return toContact(row);
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Tx } from '../../db/client.ts';
+import { countContacts, type Quotas } from '../../quotas/quotas.ts';
 
 const select = { id: true, email: true } as const;
 
@@ -11,15 +12,20 @@ export type NewPerson = {
 export type NewContact = NewPerson & { workspaceId: number; at: Date };
 
 /** Returns the id of the contact of one person, as `findOrCreateContacts` does; null without an address. */
-export async function findOrCreateContact(tx: Tx, { workspaceId, at, ...person }: NewContact): Promise<number | null> {
-  const [id = null] = await findOrCreateContacts(tx, { workspaceId, at }, [person]);
+export async function findOrCreateContact(
+  tx: Tx,
+  quotas: Quotas,
+  { workspaceId, at, ...person }: NewContact,
+): Promise<number | null> {
+  const [id = null] = await findOrCreateContacts(tx, quotas, { workspaceId, at }, [person]);
   return id;
 }
 
 /**
  * Returns the ids of the workspace's contacts with these email addresses, in the order of the people, and creates those
  * that are missing. Without an address it creates nothing and the id is null, because only an address identifies a
- * contact. Concurrent calls create one contact for an address.
+ * contact. Concurrent calls create one contact for an address. While the workspace has reached its quota, the ids of
+ * new people are null, so that they can still join and book.
  *
  * An existing contact keeps its name, because anyone can enter the address of somebody else. Creating a contact blocks
  * other transactions that create one in the workspace until the commit, so call it late in the transaction. Throws a
@@ -27,6 +33,7 @@ export async function findOrCreateContact(tx: Tx, { workspaceId, at, ...person }
  */
 export async function findOrCreateContacts(
   tx: Tx,
+  quotas: Quotas,
   { workspaceId, at }: { workspaceId: number; at: Date },
   people: readonly NewPerson[],
 ): Promise<(number | null)[]> {
@@ -44,9 +51,11 @@ export async function findOrCreateContacts(
   // This lookup avoids wasting ids, which are 32-bit: an insert that hits a conflict still consumes one.
   await find(addresses);
   if (listMissing().length > 0) {
-    const data = listMissing().map((email) => ({ workspaceId, name: names.get(email) ?? email, email, createdAt: at }));
-    const added = await tx.contact.createManyAndReturn({ data, select, skipDuplicates: true });
-    for (const { id, email } of added) ids.set(email, id);
+    const free = quotas.contacts === 0 ? Infinity : quotas.contacts - (await countContacts(tx, workspaceId));
+    const added = listMissing().slice(0, Math.max(0, free));
+    const data = added.map((email) => ({ workspaceId, name: names.get(email) ?? email, email, createdAt: at }));
+    const rows = await tx.contact.createManyAndReturn({ data, select, skipDuplicates: true });
+    for (const { id, email } of rows) ids.set(email, id);
   }
   // Another transaction has added these meanwhile.
   if (listMissing().length > 0) await find(listMissing());

@@ -12,8 +12,8 @@ export type ReceivedFile = {
 
 export type ImportBuffers = {
   /**
-   * Receives a whole file. While the memory is full, a file that is still arriving is refused with `refusal()`: the first
-   * of the user with the most bytes. Rejects with the error of `file` if it fails.
+   * Receives a whole file. While the memory is full, a file that is still arriving is refused with `refusal()`: the
+   * first of the user with the most bytes. Rejects with the error of `file` if it fails.
    */
   receive(userId: number, file: AsyncIterable<Buffer>): Promise<ReceivedFile>;
 };

@@ -4,6 +4,7 @@ import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { badField } from '../../core/errors.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { allowManyStatements } from '../../db/time-limits.ts';
+import { countContacts, requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import { type ParsedRow, parseContactsCsv } from './parse-contacts-csv.ts';
 import { type ImportAnswer, MAX_INVALID_ROWS, MAX_LISTED_PROBLEMS, MAX_ROWS } from './schemas.ts';
@@ -20,10 +21,11 @@ type Row = { name: string; email: string };
  *
  * Each batch is a transaction: after a failure, the earlier batches remain, and the same file can be imported again.
  * Throws 400 for a file that cannot be parsed, for more than 100,000 rows or for more than 1,000 invalid rows, 403 as
- * soon as the actor is no longer owner or admin, and 404 as soon as the workspace is deleted.
+ * soon as the actor is no longer owner or admin, 404 as soon as the workspace is deleted, and 409 for the batch that
+ * would exceed the quota.
  */
 export async function importContacts(
-  services: Pick<Services, 'db' | 'clock'>,
+  services: Pick<Services, 'db' | 'clock' | 'settings'>,
   actor: Actor,
   file: AsyncIterable<Buffer>,
 ): Promise<ImportAnswer> {
@@ -52,7 +54,7 @@ export async function importContacts(
 
 /** Imports a batch in one transaction. Returns the number of created contacts. Throws 404 and 403. */
 async function importBatch(
-  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  { db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>,
   actor: Actor,
   rows: readonly Row[],
 ): Promise<number> {
@@ -61,7 +63,9 @@ async function importBatch(
   const importAll = () =>
     transact(db, async (tx) => {
       await lockWorkspaceAs(tx, actor, 'admin');
-      return upsertAll(tx, actor.workspaceId, clock.now(), distinct);
+      const created = await upsertAll(tx, actor.workspaceId, clock.now(), distinct);
+      if (created > 0) requireWithinQuota(settings.quotas, 'contacts', await countContacts(tx, actor.workspaceId));
+      return created;
     });
   return allowManyStatements(importAll);
 }

@@ -5,6 +5,7 @@ import { creatorName } from '../../core/people.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { isForeignKeyViolation, isUniqueViolation } from '../../db/client.ts';
 import { onlyRow } from '../../db/only-row.ts';
+import { requireFreeRow } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import type { CreateLabelInput, Label, LabelInput, LabelRecord, UpdateLabelInput } from './schemas.ts';
 
@@ -43,12 +44,13 @@ function toLabel(row: ListedLabel): Label {
   };
 }
 
-/** Creates a label. Throws 409 if the workspace has a label with this name. */
+/** Creates a label. Throws 409 if the workspace has a label with this name, or has reached its quota. */
 export async function createLabel(
-  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  { db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>,
   { workspaceId, userId, name: creator }: Actor,
   { name, color }: CreateLabelInput,
 ): Promise<LabelRecord> {
+  await requireFreeRow(db, settings.quotas, 'labels', workspaceId);
   const data = { workspaceId, name, color, createdBy: userId, createdAt: clock.now() };
   try {
     // Uses a single statement: `create` would open a transaction to read the row and its creator again.

@@ -4,21 +4,24 @@ import { toUnixSeconds } from '../../core/time.ts';
 import { transact } from '../../db/client.ts';
 import { emit } from '../../events/emit.ts';
 import type { StoredFile } from '../../media/receive-file.ts';
+import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import type { LibraryItem, UploadFields } from './schemas.ts';
 
 /**
  * Adds an item to the library. Its file is already in the store. Emits `library_item.uploaded`. Throws 403 if the actor
- * is no longer a member, and 404 if the workspace was deleted.
+ * is no longer a member, 404 if the workspace was deleted, and 409 if a quota is reached.
  */
 export function addItem(
-  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  { db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>,
   actor: Pick<Actor, 'userId' | 'name' | 'workspaceId'>,
   item: UploadFields & StoredFile,
 ): Promise<LibraryItem> {
   return transact(db, async (tx) => {
     // Storing the file may have taken minutes: the uploader may have left in the meantime.
-    await lockWorkspaceAs(tx, actor, 'member');
+    const workspace = await lockWorkspaceAs(tx, actor, 'member');
+    requireWithinQuota(settings.quotas, 'items', workspace.library_item_count + 1);
+    requireWithinQuota(settings.quotas, 'bytes', workspace.stored_bytes + BigInt(item.size));
     const now = clock.now();
     const { name, description, size, duration } = item;
     const { id } = await tx.libraryItem.create({

@@ -18,7 +18,7 @@ import type { JoinedParticipant, JoinInput } from './schemas.ts';
  * 404 "Room not found", and 401 if the user's account is deleted meanwhile.
  */
 export async function joinRoom(
-  { db, clock, sealer }: Pick<Services, 'db' | 'clock' | 'sealer'>,
+  { db, clock, sealer, settings }: Pick<Services, 'db' | 'clock' | 'sealer' | 'settings'>,
   caller: Caller | null,
   input: JoinInput,
 ): Promise<JoinedParticipant> {
@@ -32,7 +32,8 @@ export async function joinRoom(
       const present = await findPresent({ tx, sealer, now: at }, room, caller, input.token);
       const { id, token } = present ?? (await addNew({ tx, sealer, now: at }, room, toPerson(caller, input)));
       const mayEnter = access.isHost || !access.hasWaitingRoom;
-      const participant = await (mayEnter ? markJoined(tx, at, { ...room, id }) : lockParticipant(tx, { ...room, id }));
+      const key = { ...room, id };
+      const participant = await (mayEnter ? markJoined(tx, at, key, settings.quotas) : lockParticipant(tx, key));
       return { ...toOwnParticipant(participant, access.waitingRoomMessage), token };
     });
   } catch (error) {

@@ -6,6 +6,7 @@ import { toUnixSeconds } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
 import type { NewEvent } from '../../events/catalogue.ts';
 import { emit, emitAll } from '../../events/emit.ts';
+import type { Quotas } from '../../quotas/quotas.ts';
 import { findOrCreateContacts } from '../contacts/find-or-create-contact.ts';
 import { recordContactEvents } from '../contacts/record-contact-event.ts';
 import {
@@ -81,10 +82,10 @@ function toEventData({ joinedAt, ...participant }: ParticipantRecord) {
  * email address, and emits `room.joined`. Does nothing for any other status. Returns the participant after the change.
  * Throws 404 "Participant not found".
  */
-export async function markJoined(tx: Tx, at: Date, key: ParticipantKey): Promise<ParticipantRecord> {
+export async function markJoined(tx: Tx, at: Date, key: ParticipantKey, quotas: Quotas): Promise<ParticipantRecord> {
   const participant = await lockParticipant(tx, key);
   if (participant.status !== 'waiting') return participant;
-  const [joined = participant] = await joinAll(tx, at, key, [participant]);
+  const [joined = participant] = await joinAll(tx, at, key, [participant], quotas);
   return joined;
 }
 
@@ -92,13 +93,13 @@ export async function markJoined(tx: Tx, at: Date, key: ParticipantKey): Promise
  * Moves all waiting participants of a room to `joined`, as `markJoined` does. Call it with the workspace locked, and
  * with the waiting room switched off, so that nobody is waiting afterwards.
  */
-export async function admitEveryone(tx: Tx, at: Date, { workspaceId, roomId }: RoomKey): Promise<void> {
+export async function admitEveryone(tx: Tx, at: Date, { workspaceId, roomId }: RoomKey, quotas: Quotas): Promise<void> {
   for (let count = ADMITTED_AT_A_TIME; count === ADMITTED_AT_A_TIME; ) {
     const rows = await tx.$queryRaw<ParticipantRow[]>`
       select ${participantColumns} from ${participantTables}
       where p.workspace_id = ${workspaceId} and p.room_id = ${roomId} and p.status = 'waiting'
       order by p.created_at, p.id limit ${ADMITTED_AT_A_TIME} for no key update of p`;
-    if (rows.length > 0) await joinAll(tx, at, { workspaceId, roomId }, rows.map(toParticipantRecord));
+    if (rows.length > 0) await joinAll(tx, at, { workspaceId, roomId }, rows.map(toParticipantRecord), quotas);
     count = rows.length;
   }
 }
@@ -109,11 +110,12 @@ async function joinAll(
   at: Date,
   { workspaceId, roomId }: RoomKey,
   waiting: readonly ParticipantRecord[],
+  quotas: Quotas,
 ): Promise<ParticipantRecord[]> {
   await tx.$executeRaw`
     update rooms set last_used_at = greatest(last_used_at, ${at})
     where workspace_id = ${workspaceId} and id = ${roomId}`;
-  const contactIds = await findOrCreateContacts(tx, { workspaceId, at }, waiting);
+  const contactIds = await findOrCreateContacts(tx, quotas, { workspaceId, at }, waiting);
   const joined = waiting.map((participant, index): ParticipantRecord => {
     const contactId = contactIds[index] ?? null;
     return { ...participant, status: 'joined', contactId, joinedAt: at };

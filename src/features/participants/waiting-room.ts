@@ -16,7 +16,7 @@ const conflicts: Record<Exclude<ParticipantStatus, 'waiting'>, string> = {
   left: 'The participant has already left',
 };
 
-type Needs = Pick<Services, 'db' | 'clock'>;
+type Needs = Pick<Services, 'db' | 'clock' | 'settings'>;
 
 /**
  * Admits a waiting participant and emits `room.joined`. Admitting a participant who has joined changes nothing. Throws
@@ -24,7 +24,7 @@ type Needs = Pick<Services, 'db' | 'clock'>;
  */
 export function admitParticipant(services: Needs, caller: Caller, input: ParticipantInput): Promise<Participant> {
   return asHost(services, caller, input, async (tx, key) =>
-    requireStatus(await markJoined(tx, services.clock.now(), key), 'joined'),
+    requireStatus(await markJoined(tx, services.clock.now(), key, services.settings.quotas), 'joined'),
   );
 }
 

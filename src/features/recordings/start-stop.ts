@@ -7,6 +7,7 @@ import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { conflict, forbidden, notFound } from '../../core/errors.ts';
 import { unfinishedStatuses } from '../../core/recording-status.ts';
 import { type Tx, transact } from '../../db/client.ts';
+import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import { isOwn, lockRoom } from '../rooms/read-rooms.ts';
 import type { RoomInput } from '../rooms/schemas.ts';
@@ -93,7 +94,9 @@ export function startRecordingByParticipant(
   origin: string,
 ): Promise<StartedRecording> {
   return transact(db, async (tx) => {
-    const room = await lockRoomOfParticipant(tx, participant);
+    const { storedBytes, ...room } = await lockRoomOfParticipant(tx, participant);
+    // Refused here already, so that a guest does not record what cannot be stored.
+    requireWithinQuota(settings.quotas, 'bytes', storedBytes + 1n);
     const now = clock.now();
     await requireWithinStartLimits(tx, now, room);
     await requireByteAllowance(tx, now, room, { maxBytes: settings.participantRecordingBytes });
@@ -102,15 +105,18 @@ export function startRecordingByParticipant(
 }
 
 /** Locks the workspace of the participant's room. Throws 403 for a participant who has not joined or has left. */
-async function lockRoomOfParticipant(tx: Tx, { workspaceId, roomId, id }: RoomCaller): Promise<RoomKey> {
-  await lockWorkspace(tx, workspaceId, 'Participant');
+async function lockRoomOfParticipant(
+  tx: Tx,
+  { workspaceId, roomId, id }: RoomCaller,
+): Promise<RoomKey & { storedBytes: bigint }> {
+  const workspace = await lockWorkspace(tx, workspaceId, 'Participant');
   const participant = await tx.participant.findUnique({
     where: { workspaceId_id: { workspaceId, id } },
     select: { status: true },
   });
   if (participant === null) throw notFound('Participant');
   if (participant.status !== 'joined') throw forbidden('Only participants who have joined can record');
-  return { workspaceId, roomId };
+  return { workspaceId, roomId, storedBytes: workspace.stored_bytes };
 }
 
 /**

@@ -5,6 +5,7 @@ import { conflict } from '../../core/errors.ts';
 import { type RecordingStatus, toRecordingStatus } from '../../core/recording-status.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { type FileRules, type IncomingFile, receiveFile, type StoredFile } from '../../media/receive-file.ts';
+import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import { advanceRecording, type RecordingKey } from './recording-lifecycle.ts';
 import type { ByteAllowance } from './start-limits.ts';
@@ -32,8 +33,8 @@ export function requireUnfinished(status: RecordingStatus): void {
  * calls, one succeeds. A failure leaves no object behind.
  *
  * Throws 400 "Only MP4 files are supported", "File is larger than ...", "File is empty" or "File is required"; 404
- * "Recording not found" if it has been deleted; 409 "The recording already has a file" or "The recording has
- * failed"; 500 "Upload failed: storage service unavailable"; and the errors of the allowance and of the file's stream.
+ * "Recording not found" if it has been deleted; 409 "The recording already has a file", "The recording has
+ * failed" or that the workspace has reached its quota of bytes; 500 "Upload failed: storage service unavailable"; and the errors of the allowance and of the file's stream.
  */
 export function storeRecordingFile(
   services: Services,
@@ -53,8 +54,9 @@ export function storeRecordingFile(
   return receiveFile(services, { workspaceId, file, rules, signal }, async (stored) => {
     await bodyEnd;
     await transact(services.db, async (tx) => {
-      await lockWorkspace(tx, workspaceId, 'Recording');
+      const workspace = await lockWorkspace(tx, workspaceId, 'Recording');
       await beforeCommit?.(tx, stored);
+      requireWithinQuota(services.settings.quotas, 'bytes', workspace.stored_bytes + BigInt(stored.size));
       await completeRecording(tx, services.clock.now(), { workspaceId, roomId, archiveId }, stored);
     });
   });

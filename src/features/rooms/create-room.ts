@@ -6,6 +6,7 @@ import { isAtLeast, toRole } from '../../core/roles.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { emit } from '../../events/emit.ts';
+import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import { readRoom } from './read-rooms.ts';
 import { blankToNull, withUniqueSession } from './room-settings.ts';
@@ -22,11 +23,11 @@ const MAX_TRIES = 10;
  * Creates a room and emits `room.created`. Without a name, the room gets one from `suggest`. The role is checked with
  * the workspace locked, so a concurrent demotion takes effect before or after, never in between.
  *
- * Throws 404 "Workspace not found", 403, and 409 if the name is taken or another room of the workspace has the session
- * id.
+ * Throws 404 "Workspace not found", 403, and 409 if the name is taken, another room of the workspace has the session
+ * id, or the workspace has reached its quota.
  */
 export async function createRoom(
-  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  { db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>,
   caller: Caller,
   { workspace_id, ...room }: CreateRoomInput,
   suggest: (tx: Tx) => Promise<string> = suggestRoomName,
@@ -36,7 +37,8 @@ export async function createRoom(
       workspace_id === undefined
         ? await findDefaultWorkspace(tx, caller)
         : await requireWorkspaceAccess(tx, caller, workspace_id);
-    await lockWorkspaceAs(tx, { workspaceId, userId: caller.userId }, 'admin');
+    const workspace = await lockWorkspaceAs(tx, { workspaceId, userId: caller.userId }, 'admin');
+    requireWithinQuota(settings.quotas, 'rooms', workspace.room_count + 1);
     const { name } = await addRoom(tx, caller, { ...room, workspaceId, createdAt: clock.now() }, suggest);
     return readRoom(tx, caller, { name });
   });

@@ -18,7 +18,7 @@ const MAX_AWAITED_FILES = 20;
  * caller is not owner or admin of the workspace, and 409 if another room of the workspace has the session id.
  */
 export async function updateRoom(
-  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  { db, clock, settings: { quotas } }: Pick<Services, 'db' | 'clock' | 'settings'>,
   caller: Caller,
   { name, ...settings }: UpdateRoomInput,
 ): Promise<Room> {
@@ -31,7 +31,7 @@ export async function updateRoom(
         update rooms set ${Prisma.join(assignments)} where workspace_id = ${room.workspace_id} and id = ${room.id}`,
     );
     if (settings.waiting_room_enabled !== undefined && !settings.waiting_room_enabled)
-      await admitEveryone(tx, clock.now(), { workspaceId: room.workspace_id, roomId: room.id });
+      await admitEveryone(tx, clock.now(), { workspaceId: room.workspace_id, roomId: room.id }, quotas);
     return readRoom(tx, caller, { name });
   });
 }

@@ -3,6 +3,7 @@ import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { badField, notFound } from '../../core/errors.ts';
 import { transact } from '../../db/client.ts';
+import { requireFreeRow } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import { toHost } from '../../webhook-delivery/host-limits.ts';
 import { cancelRemaining, cancelUnwanted } from '../../webhook-delivery/pending-messages.ts';
@@ -30,10 +31,11 @@ export async function listWebhooks(
 
 /**
  * Registers an active webhook. Only this response contains its secret, which the database stores sealed. Throws 400 for
- * a URL that is not allowed, 403 if the actor is no longer owner or admin, and 404 if the workspace was deleted.
+ * a URL that is not allowed, 403 if the actor is no longer owner or admin, 404 if the workspace was deleted, and 409 if
+ * it has reached its quota.
  */
 export async function createWebhook(
-  services: Pick<Services, 'db' | 'clock' | 'sealer' | 'addressGuard'>,
+  services: Pick<Services, 'db' | 'clock' | 'sealer' | 'addressGuard' | 'settings'>,
   actor: Actor,
   { name, url, events }: CreateWebhookInput,
 ): Promise<WebhookWithSecret> {
@@ -43,6 +45,7 @@ export async function createWebhook(
   const secret = createSecret();
   return transact(db, async (tx) => {
     await lockWorkspaceAs(tx, actor, 'admin');
+    await requireFreeRow(tx, services.settings.quotas, 'webhooks', workspaceId);
     const now = clock.now();
     const row = await tx.webhook.create({
       data: {

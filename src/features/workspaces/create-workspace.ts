@@ -4,6 +4,7 @@ import { unauthorized } from '../../core/errors.ts';
 import { toSlug } from '../../core/slugs.ts';
 import { isForeignKeyViolation, type Tx, transact } from '../../db/client.ts';
 import { insertWithFreeSlug } from '../../db/insert-with-free-slug.ts';
+import { requireFreeWorkspace } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import { toWorkspace, type WorkspaceRow, workspaceColumns } from './present.ts';
 import type { Workspace, WorkspaceNameInput } from './schemas.ts';
@@ -12,15 +13,19 @@ const MAX_SLUG_LENGTH = 60;
 
 type NewWorkspace = { name: string; ownerId: number; isPersonal: boolean; createdAt: Date };
 
-/** Creates a workspace that the caller owns. Throws 401 if the caller's account has been deleted. */
+/** Creates a workspace for the caller. Throws 401 if their account has been deleted, and 409 if their quota is reached. */
 export async function createWorkspace(
-  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  { db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>,
   caller: Caller,
   { name }: WorkspaceNameInput,
 ): Promise<Workspace> {
   const workspace = { name, ownerId: caller.userId, isPersonal: false, createdAt: clock.now() };
   try {
-    return toWorkspace(await transact(db, (tx) => insertWorkspace(tx, workspace)), 'owner');
+    const row = await transact(db, async (tx) => {
+      await requireFreeWorkspace(tx, settings.quotas, caller.userId);
+      return insertWorkspace(tx, workspace);
+    });
+    return toWorkspace(row, 'owner');
   } catch (error) {
     if (isForeignKeyViolation(error)) throw unauthorized();
     throw error;

@@ -11,6 +11,7 @@ import { toUnixSeconds } from '../../core/time.ts';
 import { isForeignKeyViolation, retryDeadlocks, transact } from '../../db/client.ts';
 import { onlyRow } from '../../db/only-row.ts';
 import { emit } from '../../events/emit.ts';
+import { requireFreeRow } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import { toWorkspace, workspaceColumns } from './present.ts';
 import type { Invite, Workspace } from './schemas.ts';
@@ -49,10 +50,10 @@ export async function revokeInvite({ db }: Pick<Services, 'db'>, actor: Actor): 
 
 /**
  * Adds the caller to the workspace with this invite token and emits `member.joined`. Changes nothing if they are
- * already a member. Throws 404 "Invite not found".
+ * already a member. Throws 404 "Invite not found", and 409 if the workspace has reached its quota.
  */
 export async function joinWorkspace(
-  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  { db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>,
   caller: Caller,
   token: string,
 ): Promise<Workspace> {
@@ -70,7 +71,9 @@ export async function joinWorkspace(
         data: { ...key, role: 'member', joinedAt },
         skipDuplicates: true,
       });
-      if (count === 1)
+      if (count === 1) {
+        // Counted with the new member.
+        await requireFreeRow(tx, settings.quotas, 'members', workspace.id, 0);
         await emit(tx, joinedAt, {
           type: 'member.joined',
           workspaceId: workspace.id,
@@ -83,6 +86,7 @@ export async function joinWorkspace(
             joined_at: toUnixSeconds(joinedAt),
           },
         });
+      }
       const member = await tx.member.findUniqueOrThrow({ where: { workspaceId_userId: key }, select: { role: true } });
       return toWorkspace(workspace, toRole(member.role));
     });

@@ -41,6 +41,30 @@ export const Invite = z.object({
 });
 export type Invite = z.infer<typeof Invite>;
 
+const UsageOfQuota = z
+  .object({
+    used: z.int().min(0),
+    quota: z.int().min(1).nullable().describe('The maximum; null if there is none'),
+  })
+  .meta({ id: 'QuotaUsage' });
+
+export const Usage = z
+  .object({
+    workspaces: UsageOfQuota.describe('Workspaces that the owner of this workspace owns'),
+    members: UsageOfQuota,
+    rooms: UsageOfQuota,
+    labels: UsageOfQuota,
+    items: UsageOfQuota.describe('Library items'),
+    bytes: UsageOfQuota.describe('Bytes of the files of library items and recordings, including those of guests'),
+    contacts: UsageOfQuota,
+    api_keys: UsageOfQuota,
+    webhooks: UsageOfQuota,
+    connections: UsageOfQuota.describe('Connections to meeting providers'),
+  })
+  .meta({ id: 'WorkspaceUsage', description: 'How much of each quota is used' });
+export type Usage = z.infer<typeof Usage>;
+
+export const UsageAnswer = z.object({ usage: Usage });
 export const WorkspacesAnswer = z.object({ workspaces: z.array(WorkspaceSummary) });
 export const WorkspaceAnswer = z.object({ workspace: Workspace });
 export const WorkspaceReadAnswer = z.object({ workspace: WorkspaceWithMembers });

@@ -10,6 +10,7 @@ export const workspaceRows: Rows = {
     wrong: wrongNames,
   },
   'workspaces.read': { who: 'member', keys: true, input: inWorkspace, writes: false },
+  'workspaces.usage': { who: 'member', keys: true, input: inWorkspace, writes: false },
   'workspaces.rename': {
     who: 'owner',
     keys: true,

@@ -8,6 +8,7 @@ import { providers } from '../../../src/features/meeting-providers/adapters/inde
 import type { ProviderCredentials } from '../../../src/features/meeting-providers/adapters/provider-adapter.ts';
 import type { ProviderEvent } from '../../../src/features/meeting-providers/adapters/provider-event.ts';
 import { applyEvent } from '../../../src/features/meeting-providers/ingest/apply-callback.ts';
+import { defaultQuotas } from '../../../src/quotas/quotas.ts';
 import { startTestApp, type TestApp } from '../../support/test-app.ts';
 import { addTeam, type Team } from '../../support/world.ts';
 import {
@@ -115,7 +116,7 @@ function apply(room: Room, events: readonly ProviderEvent[], connectionId = CONN
   return transact(app.services.db, async (tx) => {
     await lockWorkspace(tx, team.id);
     const { sealer } = app.services;
-    const context = { tx, now: app.clock.now(), sealer, workspaceId: team.id, connectionId };
+    const context = { tx, now: app.clock.now(), sealer, quotas: defaultQuotas, workspaceId: team.id, connectionId };
     for (const event of events) await applyEvent(context, inRoom(event, room));
   });
 }

@@ -4,6 +4,7 @@ import { createLinkToken } from '../../../auth/tokens.ts';
 import { lockWorkspaceAs } from '../../../auth/workspace-lock.ts';
 import { notFound } from '../../../core/errors.ts';
 import { transact } from '../../../db/client.ts';
+import { requireFreeRow } from '../../../quotas/quotas.ts';
 import type { Services } from '../../../services.ts';
 import { toProviderKind } from '../adapters/index.ts';
 import { openCredentials, readNewCredentials, rotateCredentials, sealCredentials } from './credentials.ts';
@@ -33,10 +34,11 @@ export async function listConnections(
 /**
  * Creates a connection, whose URL contains 192 random bits. The credentials are stored sealed and are never returned,
  * except the secret that is created for generic, which is returned here. Throws 400 for credentials that do not match
- * the provider's schema, 403 if the actor is no longer the owner, and 404 if the workspace has been deleted.
+ * the provider's schema, 403 if the actor is no longer the owner, 404 if the workspace has been deleted, and 409 if it has
+ * reached its quota.
  */
 export async function createConnection(
-  { db, clock, sealer }: Pick<Services, 'db' | 'clock' | 'sealer'>,
+  { db, clock, sealer, settings }: Pick<Services, 'db' | 'clock' | 'sealer' | 'settings'>,
   actor: Actor,
   { name, provider, credentials: sent }: CreateConnectionInput,
   origin: string,
@@ -45,6 +47,7 @@ export async function createConnection(
   const { credentials, secret } = readNewCredentials(provider, sent);
   return transact(db, async (tx) => {
     await lockWorkspaceAs(tx, actor, 'owner');
+    await requireFreeRow(tx, settings.quotas, 'connections', workspaceId);
     const now = clock.now();
     const row = await tx.meetingConnection.create({
       data: {

@@ -12,14 +12,14 @@ import { endMeeting } from './end-meeting.ts';
 
 const MAX_PER_RUN = 1_000;
 
-type Needs = Pick<Services, 'db' | 'clock' | 'log' | 'sealer'>;
+type Needs = Pick<Services, 'db' | 'clock' | 'log' | 'sealer' | 'settings'>;
 
 /**
  * Applies all events of a callback and marks it applied, in one transaction. Does nothing if the callback has been
  * applied, is being applied, or has been deleted.
  */
 export function applyCallback(
-  { db, clock, sealer }: Pick<Services, 'db' | 'clock' | 'sealer'>,
+  { db, clock, sealer, settings }: Pick<Services, 'db' | 'clock' | 'sealer' | 'settings'>,
   key: CallbackKey,
 ): Promise<void> {
   const { workspaceId, connectionId } = key;
@@ -29,7 +29,8 @@ export function applyCallback(
     const events = await lockPendingCallback(tx, sealer, key);
     if (events === null) return;
     const now = clock.now();
-    for (const event of events) await applyEvent({ tx, now, sealer, workspaceId, connectionId }, event);
+    const context = { tx, now, sealer, quotas: settings.quotas };
+    for (const event of events) await applyEvent({ ...context, workspaceId, connectionId }, event);
     await markApplied(tx, key, now);
   });
 }

@@ -34,7 +34,7 @@ export function applyParticipantEvent(context: ApplyContext, event: ParticipantE
 }
 
 async function applyJoined(context: ApplyContext, event: JoinedEvent): Promise<void> {
-  const { tx } = context;
+  const { tx, quotas } = context;
   const { at } = event;
   if ((await findByReference(context, event)) !== null) return;
   const room = await findRoom(context, event.room);
@@ -45,7 +45,7 @@ async function applyJoined(context: ApplyContext, event: JoinedEvent): Promise<v
     holder !== null && isSameVisit(holder, at)
       ? await setReference(context, holder, event)
       : await addVisit(context, roomId, holder, event);
-  await markJoined(tx, at, participant);
+  await markJoined(tx, at, participant, quotas);
   const leftAt = await takeLeave(context, event);
   if (leftAt !== null) await markLeft(tx, leftAt, participant);
 }

@@ -51,7 +51,7 @@ export async function findConnection({ db }: Pick<Services, 'db'>, ingestId: str
  * deleted, and 503 if too many callbacks of the workspace are waiting.
  */
 export async function receiveCallback(
-  services: Pick<Services, 'db' | 'clock' | 'log' | 'sealer'>,
+  services: Pick<Services, 'db' | 'clock' | 'log' | 'sealer' | 'settings'>,
   connection: FoundConnection,
   callback: Callback,
 ): Promise<void> {

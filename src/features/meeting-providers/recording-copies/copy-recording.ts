@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { AppError } from '../../../core/errors.ts';
 import type { Ticker } from '../../../core/ticker.ts';
 import { transact } from '../../../db/client.ts';
+import { QuotaReached } from '../../../quotas/quotas.ts';
 import type { Services } from '../../../services.ts';
 import { storeRecordingFile } from '../../recordings/store-recording-file.ts';
 import {
@@ -64,12 +65,14 @@ async function transfer(
 
 /** Whether the recording has been deleted or completed, so that there is nothing left to copy. */
 function isObsolete(error: unknown): boolean {
+  if (error instanceof QuotaReached) return false;
   return error instanceof AppError && (error.code === 'NOT_FOUND' || error.code === 'CONFLICT');
 }
 
 /** Returns the failure as the recording shows it. Logs an error that neither a server nor the store can cause. */
 function toFailure({ log }: Pick<Services, 'log'>, error: unknown): CopyFailure {
   if (error instanceof FileUnavailable) return { reason: error.message, isFinal: error.isFinal };
+  if (error instanceof QuotaReached) return { reason: error.message, isFinal: false };
   if (error instanceof AppError) {
     if (error.code === 'BAD_REQUEST') return { reason: error.message, isFinal: true, isWrongFile: true };
     if (error.code === 'STORAGE_UNAVAILABLE') return { reason: 'The storage service was unavailable', isFinal: false };

@@ -1,0 +1,116 @@
+/**
+ * Quotas: maximums for what one workspace or user stores, so that nobody takes the space or the time of the others. They
+ * are checked where something is added. What exists is never removed, so lowering a quota only refuses additions.
+ */
+import { AppError } from '../core/errors.ts';
+import { Prisma, type Tx } from '../db/client.ts';
+
+/** Maximums; 0 switches a quota off. */
+export type Quotas = {
+  /** Workspaces that a user owns. */
+  workspaces: number;
+  // The others are for each workspace.
+  members: number;
+  rooms: number;
+  labels: number;
+  items: number;
+  /** Bytes of the files of library items and recordings. */
+  bytes: number;
+  contacts: number;
+  apiKeys: number;
+  webhooks: number;
+  connections: number;
+};
+
+export type QuotaName = keyof Quotas;
+
+/** Far above what the use of one team needs. */
+export const defaultQuotas: Quotas = {
+  workspaces: 100,
+  members: 1_000,
+  rooms: 10_000,
+  labels: 1_000,
+  items: 100_000,
+  bytes: 1_000_000_000_000,
+  contacts: 200_000,
+  apiKeys: 100,
+  webhooks: 100,
+  connections: 50,
+};
+
+/** The environment variable of each quota. */
+export const quotaSettings: Record<QuotaName, string> = {
+  workspaces: 'QUOTA_WORKSPACES',
+  members: 'QUOTA_MEMBERS',
+  rooms: 'QUOTA_ROOMS',
+  labels: 'QUOTA_LABELS',
+  items: 'QUOTA_ITEMS',
+  bytes: 'QUOTA_BYTES',
+  contacts: 'QUOTA_CONTACTS',
+  apiKeys: 'QUOTA_API_KEYS',
+  webhooks: 'QUOTA_WEBHOOKS',
+  connections: 'QUOTA_CONNECTIONS',
+};
+
+/** The names of the quotas in error messages, if they differ. */
+const labels: Partial<Record<QuotaName, string>> = { items: 'library items', apiKeys: 'API keys' };
+
+/** A 409 that more space would resolve. */
+export class QuotaReached extends AppError {}
+
+/** Throws 409 if `used`, which includes what is being added, is above the quota. */
+export function requireWithinQuota(quotas: Quotas, name: QuotaName, used: number | bigint): void {
+  const quota = quotas[name];
+  if (quota === 0 || used <= quota) return;
+  const owner = name === 'workspaces' ? 'You have' : 'The workspace has';
+  throw new QuotaReached(
+    'CONFLICT',
+    `${owner} reached the quota of ${quota} ${labels[name] ?? name} (${quotaSettings[name]})`,
+  );
+}
+
+/** The tables whose rows are counted, because they are few. */
+const tables = {
+  members: Prisma.sql`members`,
+  labels: Prisma.sql`labels`,
+  apiKeys: Prisma.sql`api_keys`,
+  webhooks: Prisma.sql`webhooks`,
+  connections: Prisma.sql`meeting_connections`,
+};
+
+/**
+ * Throws 409 if the workspace cannot have one more row, or with `added` 0 if the row that was just added is too much.
+ * Counts no further than the quota, in the primary key. Concurrent calls may exceed the quota by a few, unless the
+ * workspace is locked.
+ */
+export async function requireFreeRow(
+  tx: Tx,
+  quotas: Quotas,
+  name: keyof typeof tables,
+  workspaceId: number,
+  added: 0 | 1 = 1,
+): Promise<void> {
+  if (quotas[name] === 0) return;
+  const rows = await tx.$queryRaw<{ count: bigint }[]>`
+    select count(*) from (
+      select from ${tables[name]} where workspace_id = ${workspaceId} limit ${quotas[name] + 1}::bigint
+    ) counted`;
+  requireWithinQuota(quotas, name, Number(rows[0]?.count) + added);
+}
+
+/** Throws 409 if the user cannot own one more workspace. Concurrent calls may exceed the quota by a few. */
+export async function requireFreeWorkspace(tx: Tx, quotas: Quotas, userId: number): Promise<void> {
+  if (quotas.workspaces === 0) return;
+  const rows = await tx.$queryRaw<{ count: bigint }[]>`
+    select count(*) from (
+      select from workspaces where owner_id = ${userId} limit ${quotas.workspaces}::bigint
+    ) counted`;
+  requireWithinQuota(quotas, 'workspaces', Number(rows[0]?.count) + 1);
+}
+
+/** The number of contacts of a workspace, from the sums by day that analytics reads. */
+export async function countContacts(tx: Tx, workspaceId: number): Promise<number> {
+  const rows = await tx.$queryRaw<{ count: number }[]>`
+    select coalesce(sum(count), 0)::int as count from contact_days where workspace_id = ${workspaceId}`;
+  return rows[0]?.count ?? 0;
+}
