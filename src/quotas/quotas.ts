@@ -1,6 +1,6 @@
 /**
- * Quotas: maximums for what one workspace or user stores, so that nobody takes the space or the time of the others. They
- * are checked where something is added. What exists is never removed, so lowering a quota only refuses additions.
+ * Quotas: maximums for what one workspace or user stores, so that nobody takes the space or the time of the others.
+ * They are checked where something is added. What exists is never removed, so lowering a quota only refuses additions.
  */
 import { AppError } from '../core/errors.ts';
 import { Prisma, type Tx } from '../db/client.ts';

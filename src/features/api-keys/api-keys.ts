@@ -63,7 +63,7 @@ function toApiKey(row: KeyRow): ApiKey {
 /**
  * Creates a key that acts for the actor. Only the response contains `full_key`; the database stores its hash.
  * `sessionId` is the session of the call, or null if the service itself creates the key. Throws 401 if the session has
- * ended, 403 if the actor is no longer owner or admin, 404 if the workspace was deleted, 409 if it has reached its quota.
+ * ended, 403 if the actor is no longer owner or admin, 404 if the workspace was deleted, 409 if its quota is reached.
  */
 export async function createApiKey(
   { db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>,

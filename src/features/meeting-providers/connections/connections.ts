@@ -34,8 +34,8 @@ export async function listConnections(
 /**
  * Creates a connection, whose URL contains 192 random bits. The credentials are stored sealed and are never returned,
  * except the secret that is created for generic, which is returned here. Throws 400 for credentials that do not match
- * the provider's schema, 403 if the actor is no longer the owner, 404 if the workspace has been deleted, and 409 if it has
- * reached its quota.
+ * the provider's schema, 403 if the actor is no longer the owner, 404 if the workspace has been deleted, and 409 if it
+ * has reached its quota.
  */
 export async function createConnection(
   { db, clock, sealer, settings }: Pick<Services, 'db' | 'clock' | 'sealer' | 'settings'>,
