@@ -62,6 +62,9 @@ export async function createWorld(app: TestApp): Promise<World> {
     addUser,
     async addScene() {
       scenes += 1;
+      // The host of all scenes has one calendar, and each scene has a meeting at the same time.
+      const earlier = { userId: owner.id, cancelledAt: null };
+      await app.services.db.booking.updateMany({ where: earlier, data: { cancelledAt: app.clock.now() } });
       const workspaceId = await addWorkspace(app, owner, 'Team');
       const path = `/api/workspaces/${workspaceId}`;
       const { token: inviteToken } = succeed(await app.http.post(`${path}/invite`, owner.token));
