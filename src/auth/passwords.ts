@@ -17,7 +17,10 @@ const RETRY_AFTER_SECONDS = 2;
 /** Reading and writing files needs threads too. */
 const FREE_THREADS = 2;
 
-/** For whom a password is hashed: their network, and a signal that aborts when they hang up; null without a caller. */
+/**
+ * The caller for whom a password is hashed: their network, and a signal that aborts when they hang up. `signal` is null
+ * if there is no caller.
+ */
 export type Requester = { network: string; signal: AbortSignal | null };
 
 /**

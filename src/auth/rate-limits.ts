@@ -69,7 +69,7 @@ function report({ calls, msLeft }: Count, max: number, setHeader: SetHeader): vo
   if (calls > max) throw tooManyRequests(`Too many requests: try again in ${resetSeconds} s`, resetSeconds);
 }
 
-/** Email addresses are not stored where nobody expects them, and they may be long. */
+/** Keys are hashed, because they contain email addresses, which nobody expects in this table and which may be long. */
 function hashKey(name: ExactLimitName, key: string): string {
   return createHash('sha256').update(`${name}:${key}`).digest('base64url');
 }

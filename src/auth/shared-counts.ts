@@ -9,16 +9,20 @@ import { SECOND_MS } from '../core/time.ts';
 import type { Database } from '../db/client.ts';
 import { onlyRow } from '../db/only-row.ts';
 
-/** How many calls there were in the window, with this one, and how long it lasts. */
+/** How many calls there were in the window, including this one, and how long until it ends. */
 export type Count = { calls: number; msLeft: number };
 
 export type SharedCounts = {
   /**
    * Counts a call in memory, and adds it to the shared count within about half a second, or sooner if there are many.
-   * All processes together may admit the calls of that time too many. A call beyond `max` is not counted.
+   * Until then other processes do not see the call, so all processes together may admit more than `max`. A call beyond
+   * `max` is not counted.
    */
   count(key: string, max: number): Count;
-  /** Adds a call to the shared count at once, in one statement. A call known to be beyond `max` needs none. */
+  /**
+   * Adds a call to the shared count at once, in one statement. A call that is known to be beyond `max` needs no
+   * statement.
+   */
   countExactly(key: string, max: number): Promise<Count>;
   /** Stops sharing. Resolves once no statement is in progress. */
   stop(): Promise<void>;
@@ -31,7 +35,10 @@ type Row = { key: string; calls: number; msLeft: number };
 
 const WINDOW_MS = 60 * SECOND_MS;
 const SYNC_MS = 500;
-/** How soon a process shares its counts if it has admitted this part of a limit since the last time. */
+/**
+ * A process shares its counts after this time instead of `SYNC_MS` if it has admitted `URGENT_PART` of a limit since it
+ * last shared them.
+ */
 const URGENT_SYNC_MS = 50;
 const URGENT_PART = 0.05;
 const MAX_KEYS_PER_STATEMENT = 1_000;
@@ -104,7 +111,7 @@ export function createSharedCounts(
   };
 
   const sync = async (): Promise<void> => {
-    // What is counted meanwhile, or fails, is for the next time.
+    // Calls that are counted meanwhile, and counts that cannot be sent, are left to the next sync.
     const keys = [...changed];
     for (let start = 0; start < keys.length; start += MAX_KEYS_PER_STATEMENT)
       await share(keys.slice(start, start + MAX_KEYS_PER_STATEMENT));
@@ -171,8 +178,8 @@ export function createSharedCounts(
 }
 
 /**
- * Adds calls to the shared counts. A window that has ended starts again. Keys are in order, to prevent deadlocks. Both
- * directions are one JSON text, so that Prisma converts one value instead of every row.
+ * Adds calls to the shared counts. A window that has ended starts again. Keys are locked in order, to prevent
+ * deadlocks. The input and the result are one JSON text each, so that Prisma converts one value instead of every row.
  */
 async function addCalls(db: Database, counted: readonly { key: string; calls: number }[]): Promise<Row[]> {
   const calls = JSON.stringify(Object.fromEntries(counted.map((one) => [one.key, one.calls])));
@@ -187,11 +194,11 @@ async function addCalls(db: Database, counted: readonly { key: string; calls: nu
       returning key, count as calls, extract(epoch from expires_at - now())::float8 * 1000 as "msLeft"
     )
     select coalesce(json_agg(added), '[]')::text as text from added`;
-  // The statement makes the text.
+  // The statement above builds the JSON with these fields.
   return JSON.parse(onlyRow(rows).text) as Row[];
 }
 
-/** Deletes ended windows. Skips rows that another process is counting in or deleting. */
+/** Deletes ended windows. Skips rows that another process is updating or deleting. */
 async function pruneRows(db: Database): Promise<void> {
   await db.$executeRaw`
     delete from rate_limits where key in (

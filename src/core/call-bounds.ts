@@ -1,10 +1,10 @@
 /**
  * Bounds of one call of the API: how long it waits for the database, and whether somebody still waits for its result.
- * Statements find them through the asynchronous context, because Prisma does not pass anything along.
+ * Statements get them from an AsyncLocalStorage, because Prisma passes no context to the driver.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Time that a request has waited for the database. Waits at the same time, as in a batch, count once. */
+/** Time that a request has waited for the database. Concurrent waits, as in a batch, count once. */
 export type WaitTime = { totalMs: number; waiting: number; since: number };
 
 /** What the calls of one request share. */
@@ -21,9 +21,9 @@ export type CallBounds = RequestBounds & {
   owner: string | null;
   /** Whether the call only reads, so that its statements are cancelled when the caller hangs up. */
   isRead: boolean;
-  /** Transactions that the call has open. */
+  /** How many transactions the call has open. */
   transactions: number;
-  /** Connections that the call has held so far. */
+  /** How many connections the call has acquired so far. */
   acquired: number;
 };
 
@@ -50,7 +50,7 @@ export function runInBackground<Result>(work: () => Result): Result {
   return currentCall.run(undefined, work);
 }
 
-/** Says who makes the call in progress. */
+/** Sets the owner of the call in progress. */
 export function setCallOwner(owner: string): void {
   const call = currentCall.getStore();
   if (call) call.owner = owner;

@@ -99,7 +99,7 @@ export function tooManyRequests(message: string, retryAfterSeconds: number): App
   return new AppError('TOO_MANY_REQUESTS', message, { retryAfterSeconds });
 }
 
-/** For a caller that has hung up, who will not see it. */
+/** 400 for a caller who has hung up, and will not receive it. */
 export function requestCutOff(): AppError {
   return badRequest('The request was cut off');
 }

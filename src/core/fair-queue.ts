@@ -5,8 +5,9 @@ export type FairQueue = {
   /**
    * Runs `work` as soon as a slot is free, and settles with its result. Keys take turns, so a key with many waiting
    * calls delays another key by one call at most. While the queue is full, a call is rejected with `queueFull()`. If
-   * another key has at least two more calls waiting, the newest call of the key with the most is rejected instead. If
-   * `signal` aborts before `work` starts, the call leaves the queue and is rejected with the signal's reason.
+   * another key has at least two more calls waiting than this one, the newest call of the key with the most is rejected
+   * instead. If `signal` aborts before `work` starts, the call leaves the queue and is rejected with the signal's
+   * reason.
    */
   run<Result>(key: string, signal: AbortSignal | null, work: () => Promise<Result>): Promise<Result>;
   /** How many calls wait for a slot. */

@@ -8,7 +8,7 @@ export type Log = {
 
 const MAX_CAUSES = 5;
 
-/** The texts that are logged of an object that stands for an error, such as those of the job queue. */
+/** The text fields that are logged of an object that is reported instead of an Error, as by the job queue. */
 const LOGGED_FIELDS = ['name', 'message', 'code', 'queue', 'stack'];
 
 /**

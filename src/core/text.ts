@@ -3,7 +3,7 @@
  * functions. IDs and URLs of other systems do not: they are compared and sent as they are.
  */
 
-/** Overrides, embeddings and isolates, which make text look like another one: "fdp.exe" is shown as "exe.pdf". */
+/** Overrides, embeddings and isolates, which make one text look like another: "fdp.exe" is shown as "exe.pdf". */
 const BIDI_CONTROLS = /[\u202a-\u202e\u2066-\u2069]/gu;
 
 /**

@@ -99,7 +99,7 @@ export function requiredExactText(maxLength: number, message: string) {
   return boundedText(presentString(message).trim().min(1, { error: message }), CONTROL_CHARACTER, maxLength);
 }
 
-/** What a list is searched for, normalized like the names that it may be part of. A blank text is no search. */
+/** A search text, normalized like the names that it is compared with. A blank text means no search. */
 export function searchText() {
   return z
     .string()

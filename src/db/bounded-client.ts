@@ -1,4 +1,4 @@
-/** A connection whose statements end in time, also if the connection is dead without anybody having closed it. */
+/** A connection whose statements end in time, even if the connection is dead but was never closed. */
 import { connect } from 'node:net';
 import pg from 'pg';
 import { type CallBounds, currentCall, endWait, startWait, waitedMs } from '../core/call-bounds.ts';
@@ -6,7 +6,7 @@ import { HungUpError } from './refused-calls.ts';
 import { getTimeLimit, LONG_STATEMENT_MS } from './time-limits.ts';
 
 export type StatementLimits = {
-  /** How long a statement may take, in milliseconds. A function is asked for each statement. */
+  /** How long a statement may take, in milliseconds. A function is called for each statement. */
   statementMs: number | (() => number);
   /** How long all waits of a request take in total, in milliseconds. */
   requestMs: number;
@@ -16,7 +16,7 @@ export type BoundedClientConfig = pg.ClientConfig & Partial<StatementLimits>;
 
 type Callback = (error: Error | null, result?: unknown) => void;
 
-/** What `pg` learns when it connects, which its types leave out. Cancelling a statement needs it. */
+/** What `pg` receives when it connects, and its types lack. Cancelling a statement requires it. */
 type BackendKey = { processID: number | null; secretKey: number | null };
 
 /** How long opening a connection may take. */
@@ -25,11 +25,13 @@ export const CONNECT_TIMEOUT_MS = 4_000;
 /** Keep-alive probes find a peer that has vanished while a connection is idle. */
 export const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 5_000 };
 
-/** PostgreSQL answers a cancelled statement at once. Without an answer in this time the connection is dead. */
+/**
+ * PostgreSQL confirms a cancellation at once. Without a confirmation in this time, the connection is considered dead.
+ */
 const CANCEL_GRACE_MS = 1_000;
-/** Most statements end by themselves in this time. Cancelling costs a connection. */
+/** How long after its caller hangs up a statement is cancelled. Most end earlier, and cancelling costs a connection. */
 const HANG_UP_GRACE_MS = 100;
-/** The least time that a statement gets, so that a late one, such as COMMIT, can still succeed. */
+/** The minimum time that a statement gets, so that a late one, such as COMMIT, can still succeed. */
 const MIN_STATEMENT_MS = 1_000;
 
 /**
@@ -42,7 +44,7 @@ export class BoundedClient extends pg.Client {
   lastHeardAt = performance.now();
   /** A cancellation may arrive late and hit the next statement, so the connection must not be used again. */
   isSpent = false;
-  /** Called when the connection turns out to be dead, with the time of the statement that got no answer. */
+  /** Called when the connection turns out to be dead, with the time at which the unanswered statement was sent. */
   onDead: ((sentAt: number) => void) | undefined;
   readonly #limits: StatementLimits;
 
@@ -64,7 +66,7 @@ export class BoundedClient extends pg.Client {
       const callback = args[at] as Callback;
       args[at] = (error: Error | null, result: unknown) => callback(end(error), result);
     }
-    // The same overloads.
+    // `as`: the overloads have no common type, see above.
     const sent: unknown = (super.query as (...all: unknown[]) => unknown).apply(this, args);
     if (!(sent instanceof Promise)) return sent;
     return sent.then(
@@ -78,7 +80,7 @@ export class BoundedClient extends pg.Client {
     );
   }
 
-  /** Bounds a statement. The returned function ends this, and returns the error to report. */
+  /** Starts the time limit of a statement. The returned function ends it, and returns the error to report. */
   #watch(text: string): (error: Error | null) => Error | null {
     const call = currentCall.getStore();
     const sentAt = performance.now();
@@ -90,7 +92,7 @@ export class BoundedClient extends pg.Client {
     const cancel = (error: Error): void => {
       reason = error;
       clearTimeout(timer);
-      // Whether a transaction was committed must not be left to a race.
+      // COMMIT is not cancelled: whether it took effect would depend on a race.
       if (!isEnd) this.#requestCancel();
       timer = setTimeout(() => this.#destroy(sentAt, error), CANCEL_GRACE_MS);
     };
@@ -132,7 +134,7 @@ export class BoundedClient extends pg.Client {
     message.writeInt32BE(secretKey, 12);
     const { host, port } = this;
     const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
-    // If it fails, the connection is destroyed after the grace.
+    // If the cancellation fails, the connection is destroyed after `CANCEL_GRACE_MS`.
     socket.on('error', () => {});
     socket.setTimeout(CANCEL_GRACE_MS, () => socket.destroy());
     socket.end(message);
@@ -141,7 +143,7 @@ export class BoundedClient extends pg.Client {
   #destroy(sentAt: number, error: Error): void {
     this.isSpent = true;
     this.onDead?.(sentAt);
-    // Typed without its stream. `end` would wait for the statement.
+    // The types lack the stream of a connection. `end` would wait for the statement.
     const { connection } = this as unknown as { connection: { stream: { destroy(error: Error): void } } };
     connection.stream.destroy(error);
   }

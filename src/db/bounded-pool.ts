@@ -1,4 +1,4 @@
-/** A pool that shares its connections fairly, and throws dead ones away. */
+/** A pool that shares its connections fairly, and discards dead ones. */
 import pg from 'pg';
 import { currentCall } from '../core/call-bounds.ts';
 import { BoundedClient, CONNECT_TIMEOUT_MS, keepAlive, type StatementLimits } from './bounded-client.ts';
@@ -30,7 +30,7 @@ export class BoundedPool extends pg.Pool {
   override connect(callback: Connected): void;
   override connect(callback?: Connected): unknown {
     if (callback === undefined) return this.#connect('transaction');
-    // `query` of the pool calls it.
+    // The pool's `query` uses this form.
     this.#connect('statement').then(
       (client) => callback(undefined, client, client.release),
       (error: Error) => callback(error),
@@ -62,7 +62,7 @@ export class BoundedPool extends pg.Pool {
   }
 }
 
-/** Every client of the pool is one. */
+/** The constructor makes every client of the pool a BoundedClient. */
 function toBounded(client: pg.PoolClient): BoundedClient {
   return client as unknown as BoundedClient;
 }

@@ -25,7 +25,7 @@ const TRANSACTION_TIMEOUT_MS = 30_000;
 const POOL_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
-/** A wait for a lock ends before the time of its statement does. */
+/** The part of the statement timeout that a wait for a lock may take, so that the lock times out first. */
 const LOCK_PART = 0.8;
 
 /**

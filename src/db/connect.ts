@@ -5,7 +5,10 @@ import { CONNECT_TIMEOUT_MS, keepAlive } from './bounded-client.ts';
 
 const probing = { ...keepAlive, connectionTimeoutMillis: CONNECT_TIMEOUT_MS };
 
-/** The database cannot be reached, or cannot be used as it is. The message is one line for who starts the server. */
+/**
+ * The database cannot be reached, or cannot be used as it is. The message is one line for the person who starts the
+ * server.
+ */
 export class UnsuitableDatabaseError extends Error {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, options);

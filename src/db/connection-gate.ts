@@ -1,4 +1,4 @@
-/** Shares the connections of a pool fairly. Nobody, and no locked table, can take all of them. */
+/** Shares the connections of a pool fairly. No caller and no locked table can occupy all of them. */
 import { type CallBounds, endWait, startWait, waitedMs } from '../core/call-bounds.ts';
 import { HungUpError, TooManyCallsError } from './refused-calls.ts';
 import { getTimeLimit } from './time-limits.ts';
@@ -13,8 +13,9 @@ export type GateLimits = {
 export type ConnectionGate = {
   /**
    * Waits for the right to use a connection, for one statement or for a transaction, and returns the function that
-   * gives it back. `call` is undefined for background work. Rejects if the wait takes too long, with 429 if the owner
-   * has too many calls waiting, and when the caller of a call that has not begun, or only reads, hangs up.
+   * releases it. `call` is undefined for background work. Rejects if the wait takes too long, and with
+   * TooManyCallsError if the owner has too many calls waiting. A call that has not begun, or only reads, is also
+   * rejected when its caller hangs up, with HungUpError.
    */
   acquire(call: CallBounds | undefined, use: 'statement' | 'transaction'): Promise<() => void>;
 };
@@ -25,11 +26,11 @@ type Wanted = { key: string; call: CallBounds | undefined; use: Use };
 
 type Waiter = Wanted & { grant(): void };
 
-/** Connections that the calls of one user, participant or network use at once. */
+/** How many connections the calls of one user, participant or network may use at once. */
 const MAX_PER_OWNER = 4;
-/** The part of the connections that the calls of one feature, or the background work, use at once. */
+/** Which part of the connections the calls of one feature, or the background work, may use at once. */
 const MAX_SHARE = 0.7;
-/** Calls of one owner that wait for a connection. */
+/** How many calls of one owner may wait for a connection. */
 const MAX_QUEUED_PER_OWNER = 200;
 const BACKGROUND = 'background';
 const UNIDENTIFIED = 'unidentified';
@@ -133,7 +134,7 @@ function featureKey({ feature }: CallBounds): string {
   return `feature:${feature}`;
 }
 
-/** A call that changes something is not given up between its statements. */
+/** A call that writes is not abandoned between its statements. */
 function mayBeDropped({ isRead, acquired }: CallBounds): boolean {
   return isRead || acquired === 0;
 }

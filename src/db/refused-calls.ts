@@ -1,6 +1,6 @@
 /**
- * Why the database is not asked, or no longer. They are no errors of the catalogue, because Prisma replaces an error
- * that has a `code`.
+ * Reasons why a statement is not sent, or is cancelled. They are not errors of the catalogue, because Prisma replaces
+ * an error that has a `code`.
  */
 
 /** The caller has hung up, so nobody waits for the result. */
@@ -11,7 +11,7 @@ export class HungUpError extends Error {
   }
 }
 
-/** The caller has more calls waiting than may wait. */
+/** The caller already has as many calls waiting for a connection as allowed. */
 export class TooManyCallsError extends Error {
   constructor() {
     super('Too many calls of one caller are waiting');

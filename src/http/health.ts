@@ -13,7 +13,7 @@ type Readiness = { database: boolean; storage: boolean; reason?: string };
 /**
  * Serves `/health`, which responds while the process is alive, and `/ready`, which responds with 503 unless the
  * database and the store respond. While the store only refuses uploads, `/ready` says so with status 200: a load
- * balancer must not take the other operations away. The result of `/ready` is reused for a second.
+ * balancer should keep sending requests for the other operations. The result of `/ready` is reused for a second.
  */
 export function serveHealth(app: FastifyInstance, services: Services): void {
   let latest: Promise<Readiness> | null = null;

@@ -6,7 +6,10 @@ const HOST = /^(?:[a-z0-9._~!$&'()*+,;=%-]*|\[[0-9a-f:.]+\])(?::\d{0,5})?$/i;
 
 const LOCAL_HOST = /^(?:(?:[a-z0-9-]+\.)*localhost|127\.\d+\.\d+\.\d+|\[::1\])?(?::\d+)?$/i;
 
-/** Whether a Host header is empty, or names this machine whatever the DNS says. Browsers resolve `*.localhost` so. */
+/**
+ * Whether a Host header is empty, or names this machine whatever the DNS says. Browsers resolve `*.localhost` to
+ * loopback themselves.
+ */
 export function isLocalHost(host = ''): boolean {
   return LOCAL_HOST.test(host);
 }
@@ -21,7 +24,7 @@ export function refuseWrongHosts(app: FastifyInstance, refuseForeign: boolean): 
     const isHost = HOST.test(request.headers.host ?? '') && HOST.test(request.host);
     if (!isHost) done(new AppError('BAD_REQUEST', 'Malformed Host header'));
     else if (refuseForeign && !isLocalHost(request.headers.host))
-      done(new AppError('BAD_REQUEST', 'Unknown host name: set PUBLIC_URL to use another one than localhost'));
+      done(new AppError('BAD_REQUEST', 'Unknown host name: set PUBLIC_URL to use a name other than localhost'));
     else done();
   });
 }

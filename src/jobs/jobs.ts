@@ -33,7 +33,7 @@ const POOL_SIZE = 4;
  */
 const fetchPlanSettings = { enable_bitmapscan: 'off', enable_sort: 'off', jit: 'off', TimeZone: 'UTC' };
 const STATEMENT_TIMEOUT_MS = 10_000;
-/** A lost connection that listens is noticed within 5 seconds. */
+/** The loss of the listening connection is detected within 5 seconds. */
 const LISTEN_CHECK = { notifyHeartbeatIntervalMs: 2_000, notifyHeartbeatTimeoutMs: 3_000 };
 const STOP_TIMEOUT_MS = 10_000;
 /** How often the queue looks for jobs whose worker was killed. */

@@ -31,13 +31,13 @@ export type IncomingUpload = {
 export type FileRules = {
   folder: 'library' | 'recordings';
   types: readonly MediaType[];
-  /** Whether an MP4 must begin with one of its boxes. If not, bytes of no known type are accepted. */
+  /** Whether an MP4 must begin with an MP4 box. By default, bytes of no known type are accepted. */
   requiresMp4Box?: boolean;
   /** The message for a file of another type. */
   unsupported: string;
   /** A file of exactly this size is accepted. */
   maxBytes: number;
-  /** A smaller limit that is not the file's own, with the error for a larger file. */
+  /** A smaller limit that depends on other files, with the error for a larger file. */
   allowance?: { bytes: number; exceeded: AppError };
 };
 

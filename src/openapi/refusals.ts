@@ -57,12 +57,12 @@ const refusals: Record<number, { name: string; description: string; headers?: ob
   415: { name: 'UnsupportedMediaType', description: 'The body has the wrong content type' },
   429: {
     name: 'TooManyRequests',
-    description: 'Too many calls in a minute',
+    description: 'A rate limit, or another limit on calls, is exceeded',
     headers: { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds to wait' } },
   },
   503: {
     name: 'ServiceUnavailable',
-    description: 'The service is overloaded: try again in a moment',
+    description: 'The service is overloaded, or the database is unavailable: try again in a moment',
   },
   500: {
     name: 'InternalServerError',

@@ -152,8 +152,8 @@ export const recordingsRouter = router({
         summary: 'Stop a recording from within the room',
         description:
           'For participants who have joined, with their `token`. Stops the recording if it is running in the room, ' +
-          'whoever started it. 404 if it is not running, except for the participant who started it: stopping it ' +
-          'again changes nothing.',
+          'no matter who started it. 404 if it is not running, except for the participant who started it: stopping ' +
+          'it again changes nothing.',
       },
     })
     .input(RecordingInput)

@@ -131,7 +131,7 @@ const Environment = z
 
 export type Config = z.output<typeof Environment>;
 
-/** Whether the service is for others than its developers. */
+/** Whether the service runs in production, not in development. */
 export function isProduction({ NODE_ENV }: Config): boolean {
   return NODE_ENV === 'production';
 }

@@ -33,8 +33,8 @@ export async function startWithCleanup<Started extends object>(
 }
 
 /**
- * Bounds how long the parts of a process take to stop, together. The time begins with the first part. When it is over,
- * each further part is still told to stop, but nobody waits for it, so that the last ones, such as the embedded
+ * Limits the total time that the parts of a process take to stop, which begins with the stop of the first part. When it
+ * is over, each further part is still told to stop, but is not waited for, so that the last ones, such as the embedded
  * PostgreSQL, get their turn.
  */
 export function createStopDeadline(log: Log, totalMs: number): StopInTime {

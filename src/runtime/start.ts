@@ -15,7 +15,7 @@ import { createSchedule } from './schedule.ts';
 /** A running server. `stop` lets requests finish, then jobs, then closes the database. */
 export type RunningServer = Stoppable & { url: string; services: Services };
 
-/** How long the parts but the embedded PostgreSQL take to stop after requests have been given their time. */
+/** How long all parts except the embedded PostgreSQL may take to stop, besides the time for requests. */
 const STOP_SECONDS = 40;
 
 /** Starts the server, and the background work unless RUN_WORKER is 0. */

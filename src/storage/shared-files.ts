@@ -33,7 +33,8 @@ export function createSharedFiles(): SharedFiles {
     async open(path) {
       const found = await ifExists(stat(path, { bigint: true }));
       if (!found?.isFile()) return undefined;
-      // With the inode, a file that was replaced is opened anew. With the path, an inode that is used again is too.
+      // The inode distinguishes a file from the one that it replaced, the path from a deleted file whose inode is
+      // reused.
       const key = `${found.ino}:${path}`;
       const entry = entries.get(key) ?? { opening: ifExists(open(path, 'r')), uses: 0 };
       entries.set(key, entry);

@@ -15,7 +15,7 @@ export class OtherStoreError extends Error {
 }
 
 /**
- * Checks that a store is the one of the database. The first server that starts on a database binds it to its store. The
+ * Checks that a store belongs to the database. The first server that starts on a database binds it to its store. The
  * directory of a disk store must exist. S3 is not contacted.
  *
  * @throws OtherStoreError if the database has another store, or the directory belongs to another database
@@ -47,7 +47,7 @@ async function bindDirectory(tx: Tx, root: string): Promise<void> {
   throw new OtherStoreError(
     bound.startsWith('s3:')
       ? `The files of this database are in ${bound}, not in the directory ${root}`
-      : `The files of this database are in another directory than ${root}: servers must share one, or use S3`,
+      : `The files of this database are in a directory other than ${root}: servers must share one, or use S3`,
   );
 }
 

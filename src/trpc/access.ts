@@ -14,7 +14,8 @@ export function requireCaller(context: Context, { caller, access }: Identity): C
   }
   const { userId, credential } = caller;
   const ofKey = credential.kind === 'key' ? credential.workspaceId : null;
-  // Not by a workspace of which they are no member: the number of workspaces would multiply the limit.
+  // Workspaces of which the caller is not a member do not count separately: any number of them would multiply the
+  // limit.
   limitUser(context, userId, access?.role ? access.workspaceId : ofKey);
   return caller;
 }

@@ -2,8 +2,8 @@
  * The order of messages: a message is held while an earlier one for the same webhook and subject has not been attempted
  * yet. It has no job meanwhile. After that attempt it is queued, whatever the result.
  *
- * Whoever holds or releases messages has locked the row of their webhook. Otherwise a message could be held behind one
- * that is being recorded, and nothing would release it.
+ * Messages are held and released only while the row of their webhook is locked. Otherwise a message could be held
+ * behind one whose attempt is being recorded, and nothing would release it.
  */
 import type { Tx } from '../db/client.ts';
 import type { NewJob } from './queue.ts';

@@ -118,7 +118,7 @@ export async function cancelIfUnwanted(
   jobs: readonly { id: string; workspaceId: number; messageId: string }[],
 ): Promise<void> {
   const keys = JSON.stringify(jobs);
-  // Whoever releases messages has locked their webhooks: see held-messages.ts.
+  // Messages are released only while their webhooks are locked: see held-messages.ts.
   await tx.$queryRaw`
     select w.id from webhooks w where (w.workspace_id, w.id) in
       (select m.workspace_id, m.webhook_id from webhook_messages m

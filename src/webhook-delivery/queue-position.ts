@@ -17,7 +17,7 @@ export function findPosition(
   return isSlow ? { lane: 'slow', rank: toSlowRank(failureCount) } : { lane: 'fast', rank: toRank(weight) };
 }
 
-/** The weight of the next message of a workspace with so many pending ones. */
+/** The weight of the next message of a workspace that has this many pending messages. */
 export function toWeight(pending: number): number {
   return Math.floor(pending / PENDING_UNIT);
 }

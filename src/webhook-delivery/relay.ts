@@ -4,7 +4,7 @@
  * relays run, and even if one is killed.
  *
  * One relay works at a time. An event therefore gets a higher `sequence` than all events that were committed before it
- * began, and whoever has seen a sequence never sees a lower one appear later.
+ * began, and once a sequence is visible, no lower one appears later.
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../core/time.ts';
@@ -20,9 +20,9 @@ import { countPending, findPosition, toWeight } from './queue-position.ts';
 
 const MAX_EVENTS = 500;
 const MAX_MESSAGES = 1_000;
-/** The advisory lock of the relay that works. */
+/** The advisory lock that the working relay holds. */
 const RELAY_LOCK = 'webhook relay';
-/** PostgreSQL ends the transaction of a relay that is frozen, so that another one can work. */
+/** After this time, PostgreSQL ends the transaction of a frozen relay, so that another one can take over. */
 const MAX_IDLE_MS = 10_000;
 
 type EventRow = {
@@ -103,7 +103,7 @@ async function relayBatch({ db, clock, queue }: RelayServices, max: number): Pro
   return isMore || isCancelling;
 }
 
-/** Resolves with false while another relay works. It then relays what is committed meanwhile: it is woken as well. */
+/** Resolves with false while another relay works. That one is woken as well, and relays what is committed meanwhile. */
 async function lockRelay(tx: Tx): Promise<boolean> {
   const rows = await tx.$queryRaw<{ isLocked: boolean }[]>`
     select pg_try_advisory_xact_lock(hashtext(${RELAY_LOCK})) as "isLocked",
@@ -111,7 +111,7 @@ async function lockRelay(tx: Tx): Promise<boolean> {
   return onlyRow(rows).isLocked;
 }
 
-/** Locks the next events, and numbers them. The numbers of events that are not in the batch are left out. */
+/** Locks the next events, and numbers them. Events that `cutBatch` leaves out get new numbers later. */
 async function takeEvents(tx: Tx, max: number): Promise<EventRow[]> {
   const rows = await tx.$queryRaw<Omit<EventRow, 'subject'>[]>`
     select e.*, nextval('event_sequence') as sequence from (

@@ -130,7 +130,7 @@ describe('a server with DATABASE_URL', () => {
       for (const headers of [{ host }, { host, 'x-forwarded-for': '203.0.113.9' }])
         expect(await callFrom(`${url}/api/dashboard/generate-name`, { headers })).toMatchObject({
           status: 400,
-          body: { message: 'Unknown host name: set PUBLIC_URL to use another one than localhost' },
+          body: { message: 'Unknown host name: set PUBLIC_URL to use a name other than localhost' },
         });
     for (const host of ['localhost', 'LOCALHOST:3000', 'app.localhost', '127.0.0.1:1', '[::1]:3000'])
       expect((await callFrom(`${url}/health`, { headers: { host } })).status).toBe(200);

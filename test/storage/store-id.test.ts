@@ -90,7 +90,7 @@ test('a second server or worker with a data directory of its own exits with one 
   for (const process of refused) {
     expect(await process.ended).toBe(1);
     expect(process.output()).toMatch(
-      /^The files of this database are in another directory than .*: servers must share one, or use S3\. See .*\n$/,
+      /^The files of this database are in a directory other than .*: servers must share one, or use S3\. See .*\n$/,
     );
   }
   const sharing = startWorkerProcess({ ...env, LOG_LEVEL: 'info', DATA_DIR: join(base, 'one') });
