@@ -73,8 +73,11 @@ test.each(Object.keys(rows))('%s reaches no other workspace', async (name) => {
   expect([status, violations]).toEqual([row.status ?? 200, 0]);
 });
 
-/** Names of rooms and pages, and tokens, are unique across workspaces, so the row is read to find the workspace. */
-const GLOBAL = ['name', 'roomName', 'slug', 'token'];
+/**
+ * These are unique across workspaces, and the path of a call names no workspace. The row is read to find its workspace,
+ * or is joined with the memberships of the caller, in the order that the planner chooses.
+ */
+const GLOBAL = ['name', 'roomName', 'slug', 'token', 'recordingId'];
 
 const withChildren = Object.entries(rows).flatMap(([name, { children = {} }]) =>
   Object.keys(children)
