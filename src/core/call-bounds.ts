@@ -3,6 +3,7 @@
  * Statements get them from an AsyncLocalStorage, because Prisma passes no context to the driver.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { BatchBounds } from './batch-bounds.ts';
 
 /** Time that a request has waited for the database. Concurrent waits, as in a batch, count once. */
 export type WaitTime = { totalMs: number; waiting: number; since: number };
@@ -12,6 +13,8 @@ export type RequestBounds = {
   waited: WaitTime;
   /** Aborted when the caller hangs up. The reason is an error of the catalogue. */
   hungUp: AbortSignal;
+  /** The bounds of a batch; null for a request with one call. */
+  batch: BatchBounds | null;
 };
 
 export type CallBounds = RequestBounds & {
@@ -31,8 +34,8 @@ export type CallBounds = RequestBounds & {
 export const currentCall = new AsyncLocalStorage<CallBounds | undefined>();
 
 /** Returns the bounds of a request whose caller hangs up when `hungUp` aborts. */
-export function createRequestBounds(hungUp: AbortSignal): RequestBounds {
-  return { waited: { totalMs: 0, waiting: 0, since: 0 }, hungUp };
+export function createRequestBounds(hungUp: AbortSignal, batch: BatchBounds | null = null): RequestBounds {
+  return { waited: { totalMs: 0, waiting: 0, since: 0 }, hungUp, batch };
 }
 
 /** Runs a call of a request within bounds of its own. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { integerBetween } from './validation.ts';
 
 /** The maximum number of entries that a list returns without `limit`. */
-export const MAX_LISTED = 10_000;
+export const MAX_LISTED = 1_000;
 
 /** Without `limit` and `offset` a list returns all entries, up to `MAX_LISTED`. */
 export const ListPageInput = z.object({

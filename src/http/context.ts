@@ -3,6 +3,7 @@ import '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Identity, identify } from '../auth/identify.ts';
 import { isToken } from '../auth/tokens.ts';
+import type { BatchBounds } from '../core/batch-bounds.ts';
 import { type AppError, forbidden } from '../core/errors.ts';
 import type { Services } from '../services.ts';
 import type { Context } from '../trpc/context.ts';
@@ -29,8 +30,8 @@ const forwardingHeaders = [
   'fastly-client-ip',
 ];
 
-/** Values that the REST transport determines before it calls a procedure. */
-type Known = { identity?: Identity; unreadableBody?: AppError | null };
+/** Values that a transport determines before it calls a procedure. */
+type Known = { identity?: Identity; unreadableBody?: AppError | null; batch?: BatchBounds | null };
 
 export function createContext(
   services: Services,
@@ -41,7 +42,7 @@ export function createContext(
   return {
     services,
     requestId: request.id,
-    bounds: requestBounds(request, reply),
+    bounds: { ...requestBounds(request, reply), batch: known.batch ?? null },
     address: request.ip,
     isDirect: isDirect(request),
     origin: readOrigin(request, services),

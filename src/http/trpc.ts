@@ -2,6 +2,7 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 import { type FastifyTRPCPluginOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
 import type { FastifyInstance } from 'fastify';
+import { createBatchBounds } from '../core/batch-bounds.ts';
 import { AppError, badRequest } from '../core/errors.ts';
 import { headersOf } from '../core/problem.ts';
 import type { Services } from '../services.ts';
@@ -19,7 +20,8 @@ export async function serveTrpc(app: FastifyInstance, services: Services, router
   const trpcOptions: FastifyTRPCPluginOptions<AnyTRPCRouter>['trpcOptions'] = {
     router,
     maxBatchSize: MAX_BATCH,
-    createContext: ({ req, res }) => createContext(services, req, res),
+    createContext: ({ req, res, info }) =>
+      createContext(services, req, res, { batch: info.calls.length > 1 ? createBatchBounds() : null }),
     responseMeta({ errors }) {
       const failures = errors.map(fromTrpcError);
       // A batch has one response. Its Retry-After is the longest of all its calls.

@@ -1,3 +1,4 @@
+import { ListPageInput } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { createApiKey, deleteApiKey, listApiKeys, toggleApiKey } from '../features/api-keys/api-keys.ts';
 import {
@@ -23,8 +24,9 @@ export const apiKeysRouter = router({
         description: 'Owner or admin. All keys of the workspace, oldest first, without `full_key`.',
       },
     })
+    .input(ListPageInput)
     .output(ApiKeysAnswer)
-    .query(async ({ ctx }) => ({ apiKeys: await listApiKeys(ctx.services, ctx.actor) })),
+    .query(async ({ ctx, input }) => ({ apiKeys: await listApiKeys(ctx.services, ctx.actor, input) })),
 
   create: inWorkspaceBySession('admin')
     .meta({

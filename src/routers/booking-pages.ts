@@ -1,3 +1,4 @@
+import { ListPageInput } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import {
   createBookingPage,
@@ -28,8 +29,11 @@ export const bookingPagesRouter = router({
         description: 'All booking pages of the workspace, oldest first.',
       },
     })
+    .input(ListPageInput)
     .output(PagesAnswer)
-    .query(async ({ ctx }) => ({ bookingPages: await listBookingPages(ctx.services, ctx.actor, appUrlOf(ctx)) })),
+    .query(async ({ ctx, input }) => ({
+      bookingPages: await listBookingPages(ctx.services, ctx.actor, input, appUrlOf(ctx)),
+    })),
 
   create: inWorkspace('admin')
     .meta({

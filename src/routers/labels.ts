@@ -1,3 +1,4 @@
+import { ListPageInput } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { createLabel, deleteLabel, listLabels, updateLabel } from '../features/labels/labels.ts';
 import {
@@ -22,8 +23,9 @@ export const labelsRouter = router({
         description: 'All labels of the workspace, oldest first.',
       },
     })
+    .input(ListPageInput)
     .output(LabelsAnswer)
-    .query(async ({ ctx }) => ({ labels: await listLabels(ctx.services, ctx.actor) })),
+    .query(async ({ ctx, input }) => ({ labels: await listLabels(ctx.services, ctx.actor, input) })),
 
   create: inWorkspace('admin', 'Only owners and admins can create labels')
     .meta({

@@ -1,4 +1,5 @@
 import { notFound } from '../core/errors.ts';
+import { ListPageInput } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { GenericEvent } from '../features/meeting-providers/adapters/generic.ts';
 import {
@@ -43,8 +44,11 @@ export const connectionsRouter = router({
         description: 'Owner only. All connections of the workspace, oldest first, without their credentials.',
       },
     })
+    .input(ListPageInput)
     .output(ConnectionsAnswer)
-    .query(async ({ ctx }) => ({ connections: await listConnections(ctx.services, ctx.actor, ctx.origin) })),
+    .query(async ({ ctx, input }) => ({
+      connections: await listConnections(ctx.services, ctx.actor, input, ctx.origin),
+    })),
 
   create: inWorkspaceBySession('owner')
     .meta({

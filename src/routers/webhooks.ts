@@ -1,3 +1,4 @@
+import { ListPageInput } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { describedEvents } from '../events/describe-events.ts';
 import { listDeliveries } from '../features/webhooks/deliveries.ts';
@@ -44,8 +45,9 @@ export const webhooksRouter = router({
         description: 'Owner or admin. Returns all webhooks of the workspace, oldest first, without their secrets.',
       },
     })
+    .input(ListPageInput)
     .output(WebhooksResponse)
-    .query(async ({ ctx }) => ({ webhooks: await listWebhooks(ctx.services, ctx.actor) })),
+    .query(async ({ ctx, input }) => ({ webhooks: await listWebhooks(ctx.services, ctx.actor, input) })),
 
   events: inWorkspace('member')
     .meta({

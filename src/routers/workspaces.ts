@@ -1,3 +1,4 @@
+import { ListPageInput } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { appUrlOf } from '../features/workspaces/app-url.ts';
 import { createWorkspace } from '../features/workspaces/create-workspace.ts';
@@ -29,8 +30,9 @@ export const workspacesRouter = router({
           'All workspaces of which the caller is a member, oldest first. With an API key, only its workspace.',
       },
     })
+    .input(ListPageInput.default({}))
     .output(WorkspacesAnswer)
-    .query(async ({ ctx }) => ({ workspaces: await listWorkspaces(ctx.services, ctx.caller) })),
+    .query(async ({ ctx, input }) => ({ workspaces: await listWorkspaces(ctx.services, ctx.caller, input) })),
 
   create: signedInBySession
     .meta({
@@ -54,11 +56,12 @@ export const workspacesRouter = router({
         path: '/api/workspaces/{id}',
         tags,
         summary: 'Read a workspace with its members',
-        description: 'The members are in the order in which they joined.',
+        description: 'The members are in the order in which they joined; `limit` and `offset` select a page of them.',
       },
     })
+    .input(ListPageInput)
     .output(WorkspaceReadAnswer)
-    .query(async ({ ctx }) => ({ workspace: await readWorkspace(ctx.services, ctx.actor) })),
+    .query(async ({ ctx, input }) => ({ workspace: await readWorkspace(ctx.services, ctx.actor, input) })),
 
   usage: inWorkspace('member')
     .meta({

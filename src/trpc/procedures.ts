@@ -28,7 +28,9 @@ export const { router, createCallerFactory } = t;
 /** Runs a call within bounds of its own. */
 const procedure = t.procedure.use(({ ctx, path, type, next }) => {
   const [feature = ''] = path.split('.');
-  return runCall(ctx.bounds, { feature, isRead: type === 'query' }, () => next());
+  const isRead = type === 'query';
+  const call = () => runCall(ctx.bounds, { feature, isRead }, () => next());
+  return ctx.bounds.batch?.run(isRead, call) ?? call();
 });
 
 /** Anyone may call, signed in or not. */

@@ -4,8 +4,10 @@ import type { Actor } from '../../auth/identify.ts';
 import { hashToken } from '../../auth/tokens.ts';
 import { lockWorkspace, lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { conflict, notFound, unauthorized } from '../../core/errors.ts';
+import type { ListPageInput } from '../../core/list-page.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
+import { takeSkip } from '../../db/take-skip.ts';
 import { requireFreeRow } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import type { ApiKey, ApiKeyInput, CreateApiKeyInput, CreatedApiKey, ToggleApiKeyInput } from './schemas.ts';
@@ -36,12 +38,13 @@ type KeyRow = {
   creator: { name: string };
 };
 
-/** Lists all keys, oldest first, without `full_key`. */
-export async function listApiKeys({ db }: Db, { workspaceId }: Actor): Promise<ApiKey[]> {
+/** Lists keys, oldest first, without `full_key`. */
+export async function listApiKeys({ db }: Db, { workspaceId }: Actor, page: ListPageInput): Promise<ApiKey[]> {
   const rows = await db.apiKey.findMany({
     where: { workspaceId },
     select: keyColumns,
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+    ...takeSkip(page),
   });
   return rows.map(toApiKey);
 }

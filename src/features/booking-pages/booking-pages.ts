@@ -5,9 +5,11 @@
 import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { conflict, notFound } from '../../core/errors.ts';
+import type { ListPageInput } from '../../core/list-page.ts';
 import { isSlug, toSlug } from '../../core/slugs.ts';
 import { isUniqueViolation, type Prisma, type Tx, transact } from '../../db/client.ts';
 import { insertWithFreeSlug } from '../../db/insert-with-free-slug.ts';
+import { takeSkip } from '../../db/take-skip.ts';
 import type { Services } from '../../services.ts';
 import { type BookingPageRow, bookingPageColumns, toBookingPage } from './present.ts';
 import type { BookingPage, CreatePageInput, PageInput, UpdatePageInput } from './schemas.ts';
@@ -19,12 +21,18 @@ const MAX_SLUG_BASE = 50;
 
 type NewPage = Omit<Prisma.BookingPageCreateManyInput, 'slug'>;
 
-/** Lists all pages, oldest first. */
-export async function listBookingPages({ db }: Db, { workspaceId }: Actor, appUrl: string): Promise<BookingPage[]> {
+/** Lists pages, oldest first. */
+export async function listBookingPages(
+  { db }: Db,
+  { workspaceId }: Actor,
+  page: ListPageInput,
+  appUrl: string,
+): Promise<BookingPage[]> {
   const rows = await db.bookingPage.findMany({
     where: { workspaceId },
     select: bookingPageColumns,
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+    ...takeSkip(page),
   });
   return rows.map((row) => toBookingPage(row, appUrl));
 }

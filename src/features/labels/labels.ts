@@ -1,9 +1,11 @@
 /** The labels of a workspace. */
 import type { Actor } from '../../auth/identify.ts';
 import { conflict, notFound } from '../../core/errors.ts';
+import type { ListPageInput } from '../../core/list-page.ts';
 import { creatorName } from '../../core/people.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { isForeignKeyViolation, isUniqueViolation } from '../../db/client.ts';
+import { limitOffset } from '../../db/limit-offset.ts';
 import { onlyRow } from '../../db/only-row.ts';
 import { requireFreeRow } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
@@ -23,14 +25,14 @@ const labelColumns = {
   creator: { select: { name: true } },
 } as const;
 
-/** Lists all labels, oldest first. */
-export async function listLabels({ db }: Db, { workspaceId }: Actor): Promise<Label[]> {
+/** Lists labels, oldest first. */
+export async function listLabels({ db }: Db, { workspaceId }: Actor, page: ListPageInput): Promise<Label[]> {
   const rows = await db.$queryRaw<
     { id: number; name: string; color: string; createdAt: Date; creator: string | null }[]
   >`
     select l.id, l.name, l.color, l.created_at as "createdAt", u.name as creator
     from labels l left join users u on u.id = l.created_by
-    where l.workspace_id = ${workspaceId} order by l.created_at, l.id`;
+    where l.workspace_id = ${workspaceId} order by l.created_at, l.id ${limitOffset(page)}`;
   return rows.map((row) => toLabel({ ...row, creator: row.creator === null ? null : { name: row.creator } }));
 }
 

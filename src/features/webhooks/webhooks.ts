@@ -2,7 +2,9 @@
 import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { badField, notFound } from '../../core/errors.ts';
+import type { ListPageInput } from '../../core/list-page.ts';
 import { transact } from '../../db/client.ts';
+import { takeSkip } from '../../db/take-skip.ts';
 import { requireFreeRow } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import { toHost } from '../../webhook-delivery/host-limits.ts';
@@ -15,15 +17,17 @@ import { createSecret, sealSecret } from './secrets.ts';
 /** Activating a webhook resets its health. */
 const ACTIVATED = { failureCount: 0, disabledReason: null, failingSince: null, isSlow: false } as const;
 
-/** Lists all webhooks, oldest first, without their secrets. */
+/** Lists webhooks, oldest first, without their secrets. */
 export async function listWebhooks(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   { workspaceId }: Actor,
+  page: ListPageInput,
 ): Promise<Webhook[]> {
   const rows = await db.webhook.findMany({
     where: { workspaceId },
     select: webhookColumns,
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+    ...takeSkip(page),
   });
   const now = clock.now();
   return rows.map((row) => toWebhook(row, now));

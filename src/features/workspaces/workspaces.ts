@@ -2,7 +2,9 @@
 import type { Actor, Caller } from '../../auth/identify.ts';
 import { runInBackground } from '../../core/call-bounds.ts';
 import { badRequest, notFound } from '../../core/errors.ts';
+import type { ListPageInput } from '../../core/list-page.ts';
 import { retryDeadlocks, transact } from '../../db/client.ts';
+import { takeSkip } from '../../db/take-skip.ts';
 import { allowLongStatements } from '../../db/time-limits.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObjects } from '../../storage/discarded-objects.ts';
@@ -11,7 +13,11 @@ import { toWorkspace, toWorkspaceSummary, workspaceColumns } from './present.ts'
 import type { Workspace, WorkspaceNameInput, WorkspaceSummary, WorkspaceWithMembers } from './schemas.ts';
 
 /** Lists the workspaces of which the caller is a member, oldest first. For an API key, only its workspace. */
-export async function listWorkspaces({ db }: Pick<Services, 'db'>, caller: Caller): Promise<WorkspaceSummary[]> {
+export async function listWorkspaces(
+  { db }: Pick<Services, 'db'>,
+  caller: Caller,
+  page: ListPageInput,
+): Promise<WorkspaceSummary[]> {
   const { userId, credential } = caller;
   const rows = await db.workspace.findMany({
     where: {
@@ -20,17 +26,22 @@ export async function listWorkspaces({ db }: Pick<Services, 'db'>, caller: Calle
     },
     select: workspaceColumns,
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+    ...takeSkip(page),
   });
   return rows.map(toWorkspaceSummary);
 }
 
-/** Returns a workspace with all its members, in the order in which they joined. Throws 404. */
-export async function readWorkspace({ db }: Pick<Services, 'db'>, actor: Actor): Promise<WorkspaceWithMembers> {
+/** Returns a workspace with a page of its members, in the order in which they joined. Throws 404. */
+export async function readWorkspace(
+  { db }: Pick<Services, 'db'>,
+  actor: Actor,
+  page: ListPageInput,
+): Promise<WorkspaceWithMembers> {
   const row = await db.workspace.findUnique({
     where: { id: actor.workspaceId },
     select: {
       ...workspaceColumns,
-      members: { select: memberColumns, orderBy: [{ joinedAt: 'asc' }, { userId: 'asc' }] },
+      members: { select: memberColumns, orderBy: [{ joinedAt: 'asc' }, { userId: 'asc' }], ...takeSkip(page) },
     },
   });
   if (row === null) throw notFound('Workspace');

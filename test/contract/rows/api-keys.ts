@@ -1,9 +1,9 @@
-import { inWorkspace, type Rows, wrongNames } from '../row.ts';
+import { inWorkspace, type Rows, wrongNames, wrongPages } from '../row.ts';
 import type { Scene } from '../scene.ts';
 import type { Input } from '../transports.ts';
 
 export const apiKeyRows: Rows = {
-  'apiKeys.list': { who: 'admin', keys: true, input: inWorkspace, writes: false },
+  'apiKeys.list': { who: 'admin', keys: true, input: inWorkspace, writes: false, wrong: wrongPages },
   'apiKeys.create': {
     who: 'admin',
     keys: false,

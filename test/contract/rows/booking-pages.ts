@@ -1,4 +1,4 @@
-import { inWorkspace, type Refusal, type Rows } from '../row.ts';
+import { inWorkspace, type Refusal, type Rows, wrongPages } from '../row.ts';
 import type { Scene } from '../scene.ts';
 import type { Input } from '../transports.ts';
 
@@ -43,7 +43,7 @@ const wrongSettings: readonly Refusal[] = [
 ];
 
 export const bookingPageRows: Rows = {
-  'bookingPages.list': { who: 'member', keys: true, input: inWorkspace, writes: false },
+  'bookingPages.list': { who: 'member', keys: true, input: inWorkspace, writes: false, wrong: wrongPages },
   'bookingPages.create': {
     who: 'admin',
     keys: true,

@@ -1,7 +1,7 @@
-import { inWorkspace, type Rows, wrongColors, wrongNames } from '../row.ts';
+import { inWorkspace, type Rows, wrongColors, wrongNames, wrongPages } from '../row.ts';
 
 export const labelRows: Rows = {
-  'labels.list': { who: 'member', keys: true, input: inWorkspace, writes: false },
+  'labels.list': { who: 'member', keys: true, input: inWorkspace, writes: false, wrong: wrongPages },
   'labels.create': {
     who: 'admin',
     keys: true,

@@ -28,7 +28,14 @@ const wrongCredentials: readonly Refusal[] = [
 ];
 
 export const meetingProviderRows: Rows = {
-  'connections.list': { who: 'owner', keys: true, input: inWorkspace, writes: false, random: ['ingest_url'] },
+  'connections.list': {
+    who: 'owner',
+    keys: true,
+    input: inWorkspace,
+    writes: false,
+    wrong: wrongPages,
+    random: ['ingest_url'],
+  },
   'connections.create': {
     who: 'owner',
     keys: false,

@@ -51,7 +51,7 @@ const wrongDeliveryIds: readonly Refusal[] = ['msg_019b76da9400704c93bd2d1f3c2a7
 );
 
 export const webhookRows: Rows = {
-  'webhooks.list': { who: 'admin', keys: true, input: inWorkspace, writes: false },
+  'webhooks.list': { who: 'admin', keys: true, input: inWorkspace, writes: false, wrong: wrongPages },
   'webhooks.events': { who: 'member', keys: true, input: inWorkspace, writes: false },
   'webhooks.catalogue': { who: 'member', keys: true, input: inWorkspace, writes: false },
   'webhooks.create': {

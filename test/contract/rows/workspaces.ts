@@ -1,7 +1,7 @@
-import { inWorkspace, type Rows, wrongNames } from '../row.ts';
+import { inWorkspace, type Rows, wrongNames, wrongPages } from '../row.ts';
 
 export const workspaceRows: Rows = {
-  'workspaces.list': { who: 'user', keys: true, input: () => ({}), writes: false },
+  'workspaces.list': { who: 'user', keys: true, input: () => ({}), writes: false, wrong: wrongPages },
   'workspaces.create': {
     who: 'user',
     keys: false,
@@ -9,7 +9,7 @@ export const workspaceRows: Rows = {
     writes: true,
     wrong: wrongNames,
   },
-  'workspaces.read': { who: 'member', keys: true, input: inWorkspace, writes: false },
+  'workspaces.read': { who: 'member', keys: true, input: inWorkspace, writes: false, wrong: wrongPages },
   'workspaces.usage': { who: 'member', keys: true, input: inWorkspace, writes: false },
   'workspaces.rename': {
     who: 'owner',

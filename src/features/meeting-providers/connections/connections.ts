@@ -3,7 +3,9 @@ import type { Actor } from '../../../auth/identify.ts';
 import { createLinkToken } from '../../../auth/tokens.ts';
 import { lockWorkspaceAs } from '../../../auth/workspace-lock.ts';
 import { notFound } from '../../../core/errors.ts';
+import type { ListPageInput } from '../../../core/list-page.ts';
 import { transact } from '../../../db/client.ts';
+import { takeSkip } from '../../../db/take-skip.ts';
 import { requireFreeRow } from '../../../quotas/quotas.ts';
 import type { Services } from '../../../services.ts';
 import { toProviderKind } from '../adapters/index.ts';
@@ -17,15 +19,17 @@ import type {
   RotateConnectionInput,
 } from './schemas.ts';
 
-/** Lists all connections of the workspace, oldest first. `origin` is the origin of their URLs. */
+/** Lists connections of the workspace, oldest first. `origin` is the origin of their URLs. */
 export async function listConnections(
   { db }: Pick<Services, 'db'>,
   { workspaceId }: Actor,
+  page: ListPageInput,
   origin: string,
 ): Promise<MeetingConnection[]> {
   const rows = await db.meetingConnection.findMany({
     where: { workspaceId },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+    ...takeSkip(page),
     select: connectionColumns,
   });
   return rows.map((row) => toConnection(row, origin));

@@ -1,0 +1,42 @@
+/** Bounds of a batch: how many of its calls run at a time, and how large their results are together. */
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { AppError } from './errors.ts';
+import { createSemaphore } from './semaphore.ts';
+
+const MAX_RUNNING = 4;
+/** All results are serialized at once, which takes about 5 ms for 1 MiB. */
+const MAX_RESULT_BYTES = 8 * 1024 * 1024;
+
+type CallResult = { ok: boolean; data?: unknown };
+
+export type BatchBounds = {
+  /**
+   * Runs a call when it is its turn. Other requests are served between the calls. Once the results are too large, calls
+   * that only read fail with 413. A call that writes never does, because it has taken effect.
+   */
+  run<Result extends CallResult>(isRead: boolean, call: () => Promise<Result>): Promise<Result>;
+};
+
+export function createBatchBounds(maxResultBytes = MAX_RESULT_BYTES): BatchBounds {
+  const turns = createSemaphore(MAX_RUNNING);
+  let bytes = 0;
+  let isFull = false;
+  return {
+    run: (isRead, call) =>
+      turns.run(async () => {
+        if (isRead && isFull) throw tooLarge();
+        const result = await call();
+        if (result.ok) {
+          bytes += Buffer.byteLength(JSON.stringify(result.data) ?? '');
+          isFull = bytes > maxResultBytes;
+          if (isRead && isFull) throw tooLarge();
+        }
+        await yieldToEventLoop();
+        return result;
+      }),
+  };
+}
+
+function tooLarge(): AppError {
+  return new AppError('PAYLOAD_TOO_LARGE', 'The results of this batch are too large: send fewer calls at once');
+}
