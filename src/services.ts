@@ -32,6 +32,9 @@ export type Settings = {
   /** How long webhook messages and their attempts are stored. */
   webhookRetentionDays: number;
   quotas: Quotas;
+  /** How many meetings can be booked from one network, and in total, with one host in 24 hours; 0 for no limit. */
+  maxBookingsPerNetwork: number;
+  maxBookingsPerHost: number;
 };
 
 export type Services = {

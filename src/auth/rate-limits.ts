@@ -29,7 +29,7 @@ type SetHeader = (name: string, value: string) => void;
 export type CallerAddress = { address: string; isDirect: boolean; setHeader: SetHeader };
 
 /**
- * Both functions count one call of `key` against a limit and set the RateLimit headers of
+ * Both `consume` functions count one call of `key` against a limit and set the RateLimit headers of
  * draft-ietf-httpapi-ratelimit-headers-06. They throw TOO_MANY_REQUESTS with Retry-After if the limit is exceeded.
  */
 export type RateLimits = {
@@ -37,6 +37,8 @@ export type RateLimits = {
   consume(name: LimitName, key: string, caller: CallerAddress): void;
   /** Counts with a statement, so that no process admits a call too many. */
   consumeExactly(name: ExactLimitName, key: string, caller: CallerAddress): Promise<void>;
+  /** Whether no limit applies to the caller. */
+  isExempt(caller: CallerAddress): boolean;
 };
 
 /** Creates the rate limits of this process. */
@@ -45,18 +47,20 @@ export function createRateLimits(settings: RateLimitSettings, counts: SharedCoun
     ...settings,
     passwordPerSession: settings.signInPerEmail,
   };
-  const isExempt = (max: number, { address, isDirect }: CallerAddress): boolean =>
-    max === 0 || (settings.exemptLoopback && isDirect && isLoopback(address));
+  const isExempt = ({ address, isDirect }: CallerAddress): boolean =>
+    settings.exemptLoopback && isDirect && isLoopback(address);
 
   return {
     consume(name, key, caller) {
       const max = maximums[name];
-      if (!isExempt(max, caller)) report(counts.count(`${name}:${key}`, max), max, caller.setHeader);
+      if (max > 0 && !isExempt(caller)) report(counts.count(`${name}:${key}`, max), max, caller.setHeader);
     },
     async consumeExactly(name, key, caller) {
       const max = maximums[name];
-      if (!isExempt(max, caller)) report(await counts.countExactly(hashKey(name, key), max), max, caller.setHeader);
+      if (max > 0 && !isExempt(caller))
+        report(await counts.countExactly(hashKey(name, key), max), max, caller.setHeader);
     },
+    isExempt,
   };
 }
 

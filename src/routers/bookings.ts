@@ -14,6 +14,7 @@ import {
   TimesInput,
 } from '../features/bookings/schemas.ts';
 import { appUrlOf } from '../features/workspaces/app-url.ts';
+import { limitedNetworkOf } from '../trpc/access.ts';
 import { anyone, inWorkspace, router } from '../trpc/procedures.ts';
 
 const tags = ['Booking'];
@@ -50,12 +51,15 @@ export const bookingsRouter = router({
           'Books one of the available times of the page. Creates a room for the meeting, with a waiting room, and a ' +
           'contact for the guest. A host has one calendar: a time that is booked on one of their pages is taken on ' +
           'all of them. 409 if the time is taken or not offered, or if the email address already has three upcoming ' +
-          'bookings on the page. Emits `room.created`.',
+          'bookings on the page. 429 also if too many meetings were booked from one network, or with one host, in 24 ' +
+          'hours. Emits `room.created`.',
       },
     })
     .input(BookInput)
     .output(BookingAnswer)
-    .mutation(async ({ ctx, input }) => ({ booking: await bookMeeting(ctx.services, input, appUrlOf(ctx)) })),
+    .mutation(async ({ ctx, input }) => ({
+      booking: await bookMeeting(ctx.services, input, limitedNetworkOf(ctx), appUrlOf(ctx)),
+    })),
 
   cancel: anyone
     .meta({

@@ -111,6 +111,8 @@ const Environment = z
     WEBHOOK_HOST_RATE: wholeNumber(0, 100_000).prefault('100'),
     WEBHOOK_ALLOW_PRIVATE: flag.optional(),
     WEBHOOK_RETENTION_DAYS: wholeNumber(1, 3_650).prefault('30'),
+    BOOKINGS_PER_NETWORK: wholeNumber(0, 1_000_000).prefault('20'),
+    BOOKINGS_PER_HOST: wholeNumber(0, 1_000_000).prefault('100'),
   })
   .refine((env) => (env.S3_ACCESS_KEY_ID === undefined) === (env.S3_SECRET_ACCESS_KEY === undefined), {
     path: ['S3_SECRET_ACCESS_KEY'],

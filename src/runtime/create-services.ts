@@ -147,5 +147,7 @@ function toSettings(config: Config): Services['settings'] {
       webhooks: config.QUOTA_WEBHOOKS,
       connections: config.QUOTA_CONNECTIONS,
     },
+    maxBookingsPerNetwork: config.BOOKINGS_PER_NETWORK,
+    maxBookingsPerHost: config.BOOKINGS_PER_HOST,
   };
 }

@@ -34,6 +34,11 @@ export function limitNetwork(context: Context): void {
   context.services.limits.consume('publicPerAddress', networkOf(context.address), context);
 }
 
+/** The network of a caller for limits of their own on an operation; null if limits do not apply to the caller. */
+export function limitedNetworkOf(context: Context): string | null {
+  return context.services.limits.isExempt(context) ? null : networkOf(context.address);
+}
+
 /** Counts a call against the limit of `key`, which names the caller. Throws 429 for too many. */
 export function limitCaller(context: Context, key: string): void {
   context.services.limits.consume('perUser', key, context);

@@ -220,9 +220,9 @@ describe('a booking', () => {
     const page = await app.services.db.bookingPage.findUniqueOrThrow({ where: { slug } });
     const { status, body } = await changeWhileBlocked(
       app,
-      `insert into bookings (workspace_id, booking_page_id, user_id, name, email, token_hash, starts_at, ends_at,
-         created_at)
-       values (${team.id}, ${page.id}, ${page.userId}, 'Fast', 'fast@example.com', '', to_timestamp(${NINE} + 600),
+      `insert into bookings (workspace_id, booking_page_id, user_id, name, email, mailbox, token_hash, starts_at,
+         ends_at, created_at)
+       values (${team.id}, ${page.id}, ${page.userId}, 'Fast', 'fast@example.com', '', '', to_timestamp(${NINE} + 600),
          to_timestamp(${NINE} + 2400), now())`,
       () => book(app, slug, NINE),
       async () => {},
@@ -269,10 +269,10 @@ describe('a booking', () => {
     const slug = await createTeamWithPage();
     const page = await app.services.db.bookingPage.findUniqueOrThrow({ where: { slug } });
     const inserting = app.services.db.$executeRaw`
-      insert into bookings (workspace_id, booking_page_id, user_id, name, email, token_hash, starts_at, ends_at,
-        created_at)
-      values (${team.id}, ${page.id}, ${page.userId}, 'Far', 'far@example.com', '', '9998-12-31T23:30:00Z',
-        '9999-01-01T00:00:00Z', now())`;
+      insert into bookings (workspace_id, booking_page_id, user_id, name, email, mailbox, token_hash, starts_at,
+        ends_at, created_at)
+      values (${team.id}, ${page.id}, ${page.userId}, 'Far', 'far@example.com', '', '',
+        '9998-12-31T23:30:00Z', '9999-01-01T00:00:00Z', now())`;
     await expect(inserting).rejects.toThrow('bookings_end_check');
   });
 

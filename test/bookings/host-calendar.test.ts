@@ -67,10 +67,10 @@ test('the database refuses an overlap on another page', async () => {
   await book(app, intro, NINE);
   const page = await app.services.db.bookingPage.findUniqueOrThrow({ where: { slug: demo } });
   const inserting = app.services.db.$executeRaw`
-    insert into bookings (workspace_id, booking_page_id, user_id, name, email, token_hash, starts_at, ends_at,
-      created_at)
-    values (${page.workspaceId}, ${page.id}, ${page.userId}, 'Fast', 'fast@example.com', '', to_timestamp(${NINE - 60}),
-      to_timestamp(${NINE + 60}), now())`;
+    insert into bookings (workspace_id, booking_page_id, user_id, name, email, mailbox, token_hash, starts_at,
+      ends_at, created_at)
+    values (${page.workspaceId}, ${page.id}, ${page.userId}, 'Fast', 'fast@example.com', '', '',
+      to_timestamp(${NINE - 60}), to_timestamp(${NINE + 60}), now())`;
   await expect(inserting).rejects.toThrow('bookings_one_calendar');
 });
 
@@ -117,10 +117,10 @@ describe('when a page passes to a host who has a meeting at the same time', () =
     const page = await app.services.db.bookingPage.findUniqueOrThrow({ where: { slug } });
     expect(page.userId).toBe(team.owner.id);
     const inserting = app.services.db.$executeRaw`
-      insert into bookings (workspace_id, booking_page_id, user_id, name, email, token_hash, starts_at, ends_at,
-        created_at)
-      values (${page.workspaceId}, ${page.id}, ${page.userId}, 'Fast', 'fast@example.com', '', to_timestamp(${NINE}),
-        to_timestamp(${NINE + 60}), now())`;
+      insert into bookings (workspace_id, booking_page_id, user_id, name, email, mailbox, token_hash, starts_at,
+        ends_at, created_at)
+      values (${page.workspaceId}, ${page.id}, ${page.userId}, 'Fast', 'fast@example.com', '', '',
+        to_timestamp(${NINE}), to_timestamp(${NINE + 60}), now())`;
     await expect(inserting).rejects.toThrow('bookings_one_calendar');
   });
 

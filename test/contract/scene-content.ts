@@ -193,6 +193,7 @@ async function addVisit(
       contactId,
       roomId,
       ...vera,
+      mailbox: vera.email,
       tokenHash,
       createdAt: at,
     };

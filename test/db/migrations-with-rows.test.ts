@@ -72,17 +72,19 @@ test('bookings of a host that overlap stay and may overlap; new ones may not', a
     values (1, 1, 1, 'A', 'a@example.com', '1', '2026-06-16 10:00Z', '2026-06-16 10:30Z', null, now()),
       (1, 2, 1, 'B', 'b@example.com', '2', '2026-06-16 17:30Z', '2026-06-16 18:00Z', null, now()),
       (1, 3, 1, 'C', 'c@example.com', '3', '2026-06-16 11:00Z', '2026-06-16 11:30Z', now(), now()),
-      (2, 4, 2, 'D', 'd@example.com', '4', '2026-06-16 10:00Z', '2026-06-16 18:00Z', null, now()),
-      (1, 5, 1, 'E', 'e@example.com', '5', '2026-06-16 18:00Z', '2026-06-16 18:30Z', null, now());`);
+      (2, 4, 2, 'D', 'd.d+x@gmail.com', '4', '2026-06-16 10:00Z', '2026-06-16 18:00Z', null, now()),
+      (1, 5, 1, 'E', '+e.e+x@example.com', '5', '2026-06-16 18:00Z', '2026-06-16 18:30Z', null, now());`);
   await migrate();
   const { rows } = await client.query('select id, user_id, may_overlap from bookings order by id');
   expect(rows).toEqual(
     [true, true, false, true, false].map((may_overlap, index) => ({ id: index + 1, user_id: 1, may_overlap })),
   );
+  const mailboxes = await client.query('select mailbox from bookings where id > 3 order by id');
+  expect(mailboxes.rows).toEqual([{ mailbox: 'dd@gmail.com' }, { mailbox: '+e.e@example.com' }]);
   const inserting = client.query(`
-    insert into bookings (workspace_id, id, booking_page_id, user_id, name, email, token_hash, starts_at, ends_at,
-      created_at)
-    values (1, 6, 1, 1, 'F', 'f@example.com', '6', '2026-06-16 12:00Z', '2026-06-16 12:30Z', now())`);
+    insert into bookings (workspace_id, id, booking_page_id, user_id, name, email, mailbox, token_hash, starts_at,
+      ends_at, created_at)
+    values (1, 6, 1, 1, 'F', 'f@example.com', '', '6', '2026-06-16 12:00Z', '2026-06-16 12:30Z', now())`);
   await expect(inserting).rejects.toThrow('bookings_one_calendar');
 });
 

@@ -73,6 +73,8 @@ export type TestAppOptions = {
   wrapDatabase?: (db: Database) => Database;
   /** Replaces the password hashing, which is at most two at a time. */
   passwords?: Passwords;
+  /** The proxies whose forwarding headers are trusted; none by default. */
+  trustProxy?: string[];
   /** Resolves the host names of webhook URLs. */
   resolveHost?: ResolveHost;
 };
@@ -176,10 +178,18 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       recordingTimeoutHours: 24,
       webhookRetentionDays: 30,
       quotas: defaultQuotas,
+      maxBookingsPerNetwork: 0,
+      maxBookingsPerHost: 0,
       ...options.settings,
     },
   };
-  const app = await buildApp({ services, logger, files: disk, trustProxy: false, corsOrigins: '*' });
+  const app = await buildApp({
+    services,
+    logger,
+    files: disk,
+    trustProxy: options.trustProxy ?? false,
+    corsOrigins: '*',
+  });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return {
     url,

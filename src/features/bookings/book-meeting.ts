@@ -4,7 +4,7 @@ import { conflict, notFound } from '../../core/errors.ts';
 import { fromUnixSeconds, MINUTE_MS, toUnixSeconds } from '../../core/time.ts';
 import { isExclusionViolation, type Tx, transact } from '../../db/client.ts';
 import { onlyRow } from '../../db/only-row.ts';
-import { type Quotas, requireWithinQuota } from '../../quotas/quotas.ts';
+import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import { lockCalendar } from '../booking-pages/host-calendar.ts';
 import { toBookingPageUrl, toOpeningHours } from '../booking-pages/present.ts';
@@ -13,14 +13,11 @@ import { recordContactEvent } from '../contacts/record-contact-event.ts';
 import { addRoom } from '../rooms/create-room.ts';
 import { isAvailable, type TakenTime } from './available-times.ts';
 import { type BookablePage, bookingHorizon, findBookablePage, listTakenTimes } from './bookable-page.ts';
+import { hashNetwork, requireWithinBounds } from './booking-bounds.ts';
+import { toMailbox } from './mailbox.ts';
 import type { BookedMeeting, BookInput } from './schemas.ts';
 
 const MAX_DISPLAY_NAME = 100;
-/**
- * The maximum number of upcoming bookings per email address and page: anybody can book, and each booking creates a
- * room.
- */
-const MAX_UPCOMING = 3;
 
 type NewBooking = {
   workspaceId: number;
@@ -31,6 +28,8 @@ type NewBooking = {
   roomId: number;
   name: string;
   email: string;
+  mailbox: string;
+  networkHash: Uint8Array<ArrayBuffer> | null;
   tokenHash: Uint8Array<ArrayBuffer>;
   startsAt: Date;
   endsAt: Date;
@@ -45,15 +44,18 @@ type Meeting = { id: number; page: BookablePage; endsAt: Date; roomName: string;
  * guests want the same time, on any of the host's pages, exactly one of them gets it.
  *
  * Throws 404 "Booking page not found", and 409 if the time is taken, not offered or more than 365 days from now, or if
- * the address has three upcoming bookings on the page. `appUrl` is the base URL of the frontend.
+ * the mailbox has three upcoming bookings on the page. Throws 429 if too much was booked from the network, or with the
+ * host, in 24 hours. `network` is that of the guest, or null if limits do not apply to them. `appUrl` is the base URL
+ * of the frontend.
  */
 export async function bookMeeting(
   services: Pick<Services, 'db' | 'clock' | 'settings'>,
   input: BookInput,
+  network: string | null,
   appUrl: string,
 ): Promise<BookedMeeting> {
   const { id, page, endsAt, roomName, token } = await transact(services.db, (tx) =>
-    addMeeting(tx, services.clock.now(), input, services.settings.quotas),
+    addMeeting(tx, services, input, network),
   ).catch((error: unknown): never => {
     throw isExclusionViolation(error) ? notAvailable() : error;
   });
@@ -72,10 +74,11 @@ export async function bookMeeting(
 /** Adds the booking, its room, its contact and the event that analytics counts. Throws 404 and 409. */
 async function addMeeting(
   tx: Tx,
-  at: Date,
+  { clock, settings }: Pick<Services, 'clock' | 'settings'>,
   { slug, name, email, starts_at }: BookInput,
-  quotas: Quotas,
+  network: string | null,
 ): Promise<Meeting> {
+  const at = clock.now();
   const startsAt = fromUnixSeconds(starts_at);
   const unlockedPage = await findBookablePage(tx, slug);
   // Checked before the lock too, so that a request that would fail anyway does not wait for it.
@@ -90,15 +93,16 @@ async function addMeeting(
   await lockCalendar(tx, userId);
   const endsAt = new Date(startsAt.getTime() + page.duration * MINUTE_MS);
   requireAvailable(page, startsAt, at, await listTakenTimes(tx, page, startsAt, endsAt));
-  await requireFewUpcoming(tx, page, email, at);
+  const counted = { mailbox: toMailbox(email), networkHash: network === null ? null : hashNetwork(network, userId) };
+  await requireWithinBounds(tx, settings, page, counted, at);
   // The room's name is two words that can be guessed, so guests wait until the host admits them.
   const access = { waiting_room_enabled: 1 } as const;
-  const settings = { ...access, scheduled_at: starts_at, display_name: toDisplayName(title, name) };
-  requireWithinQuota(quotas, 'rooms', workspace.room_count + 1);
-  const room = await addRoom(tx, { userId, name: userName }, { workspaceId, createdAt: at, ...settings });
-  const contactId = await findOrCreateContact(tx, quotas, { workspaceId, name, email, at });
+  const roomSettings = { ...access, scheduled_at: starts_at, display_name: toDisplayName(title, name) };
+  requireWithinQuota(settings.quotas, 'rooms', workspace.room_count + 1);
+  const room = await addRoom(tx, { userId, name: userName }, { workspaceId, createdAt: at, ...roomSettings });
+  const contactId = await findOrCreateContact(tx, settings.quotas, { workspaceId, name, email, at });
   const token = createToken('lnb_');
-  const guest = { contactId, name, email, tokenHash: hashToken(token) };
+  const guest = { contactId, name, email, ...counted, tokenHash: hashToken(token) };
   const booking = { workspaceId, bookingPageId, userId, roomId: room.id, ...guest, startsAt, endsAt, at };
   const id = await insertBooking(tx, booking);
   await recordContactEvent(tx, { workspaceId, type: 'booking', contactId, roomId: null, bookingPageId, at });
@@ -115,27 +119,18 @@ function notAvailable() {
   return conflict('This time is not available');
 }
 
-/** Throws 409 if the address already has the maximum number of upcoming bookings on the page. */
-async function requireFewUpcoming(tx: Tx, { workspaceId, id }: BookablePage, email: string, now: Date): Promise<void> {
-  const upcoming = await tx.booking.count({
-    where: { workspaceId, bookingPageId: id, email, cancelledAt: null, startsAt: { gt: now } },
-  });
-  if (upcoming >= MAX_UPCOMING)
-    throw conflict(`This email address already has ${MAX_UPCOMING} upcoming bookings on this page`);
-}
-
 function toDisplayName(title: string, name: string): string {
   return [...`${title}: ${name}`].slice(0, MAX_DISPLAY_NAME).join('').trim();
 }
 
 async function insertBooking(tx: Tx, booking: NewBooking): Promise<number> {
-  const { workspaceId, bookingPageId, userId, contactId, roomId, name, email, tokenHash, startsAt, endsAt, at } =
-    booking;
+  const { workspaceId, bookingPageId, userId, contactId, roomId, startsAt, endsAt, at } = booking;
+  const { name, email, mailbox, networkHash, tokenHash } = booking;
   const rows = await tx.$queryRaw<{ id: number }[]>`
-    insert into bookings (workspace_id, booking_page_id, user_id, contact_id, room_id, name, email, token_hash,
-      starts_at, ends_at, created_at)
-    values (${workspaceId}, ${bookingPageId}, ${userId}, ${contactId}::int, ${roomId}, ${name}, ${email}, ${tokenHash},
-      ${startsAt}, ${endsAt}, ${at})
+    insert into bookings (workspace_id, booking_page_id, user_id, contact_id, room_id, name, email, mailbox,
+      network_hash, token_hash, starts_at, ends_at, created_at)
+    values (${workspaceId}, ${bookingPageId}, ${userId}, ${contactId}::int, ${roomId}, ${name}, ${email}, ${mailbox},
+      ${networkHash}::bytea, ${tokenHash}, ${startsAt}, ${endsAt}, ${at})
     returning id`;
   return onlyRow(rows).id;
 }
