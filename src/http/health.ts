@@ -1,19 +1,23 @@
 import type { FastifyInstance } from 'fastify';
 import { statusOf } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import { findStuckWork } from '../core/work-watch.ts';
 import type { Services } from '../services.ts';
 import { StorageFullError } from '../storage/object-store.ts';
 
 const TIMEOUT_MS = 5_000;
+/** A step of the background work takes seconds. One that takes this long has hung, and only a restart helps. */
+const STUCK_MS = 10 * 60_000;
 /** How long a result is reused. Anyone may call `/ready`, and every check queries the database and the store. */
 const REUSE_MS = 1_000;
 
 type Readiness = { database: boolean; storage: boolean; reason?: string };
 
 /**
- * Serves `/health`, which responds while the process is alive, and `/ready`, which responds with 503 unless the
- * database and the store respond. While the store only refuses uploads, `/ready` says so with status 200: a load
- * balancer should keep sending requests for the other operations. The result of `/ready` is reused for a second.
+ * Serves `/health`, which responds while the process is alive and its background work gets on, and `/ready`, which
+ * responds with 503 unless the database and the store respond. While the store only refuses uploads, `/ready` says so
+ * with status 200: a load balancer should keep sending requests for the other operations. The result of `/ready` is
+ * reused for a second.
  */
 export function serveHealth(app: FastifyInstance, services: Services): void {
   let latest: Promise<Readiness> | null = null;
@@ -24,7 +28,11 @@ export function serveHealth(app: FastifyInstance, services: Services): void {
     return latest;
   };
 
-  app.get('/health', async () => ({ status: 'ok' }));
+  app.get('/health', async (_request, reply) => {
+    const stuck = findStuckWork(STUCK_MS);
+    if (stuck.length === 0) return { status: 'ok' };
+    return reply.status(statusOf.SERVICE_UNAVAILABLE).send({ status: 'stuck', work: stuck });
+  });
 
   app.get('/ready', async (_request, reply) => {
     const { database, storage, reason } = await check();

@@ -1,6 +1,7 @@
 /** Polls for work when woken, and at intervals in case a wake-up is lost. */
 import type { PgBoss } from 'pg-boss';
 import type { Log } from '../core/log.ts';
+import { watchWork } from '../core/work-watch.ts';
 
 export type PollLoop = {
   /** Starts the next poll as soon as the current one, if any, has ended. */
@@ -43,7 +44,7 @@ export function startPollLoop({ name, poll, log }: PollLoopOptions): PollLoop {
     while (!isStopping) {
       isWoken = false;
       try {
-        const waitMs = await poll();
+        const waitMs = await watchWork(name, poll);
         if (waitMs > 0) await wait(waitMs);
       } catch (error) {
         log.error({ err: error, loop: name }, 'A poll failed');

@@ -1,0 +1,20 @@
+/** Watches the background work of this process, so that a liveness probe can see when it no longer gets anywhere. */
+
+const running = new Map<symbol, { name: string; since: number }>();
+
+/** Runs one step of the background work under watch. */
+export async function watchWork<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+  const key = Symbol(name);
+  running.set(key, { name, since: performance.now() });
+  try {
+    return await work();
+  } finally {
+    running.delete(key);
+  }
+}
+
+/** Returns the names of the steps that have been running for longer than `maxMs`. */
+export function findStuckWork(maxMs: number): string[] {
+  const before = performance.now() - maxMs;
+  return [...running.values()].filter(({ since }) => since < before).map(({ name }) => name);
+}
