@@ -11,7 +11,7 @@ export type DatabaseUrl = { setting: string; url: string };
 export type ServerFacts = { versionNumber: number; version: string; encoding: string };
 
 const MIN_VERSION = 16;
-/** A pooler that hands out its sessions in turn shares one only after a few statements. */
+/** A pooler that assigns its sessions in rotation reuses one only after a few statements. */
 const POOLER_PROBES = 4;
 
 /**

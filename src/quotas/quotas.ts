@@ -1,5 +1,5 @@
 /**
- * Quotas: maximums for what one workspace or user stores, so that nobody takes the space or the time of the others.
+ * Quotas: maximums for what one workspace or user stores, so that nobody can exhaust space or time that others need.
  * They are checked where something is added. What exists is never removed, so lowering a quota only refuses additions.
  */
 import { AppError } from '../core/errors.ts';
@@ -9,7 +9,7 @@ import { Prisma, type Tx } from '../db/client.ts';
 export type Quotas = {
   /** Workspaces that a user owns. */
   workspaces: number;
-  // The others are for each workspace.
+  // The others apply per workspace.
   members: number;
   rooms: number;
   labels: number;
@@ -24,7 +24,7 @@ export type Quotas = {
 
 export type QuotaName = keyof Quotas;
 
-/** Far above what the use of one team needs. */
+/** Far above what one team needs. */
 export const defaultQuotas: Quotas = {
   workspaces: 100,
   members: 1_000,
@@ -55,7 +55,7 @@ export const quotaSettings: Record<QuotaName, string> = {
 /** The names of the quotas in error messages, if they differ. */
 const labels: Partial<Record<QuotaName, string>> = { items: 'library items', apiKeys: 'API keys' };
 
-/** A 409 that more space would resolve. */
+/** 409 because a quota is reached. The call can succeed after something is deleted. */
 export class QuotaReached extends AppError {}
 
 /** Throws 409 if `used`, which includes what is being added, is above the quota. */
@@ -69,7 +69,7 @@ export function requireWithinQuota(quotas: Quotas, name: QuotaName, used: number
   );
 }
 
-/** The tables whose rows are counted, because they are few. */
+/** The tables whose rows are counted for each check, because they have few. */
 const tables = {
   members: Prisma.sql`members`,
   labels: Prisma.sql`labels`,
@@ -79,9 +79,8 @@ const tables = {
 };
 
 /**
- * Throws 409 if the workspace cannot have one more row, or with `added` 0 if the row that was just added is too much.
- * Counts no further than the quota, in the primary key. Concurrent calls may exceed the quota by a few, unless the
- * workspace is locked.
+ * Throws 409 if the workspace cannot have `added` more rows. Call it with 0 after adding a row. Counts no further than
+ * the quota, in the primary key. Concurrent calls may exceed the quota by a few, unless the workspace is locked.
  */
 export async function requireFreeRow(
   tx: Tx,

@@ -42,9 +42,12 @@ export type S3StoreOptions = {
 };
 
 const MAX_ATTEMPTS = 3;
-/** A server that does not answer fails an upload within 15 s: 3 attempts, their pauses and the cleanup. */
+/**
+ * With this timeout, an upload to a server that does not answer fails within 15 s: 3 attempts, the pauses between them
+ * and the cleanup.
+ */
 const IDLE_TIMEOUT_MS = 4_000;
-/** The server needs time to copy, so a copy has one attempt instead. The SDK adds 3 s to a timeout from 6 s on. */
+/** The server needs time to copy, so a copy has one long attempt. The SDK adds 3 s to a timeout of 6 s or more. */
 const COPY_IDLE_TIMEOUT_MS = 9_000;
 const READY_TIMEOUT_MS = 5000;
 

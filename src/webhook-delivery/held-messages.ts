@@ -14,7 +14,7 @@ export type MessageRef = { workspaceId: number; id: string };
 
 type ReleasedMessage = MessageRef & { webhookId: number; jobId: string; isSlow: boolean; failureCount: number };
 
-/** Only the next message waits for a message; a few more can do so after resends. */
+/** Usually only one message is held behind another. After messages are resent, it can be a few. */
 const MAX_HELD_BEHIND_ONE = 10;
 
 /**

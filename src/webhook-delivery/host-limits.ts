@@ -23,14 +23,20 @@ export type HostLimits = {
 
 type HostState = {
   inFlight: number;
-  /** How many requests may start now: at most `perSecond`, and as many more each second. */
+  /**
+   * How many requests may start now, by the rate limit. It grows by `perSecond` each second, and is at most
+   * `perSecond`.
+   */
   allowance: number;
   updatedAt: number;
   /** By webhook key. Not empty while the host is full. */
   refused: Map<string, WebhookRef>;
 };
 
-/** A full host is used again once so much of a limit is free. Smaller portions would cost more than they send. */
+/**
+ * A full host is used again once this many requests may start. Searching the queue for fewer would cost more than it
+ * gains.
+ */
 const MIN_FREE = 20;
 
 /** Returns the host name of a URL, in one spelling for each host. An invalid URL is a host of its own. */

@@ -39,7 +39,7 @@ export function recordAttempts(
       if (webhook.disabledReason !== null) await cancelUnwanted(tx, now, webhook);
     }
     const retries = planned.flatMap(({ retry, message }) => {
-      // A message that was sent again or cancelled meanwhile has another job, or none.
+      // A message that was resent or cancelled meanwhile has another job, or none.
       if (retry === null || nextJobIds.get(message.id) !== retry.jobId) return [];
       return toRetryJob(message, retry, updates.get(toWebhookKey(message))?.failureCount ?? 0);
     });
@@ -73,8 +73,8 @@ function planRetry({ message, outcome }: Attempt, isActive: boolean, now: Date):
 }
 
 /**
- * Adds the rows of the attempts, and updates the messages that were still waiting for them. A message that was sent
- * again or cancelled meanwhile only gets a new attempt count. Resolves with the job that each message has now.
+ * Adds the rows of the attempts, and updates the messages that were still waiting for them. A message that was resent
+ * or cancelled meanwhile only gets a new attempt count. Resolves with the job that each message has now.
  */
 function writeAttempts(tx: Tx, now: Date, attempts: readonly PlannedAttempt[]) {
   const rows = attempts.map((attempt) => ({
