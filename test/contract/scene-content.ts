@@ -197,8 +197,6 @@ async function addVisit(
       tokenHash,
       createdAt: at,
     };
-    // The host of an earlier scene is the same, and has one calendar.
-    await tx.booking.updateMany({ where: { userId, cancelledAt: null }, data: { cancelledAt: at } });
     const { id: bookingId } = await tx.booking.create({ data: { ...meeting, startsAt, endsAt } });
     await recordContactEvent(tx, { ...event, type: 'booking', bookingPageId: pageId });
     return { contactId, pageId, quietPageId: quiet.id, bookingId, cancelToken };

@@ -55,6 +55,19 @@ describe('a signed-in user who joins while present', () => {
     expect((await presence(app, room.name, first.token)).body.participant.status).toBe('joined');
   });
 
+  test('gets another token, which works, if the encryption key has changed', async () => {
+    const first = await rejoin({}, user.token);
+    const { sealer, db } = app.services;
+    const sealedToken = sealer.seal(first.token, { workspaceId: team.id, purpose: 'webhook secret' });
+    await db.participant.updateMany({ where: { id: first.id }, data: { sealedToken } });
+    const second = await rejoin({}, user.token);
+    expect(second).toEqual({ ...first, token: expect.stringMatching(/^lnp_/) });
+    expect(second.token).not.toBe(first.token);
+    expect((await presence(app, room.name, second.token)).body.participant.status).toBe('joined');
+    expect(await rejoin({}, user.token)).toEqual(second);
+    await expectJoins(1);
+  });
+
   test('is counted once in 10 joins at once, also by a second session', async () => {
     const { body } = await app.http.post('/api/auth/login', undefined, {
       email: user.email,

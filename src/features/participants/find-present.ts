@@ -1,6 +1,6 @@
 /** Finds the participant whom a join belongs to, because they are still present: they have reloaded the page. */
 import type { Caller } from '../../auth/identify.ts';
-import { hashToken, isToken } from '../../auth/tokens.ts';
+import { createToken, hashToken, isToken } from '../../auth/tokens.ts';
 import type { Sealer } from '../../core/sealing.ts';
 import { Prisma, type Tx } from '../../db/client.ts';
 
@@ -29,7 +29,24 @@ export async function findPresent(
   if (caller === null) return null;
   const user = await find(Prisma.sql`p.user_id = ${caller.userId} and p.sealed_token is not null`);
   if (user === null || user.sealedToken === null) return null;
-  return { id: user.id, token: sealer.open(user.sealedToken, { workspaceId, purpose: 'participant token' }) };
+  const own = openToken(sealer, user.sealedToken, workspaceId) ?? (await replaceToken(tx, sealer, room, user.id));
+  return { id: user.id, token: own };
+}
+
+/** Null if the encryption key has changed since the participant joined. */
+function openToken(sealer: Sealer, sealedToken: Uint8Array, workspaceId: number): string | null {
+  try {
+    return sealer.open(sealedToken, { workspaceId, purpose: 'participant token' });
+  } catch {
+    return null;
+  }
+}
+
+async function replaceToken(tx: Tx, sealer: Sealer, { workspaceId }: Room, id: number): Promise<string> {
+  const token = createToken('lnp_');
+  const sealedToken = sealer.seal(token, { workspaceId, purpose: 'participant token' });
+  await tx.participant.updateMany({ where: { workspaceId, id }, data: { tokenHash: hashToken(token), sealedToken } });
+  return token;
 }
 
 async function touch(tx: Tx, now: Date, { workspaceId, roomId }: Room, condition: Prisma.Sql) {
