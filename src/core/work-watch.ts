@@ -1,4 +1,4 @@
-/** Watches the background work of this process, so that a liveness probe can see when it no longer gets anywhere. */
+/** Watches the background work of this process, so that a liveness probe can detect that it has hung. */
 
 const running = new Map<symbol, { name: string; since: number }>();
 

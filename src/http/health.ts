@@ -14,10 +14,10 @@ const REUSE_MS = 1_000;
 type Readiness = { database: boolean; storage: boolean; reason?: string };
 
 /**
- * Serves `/health`, which responds while the process is alive and its background work gets on, and `/ready`, which
- * responds with 503 unless the database and the store respond. While the store only refuses uploads, `/ready` says so
- * with status 200: a load balancer should keep sending requests for the other operations. The result of `/ready` is
- * reused for a second.
+ * Serves `/health`, which responds while the process is alive, with 503 if its background work has hung, and `/ready`,
+ * which responds with 503 unless the database and the store respond. While the store only refuses uploads, `/ready`
+ * says so with status 200: a load balancer should keep sending requests for the other operations. The result of
+ * `/ready` is reused for a second.
  */
 export function serveHealth(app: FastifyInstance, services: Services): void {
   let latest: Promise<Readiness> | null = null;

@@ -34,7 +34,10 @@ export function limitNetwork(context: Context): void {
   context.services.limits.consume('publicPerAddress', networkOf(context.address), context);
 }
 
-/** The network of a caller for limits of their own on an operation; null if limits do not apply to the caller. */
+/**
+ * Returns the network by which an operation applies its own limits to a caller; null if the caller is exempt from
+ * limits.
+ */
 export function limitedNetworkOf(context: Context): string | null {
   return context.services.limits.isExempt(context) ? null : networkOf(context.address);
 }
