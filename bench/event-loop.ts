@@ -114,7 +114,8 @@ async function fill(id: number, userId: number): Promise<void> {
   await db.$executeRaw`
     insert into library_items (workspace_id, uploaded_by, name, description, file_key, mime_type, size, sha256,
       created_at, updated_at)
-    select ${id}, ${userId}, 'Item ' || n, repeat('d', 5000), 'bench/' || n, 'application/pdf', 1, sha256('x'), now(), now()
+    select ${id}, ${userId}, 'Item ' || n, repeat('d', 5000), 'bench/' || n, 'application/pdf', 1, sha256('x'),
+      now(), now()
     from generate_series(1, 1000) n`;
   for (let part = 0; part < 20; part += 1)
     await db.$executeRaw`
