@@ -2,14 +2,14 @@
 export type Ticker = {
   /** Milliseconds on a clock that only moves forward. */
   now(): number;
-  /** Calls `tick` every `ms` milliseconds. Returns a function that stops it. */
+  /** Calls `tick` every `ms` milliseconds. Does not keep the process running. Returns a function that stops it. */
   every(ms: number, tick: () => void): () => void;
 };
 
 export const systemTicker: Ticker = {
   now: () => performance.now(),
   every(ms, tick) {
-    const timer = setInterval(tick, ms);
+    const timer = setInterval(tick, ms).unref();
     return () => clearInterval(timer);
   },
 };

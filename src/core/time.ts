@@ -1,6 +1,7 @@
 /** The only source of the current time, so that tests can control it. */
 export type Clock = { now(): Date };
 
+/** The clock of this machine. The service uses `DatabaseClock`, so that servers agree on the time. */
 export const systemClock: Clock = { now: () => new Date() };
 
 export const SECOND_MS = 1000;

@@ -7,7 +7,8 @@ import { createRateLimits } from '../auth/rate-limits.ts';
 import { createSharedCounts } from '../auth/shared-counts.ts';
 import type { Log } from '../core/log.ts';
 import { createEncryptionKey, createSealer, readEncryptionKey } from '../core/sealing.ts';
-import { systemClock } from '../core/time.ts';
+import type { Clock } from '../core/time.ts';
+import { readDatabaseTime, startDatabaseClock } from '../db/database-clock.ts';
 import { createAddressGuard, resolveHostFor } from '../egress/address-guard.ts';
 import { createImportLimiter } from '../features/contacts/import-limiter.ts';
 import { createUploadLock } from '../features/recordings/upload-lock.ts';
@@ -33,17 +34,20 @@ export type CreatedServices = {
 
 /**
  * Creates all services and migrates the database. Without DATABASE_URL it starts the embedded PostgreSQL. `cleanup`
- * closes them.
+ * closes them. `machineClock` is the clock of this machine, which does not affect the time of the service.
  */
 export async function createServices(
   config: Config,
   log: Log,
   cleanup: AsyncDisposableStack,
   stopInTime: StopInTime,
+  machineClock?: Clock,
 ): Promise<CreatedServices> {
   const { db, directUrl } = await openMigratedDatabase(config, log, cleanup, stopInTime);
+  const clock = await startDatabaseClock({ readTime: () => readDatabaseTime(db), log, machineClock });
+  cleanup.defer(stopInTime('clock', clock.stop));
   const storage = await readStorageSettings(config);
-  const { store, files } = await createObjectStore(storage, systemClock);
+  const { store, files } = await createObjectStore(storage, clock);
   await bindStore(db, storage);
   const { exemptLoopback, addressPolicy } = localAccessOf(config);
   const counts = createSharedCounts({ db, log });
@@ -64,7 +68,7 @@ export async function createServices(
   const services: Services = {
     db,
     store,
-    clock: systemClock,
+    clock,
     log,
     limits,
     passwords: createPasswords(countPasswordSlots(availableParallelism(), config.UV_THREADPOOL_SIZE)),

@@ -1,6 +1,6 @@
 /** Starts the server, or the background work alone, from a configuration. */
 import type { FastifyBaseLogger } from 'fastify';
-import { SECOND_MS } from '../core/time.ts';
+import { type Clock, SECOND_MS } from '../core/time.ts';
 import { startCopier } from '../features/meeting-providers/recording-copies/copier.ts';
 import { startJobs } from '../jobs/jobs.ts';
 import type { Services } from '../services.ts';
@@ -19,10 +19,10 @@ export type RunningServer = Stoppable & { url: string; services: Services };
 const STOP_SECONDS = 40;
 
 /** Starts the server, and the background work unless RUN_WORKER is 0. */
-export function startServer(config: Config, logger: FastifyBaseLogger): Promise<RunningServer> {
+export function startServer(config: Config, logger: FastifyBaseLogger, machineClock?: Clock): Promise<RunningServer> {
   return startWithCleanup(logger, async (cleanup) => {
     const stopInTime = createStopDeadline(logger, maxStopMs(config));
-    const created = await createServices(config, logger, cleanup, stopInTime);
+    const created = await createServices(config, logger, cleanup, stopInTime, machineClock);
     const { services, files } = created;
     if (config.RUN_WORKER) await startBackgroundWork(config, created, cleanup, stopInTime);
     const { corsOrigins, refuseForeignHosts } = localAccessOf(config);

@@ -6,14 +6,16 @@ import type { S3StoreOptions } from './s3-store.ts';
 import { createS3Store } from './s3-store.ts';
 
 /** Where files are stored: in an S3 bucket or in a local directory. */
-export type StorageSettings = ({ kind: 's3' } & S3StoreOptions) | ({ kind: 'disk' } & Omit<DiskStoreOptions, 'clock'>);
+export type StorageSettings =
+  | ({ kind: 's3' } & Omit<S3StoreOptions, 'clock'>)
+  | ({ kind: 'disk' } & Omit<DiskStoreOptions, 'clock'>);
 
 /** `files` serves the downloads under `/files`; undefined if S3 serves them. */
 export type Storage = { store: ObjectStore; files: DiskFiles | undefined };
 
 /** Rejects with StorageUnavailableError if the directory of a disk store cannot be created. Does not contact S3. */
 export async function createObjectStore(settings: StorageSettings, clock: Clock): Promise<Storage> {
-  if (settings.kind === 's3') return { store: createS3Store(settings), files: undefined };
+  if (settings.kind === 's3') return { store: createS3Store({ ...settings, clock }), files: undefined };
   const store = await createDiskStore({ ...settings, clock });
   return { store, files: store };
 }

@@ -10,6 +10,7 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import type { Clock } from '../core/time.ts';
 import { attachmentDisposition } from './content-disposition.ts';
 import { assertObjectKey, isObjectKey } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
@@ -19,6 +20,8 @@ import { copyObject, toUnavailable, uploadStream } from './s3-upload.ts';
 export type S3StoreOptions = {
   bucket: string;
   region: string;
+  /** The time at which URLs are signed, and from which their lifetime counts. */
+  clock: Clock;
   /** The URL of a server other than AWS, as this process reaches it. */
   endpoint?: string | undefined;
   /** The URL of the same server as browsers reach it, for download URLs. The default is `endpoint`. */
@@ -98,7 +101,10 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
         ResponseCacheControl: 'private, no-store',
       });
       return withStoreErrors('sign a URL', () =>
-        getSignedUrl(publicClient, command, { expiresIn: Math.floor(expiresInSeconds) }),
+        getSignedUrl(publicClient, command, {
+          expiresIn: Math.floor(expiresInSeconds),
+          signingDate: options.clock.now(),
+        }),
       );
     },
 

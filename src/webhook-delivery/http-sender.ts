@@ -1,6 +1,6 @@
 /** Sends HTTP requests to untrusted receivers, with limits on time and memory, and only to allowed addresses. */
 import { Agent, type Dispatcher } from 'undici';
-import { type Clock, SECOND_MS, systemClock } from '../core/time.ts';
+import { type Clock, SECOND_MS } from '../core/time.ts';
 import { type AddressGuard, refusalOfUrl } from '../egress/address-guard.ts';
 import { failureReason } from '../egress/failure-reason.ts';
 import { createGuardedConnector } from '../egress/guarded-connector.ts';
@@ -48,7 +48,7 @@ export type SenderOptions = {
   /** The time limit for one request, from the DNS lookup to the end of the response, in milliseconds. */
   timeoutMs?: number;
   /** Converts a date in Retry-After to seconds from now. */
-  clock?: Clock;
+  clock: Clock;
 };
 
 export const TIMEOUT_MS = 10_000;
@@ -70,7 +70,7 @@ const FIXED_HEADERS: readonly string[] = ['user-agent', 'Lynxroom-Webhooks/1.0',
 /**
  * Creates a sender. The caller must limit the number of requests in flight, because each takes a connection of its own.
  */
-export function createSender({ guard, timeoutMs = TIMEOUT_MS, clock = systemClock }: SenderOptions): Sender {
+export function createSender({ guard, timeoutMs = TIMEOUT_MS, clock }: SenderOptions): Sender {
   const agent = new Agent({
     connect: createGuardedConnector(guard, timeoutMs),
     allowH2: false,

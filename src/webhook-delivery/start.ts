@@ -43,7 +43,7 @@ export async function startDelivery({
   const { db, clock, log, sealer, addressGuard } = services;
   await createDeliveryQueue(boss);
   const queue = openDeliveryQueue(boss);
-  const sender = createSender({ guard: addressGuard, ...(timeoutMs !== undefined && { timeoutMs }) });
+  const sender = createSender({ guard: addressGuard, clock, ...(timeoutMs !== undefined && { timeoutMs }) });
   const worker = startDeliveryWorker({
     db,
     clock,

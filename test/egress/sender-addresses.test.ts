@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/core/time.ts';
 import { createAddressGuard, type ResolveHost } from '../../src/egress/address-guard.ts';
 import { createSender } from '../../src/webhook-delivery/http-sender.ts';
 import { startRawReceiver, startReceiver } from '../support/receiver.ts';
@@ -69,6 +70,7 @@ describe('the sender', () => {
     // A faulty guard: it allows the name, and lets the sender connect to another address.
     const guard = createAddressGuard({ policy: 'public', resolveHost: async () => [publicAddress] });
     const sender = createSender({
+      clock: systemClock,
       guard: {
         ...guard,
         resolve: async (hostname) => (hostname === 'faulty.example' ? [ownAddress] : guard.resolve(hostname)),

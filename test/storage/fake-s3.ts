@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { systemClock } from '../../src/core/time.ts';
 import type { ObjectStore } from '../../src/storage/object-store.ts';
 import { createS3Store } from '../../src/storage/s3-store.ts';
 
@@ -47,6 +48,7 @@ export async function openFakeS3({ answer, bytesPerSecond, idleTimeoutMs = 500 }
     store: createS3Store({
       bucket: 'bucket',
       region: 'us-east-1',
+      clock: systemClock,
       endpoint: `http://127.0.0.1:${port}`,
       accessKeyId: 'key',
       secretAccessKey: 'secret',

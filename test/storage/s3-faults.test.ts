@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/core/time.ts';
 import { StorageUnavailableError } from '../../src/storage/object-store.ts';
 import { createS3Store } from '../../src/storage/s3-store.ts';
 import type { Call, FakeS3, Faults } from './fake-s3.ts';
@@ -118,6 +119,7 @@ describe('S3 store on a server with faults', () => {
     const options = {
       bucket: 'b',
       region: 'us-east-1',
+      clock: systemClock,
       accessKeyId: 'k',
       secretAccessKey: 's',
       endpoint: DEAD_ENDPOINT,
@@ -196,6 +198,7 @@ describe('S3 store on a server with faults', () => {
     const store = createS3Store({
       bucket: 'bucket',
       region: 'eu-central-1',
+      clock: { now: () => new Date('2026-03-04T05:06:07Z') },
       endpoint: DEAD_ENDPOINT,
       publicEndpoint: 'https://files.example.com',
       accessKeyId: 'key',
@@ -208,12 +211,15 @@ describe('S3 store on a server with faults', () => {
     );
     expect(`${url.origin}${url.pathname}`).toBe('https://files.example.com/bucket/one/two/a/b');
     expect(url.searchParams.get('X-Amz-Expires')).toBe('900');
+    expect(url.searchParams.get('X-Amz-Date')).toBe('20260304T050607Z');
     expect(url.searchParams.get('response-content-disposition')).toBe('attachment; filename="x.pdf"');
     expect(url.href).not.toContain('secret');
   });
 
   test('an access key without its secret is rejected', () => {
-    expect(() => createS3Store({ bucket: 'b', region: 'r', accessKeyId: 'key' })).toThrow(TypeError);
+    expect(() => createS3Store({ bucket: 'b', region: 'r', clock: systemClock, accessKeyId: 'key' })).toThrow(
+      TypeError,
+    );
   });
 
   test('a listing that is out of order is an error', async () => {

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
 import S3rver from 's3rver';
 
+import { systemClock } from '../../src/core/time.ts';
 import type { S3StoreOptions } from '../../src/storage/s3-store.ts';
 import { createS3Store } from '../../src/storage/s3-store.ts';
 import type { StoreUnderTest } from './object-store.suite.ts';
@@ -53,6 +54,7 @@ describeObjectStore('S3 store on s3rver', S3RVER, async () => {
   const options = {
     bucket: 'test-bucket',
     region: 'us-east-1',
+    clock: systemClock,
     endpoint: `http://127.0.0.1:${port}`,
     accessKeyId: 'S3RVER',
     secretAccessKey: 'S3RVER',
@@ -81,6 +83,7 @@ if (S3_TEST_ENDPOINT !== undefined) {
       {
         bucket: S3_TEST_BUCKET ?? 'test-bucket',
         region: 'us-east-1',
+        clock: systemClock,
         endpoint: S3_TEST_ENDPOINT,
         accessKeyId: S3_TEST_ACCESS_KEY_ID,
         secretAccessKey: S3_TEST_SECRET_ACCESS_KEY,

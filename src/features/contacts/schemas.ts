@@ -5,7 +5,6 @@ import {
   id,
   integerBetween,
   MAX_NAME_LENGTH,
-  optional,
   requiredText,
   searchText,
   unixSeconds,
@@ -66,7 +65,7 @@ export type CreateContactInput = z.infer<typeof CreateContactInput>;
 export const ContactInput = z.object({ contactId: id.describe('Contact ID') });
 export type ContactInput = z.infer<typeof ContactInput>;
 
-export const UpdateContactInput = ContactInput.extend({ name: optional(contactName), email: optional(email) });
+export const UpdateContactInput = ContactInput.extend({ name: contactName.optional(), email: email.optional() });
 export type UpdateContactInput = z.infer<typeof UpdateContactInput>;
 
 export const ContactsAnswer = z.object({
