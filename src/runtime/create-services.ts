@@ -48,6 +48,7 @@ export async function createServices(
   cleanup.defer(stopInTime('clock', clock.stop));
   const storage = await readStorageSettings(config);
   const { store, files } = await createObjectStore(storage, clock);
+  const sealer = createSealer(await readOrCreateEncryptionKey(config, log));
   await bindStore(db, storage);
   const { exemptLoopback, addressPolicy } = localAccessOf(config);
   const counts = createSharedCounts({ db, log });
@@ -62,7 +63,6 @@ export async function createServices(
     },
     counts,
   );
-  const sealer = createSealer(await readOrCreateEncryptionKey(config, log));
   const addressGuard = createAddressGuard({ policy: addressPolicy, resolveHost: resolveHostFor(addressPolicy) });
   const settings = toSettings(config);
   const services: Services = {
