@@ -2,10 +2,10 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { freePort } from './free-port.ts';
 import { makeTempDir } from './temp-dir.ts';
 
 /** Debian installs it where only root's PATH leads. */
@@ -29,7 +29,7 @@ export async function startPgbouncer(databaseUrl: string, settings: Record<strin
   if (pgbouncerPath === undefined) throw new Error('pgbouncer is not installed');
   const { hostname, port: serverPort, username, password } = new URL(databaseUrl);
   const dir = await makeTempDir();
-  const port = await findFreePort();
+  const port = await freePort();
   const all = {
     listen_addr: '127.0.0.1',
     listen_port: String(port),
@@ -56,15 +56,6 @@ export async function startPgbouncer(databaseUrl: string, settings: Record<strin
       await rm(dir, { recursive: true, force: true });
     },
   };
-}
-
-/** Another program can take the port before pgbouncer does; then the test fails. */
-async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number }; // It listens on TCP.
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 async function waitUntilItAccepts(url: string): Promise<void> {
