@@ -10,6 +10,8 @@ export type StatementLimits = {
   statementMs: number | (() => number);
   /** How long all waits of a request take in total, in milliseconds. */
   requestMs: number;
+  /** How statements are cancelled. `request`, the default, keeps the connection until PostgreSQL has confirmed. */
+  cancelBy?: 'request' | 'disconnect';
 };
 
 export type BoundedClientConfig = pg.ClientConfig & Partial<StatementLimits>;
@@ -36,8 +38,11 @@ const MIN_STATEMENT_MS = 1_000;
 
 /**
  * Cancels a statement that takes too long, or whose caller has hung up, by a CancelRequest (section 54.2.8 of
- * PostgreSQL's documentation), which works through connection poolers too. If no answer follows, it destroys the
- * connection. Neither needs a setting of the session.
+ * PostgreSQL's documentation). If no answer follows, it destroys the connection.
+ *
+ * Through a pooler in transaction mode it destroys the connection at once: a CancelRequest may hit the statement of
+ * another client, and ends some versions of PgBouncer. The pooler then closes its connection to PostgreSQL, which
+ * cancels the statement within `client_connection_check_interval`.
  */
 export class BoundedClient extends pg.Client {
   /** When the server last answered, on the clock of `performance.now()`. */
@@ -51,7 +56,7 @@ export class BoundedClient extends pg.Client {
   constructor(config: BoundedClientConfig) {
     super(config);
     const { statementMs = Number.POSITIVE_INFINITY, requestMs = Number.POSITIVE_INFINITY } = config;
-    this.#limits = { statementMs, requestMs };
+    this.#limits = { statementMs, requestMs, cancelBy: config.cancelBy ?? 'request' };
   }
 
   // The overloads of `pg` have no common type. The arguments are passed on as they are.
@@ -93,8 +98,9 @@ export class BoundedClient extends pg.Client {
       reason = error;
       clearTimeout(timer);
       // COMMIT is not cancelled: whether it took effect would depend on a race.
-      if (!isEnd) this.#requestCancel();
-      timer = setTimeout(() => this.#destroy(sentAt, error), CANCEL_GRACE_MS);
+      const disconnects = !isEnd && this.#limits.cancelBy === 'disconnect';
+      if (!isEnd && !disconnects) this.#requestCancel();
+      timer = setTimeout(() => this.#destroy(sentAt, error), disconnects ? 0 : CANCEL_GRACE_MS);
     };
     const onTimeout = (): void => cancel(new Error(`Statement timeout: no result within ${Math.round(ms)} ms`));
     const onHangUp = (): void => {

@@ -41,6 +41,8 @@ export const requestSettings: SessionSettings = {
   lock_timeout: String(STATEMENT_TIMEOUT_MS * LOCK_PART),
   idle_in_transaction_session_timeout: '15000',
   statement_timeout: String(LONG_STATEMENT_MS),
+  // Ends the statements of clients that have disconnected. PostgreSQL does not look for it otherwise.
+  client_connection_check_interval: '1000',
 };
 
 const MAX_ATTEMPTS = 5;
@@ -80,7 +82,12 @@ export function openDatabase(options: {
       max: options.poolSize,
       ...(ownsSession && { onConnect: setOnConnect(settings) }),
     },
-    { queueMs: poolTimeoutMs, statementMs: statementTimeoutMs, requestMs: requestTimeoutMs },
+    {
+      queueMs: poolTimeoutMs,
+      statementMs: statementTimeoutMs,
+      requestMs: requestTimeoutMs,
+      cancelBy: ownsSession ? 'request' : 'disconnect',
+    },
   );
   // Without a listener, an idle connection that the server closes would end the process.
   pool.on('error', options.onError);
