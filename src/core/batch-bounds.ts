@@ -4,8 +4,8 @@ import { AppError } from './errors.ts';
 import { createSemaphore } from './semaphore.ts';
 
 const MAX_RUNNING = 4;
-/** All results are serialized at once, which takes about 5 ms for 1 MiB. */
-const MAX_RESULT_BYTES = 8 * 1024 * 1024;
+/** All results are serialized at once, which takes 5 to 10 ms for 1 MiB (bench/event-loop.ts). */
+const MAX_RESULT_BYTES = 4 * 1024 * 1024;
 
 type CallResult = { ok: boolean; data?: unknown };
 

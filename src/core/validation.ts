@@ -114,6 +114,25 @@ function presentString(message: string) {
   return z.string({ error: (issue) => (isMissing(issue) ? message : undefined) });
 }
 
+/**
+ * An optional field of a body. Null is the same as not sent. A field whose null has a meaning of its own, such as
+ * clearing it, is `nullable` instead.
+ */
+export function optional<Schema extends z.ZodType>(schema: Schema) {
+  return schema
+    .nullable()
+    .transform((value) => value ?? undefined)
+    .optional();
+}
+
+/** Like `optional`, with a default. */
+export function withDefault<Schema extends z.ZodType>(schema: Schema, value: NonNullable<z.output<Schema>>) {
+  return schema
+    .nullish()
+    .transform((sent) => sent ?? value)
+    .meta({ default: value });
+}
+
 function boundedText(schema: z.ZodString, forbidden: RegExp, maxLength: number) {
   return schema
     .refine((value) => value.isWellFormed() && !forbidden.test(value), {

@@ -15,16 +15,25 @@ export function isLocalHost(host = ''): boolean {
 }
 
 /**
- * Answers 400 to a malformed Host header (RFC 9112 section 3.2), since download URLs are built from it, and to one that
- * is not a name of this machine if `refuseForeign` is set.
+ * Answers 400 to a malformed or second Host header (RFC 9112 section 3.2), since download URLs are built from it, and
+ * to a foreign one if `refuseForeign` is set. Also refuses transfer encodings but `chunked`.
  */
 export function refuseWrongHosts(app: FastifyInstance, refuseForeign: boolean): void {
   app.addHook('onRequest', (request, _reply, done) => {
     // `request.host` is the forwarded host if a trusted proxy sends one.
     const isHost = HOST.test(request.headers.host ?? '') && HOST.test(request.host);
-    if (!isHost) done(new AppError('BAD_REQUEST', 'Malformed Host header'));
+    // Node would pass on the bytes of other codings as they are (RFC 9112 section 6.1).
+    if (!/^chunked$/i.test(request.headers['transfer-encoding'] ?? 'chunked'))
+      done(new AppError('BAD_REQUEST', 'The transfer encoding is not supported'));
+    else if (!isHost || countHosts(request.raw.rawHeaders) > 1)
+      done(new AppError('BAD_REQUEST', 'Malformed Host header'));
     else if (refuseForeign && !isLocalHost(request.headers.host))
       done(new AppError('BAD_REQUEST', 'Unknown host name: set PUBLIC_URL to use a name other than localhost'));
     else done();
   });
+}
+
+/** Node keeps only the first Host header, and a proxy may use another. */
+function countHosts(rawHeaders: readonly string[]): number {
+  return rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host').length;
 }

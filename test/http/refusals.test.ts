@@ -27,7 +27,7 @@ async function sendRaw(bytes: string): Promise<{ status: number; body: Record<st
   return { status: Number(head.split(' ')[1]), body: JSON.parse(body), head };
 }
 
-describe("a request that Node's parser rejects gets the usual error body", () => {
+describe('a malformed request gets the usual error body', () => {
   test.each([
     [
       'headers over the limit',
@@ -37,6 +37,14 @@ describe("a request that Node's parser rejects gets the usual error body", () =>
     ],
     ['a request that is not HTTP', 'HELLO\r\n\r\n', 400, 'BAD_REQUEST'],
     ['a header with a control character', 'GET / HTTP/1.1\r\nhost: x\r\na\u0001b: c\r\n\r\n', 400, 'BAD_REQUEST'],
+    ['two hosts', 'GET /health HTTP/1.1\r\nhost: x\r\nhost: y\r\nconnection: close\r\n\r\n', 400, 'BAD_REQUEST'],
+    [
+      'a transfer encoding that is not supported',
+      'POST /api/auth/login HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\n' +
+        'transfer-encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
+      400,
+      'BAD_REQUEST',
+    ],
     [
       'two content lengths',
       'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nx',

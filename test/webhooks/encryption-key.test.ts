@@ -81,13 +81,18 @@ test('without ENCRYPTION_KEY a key is created for the owner only, with a warning
   });
 });
 
-test('the start fails with an instruction if the file has no valid key, or cannot be written', async () => {
+test('the start fails with an instruction if the file has no valid key', async () => {
   await writeFile(join(dataDir, 'encryption-key'), 'half a k');
   await expect(withService({}, () => {})).rejects.toThrow(
     /encryption-key is not an encryption key: restore it, or set ENCRYPTION_KEY$/,
   );
   expect(await readFile(join(dataDir, 'encryption-key'), 'utf8')).toBe('half a k');
-  const belowFile = join(dataDir, 'encryption-key', 'below');
+});
+
+test('the start fails with an instruction if the key cannot be stored', async () => {
+  const file = join(dataDir, 'file');
+  await writeFile(file, '');
+  const belowFile = join(file, 'below');
   const env = { DATA_DIR: belowFile, SIGNING_SECRET: 'a secret for tests only', S3_BUCKET: 'bucket' };
   await expect(withService(env, () => {})).rejects.toThrow(/cannot be read or stored: set ENCRYPTION_KEY$/);
 });

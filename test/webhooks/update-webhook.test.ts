@@ -127,12 +127,10 @@ describe('updating a webhook', () => {
   });
 
   test.each([
-    ...invalidInputs.filter(([, part]) => !Object.values(part).includes(undefined)),
+    ...invalidInputs.filter(([, part]) => Object.values(part).every((value) => value !== undefined && value !== null)),
     ['toggle 1', { toggle: 1 }, 'toggle', 'toggle must be a boolean'],
     ['toggle "true"', { toggle: 'true' }, 'toggle', 'toggle must be a boolean'],
-    ['toggle null', { toggle: null }, 'toggle', 'toggle must be a boolean'],
     ['is_active 2', { is_active: 2 }, 'is_active', 'is_active must be one of 0, 1, false, true'],
-    ['is_active null', { is_active: null }, 'is_active', 'is_active must be one of 0, 1, false, true'],
   ] as typeof invalidInputs)('with %s is refused, and changes nothing', async (_, part, path, message) => {
     const { id } = await world.addWebhook();
     const before = await world.findRow(id);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, MAX_NAME_LENGTH, requiredText, unixSeconds } from '../../core/validation.ts';
+import { id, MAX_NAME_LENGTH, optional, requiredText, unixSeconds } from '../../core/validation.ts';
 
 export const ApiKey = z
   .object({
@@ -39,8 +39,8 @@ export type ApiKeyInput = z.infer<typeof ApiKeyInput>;
  * Unknown fields are kept, so that a body with only unknown fields can be rejected instead of inverting the state.
  */
 export const ToggleApiKeyInput = ApiKeyInput.extend({
-  toggle: z.boolean().describe('true: inverts `is_active`; false: no effect').optional(),
-  is_active: z.literal([0, 1, false, true]).describe('The new state. Cannot be combined with `toggle`').optional(),
+  toggle: optional(z.boolean().describe('true: inverts `is_active`; false: no effect')),
+  is_active: optional(z.literal([0, 1, false, true]).describe('The new state. Cannot be combined with `toggle`')),
 })
   .loose()
   .refine(({ toggle, is_active }) => toggle === undefined || is_active === undefined, {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { email, id, MAX_NAME_LENGTH, requiredText, unixSeconds } from '../../core/validation.ts';
+import { email, id, MAX_NAME_LENGTH, optional, requiredText, unixSeconds } from '../../core/validation.ts';
 
 const MIN_PASSWORD_LENGTH = 8;
 const MAX_PASSWORD_LENGTH = 200;
@@ -37,15 +37,16 @@ export type LoginInput = z.infer<typeof LoginInput>;
 
 export const UpdateMeInput = z
   .object({
-    name: userName.optional(),
-    password: newPassword
-      .describe('The new password, 8 to 200 characters; setting it ends all other sessions')
-      .optional(),
-    current_password: givenPassword.describe('Required to set a new password').optional(),
-    end_api_keys: z
-      .boolean()
-      .describe('true: setting the new password also revokes all API keys that the user created, in every workspace')
-      .optional(),
+    name: optional(userName),
+    password: optional(
+      newPassword.describe('The new password, 8 to 200 characters; setting it ends all other sessions'),
+    ),
+    current_password: optional(givenPassword.describe('Required to set a new password')),
+    end_api_keys: optional(
+      z
+        .boolean()
+        .describe('true: setting the new password also revokes all API keys that the user created, in every workspace'),
+    ),
   })
   .refine(({ password, end_api_keys }) => password !== undefined || end_api_keys !== true, {
     path: ['end_api_keys'],

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isSlug, slugFormat } from '../../core/slugs.ts';
-import { id, integerBetween, requiredText, unixSeconds } from '../../core/validation.ts';
+import { id, integerBetween, optional, requiredText, unixSeconds, withDefault } from '../../core/validation.ts';
 import { OpeningHours } from './opening-hours.ts';
 
 const MAX_TITLE_LENGTH = 100;
@@ -50,8 +50,8 @@ export type BookingPage = z.infer<typeof BookingPage>;
 
 export const CreatePageInput = z.object({
   title,
-  slug: slug.describe('Part of the link; unique in the whole service; default: derived from the title').optional(),
-  duration_minutes: durationMinutes.default(30),
+  slug: optional(slug.describe('Part of the link; unique in the whole service; default: derived from the title')),
+  duration_minutes: withDefault(durationMinutes, 30),
   time_zone: timeZone,
   hours,
 });
@@ -61,11 +61,11 @@ export const PageInput = z.object({ pageId: id.describe('Booking page ID') });
 export type PageInput = z.infer<typeof PageInput>;
 
 export const UpdatePageInput = PageInput.extend({
-  title: title.optional(),
-  slug: slug.describe('Links with the old slug stop working, except links for cancelling').optional(),
-  duration_minutes: durationMinutes.optional(),
-  time_zone: timeZone.optional(),
-  hours: hours.optional(),
+  title: optional(title),
+  slug: optional(slug.describe('Links with the old slug stop working, except links for cancelling')),
+  duration_minutes: optional(durationMinutes),
+  time_zone: optional(timeZone),
+  hours: optional(hours),
 });
 export type UpdatePageInput = z.infer<typeof UpdatePageInput>;
 

@@ -5,6 +5,7 @@ import {
   id,
   integerBetween,
   MAX_NAME_LENGTH,
+  optional,
   requiredText,
   searchText,
   unixSeconds,
@@ -65,7 +66,7 @@ export type CreateContactInput = z.infer<typeof CreateContactInput>;
 export const ContactInput = z.object({ contactId: id.describe('Contact ID') });
 export type ContactInput = z.infer<typeof ContactInput>;
 
-export const UpdateContactInput = ContactInput.extend({ name: contactName.optional(), email: email.optional() });
+export const UpdateContactInput = ContactInput.extend({ name: optional(contactName), email: optional(email) });
 export type UpdateContactInput = z.infer<typeof UpdateContactInput>;
 
 export const ContactsAnswer = z.object({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { hexColor, id, requiredText, unixSeconds } from '../../core/validation.ts';
+import { hexColor, id, optional, requiredText, unixSeconds, withDefault } from '../../core/validation.ts';
 
 const MAX_LABEL_NAME_LENGTH = 64;
 export const DEFAULT_COLOR = '#6366f1';
@@ -30,14 +30,14 @@ export type LabelRecord = z.infer<typeof LabelRecord>;
 
 export const CreateLabelInput = z.object({
   name: labelName,
-  color: color.default(DEFAULT_COLOR),
+  color: withDefault(color, DEFAULT_COLOR),
 });
 export type CreateLabelInput = z.infer<typeof CreateLabelInput>;
 
 export const LabelInput = z.object({ labelId: id.describe('Label ID') });
 export type LabelInput = z.infer<typeof LabelInput>;
 
-export const UpdateLabelInput = LabelInput.extend({ name: labelName.optional(), color: color.optional() });
+export const UpdateLabelInput = LabelInput.extend({ name: optional(labelName), color: optional(color) });
 export type UpdateLabelInput = z.infer<typeof UpdateLabelInput>;
 
 export const LabelsAnswer = z.object({ labels: z.array(Label) });

@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { id, integerBetween, multilineText, searchText, singleLineText, unixSeconds } from '../../core/validation.ts';
+import {
+  id,
+  integerBetween,
+  multilineText,
+  optional,
+  searchText,
+  singleLineText,
+  unixSeconds,
+  withDefault,
+} from '../../core/validation.ts';
 import { mediaTypes } from '../../media/file-type.ts';
 
 export const MAX_ITEM_NAME_LENGTH = 255;
@@ -45,18 +54,20 @@ export type ItemInput = z.infer<typeof ItemInput>;
 const NAME_EMPTY = 'Name cannot be empty';
 
 export const UpdateItemInput = ItemInput.extend({
-  name: singleLineText(MAX_ITEM_NAME_LENGTH)
-    .min(1, { error: NAME_EMPTY })
-    .describe('Display name; cannot be empty')
+  name: optional(
+    singleLineText(MAX_ITEM_NAME_LENGTH).min(1, { error: NAME_EMPTY }).describe('Display name; cannot be empty'),
+  ),
+  description: multilineText(MAX_DESCRIPTION_LENGTH)
+    .nullable()
+    .transform((text) => text ?? '')
     .optional(),
-  description: multilineText(MAX_DESCRIPTION_LENGTH).optional(),
 });
 export type UpdateItemInput = z.infer<typeof UpdateItemInput>;
 
 /** The text fields of an upload. A blank name is replaced by the original filename. */
 export const UploadFields = z.object({
-  name: singleLineText(MAX_ITEM_NAME_LENGTH).default(''),
-  description: multilineText(MAX_DESCRIPTION_LENGTH).default(''),
+  name: withDefault(singleLineText(MAX_ITEM_NAME_LENGTH), ''),
+  description: withDefault(multilineText(MAX_DESCRIPTION_LENGTH), ''),
 });
 export type UploadFields = z.infer<typeof UploadFields>;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { recordingStatuses } from '../../core/recording-status.ts';
-import { exactText, id, singleLineText, unixSeconds } from '../../core/validation.ts';
+import { exactText, id, optional, singleLineText, unixSeconds } from '../../core/validation.ts';
 import { UploadFields } from '../library/schemas.ts';
 import { RoomInput } from '../rooms/schemas.ts';
 
@@ -50,10 +50,11 @@ export type NewRecordingInput = z.infer<typeof NewRecordingInput>;
 
 export const StartRecordingInput = RoomInput.extend({
   title: title.optional(),
-  archive_id: exactText(MAX_ARCHIVE_ID_LENGTH)
-    .min(1, { error: 'archive_id cannot be empty' })
-    .describe('ID of the recording at its meeting provider; generated if omitted')
-    .optional(),
+  archive_id: optional(
+    exactText(MAX_ARCHIVE_ID_LENGTH)
+      .min(1, { error: 'archive_id cannot be empty' })
+      .describe('ID of the recording at its meeting provider; generated if omitted'),
+  ),
 });
 export type StartRecordingInput = z.infer<typeof StartRecordingInput>;
 

@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { isSlug, slugFormat } from '../../core/slugs.ts';
-import { exactText, hexColor, id, multilineText, singleLineText, unixSeconds } from '../../core/validation.ts';
+import {
+  exactText,
+  hexColor,
+  id,
+  multilineText,
+  optional,
+  singleLineText,
+  unixSeconds,
+} from '../../core/validation.ts';
 
 const MAX_DISPLAY_NAME_LENGTH = 100;
 const MAX_MESSAGE_LENGTH = 1000;
@@ -51,11 +59,12 @@ const settings = {
     .nullable()
     .describe('Unix timestamp in seconds of a scheduled meeting; null clears it')
     .optional(),
-  accent_color: hexColor.describe('Hex color for branding').meta({ example: DEFAULT_COLOR }).optional(),
-  waiting_room_enabled: z
-    .union([z.literal([0, 1]), z.boolean()], { error: 'waiting_room_enabled must be 1 or 0' })
-    .describe('1 or true: participants wait until they are admitted')
-    .optional(),
+  accent_color: optional(hexColor.describe('Hex color for branding').meta({ example: DEFAULT_COLOR })),
+  waiting_room_enabled: optional(
+    z
+      .union([z.literal([0, 1]), z.boolean()], { error: 'waiting_room_enabled must be 1 or 0' })
+      .describe('1 or true: participants wait until they are admitted'),
+  ),
   waiting_room_message: multilineText(MAX_MESSAGE_LENGTH)
     .nullable()
     .describe(`Shown to waiting participants; at most ${MAX_MESSAGE_LENGTH} characters; null clears it`)
@@ -75,16 +84,19 @@ const settings = {
 export type RoomSettings = z.infer<z.ZodObject<typeof settings>>;
 
 export const CreateRoomInput = z.object({
-  name: z
-    .string({ error: INVALID_NAME })
-    .refine(isSlug, { error: INVALID_NAME })
-    .describe('2 to 64 characters of a-z, 0-9 and single inner hyphens; generated when omitted')
-    .meta({ ...slugFormat, example: 'amber-falcon' })
-    .optional(),
+  name: optional(
+    z
+      .string({ error: INVALID_NAME })
+      .refine(isSlug, { error: INVALID_NAME })
+      .describe('2 to 64 characters of a-z, 0-9 and single inner hyphens; generated when omitted')
+      .meta({ ...slugFormat, example: 'amber-falcon' }),
+  ),
   ...settings,
-  workspace_id: id
-    .describe('Workspace ID. Default: with an API key, its workspace; otherwise the Personal workspace of the caller')
-    .optional(),
+  workspace_id: optional(
+    id.describe(
+      'Workspace ID. Default: with an API key, its workspace; otherwise the Personal workspace of the caller',
+    ),
+  ),
 });
 export type CreateRoomInput = z.infer<typeof CreateRoomInput>;
 

@@ -3,6 +3,7 @@ import {
   id,
   integerBetween,
   MAX_NAME_LENGTH,
+  optional,
   requiredExactText,
   requiredText,
   unixSeconds,
@@ -162,11 +163,11 @@ export const WebhookInput = z.object({ webhookId: id.describe('Webhook ID') });
 export type WebhookInput = z.infer<typeof WebhookInput>;
 
 export const UpdateWebhookInput = WebhookInput.extend({
-  toggle: z.boolean().describe('true: inverts `is_active`; false: no effect').optional(),
-  is_active: z.literal([0, 1, false, true]).describe('The new state. Cannot be combined with `toggle`').optional(),
-  name: webhookName.optional(),
-  url: webhookUrl.optional(),
-  events: subscribedEvents.optional(),
+  toggle: optional(z.boolean().describe('true: inverts `is_active`; false: no effect')),
+  is_active: optional(z.literal([0, 1, false, true]).describe('The new state. Cannot be combined with `toggle`')),
+  name: optional(webhookName),
+  url: optional(webhookUrl),
+  events: optional(subscribedEvents),
 }).refine(({ toggle, is_active }) => toggle === undefined || is_active === undefined, {
   path: ['is_active'],
   error: 'Send either toggle or is_active',

@@ -21,7 +21,7 @@ export const labelRows: Rows = {
     input: (scene) => ({ ...inWorkspace(scene), labelId: scene.redId, name: 'Crimson', color: '#DC143C' }),
     writes: true,
     children: { labelId: 'Label not found' },
-    wrong: [...wrongNames.slice(1), ...wrongColors],
+    wrong: [...wrongNames.filter(({ input }) => Object.values(input)[0] != null), ...wrongColors],
     conflict: {
       input: (scene) => ({ ...inWorkspace(scene), labelId: scene.redId, name: 'Blue' }),
       message: 'A label with this name already exists',

@@ -34,7 +34,7 @@ export const libraryRows: Rows = {
     wrong: [
       { input: { name: '' }, message: 'Name cannot be empty', path: 'name' },
       { input: { name: '  ' }, message: 'Name cannot be empty', path: 'name' },
-      { input: { name: null }, message: 'name must be a string', path: 'name' },
+      { input: { name: 5 }, message: 'name must be a string', path: 'name' },
       { input: { description: 7 }, message: 'description must be a string', path: 'description' },
     ],
   },

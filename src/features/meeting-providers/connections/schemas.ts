@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, integerBetween, MAX_NAME_LENGTH, requiredText, unixSeconds } from '../../../core/validation.ts';
+import { id, integerBetween, MAX_NAME_LENGTH, optional, requiredText, unixSeconds } from '../../../core/validation.ts';
 import { credentialsSchemas, providerKinds } from '../adapters/index.ts';
 import { eventKinds } from '../adapters/provider-event.ts';
 
@@ -51,14 +51,14 @@ export const CreateConnectionInput = z.object({
   provider: z
     .enum(providerKinds)
     .describe('The provider that posts the callbacks; generic stands for any other provider that signs as documented'),
-  credentials: credentials.optional(),
+  credentials: optional(credentials),
 });
 export type CreateConnectionInput = z.infer<typeof CreateConnectionInput>;
 
 export const ConnectionInput = z.object({ connectionId: id.describe('Connection ID') });
 export type ConnectionInput = z.infer<typeof ConnectionInput>;
 
-export const RotateConnectionInput = ConnectionInput.extend({ credentials: credentials.optional() });
+export const RotateConnectionInput = ConnectionInput.extend({ credentials: optional(credentials) });
 export type RotateConnectionInput = z.infer<typeof RotateConnectionInput>;
 
 export const ConnectionsAnswer = z.object({ connections: z.array(MeetingConnection) });
