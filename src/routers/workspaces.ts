@@ -70,7 +70,8 @@ export const workspacesRouter = router({
         path: '/api/workspaces/{id}/usage',
         tags,
         summary: 'Read the usage of the quotas',
-        description: 'Any member. Where a quota is reached, adding more is a 409 that names the quota.',
+        description:
+          'Any member. `workspaces` counts those of the caller. Once a quota is reached, adding more returns 409.',
       },
     })
     .output(UsageAnswer)

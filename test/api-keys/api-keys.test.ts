@@ -1,6 +1,7 @@
 /** API keys of a workspace: who may manage them, what answers contain, and that the key itself is returned once. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { defaultQuotas } from '../../src/quotas/quotas.ts';
 import { transports } from '../contract/transports.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { dumpTables } from '../support/dump.ts';
@@ -12,7 +13,8 @@ let team: Team;
 let other: Team;
 let keys: string;
 beforeAll(async () => {
-  app = await startTestApp();
+  // The tests create more keys than a workspace may have by default.
+  app = await startTestApp({ settings: { quotas: { ...defaultQuotas, apiKeys: 0 } } });
   [team, other] = await Promise.all([addTeam(app), addTeam(app, 'Other')]);
   keys = `${team.path}/api-keys`;
 });
@@ -161,7 +163,7 @@ describe('toggling a key', () => {
 
   test('with fields that it does not know, and no other, is rejected and changes nothing', async () => {
     const { id } = await newKey();
-    for (const json of [{ name: 'Renamed' }, { active: false }, { name: 'Renamed', isActive: 0 }])
+    for (const json of [{ name: 'Renamed' }, { active: false }, { name: 'Renamed', isActive: 0 }, { is_active: null }])
       expect(await patch(id, json)).toMatchObject({
         status: 400,
         body: { message: 'Send is_active or toggle, or an empty body', issues: [{ path: 'is_active' }] },
@@ -169,7 +171,7 @@ describe('toggling a key', () => {
     expect((await app.services.db.apiKey.findFirstOrThrow({ where: { id } })).isActive).toBe(true);
   });
 
-  test.each(['0', 'false', 2, -1, 0.5, null, [1], {}])('rejects is_active %j', async (sent) => {
+  test.each(['0', 'false', 2, -1, 0.5, [1], {}])('rejects is_active %j', async (sent) => {
     const { id } = await newKey();
     const { status, body } = await patch(id, { is_active: sent });
     expect(status).toBe(400);

@@ -48,8 +48,9 @@ function forgetWorkspaces(db: Database): Database {
 }
 
 /** The workspaces that a call may reach: that of the scene, and all of the caller if the operation is about them. */
-async function reachable(row: Row, by: User): Promise<number[]> {
-  if (!['user', 'room owner', 'room host'].includes(row.who)) return [scene.workspaceId];
+async function reachable(name: string, row: Row, by: User): Promise<number[]> {
+  const isAboutCaller = ['user', 'room owner', 'room host'].includes(row.who) || name === 'workspaces.usage';
+  if (!isAboutCaller) return [scene.workspaceId];
   const memberships = await world.app.services.db.member.findMany({ where: { userId: by.id } });
   return [scene.workspaceId, ...memberships.map(({ workspaceId }) => workspaceId)];
 }
@@ -59,7 +60,7 @@ async function callGuarded(name: string, input: (scene: Scene, by: User) => Reco
   if (!row) throw new Error(`No operation ${name}`);
   const by = (await row.caller?.(world)) ?? scene[allowedRoles(row).at(-1) ?? 'owner'];
   const call = validCall(name, row, scene, by);
-  await guard.allowOnly(await reachable(row, by), by.id);
+  await guard.allowOnly(await reachable(name, row, by), by.id);
   const [before, logged] = [await guard.countViolations(), world.app.logLines.length];
   const { status } = await viaRest(world.app, { ...call, input: { ...call.input, ...input(scene, by) } });
   const lines = world.app.logLines.slice(logged).map((line) => JSON.stringify(line));

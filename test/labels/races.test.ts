@@ -89,11 +89,12 @@ test('deleting an item while its labels change leaves no assignment, and no call
 
 test('an assignment that PostgreSQL cancels because of a deadlock is retried', async () => {
   const labelId = await newLabel('Deadlocked');
-  const deleter = new pg.Client({ connectionString: app.databaseUrl });
+  const deleter = new pg.Client({ connectionString: app.superuserUrl });
   await deleter.connect();
   try {
     // PostgreSQL cancels whichever side looks for a deadlock while there is one, and each looks once per wait. The
-    // assignment looks after a second. Here the deleter never does, and gives up if the assignment looked too early.
+    // assignment looks after a second. Here the deleter never does, which only a superuser may set, and gives up if
+    // the assignment looked too early.
     await deleter.query(`set deadlock_timeout = '1min'; set lock_timeout = '4s'`);
     let answer: Answer | null = null;
     while (answer === null) answer = await assignInDeadlock(deleter, labelId);

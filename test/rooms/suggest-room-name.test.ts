@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRoom } from '../../src/features/rooms/create-room.ts';
 import { adjectives, nouns } from '../../src/features/rooms/name-words.ts';
+import { defaultQuotas } from '../../src/quotas/quotas.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addPerson, type Person } from '../support/world.ts';
 
@@ -20,7 +21,7 @@ describe('suggestions', () => {
   let app: TestApp;
   let ada: Person;
   beforeAll(async () => {
-    app = await startTestApp();
+    app = await startTestApp({ settings: { quotas: { ...defaultQuotas, rooms: 0 } } });
     ada = await addPerson(app);
   });
   afterAll(() => app.close());
@@ -66,6 +67,6 @@ describe('suggestions', () => {
 
   test('a list without a limit has a maximum', async () => {
     const { body } = await app.http.get('/api/dashboard/rooms', ada.token);
-    expect(body.rooms).toHaveLength(10_000);
+    expect(body.rooms).toHaveLength(1_000);
   });
 });

@@ -50,7 +50,7 @@ const UsageOfQuota = z
 
 export const Usage = z
   .object({
-    workspaces: UsageOfQuota.describe('Workspaces that the owner of this workspace owns'),
+    workspaces: UsageOfQuota.describe('Workspaces that the caller owns'),
     members: UsageOfQuota,
     rooms: UsageOfQuota,
     labels: UsageOfQuota,

@@ -5,14 +5,14 @@ import type { QuotaName } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import type { Usage } from './schemas.ts';
 
-/** Returns how much of each quota is used. `workspaces` counts those that the owner of this workspace owns. */
+/** Returns how much of each quota is used. `workspaces` counts those that the actor owns. */
 export async function readUsage(
   { db, settings }: Pick<Services, 'db' | 'settings'>,
-  { workspaceId }: Actor,
+  { workspaceId, userId }: Actor,
 ): Promise<Usage> {
   const rows = await db.$queryRaw<Record<QuotaName, bigint | number>[]>`
     select w.room_count as rooms, w.library_item_count as items, w.stored_bytes as bytes,
-      (select count(*) from workspaces o where o.owner_id = w.owner_id) as workspaces,
+      (select count(*) from workspaces where owner_id = ${userId}) as workspaces,
       (select count(*) from members where workspace_id = w.id) as members,
       (select count(*) from labels where workspace_id = w.id) as labels,
       (select coalesce(sum(count), 0) from contact_days where workspace_id = w.id)::bigint as contacts,
