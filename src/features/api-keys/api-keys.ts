@@ -106,8 +106,8 @@ async function lockSession(tx: Tx, sessionId: number): Promise<void> {
 
 /**
  * Activates or deactivates a key: `is_active` sets the state, `toggle: true` or no field inverts it. Concurrent calls
- * each invert it once. The next call with an inactive key is rejected. Throws 403 if the actor is no longer owner or
- * admin, 404 if the key does not exist, and 409 if a revoked key would become active.
+ * each invert it once. Calls with an inactive key are rejected. Throws 403 if the actor is no longer owner or admin,
+ * 404 if the key does not exist, and 409 if a revoked key would become active.
  */
 export async function toggleApiKey(
   { db }: Db,

@@ -6,7 +6,7 @@ import type { Tx } from '../../db/client.ts';
 import { MAX_DURATION } from './schemas.ts';
 
 /**
- * Locks the calendar until the transaction ends. Lock the workspace first. Without this lock, two bookings of the same
+ * Locks the calendar until the transaction ends. Lock the workspace first. Without this lock, two bookings for the same
  * time could deadlock in the index of the constraint.
  */
 export async function lockCalendar(tx: Tx, userId: number): Promise<void> {

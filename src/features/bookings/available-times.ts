@@ -87,7 +87,10 @@ function* availableSlots(
   }
 }
 
-/** Returns the openings in the UTC days from that of `start` to that of `end`, clipped to them, in ascending order. */
+/**
+ * Returns the openings in ascending order, clipped to the range from the beginning of the UTC day of `start` to the end
+ * of the UTC day of `end`.
+ */
 function findOpenings({ time_zone, hours }: OpeningHours, start: number, end: number): Opening[] {
   const week = weekdays.map((weekday) =>
     hours

@@ -43,10 +43,10 @@ type Meeting = { id: number; page: BookablePage; endsAt: Date; roomName: string;
  * for the guest if the workspace has none with this address. Emits `room.created`. A host has one calendar: if several
  * guests want the same time, on any of the host's pages, exactly one of them gets it.
  *
- * Throws 404 "Booking page not found", and 409 if the time is taken, not offered or more than 365 days from now, or if
- * the mailbox has three upcoming bookings on the page. Throws 429 if too much was booked from the network, or with the
- * host, in 24 hours. `network` is that of the guest, or null if limits do not apply to them. `appUrl` is the base URL
- * of the frontend.
+ * Throws 404 "Booking page not found", and 409 if the time is taken, not offered or more than 365 days from now, if the
+ * mailbox has three upcoming bookings on the page, or if the workspace has reached its quota of rooms. Throws 429 if
+ * too many meetings were booked from the network, or with the host, in 24 hours. `network` is that of the guest, or
+ * null if limits do not apply to them. `appUrl` is the base URL of the frontend.
  */
 export async function bookMeeting(
   services: Pick<Services, 'db' | 'clock' | 'settings'>,
@@ -71,7 +71,7 @@ export async function bookMeeting(
   };
 }
 
-/** Adds the booking, its room, its contact and the event that analytics counts. Throws 404 and 409. */
+/** Adds the booking, its room, its contact and the event that analytics counts. Throws 404, 409 and 429. */
 async function addMeeting(
   tx: Tx,
   { clock, settings }: Pick<Services, 'clock' | 'settings'>,

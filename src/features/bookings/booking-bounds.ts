@@ -1,4 +1,4 @@
-/** The bounds on anonymous bookings: anybody can book, and each booking takes a time and creates a room. */
+/** The bounds on anonymous bookings: anyone can book, and each booking blocks the host's time and creates a room. */
 import { createHash } from 'node:crypto';
 import { conflict, tooManyRequests } from '../../core/errors.ts';
 import { DAY_MS } from '../../core/time.ts';
@@ -9,10 +9,10 @@ import type { BookablePage } from './bookable-page.ts';
 
 /** The maximum number of upcoming bookings per mailbox and page. */
 const MAX_UPCOMING = 3;
-/** The window of the other two bounds slides, so a caller may try again at any time. */
+/** A guess: the other two bounds count a sliding window of 24 hours, so another booking may be possible at any time. */
 const RETRY_AFTER_SECONDS = 3_600;
 
-/** Who books. `networkHash` is null for a caller who is exempt from rate limits. */
+/** The person who books. `networkHash` is null for a caller who is exempt from rate limits. */
 export type Guest = { mailbox: string; networkHash: Uint8Array<ArrayBuffer> | null };
 
 type Counts = { upcoming: number; byHost: number; byNetwork: number };

@@ -57,7 +57,7 @@ export async function findOrCreateContacts(
     const rows = await tx.contact.createManyAndReturn({ data, select, skipDuplicates: true });
     for (const { id, email } of rows) ids.set(email, id);
   }
-  // Another transaction has added these meanwhile.
+  // These exceed the quota, or another transaction has added them in the meantime.
   if (listMissing().length > 0) await find(listMissing());
   return people.map(({ email }) => ids.get(toAddress(email)) ?? null);
 }

@@ -9,7 +9,7 @@ import { createImportBuffers } from './import-buffers.ts';
 const RETRY_AFTER_SECONDS = 10;
 
 const defaults = {
-  /** An import takes much of the process's time. */
+  /** An import uses much of the process's CPU time. */
   maxRunning: 2,
   maxWaiting: 20,
   /** An import of 100,000 rows takes about 10 s. */

@@ -18,9 +18,9 @@ type Db = Pick<Services, 'db'>;
 
 /** How far `total` counts. */
 const MAX_SEARCH_TOTAL = 10_000;
-/** How many contacts a search looks at that the index cannot serve. */
+/** How many contacts are scanned by a search that cannot use the index. */
 const MAX_SCANNED = 10_000;
-/** The index stores each three letters or digits in a row. */
+/** The index is on trigrams, so a search can use it only with three letters or digits in a row. */
 const SEARCHABLE = /[\p{L}\p{N}]{3}/u;
 
 type EventRow = {
@@ -76,7 +76,7 @@ function statementFor(workspaceId: number, search: string | undefined, page: Pri
   const total = Prisma.sql`
     select least(count(*), ${MAX_SEARCH_TOTAL})::int as total, count(*) as matches from matching`;
   const few = Prisma.sql`select ${columns} from matching where n.matches <= ${MAX_SEARCH_TOTAL} ${newestFirst} ${page}`;
-  // So many match that the newest of them are found at once by walking the contacts. Nobody else does the walk.
+  // So many match that a scan of the contacts, newest first, soon finds a page. With fewer matches it does not run.
   const many = Prisma.sql`select ${columns} from ${contacts} and n.matches > ${MAX_SEARCH_TOTAL} and ${isMatch}
     ${newestFirst} ${page}`;
   const found = isIndexed ? Prisma.sql`(${few}) union all (${many})` : few;

@@ -31,7 +31,7 @@ export const Contact = z
   })
   .meta({
     id: 'Contact',
-    description: 'A person who joined a room, booked a meeting, or was added or imported by an admin',
+    description: 'A person who joined a room, booked a meeting, or was added or imported by an owner or admin',
   });
 export type Contact = z.infer<typeof Contact>;
 

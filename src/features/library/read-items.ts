@@ -53,7 +53,7 @@ export async function listItems(
   { workspaceId }: Actor,
   { search, label, sort, order, limit, offset }: ListItemsInput,
 ): Promise<ItemsAnswer> {
-  // With a search alone, the expression of the index `library_items_search`.
+  // A search without a label uses the index `library_items_search`, so the condition repeats its expression.
   const isIndexed = search !== undefined && search !== '' && label === undefined;
   const conditions = [
     isIndexed ? Prisma.sql`workspace_id::bigint = ${workspaceId}::bigint` : Prisma.sql`workspace_id = ${workspaceId}`,

@@ -22,10 +22,10 @@ const BATCH_SIZE = 200;
 const PROVIDER_TIMEOUT_MS = 24 * HOUR_MS;
 
 /**
- * Moves waiting and joined participants to `left` if they have not been seen for too long: `participantTimeoutSeconds`
- * for those who send heartbeats, a day for those whom a provider reported. Their `left_at` is when they were last seen.
- * Emits `room.left` once for each who had joined, even if several servers do this at the same time. A workspace that
- * fails is logged and skipped. Returns how many participants expired.
+ * Moves waiting and joined participants to `left` if they were last seen longer ago than the timeout:
+ * `participantTimeoutSeconds` for those who send heartbeats, a day for those whom a provider reported. Their `left_at`
+ * is when they were last seen. Emits `room.left` once for each who had joined, even if several servers do this at the
+ * same time. A workspace that fails is logged and skipped. Returns how many participants expired.
  */
 export async function expireParticipants(services: Needs): Promise<number> {
   const { db, clock, log } = services;

@@ -1,4 +1,4 @@
-/** Finds the participant whom a join belongs to, because they are still present: they have reloaded the page. */
+/** Finds the participant who joins again while still present, for example after reloading the page. */
 import type { Caller } from '../../auth/identify.ts';
 import { createToken, hashToken, isToken } from '../../auth/tokens.ts';
 import type { Sealer } from '../../core/sealing.ts';

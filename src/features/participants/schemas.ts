@@ -46,7 +46,7 @@ const JoinedParticipant = OwnParticipant.extend({
   token: z
     .string()
     .describe('Identifies the participant in the other operations of the room. Begins with `lnp_`; returned only here'),
-}).meta({ id: 'JoinedParticipant', description: 'A new participant, with their token' });
+}).meta({ id: 'JoinedParticipant', description: 'A participant who has joined or is waiting, with their token' });
 export type JoinedParticipant = z.infer<typeof JoinedParticipant>;
 
 export const JoinInput = z.object({
@@ -70,8 +70,8 @@ export const JoinInput = z.object({
     .string()
     .nullable()
     .describe(
-      'The `token` of an earlier join. If that participant is still in the room, or waits, joining again returns the ' +
-        'same participant; otherwise it is ignored. A user who is still present is recognized without it',
+      'The `token` of an earlier join. If that participant is still in the room or waiting, joining again returns ' +
+        'the same participant; otherwise the token is ignored. A user who is still present is recognized without it',
     )
     .optional(),
 });

@@ -28,9 +28,7 @@ export function renameRecording(
   });
 }
 
-/**
- * Locks the workspace and returns the recording. Throws 404, and 403 if they are no longer owner or admin.
- */
+/** Locks the workspace and returns the recording. Throws 404, and 403 if the caller is no longer owner or admin. */
 async function lockRecording(
   tx: Tx,
   caller: Caller,

@@ -131,7 +131,7 @@ export async function readRecording(
 
 /**
  * A recording of a room that meets the condition: one that the caller manages, or only one of their own. Throws the
- * same 404 for an unknown recording and for any other.
+ * same 404 for an unknown recording and for one whose room does not meet the condition.
  */
 export async function findRecording(
   db: Database | Tx,

@@ -22,7 +22,8 @@ const MAX_SECONDS = 2 ** 31 - 1;
  * or else the name of its room. A failure leaves no object behind.
  *
  * Throws 404 "Recording not found", also if it is deleted during the copy; 409 "The recording is not available yet" or
- * "The recording has failed"; 400 "File is larger than 100 MB"; and 500 "Upload failed: storage service unavailable".
+ * "The recording has failed"; 400 "File is larger than 100 MB"; 500 "Upload failed: storage service unavailable"; and
+ * the errors of `addItem`.
  */
 export async function saveToLibrary(
   services: Services,

@@ -41,8 +41,9 @@ export async function requireWithinStartLimits(tx: Tx, at: Date, { workspaceId, 
 export type ByteAllowance = { bytes: number; exceeded: AppError };
 
 /**
- * Returns how much participants may still store in the room, of `maxBytes` in 24 hours. Throws 429 with Retry-After if
- * that is less than `needed`. 0 for `maxBytes` means no limit. Holds until the commit if the workspace is locked.
+ * Returns how much participants may still store in the room, of `maxBytes` in 24 hours; null if `maxBytes` is 0, which
+ * means no limit. Throws 429 with Retry-After if that is less than `needed`. If the workspace is locked, the result is
+ * valid until the commit.
  */
 export async function requireByteAllowance(
   db: Database | Tx,

@@ -95,7 +95,7 @@ export function startRecordingByParticipant(
 ): Promise<StartedRecording> {
   return transact(db, async (tx) => {
     const { storedBytes, ...room } = await lockRoomOfParticipant(tx, participant);
-    // Refused here already, so that a guest does not record what cannot be stored.
+    // Checked before the recording starts, so that a guest does not record what cannot be stored.
     requireWithinQuota(settings.quotas, 'bytes', storedBytes + 1n);
     const now = clock.now();
     await requireWithinStartLimits(tx, now, room);

@@ -33,9 +33,9 @@ export function requireUnfinished(status: RecordingStatus): void {
  * calls, one succeeds. A failure leaves no object behind.
  *
  * Throws 400 "Only MP4 files are supported", "File is larger than ...", "File is empty" or "File is required"; 404
- * "Recording not found" if it has been deleted; 409 "The recording already has a file", "The recording has failed" or
- * that the workspace has reached its quota of bytes; 500 "Upload failed: storage service unavailable"; and the errors
- * of the allowance and of the file's stream.
+ * "Recording not found" if it has been deleted; 409 "The recording already has a file" or "The recording has failed",
+ * and 409 if the workspace has reached its quota of bytes; 500 "Upload failed: storage service unavailable"; and the
+ * errors of the allowance and of the file's stream.
  */
 export function storeRecordingFile(
   services: Services,

@@ -26,7 +26,7 @@ export type Uploader = {
   recordingId: number;
   key: RecordingKey;
   uploadedBy: Caller | Recorder;
-  /** Whether a participant records, who may store a limited number of bytes. */
+  /** Whether a participant started the recording. They may store a limited number of bytes. */
   isParticipant: boolean;
 };
 
@@ -110,7 +110,7 @@ export async function uploadRecording(
 ): Promise<Recording> {
   const { key, recordingId, uploadedBy } = uploader;
   const allowance = await requireAllowance(services, services.db, uploader);
-  // Another upload may have completed since the first `findUploader`. Then throw 409 before storing any bytes.
+  // If another upload has completed since the first `findUploader`, this throws 409 before any bytes are stored.
   if (!(await touchRecording(services, uploader))) await findUploader(services.db, uploadedBy, recordingId);
   const stopHeartbeat = ticker.every(HEARTBEAT_MS, () => void sendHeartbeat(services, uploader));
   try {
@@ -131,7 +131,7 @@ export async function uploadRecording(
   return readRecording(services.db, { workspaceId: key.workspaceId, recordingId }, origin);
 }
 
-/** Throws 429 if a participant uploads and the room cannot take `needed` more bytes of its participants. */
+/** Throws 429 if a participant uploads, and the room's participants may not store `needed` more bytes. */
 async function requireAllowance(
   { clock, settings }: Services,
   db: Database | Tx,

@@ -92,7 +92,7 @@ export function listWorkspaceRooms(services: Db, { workspaceId }: Actor, page: L
 
 /**
  * Reads a room that meets the condition: one that the caller manages, or only one of their own. Throws the same 404 for
- * an unknown room and for any other.
+ * an unknown room and for one that does not meet the condition.
  */
 export async function readRoom(
   db: Database | Tx,

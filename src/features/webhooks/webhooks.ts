@@ -78,8 +78,8 @@ async function requireAllowedUrl({ addressGuard }: Pick<Services, 'addressGuard'
 /**
  * Updates the fields that are sent. `toggle: true` inverts `is_active`; concurrent calls each invert it once.
  * Activating resets the failures and `disabled_reason`. Deactivating cancels all pending messages; removing events
- * cancels the pending messages of those events. If the URL changes, pending messages go to the new one. Throws the same
- * errors as `createWebhook`, and 404 for an unknown webhook.
+ * cancels the pending messages of those events. If the URL changes, pending messages go to the new one. Throws 400 for
+ * a URL that is not allowed, 403 if the actor is no longer owner or admin, and 404.
  */
 export async function updateWebhook(
   services: Pick<Services, 'db' | 'clock' | 'addressGuard'>,

@@ -13,7 +13,7 @@ const MAX_SLUG_LENGTH = 60;
 
 type NewWorkspace = { name: string; ownerId: number; isPersonal: boolean; createdAt: Date };
 
-/** Creates a workspace of the caller. Throws 401 if their account has been deleted, 409 if their quota is reached. */
+/** Creates a workspace for the caller. Throws 401 if their account has been deleted, 409 if their quota is reached. */
 export async function createWorkspace(
   { db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>,
   caller: Caller,

@@ -231,12 +231,12 @@ describe('events', () => {
     [
       'a password in the URL',
       genericEvent('recording.available', { url: 'https://a:b@c' }),
-      'recording.url must be an http or https URL without a password',
+      'recording.url must be an http or https URL with at most 2048 characters, without a user name or password',
     ],
     [
       'another protocol',
       genericEvent('recording.uploaded', { url: 's3://a/b' }),
-      'recording.url must be an http or https URL without a password',
+      'recording.url must be an http or https URL with at most 2048 characters, without a user name or password',
     ],
   ])('%s is refused by name', async (_, value, message) => expectMalformed(read(value), message));
 });

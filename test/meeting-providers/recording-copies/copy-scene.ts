@@ -64,7 +64,7 @@ export async function startCopies(
 ): Promise<{ count: number; ended: Promise<void> }> {
   const fetcher = createFileFetcher(app.services.addressGuard, timeouts);
   const context = { services: app.services, fetcher, ticker };
-  const copies = await startDueCopies(context, { max: 12, maxPatient: 12 }, new AbortController().signal);
+  const copies = await startDueCopies(context, { max: 12, maxNotUrgent: 12 }, new AbortController().signal);
   const end = async (): Promise<void> => {
     await Promise.all(copies.map(({ ended }) => ended));
     await fetcher.close();

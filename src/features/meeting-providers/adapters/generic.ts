@@ -18,6 +18,7 @@ import {
   EARLIEST_MS,
   MAX_FILE_BYTES,
   MAX_SECONDS,
+  MAX_URL_LENGTH,
   providerId,
   readCredentials,
   readFileUrl,
@@ -62,10 +63,14 @@ const recordingId = providerId('recording.id').describe(
 const duration = integerBetween(0, MAX_SECONDS).nullish().describe('Seconds; null or 0 if not known yet');
 const size = integerBetween(0, MAX_FILE_BYTES).nullish().describe('Bytes; null or 0 if not known yet');
 
+const INVALID_URL =
+  `recording.url must be an http or https URL with at most ${MAX_URL_LENGTH} characters, ` +
+  'without a user name or password';
+
 const url = z.string().transform((text, context) => {
   const file = readFileUrl(text);
   if (file !== null) return file;
-  context.addIssue({ code: 'custom', message: 'recording.url must be an http or https URL without a password' });
+  context.addIssue({ code: 'custom', message: INVALID_URL });
   return z.NEVER;
 });
 

@@ -13,7 +13,7 @@ import type { RecordingFile } from './provider-event.ts';
 const MAX_ID_LENGTH = 200;
 const MAX_REASON_LENGTH = 500;
 const MAX_TOKEN_LENGTH = 200;
-const MAX_URL_LENGTH = 2048;
+export const MAX_URL_LENGTH = 2048;
 
 /** A year; no recording is longer. */
 export const MAX_SECONDS = 366 * 24 * 60 * 60;
@@ -63,8 +63,8 @@ export function readCredentials<Schema extends z.ZodType>(
 }
 
 /**
- * Parses the JSON that a participant's token may carry for us: `{participant_token?, name?, email?}`. A field of
- * another type becomes null. Returns null if the text is not a JSON object.
+ * Parses the JSON in a provider's metadata of a participant: `{participant_token?, name?, email?}`. A field of another
+ * type becomes null. Returns null if the text is not a JSON object.
  */
 export function readCustomData(text: string): CustomData | null {
   let value: unknown;

@@ -10,7 +10,7 @@ import { createFileFetcher } from './fetch-file.ts';
 
 /** How many files one process copies at a time: enough for four users at their limit. */
 const MAX_CONCURRENT = 12;
-/** Of these slots, how many are for files whose links expire soon. */
+/** How many of these slots are reserved for files whose links expire soon. */
 const URGENT_SLOTS = 4;
 /**
  * NOTIFY wakes the copier for new files. Polling finds files that are due again, or whose notification was lost.
@@ -39,10 +39,10 @@ export async function startCopier({ boss, services }: { boss: PgBoss; services: 
   const loop = startPollLoop({
     name: 'copier',
     async poll() {
-      const patient = [...running].filter(({ isUrgent }) => !isUrgent).length;
+      const notUrgent = [...running].filter(({ isUrgent }) => !isUrgent).length;
       const free = {
         max: MAX_CONCURRENT - running.size,
-        maxPatient: Math.max(0, MAX_CONCURRENT - URGENT_SLOTS - patient),
+        maxNotUrgent: Math.max(0, MAX_CONCURRENT - URGENT_SLOTS - notUrgent),
       };
       for (const copy of await startDueCopies(context, free, stopping.signal)) track(copy);
       return POLL_EVERY_MS;
@@ -67,10 +67,10 @@ export type StartedCopy = { isUrgent: boolean; ended: Promise<void> };
 /** Leases files that are due, as `leaseCopies` does, and starts to copy them. */
 export async function startDueCopies(
   context: CopyContext,
-  { max, maxPatient }: { max: number; maxPatient: number },
+  { max, maxNotUrgent }: { max: number; maxNotUrgent: number },
   stopping: AbortSignal,
 ): Promise<StartedCopy[]> {
   if (max === 0) return [];
-  const leases = await leaseCopies(context.services, max, maxPatient);
+  const leases = await leaseCopies(context.services, max, maxNotUrgent);
   return leases.map((lease) => ({ isUrgent: lease.isUrgent, ended: copyRecording(context, lease, stopping) }));
 }

@@ -19,7 +19,7 @@ const MAX_LIFETIME_MS = DAY_MS;
 const MAX_LEASES_PER_OWNER = 3;
 /** A file whose link expires within this time is urgent. Links of Vonage are valid for 10 minutes. */
 const URGENT_MS = 15 * MINUTE_MS;
-/** A file that is due for longer than this waits for a slot: copiers poll twice meanwhile. */
+/** A file that has been due for longer than this is waiting for a slot: in this time, copiers poll twice. */
 const WAITING_MS = 10 * SECOND_MS;
 /** The advisory lock that is held while leases are granted, so that concurrent calls count each other's leases. */
 const LEASE_LOCK = 'lynxroom_claim_copies';
@@ -100,14 +100,14 @@ export async function removeCopy(tx: Tx, { workspaceId, recordingId }: CopyKey):
 }
 
 /**
- * Leases up to `max` due files for a minute each, of which at most `maxPatient` are not urgent. Urgent files come
+ * Leases up to `max` due files for a minute each, of which at most `maxNotUrgent` are not urgent. Urgent files come
  * first, and then the owners of the workspaces take turns. At most three files of one owner are leased at a time, in
  * all processes together.
  */
 export async function leaseCopies(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   max: number,
-  maxPatient = max,
+  maxNotUrgent = max,
 ): Promise<CopyLease[]> {
   const rows = await transact(db, async (tx) => {
     await tx.$executeRaw`select pg_advisory_xact_lock(hashtext(${LEASE_LOCK}))`;
@@ -131,7 +131,7 @@ export async function leaseCopies(
       selected as
         (select workspace_id, recording_id, is_urgent
          from recording_copies c join ranked using (workspace_id, recording_id)
-         where is_urgent or place <= ${maxPatient}
+         where is_urgent or place <= ${maxNotUrgent}
          order by is_urgent desc, place limit ${max} for update of c skip locked)
       update recording_copies c set leased_until = ${new Date(now.getTime() + LEASE_MS)}, attempts = c.attempts + 1
       from recordings r, selected s

@@ -38,7 +38,8 @@ export function maxTransferMs(maxBytes: number): number {
 
 /**
  * Starts to watch a transfer. `renewLease` resolves with how many other users wait for a slot, and with null if the
- * lease has been lost. Each of them raises the minimum speed by 64 KiB per second, so that slow transfers make room.
+ * lease has been lost. Each waiting user raises the minimum speed by 64 KiB per second, so that slow transfers end and
+ * free their slots.
  */
 export function monitorTransfer(
   { ticker, log, maxBytes }: { ticker: Ticker; log: Log; maxBytes: number },
