@@ -72,7 +72,7 @@ export const apiKeysRouter = router({
         path: '/api/workspaces/{id}/api-keys/{keyId}',
         tags,
         summary: 'Delete an API key',
-        description: 'Owner only; API keys are not accepted. The next call with the key is rejected with 401.',
+        description: 'Owner only; API keys are not accepted. Calls with the key are then rejected with 401.',
       },
     })
     .input(ApiKeyInput)

@@ -133,10 +133,10 @@ export const libraryUpload = rawOperation({
   summary: 'Upload a file',
   description:
     'Any member. Uploads a PDF or MP4 of at most 100 MB (104,857,600 bytes) as multipart/form-data. The parts may ' +
-    'come in any order. The content type of the part decides the type of the file; if it is missing or generic, the ' +
-    'file extension decides. A file is rejected if its content is recognized as another type, or if its name has the ' +
-    'extension of another type. Emits `library_item.uploaded`. 500 "Upload failed: storage service unavailable" ' +
-    'means that nothing was stored.',
+    'come in any order. The content type of the part `file` decides the type of the file; if it is missing or ' +
+    'generic, the file extension decides. A file is rejected if its content is recognized as another type, or if its ' +
+    'name has the extension of another type. Emits `library_item.uploaded`. 500 "Upload failed: storage service ' +
+    'unavailable" means that nothing was stored.',
   access: workspaceMember('member'),
   request: {
     kind: 'multipart',

@@ -172,9 +172,9 @@ export const recordingsRouter = router({
         tags,
         summary: 'Download a recording',
         description:
-          'Redirects to a URL that serves the file as an attachment for 15 minutes to anyone who has it, so the path ' +
-          'can be the source of a video or a link. A caller whose `Accept` header contains `application/json` gets ' +
-          'that URL as JSON. The room of the recording must belong to the caller, or they must be owner or admin of ' +
+          'Redirects to a URL that serves the file as an attachment for 15 minutes to anyone who has it, so a video ' +
+          'element or a link can use the path. A caller whose `Accept` header contains `application/json` gets that ' +
+          'URL as JSON. The room of the recording must belong to the caller, or they must be owner or admin of ' +
           'its workspace. 404 "Recording not found" is also returned while the recording is not available.',
       },
     })
