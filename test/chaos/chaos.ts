@@ -1,7 +1,7 @@
 /**
  * `npm run chaos [-- kills=20]`: breaks the network, the database and the server under load, one fault at a time, and
- * prints a table. It fails if anything that was acknowledged is lost, if a request is answered with another server
- * error than 503, if one waits longer than 15 s, or if the service needs more than 5 s after a fault. Linux only. It
+ * prints a table. It fails if anything that was acknowledged is lost, if a request is answered with an error other than
+ * 503, if one waits longer than 15 s, or if the service needs more than 5 s to recover from a fault. Linux only. It
  * takes about ten minutes.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

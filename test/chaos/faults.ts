@@ -81,7 +81,7 @@ export const faults: readonly Fault[] = [
   { name: 'the server is restarted (SIGTERM)', cause: ({ restartServer }) => restartServer() },
 ];
 
-/** One of these, in turn, is one kill. */
+/** The kills alternate between these. */
 export const kills: readonly Fault[] = [
   { name: 'SIGKILL of the server', cause: ({ killServer }) => killServer() },
   { name: 'SIGKILL of PostgreSQL', cause: ({ killPostgres }) => killPostgres() },

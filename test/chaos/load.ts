@@ -26,7 +26,7 @@ export type Load = {
 export type LoadUser = { token: string; workspaceId: number };
 
 const PAUSE_MS = 20;
-/** Above what the service promises for a request while its database or store is away. */
+/** Longer than the service promises to take for a request while its database or store is unavailable. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
 /** Starts a reader, a creator of rooms and an uploader for each user. */

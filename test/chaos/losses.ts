@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Acknowledged } from './load.ts';
 import type { ChaosWorld } from './world.ts';
 
-/** Above the time after which the messages of a killed worker are sent, and one retry. */
+/** Longer than it takes until the messages of a killed worker are sent, with one retry. */
 const DELIVERY_TIMEOUT_MS = 120_000;
 const POLL_MS = 500;
 
@@ -30,7 +30,7 @@ async function findLostItems({ http, users }: ChaosWorld, items: Acknowledged['i
   return [...lost].map(([id, text]) => `item ${id}, ${text}`);
 }
 
-/** Every room that was acknowledged has reached the receiver. */
+/** Resolves with a line for each acknowledged room whose webhook has not reached the receiver. */
 async function findUndelivered({ receiver }: ChaosWorld, rooms: ReadonlySet<string>): Promise<string[]> {
   const deadline = performance.now() + DELIVERY_TIMEOUT_MS;
   const undelivered = new Set(rooms);

@@ -22,12 +22,12 @@ export type ChaosWorld = {
   network: TcpProxy;
   receiver: Receiver;
   users: LoadUser[];
-  /** A connection that does not go through the network. */
+  /** Connections that do not go through `network`. */
   direct: pg.Pool;
   killServer(): Promise<void>;
-  /** Restarts the server after a drain. */
+  /** Shuts the server down gracefully, and starts it again. */
   restartServer(): Promise<void>;
-  /** PostgreSQL is restarted by its supervisor. */
+  /** Kills PostgreSQL, which its supervisor then restarts. */
   killPostgres(): Promise<void>;
   /** Sends a signal to all processes of PostgreSQL. */
   signalPostgres(signal: 'SIGSTOP' | 'SIGCONT'): Promise<void>;

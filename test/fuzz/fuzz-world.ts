@@ -7,7 +7,7 @@ import type { Input } from '../contract/transports.ts';
 import { dumpTables } from '../support/dump.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 
-/** In every name of the workspace that nobody may reach. No answer may contain it. */
+/** Part of all names in the workspace that nobody may reach, except that of its room. No answer may contain it. */
 export const SECRET_MARK = 'vault7c1fe';
 
 /** The workspace that nobody may reach. */
@@ -17,7 +17,7 @@ type Vault = {
   children: Input;
 };
 
-// Without the mark: requests may give the name to something of their own.
+// Without the mark, because a request may name something of its own like this, and the answer then contains the name.
 const ROOM_NAME = 'hidden-room';
 
 export type FuzzWorld = {

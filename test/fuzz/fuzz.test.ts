@@ -17,7 +17,7 @@ const seed = Number(process.env.FUZZ_SEED ?? 1);
 const CONCURRENCY = 4;
 const TIMEOUT_MS = 120_000 + requests * 50;
 
-/** Refusals of any path, which the overview of the document describes. */
+/** Statuses that any path may return. The overview of the OpenAPI document describes them. */
 const REFUSED_BEFORE_ROUTING = [405, 414, 431];
 
 // A new connection for each request: the server may close one that it keeps alive just when a request is sent on it.

@@ -1,4 +1,4 @@
-/** Random requests: valid calls of every operation by every caller, with some of their parts made wrong. */
+/** Random requests: valid calls of every operation by every caller, with some of their parts made invalid. */
 
 import { invalidTokens, UNKNOWN_ID } from '../contract/invalid-values.ts';
 import { type CallerName, callerNames } from '../contract/matrix/callers.ts';
@@ -27,7 +27,7 @@ const DESTRUCTIVE = [
 /** All operations, in the order of the requests. The destructive ones come last in each round. */
 const names = [...Object.keys(rows).filter((name) => !DESTRUCTIVE.includes(name)), ...DESTRUCTIVE];
 
-/** The number of requests after which every operation had its turn. */
+/** The number of requests after which every operation has had its turn. */
 export const ROUND = names.length;
 const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'] as const;
 const CONTENT_TYPES = [
@@ -125,7 +125,7 @@ function changeMethod(random: Random, { body }: Pick<FuzzRequest, 'body'>): Pick
   return { method, body: method === 'GET' || method === 'HEAD' ? null : body };
 }
 
-/** The input of the operation's row, unchanged in one of four requests. */
+/** The input of the operation's row, unchanged in one request in four. */
 function createInput(random: Random, world: FuzzWorld, row: Row, caller: CallerName): Input {
   const { scene, callers } = world;
   const input = { ...row.input(scene, callers[caller].user) };

@@ -1,4 +1,4 @@
-/** Values that programs often handle badly. None contains a word that `checks.ts` takes for a leak. */
+/** Values that programs often handle badly. None contains text that `fuzz.test.ts` takes for a leak. */
 import type { Random } from './random.ts';
 
 const NUMBERS: readonly unknown[] = [

@@ -95,7 +95,7 @@ function changeBytes(random: Random, bytes: Uint8Array<ArrayBuffer>): Uint8Array
   return changed;
 }
 
-/** `encodeURIComponent` for any value. Lone surrogates, which it does not take, are replaced. */
+/** `encodeURIComponent` for any value. Lone surrogates, which it does not accept, are replaced. */
 function encodeText(value: unknown): string {
   const text = typeof value === 'object' ? (JSON.stringify(value) ?? '') : String(value);
   return encodeURIComponent(text.toWellFormed()).slice(0, 12_000);

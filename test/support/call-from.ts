@@ -3,7 +3,7 @@ import { request } from 'node:http';
 
 export type CallFrom = {
   method?: string;
-  /** An address of loopback, such as 127.0.0.2. */
+  /** A loopback address, such as 127.0.0.2. */
   localAddress?: string;
   headers?: Record<string, string>;
   json?: unknown;

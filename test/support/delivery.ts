@@ -49,7 +49,7 @@ export async function startTestDelivery(
   };
 }
 
-/** Delays pass by the clock of the database, which a test cannot stop. */
+/** Postpones retries until `makeRetriesDue`: they are due by the clock of the database, which a test cannot stop. */
 function postponeDelayedJobs(boss: PgBoss): void {
   const insert = boss.insert.bind(boss);
   boss.insert = (name, jobs, options) =>

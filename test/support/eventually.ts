@@ -1,11 +1,11 @@
 import { vi } from 'vitest';
 
-/** Far above what a slow run needs: it ends a test that would wait for ever. */
+/** Far longer than a slow run needs. It ends a test that would otherwise wait forever. */
 const TIMEOUT_MS = 60_000;
 const INTERVAL_MS = 20;
 
 /** Waits until `look` finds something, and returns it. */
 export function eventually<Found>(look: () => Promise<Found | null | undefined | false>): Promise<Found> {
-  // `as`: waitUntil resolves with the first truthy value, which its type does not say of null, undefined and false.
+  // `as`: waitUntil resolves with the first truthy value, but its type still includes null, undefined and false.
   return vi.waitUntil(look, { timeout: TIMEOUT_MS, interval: INTERVAL_MS }) as Promise<Found>;
 }

@@ -8,7 +8,7 @@ import pg from 'pg';
 import { freePort } from './free-port.ts';
 import { makeTempDir } from './temp-dir.ts';
 
-/** Debian installs it where only root's PATH leads. */
+/** Debian installs it in a directory that is only in root's PATH. */
 const candidates = [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/usr/local/sbin'];
 const NOBODY = 65534;
 

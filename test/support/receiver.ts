@@ -41,7 +41,7 @@ export type ReceiverOptions = {
   host?: string;
 };
 
-/** For a test that hangs. A test on a busy machine does not reach it. */
+/** Ends a test that hangs. It is longer than any test takes on a busy machine. */
 const TIMEOUT_MS = 60_000;
 const POLL_EVERY_MS = 5;
 

@@ -20,8 +20,8 @@ export type ScriptProcess<Ready> = {
 };
 
 /**
- * Runs a script with these variables and no others of this process. `findReady` gets the output so far and returns
- * undefined until the process is ready.
+ * Runs a script with these environment variables. From this process, it inherits only PATH and HOME. `findReady` gets
+ * the output so far and returns undefined until the process is ready.
  */
 export function startScript<Ready>(
   script: string,
@@ -43,7 +43,8 @@ export function startCommand<Ready>(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
-  const ended = once(child, 'close').then(([status]) => status as number | null); // `close` has a status or null first.
+  // `as`: the first argument of `close` is the exit status, or null.
+  const ended = once(child, 'close').then(([status]) => status as number | null);
   const ready = new Promise<Ready>((resolve, reject) => {
     function onData(chunk: Buffer): void {
       output += chunk.toString();
@@ -54,7 +55,7 @@ export function startCommand<Ready>(
     child.stderr.on('data', onData);
     void ended.then((status) => reject(new Error(`${[program, ...args].join(' ')} ended with ${status}:\n${output}`)));
   });
-  // A test that only awaits the end must not fail for this.
+  // A test that only awaits `ended` must not fail because of this rejection.
   ready.catch(() => {});
   return {
     child,

@@ -6,7 +6,7 @@ export type ServerProcess = ScriptProcess<string>;
 
 const READY = /is listening on (http:\S+)[\s\S]*npm run example:webhooks|"url":"(http:[^"]+)"/;
 
-/** Starts the server with these variables and no others. PORT is 0, a free port, unless it is given. */
+/** Starts the server with these environment variables, as `startScript` does. By default, PORT is 0: a free port. */
 export function startServer(env: Record<string, string>): ServerProcess {
   return startScript('src/server.ts', { PORT: '0', ...env }, findUrl);
 }

@@ -38,7 +38,7 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
       [upstream, client],
     ] as const) {
       from.on('data', (chunk) => link.isForgotten || to.write(chunk));
-      // A network that has forgotten a connection does not tell the other side of its end either.
+      // If the network has forgotten a connection, the other side does not learn that it has ended.
       from.on('end', () => link.isForgotten || to.end());
       from.on('error', () => link.isForgotten || to.destroy());
     }

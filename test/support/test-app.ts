@@ -63,15 +63,15 @@ export type TestAppOptions = {
   frozenAt?: Date;
   /** Returns the URL through which the application reaches its database. */
   connectVia?: (databaseUrl: string) => Promise<string>;
-  /** Time limits of the database, which are a minute by default. */
+  /** Options of `openDatabase`. Its time limits are a minute by default. */
   database?: Partial<Parameters<typeof openDatabase>[0]>;
-  /** Another app whose database it shares. The other app drops it. */
+  /** Another app, whose database this app uses too. The other app drops the database. */
   sharedDatabase?: TestApp;
-  /** Uploads are refused if less disk space is free, in bytes. */
+  /** The minimum free disk space, in bytes. Uploads are rejected while less is free. */
   reserveBytes?: number;
   /** Wraps the database, to count its queries. */
   wrapDatabase?: (db: Database) => Database;
-  /** Replaces the password hashing, which is at most two at a time. */
+  /** Replaces the password hashing. The default hashes at most two passwords at a time. */
   passwords?: Passwords;
   /** The proxies whose forwarding headers are trusted; none by default. */
   trustProxy?: string[];

@@ -4,7 +4,7 @@ import { type ScriptProcess, startScript } from './script-process.ts';
 /** `ready` resolves when the worker has started, which it logs at level info. */
 export type WorkerProcess = ScriptProcess<true>;
 
-/** Starts the worker with these variables and no others. */
+/** Starts the worker with these environment variables, as `startScript` does. */
 export function startWorkerProcess(env: Record<string, string>): WorkerProcess {
   return startScript('src/worker.ts', env, (output) => output.includes('"msg":"Worker started"') || undefined);
 }
