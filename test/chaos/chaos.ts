@@ -13,7 +13,7 @@ import { type ChaosWorld, startChaosWorld } from './world.ts';
 const MAX_REQUEST_MS = 15_000;
 const MAX_RECOVERY_MS = 5_000;
 const QUIET_MS = 3_000;
-/** How long after a fault failures still count as part of it. Above the longest request. */
+/** For how long after a fault a failure still counts as part of it. Longer than the longest request. */
 const WATCH_MS = 17_000;
 const DEFAULT_KILLS = 20;
 

@@ -1,4 +1,4 @@
-/** Holds the files of imports in memory until they are complete, within one bound for the whole process. */
+/** Holds the files of imports in memory until they are imported, within one bound for the whole process. */
 import type { AppError } from '../../core/errors.ts';
 
 /** Chunks are copied into blocks, so that the memory of a file is known, however small the chunks are. */
@@ -12,8 +12,8 @@ export type ReceivedFile = {
 
 export type ImportBuffers = {
   /**
-   * Receives a whole file. While the memory is full, a file that is still arriving is refused with `refusal()`: the
-   * first of the user with the most bytes. Rejects with the error of `file` if it fails.
+   * Receives a whole file. When the memory is full, one file that is still arriving is refused with `refusal()`: the
+   * oldest one of the user whose files take the most memory. Rejects with the error of `file` if it fails.
    */
   receive(userId: number, file: AsyncIterable<Buffer>): Promise<ReceivedFile>;
 };

@@ -6,7 +6,7 @@ import { Prisma, type Tx } from '../../db/client.ts';
 
 type Room = { workspaceId: number; roomId: number };
 
-/** `token` is the one that the participant already has. */
+/** `token` is the one that the participant uses from now on: normally the one that they already have. */
 export type Present = { id: number; token: string };
 
 /**
