@@ -77,7 +77,9 @@ export type UploadInput = {
 
 export type UploadRecordingInput = {
   recordingId: number;
-  /** The `upload_token` of the started recording. Default: the client's token, which must be the room owner's. */
+  /**
+   * The `upload_token` of the started recording. Default: the client's token, which must be that of the room's user.
+   */
   uploadToken?: string;
   /** A File, or a Blob with the type `video/mp4`. */
   file: Blob;

@@ -29,8 +29,8 @@ export const participantsRouter = router({
         summary: 'Join a room',
         description:
           'For anyone: signed in, or as a guest with a name. An invalid `Authorization` header is rejected. If the ' +
-          'room has a waiting room, everyone waits to be admitted, except the room owner and the owner and admins of ' +
-          'the workspace; `presence` returns the current status. Emits `room.joined` when the participant enters. A ' +
+          "room has a waiting room, everyone waits to be admitted, except the room's user and the owner and admins " +
+          'of the workspace; `presence` returns the current status. Emits `room.joined` when the participant enters. A ' +
           'user, or a guest with the `token` of an earlier join, who joins while present stays the same participant.',
       },
     })
@@ -82,7 +82,7 @@ export const participantsRouter = router({
         tags,
         summary: 'List the participants of a room',
         description:
-          'For the room owner, and the owner and admins of its workspace. Returns the participants with the given ' +
+          "For the room's user, and the owner and admins of its workspace. Returns the participants with the given " +
           '`status`, or without `status` those who are waiting or have joined, newest first.',
       },
     })
@@ -99,7 +99,7 @@ export const participantsRouter = router({
         tags,
         summary: 'Admit a participant',
         description:
-          'For the room owner, and the owner and admins of its workspace. Emits `room.joined`. Admitting a ' +
+          "For the room's user, and the owner and admins of its workspace. Emits `room.joined`. Admitting a " +
           'participant again changes nothing. 409 for a participant who was refused or has left.',
       },
     })
@@ -116,7 +116,7 @@ export const participantsRouter = router({
         tags,
         summary: 'Refuse a participant',
         description:
-          'For the room owner, and the owner and admins of its workspace. The participant learns this from ' +
+          "For the room's user, and the owner and admins of its workspace. The participant learns this from " +
           '`presence` and may join again. 409 for a participant who has joined or left.',
       },
     })

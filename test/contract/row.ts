@@ -45,7 +45,7 @@ export type Row = {
    * - `anyone`: without a credential.
    * - `user`: any signed-in user.
    * - `room owner`: the user of the scene's room, who is its owner. For everybody else that room does not exist.
-   * - `room host`: the room owner, and the owner and admins of the workspace. For everybody else that room does not
+   * - `room host`: the room's user, and the owner and admins of the workspace. For everybody else that room does not
    *   exist.
    * - `provider`: the meeting provider of the scene's connection. `content` is signed. A session or key is
    *   ignored.

@@ -78,7 +78,7 @@ test('contacts are imported from CSV and exported as CSV', async () => {
     expect(toApiError(await reasonOf(call()))).toMatchObject({ status: 403, message: 'Forbidden' });
 });
 
-test("a recording is uploaded with its upload token or with the room owner's token", async () => {
+test("a recording is uploaded with its upload token or with the token of the room's user", async () => {
   const { client } = await addPerson(app);
   const { room } = await client.rooms.create.mutate({});
   const file = new Blob([Uint8Array.from(makeMp4({ durationSeconds: 5, moov: 'front' }))], { type: 'video/mp4' });

@@ -30,7 +30,7 @@ export async function findRoomAccess(db: Database | Tx, caller: Caller | null, n
   return { workspaceId, roomId, hasWaitingRoom, waitingRoomMessage, isHost: caller !== null && isHost(caller, row) };
 }
 
-/** Hosts are the room owner, and the owner and admins of its workspace. An API key is limited to its workspace. */
+/** Hosts are the room's user, and the owner and admins of its workspace. An API key is limited to its workspace. */
 function isHost({ userId, credential }: Caller, room: Row): boolean {
   if (credential.kind === 'key' && credential.workspaceId !== room.workspaceId) return false;
   return room.userId === userId || (room.role !== null && isAtLeast(toRole(room.role), 'admin'));

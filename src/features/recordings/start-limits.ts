@@ -1,6 +1,6 @@
 /**
  * Limits what participants record, since anyone can become a participant of a room without a waiting room. Recordings
- * that the room owner or a provider started do not count.
+ * that the room's user or a provider started do not count.
  */
 import { type AppError, conflict, tooManyRequests } from '../../core/errors.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../core/time.ts';
@@ -18,7 +18,7 @@ type Counts = { unfinished: number; recent: number; firstAt: Date | null };
 
 /**
  * Throws if a participant may not start another recording in the room now: 409 if too many have no file yet, 429 if too
- * many were started in the last hour. Recordings that the room owner or a provider started do not count. Call it with
+ * many were started in the last hour. Recordings that the room's user or a provider started do not count. Call it with
  * the workspace locked.
  */
 export async function requireWithinStartLimits(tx: Tx, at: Date, { workspaceId, roomId }: RoomKey): Promise<void> {

@@ -1,4 +1,4 @@
-/** Starting and stopping a recording, by the room owner or by a participant in the room. */
+/** Starting and stopping a recording, by the room's user or by a participant in the room. */
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../auth/identify.ts';
 import type { RoomCaller } from '../../auth/participants.ts';

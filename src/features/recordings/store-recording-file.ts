@@ -1,4 +1,4 @@
-/** Stores the file of a recording, whether our recorder, the room owner or a meeting provider sends it. */
+/** Stores the file of a recording, whether our recorder, the room's user or a meeting provider sends it. */
 
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { conflict } from '../../core/errors.ts';

@@ -1,4 +1,4 @@
-/** The upload of a recording's file, by its recorder or by the room owner. */
+/** The upload of a recording's file, by its recorder or by the room's user. */
 import type { Caller } from '../../auth/identify.ts';
 import { hashToken, isToken } from '../../auth/tokens.ts';
 import { notFound } from '../../core/errors.ts';

@@ -20,7 +20,7 @@ export const Room = z
     id,
     workspace_id: id.describe('Workspace ID'),
     name: z.string().describe('Unique slug').meta({ example: 'amber-falcon' }),
-    user_id: id.describe('User ID of the owner'),
+    user_id: id.describe("ID of the room's user, to whom the room belongs"),
     display_name: z.string().nullable().describe('Name to show to people; null if none is set'),
     created_at: unixSeconds,
     last_used_at: unixSeconds,
