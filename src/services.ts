@@ -16,18 +16,18 @@ import type { ObjectStore } from './storage/object-store.ts';
 export type Settings = {
   /** The URL of this service without a trailing slash; null means the origin of each request. */
   publicUrl: string | null;
-  /** The URL of the frontend, for invite links; null means `publicUrl`. */
+  /** The URL of the frontend, for links to invitations and booking pages; null means the URL of this service. */
   appUrl: string | null;
   /** Other origins that may write with the session cookie. */
   trustedOrigins: readonly string[];
   sessionDays: number;
-  /** How long a participant may go without a heartbeat before they are marked as left. */
+  /** How long a participant may go without calling `presence` before they are marked as left. */
   participantTimeoutSeconds: number;
   /** The maximum size of a recording in bytes. */
   maxRecordingBytes: number;
   /** How many bytes the participants of a room may record in 24 hours; 0 means no limit. */
   participantRecordingBytes: number;
-  /** How long a recording may stay unfinished before it is marked as failed. */
+  /** How long a recording with the status `started` may go without an update before it is marked as failed. */
   recordingTimeoutHours: number;
   /** How long webhook messages and their attempts are stored. */
   webhookRetentionDays: number;

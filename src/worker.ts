@@ -1,4 +1,7 @@
-/** Entry point of a worker process, which does the background work alone: webhook delivery and scheduled jobs. */
+/**
+ * Entry point of a worker process, which does the background work alone: webhook delivery, recording copies and
+ * scheduled jobs.
+ */
 import { exitWithError, runProcess } from './runtime/process.ts';
 import { startWorker } from './runtime/start.ts';
 

@@ -104,7 +104,7 @@ export function requestCutOff(): AppError {
   return badRequest('The request was cut off');
 }
 
-/** 503 for a full queue. */
+/** 503 because a queue is full or all slots are in use. */
 export function serviceUnavailable(message: string, retryAfterSeconds: number): AppError {
   return new AppError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds });
 }

@@ -8,7 +8,7 @@ export type Log = {
 
 const MAX_CAUSES = 5;
 
-/** The text fields that are logged of an object that is reported instead of an Error, as by the job queue. */
+/** The text fields that are logged if something reports an object other than an Error, as the job queue does. */
 const LOGGED_FIELDS = ['name', 'message', 'code', 'queue', 'stack'];
 
 /**

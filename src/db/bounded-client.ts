@@ -8,7 +8,7 @@ import { getTimeLimit, LONG_STATEMENT_MS } from './time-limits.ts';
 export type StatementLimits = {
   /** How long a statement may take, in milliseconds. A function is called for each statement. */
   statementMs: number | (() => number);
-  /** How long all waits of a request take in total, in milliseconds. */
+  /** How long all waits of a request may take in total, in milliseconds. */
   requestMs: number;
   /** How statements are cancelled. `request`, the default, keeps the connection until PostgreSQL has confirmed. */
   cancelBy?: 'request' | 'disconnect';
@@ -18,7 +18,7 @@ export type BoundedClientConfig = pg.ClientConfig & Partial<StatementLimits>;
 
 type Callback = (error: Error | null, result?: unknown) => void;
 
-/** What `pg` receives when it connects, and its types lack. Cancelling a statement requires it. */
+/** Fields that `pg` sets when it connects, but that its types lack. Cancelling a statement requires them. */
 type BackendKey = { processID: number | null; secretKey: number | null };
 
 /** How long opening a connection may take. */
@@ -31,7 +31,10 @@ export const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 5_000 }
  * PostgreSQL confirms a cancellation at once. Without a confirmation in this time, the connection is considered dead.
  */
 const CANCEL_GRACE_MS = 1_000;
-/** How long after its caller hangs up a statement is cancelled. Most end earlier, and cancelling costs a connection. */
+/**
+ * The delay before a statement is cancelled because its caller has hung up. Most statements end earlier, and cancelling
+ * costs a connection.
+ */
 const HANG_UP_GRACE_MS = 100;
 /** The minimum time that a statement gets, so that a late one, such as COMMIT, can still succeed. */
 const MIN_STATEMENT_MS = 1_000;
@@ -41,13 +44,16 @@ const MIN_STATEMENT_MS = 1_000;
  * PostgreSQL's documentation). If no answer follows, it destroys the connection.
  *
  * Through a pooler in transaction mode it destroys the connection at once: a CancelRequest may hit the statement of
- * another client, and ends some versions of PgBouncer. The pooler then closes its connection to PostgreSQL, which
+ * another client, and crashes some versions of PgBouncer. The pooler then closes its connection to PostgreSQL, which
  * cancels the statement within `client_connection_check_interval`.
  */
 export class BoundedClient extends pg.Client {
   /** When the server last answered, on the clock of `performance.now()`. */
   lastHeardAt = performance.now();
-  /** A cancellation may arrive late and hit the next statement, so the connection must not be used again. */
+  /**
+   * Whether a statement was cancelled. The connection must then not be used again, because the cancellation may arrive
+   * late and hit the next statement.
+   */
   isSpent = false;
   /** Called when the connection turns out to be dead, with the time at which the unanswered statement was sent. */
   onDead: ((sentAt: number) => void) | undefined;

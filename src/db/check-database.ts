@@ -86,7 +86,8 @@ async function readSession(client: Client): Promise<number> {
 
 /**
  * Checks the pool that serves requests, after the migrations. Its connections have `requestSettings`, unless a pooler
- * in transaction mode keeps the service from setting them. Logs a warning if one other than the time zone differs.
+ * in transaction mode keeps the service from setting them. Logs a warning if a setting other than the time zone
+ * differs.
  *
  * @param direct the database that was migrated
  * @throws UnsuitableDatabaseError if the time zone is not UTC, or the pool leads to another database
@@ -111,7 +112,7 @@ export async function checkRequestPool(db: Database, direct: DatabaseUrl, log: L
   if (remedies.length > 0) log.warn({ remedies }, 'Sessions of the pooler lack settings that the service relies on');
 }
 
-/** Compares by the migrations, because their records have random ids. */
+/** Compares the databases by their records of migrations, because these have random ids. */
 async function refuseOtherDatabase(db: Database, direct: DatabaseUrl, log: Log): Promise<void> {
   const client = await connect(direct.url, 'check', log);
   const { rows } = await client

@@ -29,10 +29,10 @@ const REQUEST_TIMEOUT_MS = 10_000;
 const LOCK_PART = 0.8;
 
 /**
- * The settings of every connection. It uses generic plans, because planning the library list each time would cost 1 to
- * 3 ms. JIT is off, because compiling costs more than our statements do. The time zone is UTC, because the adapter
- * reads and writes timestamps without their offset. `BoundedClient` cancels statements. The timeouts are for a process
- * that hangs: its statements end, and its transactions are rolled back.
+ * The settings of every connection. Plans are generic, because planning the library list each time would cost 1 to 3
+ * ms. JIT is off, because compiling costs more than our statements do. The time zone is UTC, because the adapter reads
+ * and writes timestamps without their offset. `BoundedClient` cancels statements. The timeouts are for a process that
+ * hangs: its statements end, and its transactions are rolled back.
  */
 export const requestSettings: SessionSettings = {
   jit: 'off',
@@ -41,7 +41,7 @@ export const requestSettings: SessionSettings = {
   lock_timeout: String(STATEMENT_TIMEOUT_MS * LOCK_PART),
   idle_in_transaction_session_timeout: '15000',
   statement_timeout: String(LONG_STATEMENT_MS),
-  // Ends the statements of clients that have disconnected. PostgreSQL does not look for it otherwise.
+  // Ends the statements of clients that have disconnected. Without this setting, PostgreSQL does not check for that.
   client_connection_check_interval: '1000',
 };
 
@@ -59,11 +59,11 @@ export function openDatabase(options: {
   connectionString: string;
   poolSize: number;
   pooling?: Pooling;
-  /** How long a query waits for a connection, in milliseconds. */
+  /** How long a query may wait for a connection, in milliseconds. */
   poolTimeoutMs?: number;
   /** How long a statement may take, in milliseconds. */
   statementTimeoutMs?: number;
-  /** How long a request waits for the database in total, in milliseconds. */
+  /** How long a request may wait for the database in total, in milliseconds. */
   requestTimeoutMs?: number;
   /** Called when an idle connection is lost. */
   onError: (error: Error) => void;

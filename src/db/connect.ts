@@ -29,7 +29,7 @@ export async function connect(connectionString: string, purpose: string, log: Lo
   }
 }
 
-/** Returns the message of an error. A failure to connect to several addresses has one only for each of them. */
+/** Returns the message of an error. If connecting to several addresses failed, joins the messages of each failure. */
 export function describeError(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(describeError).join(', ');
   return error instanceof Error ? error.message : String(error);

@@ -4,9 +4,9 @@ import { HungUpError, TooManyCallsError } from './refused-calls.ts';
 import { getTimeLimit } from './time-limits.ts';
 
 export type GateLimits = {
-  /** How long a call waits for a connection, in milliseconds. */
+  /** How long a call may wait for a connection, in milliseconds. */
   queueMs: number;
-  /** How long all waits of a request take in total, in milliseconds. */
+  /** How long all waits of a request may take in total, in milliseconds. */
   requestMs: number;
 };
 
@@ -28,7 +28,7 @@ type Waiter = Wanted & { grant(): void };
 
 /** How many connections the calls of one user, participant or network may use at once. */
 const MAX_PER_OWNER = 4;
-/** Which part of the connections the calls of one feature, or the background work, may use at once. */
+/** The share of the connections that the calls of one feature, or the background work, may use at once. */
 const MAX_SHARE = 0.7;
 /** How many calls of one owner may wait for a connection. */
 const MAX_QUEUED_PER_OWNER = 200;

@@ -93,7 +93,8 @@ export async function startDatabaseClock({
   const stopMeasuring = ticker.every(MEASURE_EVERY_MS, () => {
     updating ??= update()
       .catch((error: unknown) => {
-        if (!isFailing) log.warn({ err: error }, 'Failed to read the clock of the database: running on without it');
+        if (!isFailing)
+          log.warn({ err: error }, 'Failed to read the clock of the database: continuing with the last measurement');
         isFailing = true;
       })
       .finally(() => {
@@ -118,8 +119,8 @@ export async function readDatabaseTime(db: Database): Promise<number> {
 }
 
 /**
- * Returns the offset nearest to the current one that the measurement allows. So a slow measurement, which allows many,
- * corrects no more than it proves.
+ * Returns the offset nearest to the current one that the measurement allows. A slow measurement allows a wide range of
+ * offsets, so it may correct little or nothing.
  */
 function nearestOffset(current: number, { offset, errorMs }: Measurement): number {
   return Math.min(Math.max(current, offset - errorMs), offset + errorMs);

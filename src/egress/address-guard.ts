@@ -68,7 +68,9 @@ const FORBIDDEN_IPV4 = subnets(
  */
 const GLOBAL_UNICAST = subnets('ipv6', '2000::/3');
 
-/** Protocol assignments with Teredo, two ranges for documentation, and 6to4, which can reach any IPv4 address. */
+/**
+ * Protocol assignments (including Teredo), two ranges for documentation, and 6to4, which can reach any IPv4 address.
+ */
 const FORBIDDEN_GLOBAL_UNICAST = subnets('ipv6', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20');
 
 const LOOPBACK: Readonly<Record<Family, BlockList>> = {
@@ -133,7 +135,7 @@ export function resolveHostFor(policy: AddressPolicy): ResolveHost {
 
 /**
  * Creates a guard. It expects hosts as the WHATWG URL parser returns them, which converts every notation of an IPv4
- * address (octal, hexadecimal, one number) or an IPv6 address to one form, and internationalised names to ASCII.
+ * address (octal, hexadecimal, one number) or an IPv6 address to one form, and internationalized names to ASCII.
  */
 export function createAddressGuard(options: { policy: AddressPolicy; resolveHost: ResolveHost }): AddressGuard {
   const { policy, resolveHost } = options;

@@ -33,7 +33,7 @@ export function limitBodyTime(app: FastifyInstance, timeouts = defaultTimeouts):
   });
 }
 
-/** Closes the connection if the client is still sending a body that was rejected without reading it. */
+/** Closes the connection if the client continues to send a body that was rejected before it was read. */
 function closeLingering({ raw }: FastifyRequest, lingerMs: number): void {
   if (raw.complete || raw.destroyed) return;
   const timer = setTimeout(() => raw.destroy(), lingerMs);

@@ -7,7 +7,7 @@ const RETRY_AFTER_SECONDS = 10;
 export type DownloadLimits = {
   /** With one signed URL. Browsers and download managers read a file in a few parts at a time. */
   perUrl: number;
-  /** From one network, as the rate limits know it. */
+  /** From one network, as defined for the rate limits. */
   perNetwork: number;
   /** In this process. */
   total: number;

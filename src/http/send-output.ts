@@ -3,7 +3,7 @@ import type { Operation } from '../trpc/operations.ts';
 
 /**
  * Sends the output of an operation as JSON. If the operation redirects to a URL in its output, only callers that ask
- * for JSON get it; others, such as a media element or a link, are redirected.
+ * for JSON get the output; others, such as a media element or a link, are redirected.
  */
 export function sendOutput(
   { status, redirectsTo }: Operation,

@@ -48,7 +48,7 @@ const MARKUP_TAGS = [
 const markup = new RegExp(`^${SPACE}*<(?:\\?xml|(?:${MARKUP_TAGS.join('|')})[\\t\\n\\f\\r />])`, 'i');
 
 /**
- * Other types that `file-type` does not know (scripts), or recognises only by bytes that may lie beyond the head: the
+ * Other types that `file-type` does not know (scripts), or recognizes only by bytes that may lie beyond the head: the
  * directory of a TIFF is usually at its end, and the ID3 tag of an MP3 is usually longer than the head.
  */
 const foreignSignatures = [
@@ -78,10 +78,10 @@ export function readDeclaredType(partContentType: string | undefined, filename: 
 }
 
 /**
- * Whether the first bytes of a file are recognised as a type other than the declared one. `head` is the first
+ * Whether the first bytes of a file are recognized as a type other than the declared one. `head` is the first
  * `HEAD_BYTES` of the file, or the whole of a shorter file.
  *
- * Bytes that are not recognised do not contradict the type: a PDF may begin with up to 1 kB of other data. A file that
+ * Bytes that are not recognized do not contradict the type: a PDF may begin with up to 1 kB of other data. A file that
  * is valid as two types is accepted as the type that it begins with. This is harmless, because files are served only as
  * attachments with a fixed type. Never rejects. The work is bounded by the length of the head.
  */
@@ -89,8 +89,8 @@ export async function contradicts(declared: MediaType, head: Uint8Array): Promis
   const bytes = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, HEAD_BYTES));
   const raw = bytes.toString('latin1');
   if (markup.test(decodeText(bytes)) || foreignSignatures.some((signature) => raw.startsWith(signature))) return true;
-  const recognised = await recognise(bytes);
-  if (recognised === undefined || reportedTypes[declared].has(recognised)) return false;
+  const recognized = await recognize(bytes);
+  if (recognized === undefined || reportedTypes[declared].has(recognized)) return false;
   return !(declared === 'video/mp4' && boxFileWithoutBrand.test(raw));
 }
 
@@ -114,13 +114,13 @@ function decodeText(bytes: Buffer): string {
   return bytes.toString('latin1');
 }
 
-/** Returns the media type that `file-type` recognises, if any. */
-async function recognise(bytes: Buffer): Promise<string | undefined> {
+/** Returns the media type that `file-type` recognizes, if any. */
+async function recognize(bytes: Buffer): Promise<string | undefined> {
   try {
     return (await fileTypeFromBuffer(bytes))?.mime;
   } catch {
     // The parsers follow offsets and compressed data in the file, so a hostile file can make them throw. It is then not
-    // recognised.
+    // recognized.
     return undefined;
   }
 }

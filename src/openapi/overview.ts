@@ -1,8 +1,8 @@
 /** The introduction of the OpenAPI document, and its tags in the order of the sidebar. */
 
-export const description = `Teams share meeting rooms, recordings and a labelled media library inside workspaces.
+export const description = `Teams share meeting rooms, recordings and a media library with labels inside workspaces.
 
-Fields named \`*_at\` are Unix timestamps in seconds. Flags are 1 and 0. Every error response has the same body:
+Fields named \`*_at\` are Unix timestamps in seconds. Flags are 1 or 0. Every error response has the same body:
 \`error\` and \`message\` contain the text, \`code\` is a constant for programs, and \`issues\` lists each invalid field
 of a 400.
 If the path names a workspace, errors are checked in this order: 401, 404 for the workspace, 403, 400, 404 for a

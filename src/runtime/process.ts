@@ -17,7 +17,7 @@ const SAME_SIGNAL_MS = 1_000;
 
 /**
  * How long a stop takes at most, besides the time for requests: 40 s for the parts, and 35 s for the embedded
- * PostgreSQL. A start that hangs ends after this time too.
+ * PostgreSQL. A signal during a start that hangs also ends the process after this time.
  */
 const EXIT_AFTER_SECONDS = 80;
 

@@ -38,7 +38,7 @@ export type DiskStoreOptions = {
   /** The key that signs URLs, at least 16 characters. All processes that share the directory need the same key. */
   signingSecret: string;
   clock: Clock;
-  /** Uploads are refused if less space is free, in bytes. */
+  /** Uploads are refused while fewer bytes than this are free on the disk. */
   reserveBytes?: number;
 };
 

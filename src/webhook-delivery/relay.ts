@@ -3,8 +3,8 @@
  * queues a job for each message. Each batch is one transaction, so that an event is relayed exactly once, however many
  * relays run, and even if one is killed.
  *
- * One relay works at a time. An event therefore gets a higher `sequence` than all events that were committed before it
- * began, and once a sequence is visible, no lower one appears later.
+ * One relay works at a time. An event therefore gets a higher `sequence` than all events that were committed before its
+ * own transaction began, and once a sequence is visible, no lower one appears later.
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../core/time.ts';

@@ -134,7 +134,7 @@ function startAttempt(parts: WorkerParts, leased: LeasedMessage): boolean {
   return true;
 }
 
-/** Completes jobs for which nothing is sent, and cancels their messages that the webhook no longer wants. */
+/** Completes jobs for which nothing is sent, and cancels those of their messages that the webhook no longer wants. */
 function dropJobs({ db, clock, queue }: WorkerParts, leases: readonly Lease[]): Promise<void> {
   return transact(db, async (tx) => {
     const jobs = leases.map(({ id, data }) => ({ id, ...data }));

@@ -55,7 +55,7 @@ test.each(['refuse', 'breakDown'] as const)(
       await eventually(async () => outcomes.filter((outcome) => outcome === 'failed').length === count);
     }
     expect(clock.now().getTime()).toBeGreaterThan(before);
-    expect(warnings).toEqual(['Failed to read the clock of the database: running on without it']);
+    expect(warnings).toEqual(['Failed to read the clock of the database: continuing with the last measurement']);
     proxy.repair();
     await eventually(async () => {
       measure();
