@@ -30,8 +30,8 @@ export const participantsRouter = router({
         description:
           'For anyone: signed in, or as a guest with a name. An invalid `Authorization` header is rejected. If the ' +
           "room has a waiting room, everyone waits to be admitted, except the room's user and the owner and admins " +
-          'of the workspace; `presence` returns the current status. Emits `room.joined` when the participant enters. A ' +
-          'user, or a guest with the `token` of an earlier join, who joins while present stays the same participant.',
+          'of the workspace; `presence` returns the current status. Emits `room.joined` when the participant enters. ' +
+          'A user, or a guest with the `token` of an earlier join, who joins while present stays the same participant.',
       },
     })
     .input(JoinInput)
