@@ -77,7 +77,7 @@ export async function startDatabaseClock({
     isSkewLogged = true;
     log.warn(
       { seconds: toSeconds(skew) },
-      'The clock of this machine differs from that of the database, which is used',
+      'The clock of this machine differs from that of the database: using that of the database',
     );
   };
 

@@ -73,7 +73,7 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
     const { bavail, bsize } = await onDisk('read its free space', () => statfs(staging));
     if (bavail * bsize >= reserveBytes) return;
     throw new StorageFullError(
-      `Uploads are refused: less than ${Math.round(reserveBytes / MIB)} MiB are free on the disk`,
+      `Uploads are refused: less than ${Math.round(reserveBytes / MIB)} MiB is free on the disk`,
     );
   };
 

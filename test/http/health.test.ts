@@ -46,7 +46,7 @@ test('while little disk space is left, /ready says that uploads are refused, and
   const refused = await upload(full, team.path, team.owner.token);
   expect([refused.status, refused.body.error]).toEqual([500, 'Upload failed: storage service unavailable']);
   const { status, body } = await full.http.get('/ready');
-  const reason = expect.stringMatching(/^Uploads are refused: less than \d+ MiB are free on the disk$/);
+  const reason = expect.stringMatching(/^Uploads are refused: less than \d+ MiB is free on the disk$/);
   expect([status, body]).toEqual([200, { status: 'degraded', database: true, storage: false, reason }]);
   await full.close();
 });
