@@ -37,7 +37,11 @@ export async function serveFiles(app: FastifyInstance, { files, limits, timeouts
       const file = await openFile(files, request.params['*'], url);
       cleanup.defer(file.close);
       const range = writeHeaders(file, request, reply);
-      if (request.method === 'HEAD' || file.size === 0) return reply.send();
+      if (request.method === 'HEAD' || file.size === 0) {
+        // Before the response, so that the client's next download finds the slot free.
+        await cleanup.disposeAsync();
+        return reply.send();
+      }
 
       const download = createDownload(file, range);
       const endWatch = disconnectSlowReader(reply.raw, download.sentBytes, { ...defaultReaderTimeouts, ...timeouts });
