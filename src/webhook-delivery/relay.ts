@@ -10,40 +10,19 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../core/time.ts';
 import { type Database, type Tx, transact } from '../db/client.ts';
 import { onlyRow } from '../db/only-row.ts';
-import { subjectOf } from '../events/subject.ts';
 import { toBody } from './envelope.ts';
 import { findPredecessors, type SubjectRef, toSubjectKey } from './held-messages.ts';
 import { createMessageId } from './message-id.ts';
 import { continueCancelling } from './pending-messages.ts';
 import type { DeliveryQueue, NewJob } from './queue.ts';
 import { countPending, findPosition, toWeight } from './queue-position.ts';
+import { type AddressedEvent, MAX_MESSAGES, takeBatch } from './take-batch.ts';
 
 const MAX_EVENTS = 500;
-const MAX_MESSAGES = 1_000;
 /** The advisory lock that the working relay holds. */
 const RELAY_LOCK = 'webhook relay';
 /** After this time, PostgreSQL ends the transaction of a frozen relay, so that another one can take over. */
 const MAX_IDLE_MS = 10_000;
-
-type EventRow = {
-  workspaceId: number;
-  id: bigint;
-  sequence: bigint;
-  type: string;
-  subject: string | null;
-  data: unknown;
-  createdAt: Date;
-};
-type Subscriber = {
-  workspaceId: number;
-  id: number;
-  events: string[];
-  isSlow: boolean;
-  failureCount: number;
-  skippedEventIds: bigint[];
-};
-
-type AddressedEvent = { event: EventRow; subscribers: Subscriber[] };
 
 type NewMessage = {
   workspaceId: number;
@@ -92,12 +71,11 @@ async function relayBatch({ db, clock, queue }: RelayServices, max: number): Pro
   const isMore = await transact(db, async (tx) => {
     if (!(await lockRelay(tx))) return false;
     const now = clock.now();
-    const events = await takeEvents(tx, max);
-    const batch = events.length > 0 ? cutBatch(await addressEvents(tx, events)) : [];
+    const { batch, isMore: isMoreToTake } = await takeBatch(tx, max);
     await fanOut(tx, now, queue, batch);
     if (batch.length > 0) await markRelayed(tx, now, batch);
     const queued = await queueUnqueued(tx, queue);
-    return events.length === max || batch.length < events.length || queued === MAX_MESSAGES;
+    return isMoreToTake || queued === MAX_MESSAGES;
   });
   const isCancelling = await transact(db, (tx) => continueCancelling(tx, clock.now()));
   return isMore || isCancelling;
@@ -109,48 +87,6 @@ async function lockRelay(tx: Tx): Promise<boolean> {
     select pg_try_advisory_xact_lock(hashtext(${RELAY_LOCK})) as "isLocked",
       set_config('idle_in_transaction_session_timeout', ${String(MAX_IDLE_MS)}, true)`;
   return onlyRow(rows).isLocked;
-}
-
-/** Locks the next events, and numbers them. Events that `cutBatch` leaves out get new numbers later. */
-async function takeEvents(tx: Tx, max: number): Promise<EventRow[]> {
-  const rows = await tx.$queryRaw<Omit<EventRow, 'subject'>[]>`
-    select e.*, nextval('event_sequence') as sequence from (
-      select workspace_id as "workspaceId", id, type, data, created_at as "createdAt" from events
-      where relayed_at is null order by id limit ${max} for update skip locked) e`;
-  return rows.map((row) => ({ ...row, subject: subjectOf(row.type, row.data) }));
-}
-
-/** Returns the first events whose messages together fit into one transaction, but at least one event. */
-function cutBatch(addressed: readonly AddressedEvent[]): AddressedEvent[] {
-  let messages = 0;
-  const end = addressed.findIndex(({ subscribers }, index) => {
-    messages += subscribers.length;
-    return index > 0 && messages > MAX_MESSAGES;
-  });
-  return end === -1 ? [...addressed] : addressed.slice(0, end);
-}
-
-/** Pairs each event with the webhooks that subscribe to it and were registered before it was committed. */
-async function addressEvents(tx: Tx, events: readonly EventRow[]): Promise<AddressedEvent[]> {
-  const subscribers = Map.groupBy(
-    await lockSubscribers(tx, [...new Set(events.map(({ workspaceId }) => workspaceId))]),
-    ({ workspaceId }) => workspaceId,
-  );
-  return events.map((event) => ({
-    event,
-    subscribers: (subscribers.get(event.workspaceId) ?? []).filter(
-      ({ events: subscribed, skippedEventIds }) =>
-        subscribed.includes(event.type) && !skippedEventIds.includes(event.id),
-    ),
-  }));
-}
-
-/** Returns the active webhooks of these workspaces, locked so that none is deleted before its messages are inserted. */
-function lockSubscribers(tx: Tx, workspaceIds: readonly number[]): Promise<Subscriber[]> {
-  return tx.$queryRaw`
-    select workspace_id as "workspaceId", id, events, is_slow as "isSlow", failure_count as "failureCount",
-      skipped_event_ids as "skippedEventIds" from webhooks
-    where workspace_id = any(${workspaceIds}) and is_active order by workspace_id, id for key share`;
 }
 
 /**
