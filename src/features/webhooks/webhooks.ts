@@ -5,6 +5,7 @@ import { badField, notFound } from '../../core/errors.ts';
 import type { ListPageInput } from '../../core/list-page.ts';
 import { transact } from '../../db/client.ts';
 import { takeSkip } from '../../db/take-skip.ts';
+import { allowLongStatements } from '../../db/time-limits.ts';
 import { requireFreeRow } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import { toHost } from '../../webhook-delivery/host-limits.ts';
@@ -121,10 +122,12 @@ export async function deleteWebhook(
   actor: Actor,
   { webhookId }: WebhookInput,
 ): Promise<{ ok: true }> {
-  const { count } = await transact(db, async (tx) => {
-    await lockWorkspaceAs(tx, actor, 'owner');
-    return tx.webhook.deleteMany({ where: { workspaceId: actor.workspaceId, id: webhookId } });
-  });
+  const remove = () =>
+    transact(db, async (tx) => {
+      await lockWorkspaceAs(tx, actor, 'owner');
+      return tx.webhook.deleteMany({ where: { workspaceId: actor.workspaceId, id: webhookId } });
+    });
+  const { count } = await allowLongStatements(remove);
   if (count === 0) throw notFound('Webhook');
   return { ok: true };
 }
