@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../core/errors.ts';
 
 /** A name, an IPv4 address or an IPv6 address in brackets, with or without a port (RFC 3986 section 3.2.2). */
@@ -27,7 +27,7 @@ export function refuseWrongHosts(app: FastifyInstance, refuseForeign: boolean): 
       done(new AppError('BAD_REQUEST', 'The transfer encoding is not supported'));
     else if (!isHost || countHosts(request.raw.rawHeaders) > 1)
       done(new AppError('BAD_REQUEST', 'Malformed Host header'));
-    else if (refuseForeign && !isLocalHost(request.headers.host))
+    else if (refuseForeign && !isLocalHost(request.headers.host) && !isProbe(request))
       done(new AppError('BAD_REQUEST', 'Unknown host name: set PUBLIC_URL to use a name other than localhost'));
     else done();
   });
@@ -36,4 +36,8 @@ export function refuseWrongHosts(app: FastifyInstance, refuseForeign: boolean): 
 /** Node keeps only the first Host header, and a proxy may use another. */
 function countHosts(rawHeaders: readonly string[]): number {
   return rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host').length;
+}
+
+function isProbe({ routeOptions }: FastifyRequest): boolean {
+  return routeOptions.url === '/health' || routeOptions.url === '/ready';
 }

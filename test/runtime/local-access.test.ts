@@ -132,8 +132,10 @@ describe('a server with DATABASE_URL', () => {
           status: 400,
           body: { message: 'Unknown host name: set PUBLIC_URL to use a name other than localhost' },
         });
+    for (const path of ['/health', '/ready'])
+      expect((await callFrom(`${url}${path}`, { headers: { host: '192.168.1.5:3000' } })).status).toBe(200);
     for (const host of ['localhost', 'LOCALHOST:3000', 'app.localhost', '127.0.0.1:1', '[::1]:3000'])
-      expect((await callFrom(`${url}/health`, { headers: { host } })).status).toBe(200);
+      expect((await callFrom(`${url}/api/dashboard/generate-name`, { headers: { host } })).status).not.toBe(400);
     expect(server.output()).toContain(describeLocalAccess(accessWith({})));
   });
 
