@@ -76,7 +76,10 @@ export function createConnectionGate(slots: number, limits: GateLimits): Connect
 
   const remove = (waiter: Waiter): void => {
     const queue = queues.get(waiter.key) ?? [];
-    queue.splice(queue.indexOf(waiter), 1);
+    const index = queue.indexOf(waiter);
+    // It may have been granted in the turn of the event loop in which its caller hangs up.
+    if (index === -1) return;
+    queue.splice(index, 1);
     if (queue.length === 0) queues.delete(waiter.key);
   };
 
