@@ -1,7 +1,7 @@
 /**
  * Counts of calls in windows of one minute, each starting with the first call in it. All processes share the counts
- * through the table `rate_limits`, whose times come from the database alone. While the database is away, each process
- * counts on its own.
+ * through the table `rate_limits`, whose times come from the database alone. While the database is unavailable, each
+ * process counts on its own.
  */
 import type { Log } from '../core/log.ts';
 import { systemTicker, type Ticker } from '../core/ticker.ts';
