@@ -43,7 +43,7 @@ export async function startChaosWorld(cleanup: AsyncDisposableStack): Promise<Ch
   cleanup.defer(postgres.stop);
   const network = await startTcpProxy(postgres.url);
   cleanup.defer(network.close);
-  const direct = new pg.Pool({ connectionString: postgres.url, max: 2 });
+  const direct = new pg.Pool({ connectionString: postgres.superuserUrl, max: 2 });
   direct.on('error', () => {
     // PostgreSQL was killed. The pool opens another connection for the next query.
   });
