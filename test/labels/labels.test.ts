@@ -89,7 +89,6 @@ describe('the color of a label', () => {
     '#abcdef\n',
     ' #abcdef',
     '＃abcdef',
-    null,
     5,
     ['#abcdef'],
     {},
@@ -98,6 +97,10 @@ describe('the color of a label', () => {
     expect(status).toBe(400);
     expect(body.issues).toMatchObject([{ path: 'color' }]);
   });
+});
+
+test('a color of null is the default, as if it was not sent', async () => {
+  expect((await create({ name: 'Null color', color: null })).body.label.color).toBe('#6366f1');
 });
 
 describe('changing a label', () => {

@@ -76,7 +76,6 @@ describe('updating an item', () => {
     ['description', 'lines\r\n\tand tabs', 200],
     ['description', 'a\u0000b', 400],
     ['description', 'a\udfff', 400],
-    ['description', null, 400],
   ] as const)('%s %j', async (field, value, status) => {
     const { path, item } = await newItem();
     const answer = await patch(path, { [field]: value });
@@ -84,6 +83,12 @@ describe('updating an item', () => {
     if (status === 400) expect(answer.body.issues).toMatchObject([{ path: field }]);
     const read = await app.http.get(path, team.owner.token);
     expect(read.body.item[field]).toBe(status === 200 ? value : item[field]);
+  });
+
+  test('a description of null is the empty text', async () => {
+    const { path } = await newItem();
+    expect((await patch(path, { description: 'A report' })).body.item.description).toBe('A report');
+    expect((await patch(path, { description: null })).body.item.description).toBe('');
   });
 
   test('never changes fields other than name and description', async () => {
