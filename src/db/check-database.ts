@@ -60,9 +60,9 @@ export async function refuseTransactionPooler({ setting, url }: DatabaseUrl, log
   if (!(await sharesSessions(url, log))) return;
   throw new UnsuitableDatabaseError(
     setting === 'DATABASE_URL'
-      ? 'DATABASE_URL leads to a pooler in transaction mode: set DATABASE_POOLING=transaction, ' +
-          'and DATABASE_DIRECT_URL to a URL that does not use it'
-      : `${setting} leads to a pooler in transaction mode: set it to a URL that does not use the pooler`,
+      ? 'DATABASE_URL connects to a pooler in transaction mode: set DATABASE_POOLING=transaction, ' +
+          'and DATABASE_DIRECT_URL to a URL that does not use the pooler'
+      : `${setting} connects to a pooler in transaction mode: set it to a URL that does not use the pooler`,
   );
 }
 
@@ -123,6 +123,6 @@ async function refuseOtherDatabase(db: Database, direct: DatabaseUrl, log: Log):
   const isSame =
     table?.name && (await db.$queryRaw<[]>`select from _prisma_migrations where id = ${lastId}`).length > 0;
   if (!isSame) {
-    throw new UnsuitableDatabaseError(`DATABASE_URL and ${direct.setting} lead to different databases`);
+    throw new UnsuitableDatabaseError(`DATABASE_URL and ${direct.setting} connect to different databases`);
   }
 }

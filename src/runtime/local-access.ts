@@ -1,4 +1,4 @@
-/** What is open to this machine: for trying out and developing the service, and never in production by default. */
+/** The defaults for connections to and from addresses of this machine. They are less strict in development. */
 import { isLoopback } from '../auth/networks.ts';
 import type { AddressPolicy } from '../egress/address-guard.ts';
 import { type Config, isProduction } from './config.ts';
@@ -42,12 +42,15 @@ function chooseAddressPolicy({ WEBHOOK_ALLOW_PRIVATE: allowPrivate }: Config, is
 
 const destinations: Readonly<Record<AddressPolicy, string>> = {
   public: 'public addresses only (WEBHOOK_ALLOW_PRIVATE=1 allows others)',
-  loopback: 'public addresses and this machine',
-  any: 'every address, because of WEBHOOK_ALLOW_PRIVATE',
+  loopback: 'public addresses and addresses of this machine',
+  any: 'all addresses, because of WEBHOOK_ALLOW_PRIVATE',
 };
 
-/** Describes in one line what the settings open to this machine. */
+/**
+ * Describes in one line which addresses may be connected to, and whether rate limits apply to callers on this machine.
+ */
 export function describeLocalAccess({ addressPolicy, exemptLoopback }: LocalAccess): string {
   const limits = exemptLoopback ? 'do not apply' : 'apply';
-  return `Webhooks and recording copies use ${destinations[addressPolicy]}. Rate limits ${limits} to this machine.`;
+  const targets = destinations[addressPolicy];
+  return `Webhooks and recording copies connect to ${targets}. Rate limits ${limits} to callers on this machine.`;
 }

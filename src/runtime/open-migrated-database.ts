@@ -31,7 +31,7 @@ export async function openMigratedDatabase(
   const db = openPool(config, url, log, (close) => cleanup.defer(stopInTime('database', close)));
   await checkRequestPool(db, direct, log).catch((error: unknown) => {
     throw isUnavailable(error)
-      ? new UnsuitableDatabaseError(`${pooled.setting} does not answer`, { cause: error })
+      ? new UnsuitableDatabaseError(`The database at ${pooled.setting} does not respond`, { cause: error })
       : error;
   });
   return { db, directUrl: direct.url };

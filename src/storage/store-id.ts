@@ -31,7 +31,7 @@ export async function bindStore(db: Database, settings: StorageSettings): Promis
 async function bindBucket(tx: Tx, store: string): Promise<void> {
   const bound = await insertOrRead(tx, store);
   if (bound === store) return;
-  const other = bound.startsWith('s3:') ? `in ${bound}` : 'in a directory of a server';
+  const other = bound.startsWith('s3:') ? `in ${bound}` : 'in the DATA_DIR of a server';
   throw new OtherStoreError(`The files of this database are ${other}, not in ${store}`);
 }
 

@@ -22,5 +22,5 @@ export function toResponseText(body: Uint8Array, isWhole: boolean, contentEncodi
 
 /** Names the encoding only if it looks like a name: the header can hold anything. */
 function describeEncoded(encoding: string): string {
-  return `(a body in ${ENCODING_NAME.test(encoding) ? `${encoding} encoding` : 'an encoding'}, not decoded)`;
+  return `(body not decoded: ${ENCODING_NAME.test(encoding) ? encoding : 'unrecognized'} encoding)`;
 }

@@ -78,7 +78,7 @@ test('a superuser in DATABASE_URL is warned about', async () => {
 test('a direct URL of another database is refused', async () => {
   const other = await createDatabase();
   const line = await refusalOf({ DATABASE_URL: inject('postgresUrl'), DATABASE_DIRECT_URL: other.url });
-  expect(line).toBe('DATABASE_URL and DATABASE_DIRECT_URL lead to different databases');
+  expect(line).toBe('DATABASE_URL and DATABASE_DIRECT_URL connect to different databases');
   await other.drop();
 });
 
@@ -163,17 +163,17 @@ describe.runIf(pgbouncerPath)('through pgbouncer', () => {
 
   test('transaction mode without the setting is refused, and leaves no lock behind', async () => {
     expect(await refusalOf({ DATABASE_URL: transaction.urlOf(database.url) })).toBe(
-      'DATABASE_URL leads to a pooler in transaction mode: set DATABASE_POOLING=transaction, ' +
-        'and DATABASE_DIRECT_URL to a URL that does not use it',
+      'DATABASE_URL connects to a pooler in transaction mode: set DATABASE_POOLING=transaction, ' +
+        'and DATABASE_DIRECT_URL to a URL that does not use the pooler',
     );
     const { rows } = await admin.query(`select from pg_locks where locktype = 'advisory' and objid = 72707369`);
     expect(rows).toEqual([]);
   });
 
-  test('a direct URL that leads to a pooler in transaction mode is refused', async () => {
+  test('a direct URL that connects to a pooler in transaction mode is refused', async () => {
     const url = transaction.urlOf(database.url);
     const env = { DATABASE_URL: url, DATABASE_DIRECT_URL: url, DATABASE_POOLING: 'transaction' };
-    expect(await refusalOf(env)).toMatch(/^DATABASE_DIRECT_URL leads to a pooler in transaction mode: /);
+    expect(await refusalOf(env)).toMatch(/^DATABASE_DIRECT_URL connects to a pooler in transaction mode: /);
   });
 
   test('transaction mode with sessions in another time zone is refused, with the statement that helps', async () => {

@@ -1,4 +1,6 @@
-/** What is open to this machine by default, in development and in production, with a database of one's own. */
+/**
+ * The defaults for connections to and from this machine, in development and in production, with an external database.
+ */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { MINUTE_MS } from '../../src/core/time.ts';
 import { readConfig } from '../../src/runtime/config.ts';
@@ -146,6 +148,6 @@ describe('a server with DATABASE_URL', () => {
     expect(await countRefused(url)).toBeGreaterThan(0);
     expect((await callFrom(`${url}/health`, { headers: { host: 'api.example.com' } })).status).toBe(200);
     expect(server.output()).toContain('public addresses only (WEBHOOK_ALLOW_PRIVATE=1 allows others)');
-    expect(server.output()).toContain('Rate limits apply to this machine.');
+    expect(server.output()).toContain('Rate limits apply to callers on this machine.');
   });
 });

@@ -76,7 +76,7 @@ test('another bucket or prefix, or a directory instead of a bucket, is refused, 
   await expect(bindDirectory('a')).rejects.toThrow('are in s3:files/, not in the directory');
   await db.objectStoreId.deleteMany();
   await bindDirectory('a');
-  await expect(bindBucket('files')).rejects.toThrow('are in a directory of a server, not in s3:files/');
+  await expect(bindBucket('files')).rejects.toThrow('are in the DATA_DIR of a server, not in s3:files/');
 });
 
 test('a second server or worker with a data directory of its own exits with one line', async () => {

@@ -134,14 +134,14 @@ describe('the response', () => {
     const receiver = await closeAfterTest(startReceiver(respond(200, bomb, { 'content-encoding': encoding })));
     expect(await sendOnce(receiver.url)).toMatchObject({
       status: 200,
-      text: `(a body in ${encoding} encoding, not decoded)`,
+      text: `(body not decoded: ${encoding} encoding)`,
     });
   });
 
   test.each([
     ['identity', 'plain'],
     ['', 'plain'],
-    ['gzip, <b>gzip</b>', '(a body in an encoding, not decoded)'],
+    ['gzip, <b>gzip</b>', '(body not decoded: unrecognized encoding)'],
   ])('with the encoding "%s" has the text: %s', async (encoding, text) => {
     const receiver = await closeAfterTest(startReceiver(respond(200, 'plain', { 'content-encoding': encoding })));
     expect((await sendOnce(receiver.url)).text).toBe(text);
