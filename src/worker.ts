@@ -1,6 +1,5 @@
 /**
- * Entry point of a worker process, which does the background work alone: webhook delivery, recording copies and
- * scheduled jobs.
+ * Entry point of a worker process. It does only background work: webhook delivery, recording copies and scheduled jobs.
  */
 import { exitWithError, runProcess } from './runtime/process.ts';
 import { startWorker } from './runtime/start.ts';

@@ -13,7 +13,7 @@ export type LockedWorkspace = {
   name: string;
   owner_id: number;
   is_personal: boolean;
-  /** How much the workspace has, for its quotas. */
+  /** How many rooms, library items and stored bytes the workspace has. The quotas are checked against these. */
   room_count: number;
   library_item_count: number;
   stored_bytes: bigint;

@@ -19,8 +19,8 @@ export async function ifExists<Result>(operation: Promise<Result>): Promise<Resu
 }
 
 /**
- * Writes a file that only the owner of this process can read, replacing an existing one. Readers see the old content or
- * the new one, never a part; the new one is on disk when this resolves.
+ * Writes a file that only the owner of this process can read, replacing an existing one. Readers see either the old or
+ * the new content, never a mix or a part. When the promise resolves, the new content is on disk.
  */
 export function replaceFile(path: string, content: string): Promise<void> {
   return publishFile(path, content, (staged) => rename(staged, path));

@@ -1,6 +1,9 @@
 /** Slugs: names that are used in URLs. */
 
-/** 2 to 64 characters of a-z, 0-9 and single inner hyphens, as JSON Schema keywords. */
+/**
+ * 2 to 64 lower-case letters a-z, digits and hyphens, with no hyphen at either end or next to another, as JSON Schema
+ * keywords.
+ */
 export const slugFormat = { minLength: 2, maxLength: 64, pattern: '^[a-z0-9]+(?:-[a-z0-9]+)*$' } as const;
 
 const SLUG = new RegExp(slugFormat.pattern);

@@ -115,8 +115,8 @@ function presentString(message: string) {
 }
 
 /**
- * An optional field of a body. Null is the same as not sent. A field whose null has a meaning of its own, such as
- * clearing it, is `nullable` instead.
+ * An optional field of a body. Null is treated as if the field was not sent. A field whose null has a meaning of its
+ * own, such as clearing it, is `nullable` instead.
  */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
   return schema

@@ -49,7 +49,7 @@ const NO_TRANSACTION = /^-- lynxroom: no transaction\s*(\n|$)/;
  * first line is `-- lynxroom: no transaction` holds one statement that cannot run in a transaction (CREATE INDEX
  * CONCURRENTLY). Its start is recorded first, so that an interrupted migration is detected.
  *
- * @param options.connectionString must not lead to a pooler in transaction mode, which would keep the lock
+ * @param options.connectionString must not connect to a pooler in transaction mode, which would keep the lock
  * @param options.directory the migrations, one directory each; by default those of this repository
  * @throws UnsuitableDatabaseError if the database cannot be reached
  * @throws MigrationError if a migration fails, was edited after it was applied, is recorded as failed, or is in the

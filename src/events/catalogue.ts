@@ -80,7 +80,10 @@ export const eventShapes = {
 
 export type EventType = keyof typeof eventShapes;
 
-/** The field of `data` that says what an event is about. Events about the same thing are sent in their order. */
+/**
+ * The field of `data` that says what an event is about. Events about the same subject are sent in the order in which
+ * they occurred.
+ */
 export const subjectFields: Record<EventType, SubjectField> = {
   'room.created': 'room_id',
   'room.joined': 'room_id',

@@ -66,8 +66,8 @@ export function createContext(
 }
 
 /**
- * Whether no proxy forwarded the request. A proxy on this machine that adds no header of its own may still pass on the
- * host name that its clients use, which is not a name of loopback.
+ * Whether no proxy forwarded the request. A proxy on this machine may add no header of its own. It can still be
+ * detected if it forwards the Host header of its clients, because that names another host than this machine.
  */
 function isDirect({ headers }: FastifyRequest): boolean {
   return isLocalHost(headers.host) && forwardingHeaders.every((name) => headers[name] === undefined);

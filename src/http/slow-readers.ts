@@ -10,8 +10,8 @@ export type ReaderTimeouts = {
 };
 
 /**
- * At least 20 kB/s. The rate is averaged over a minute, because a connection passes on what a slow client reads in
- * steps of several hundred kB.
+ * At least 20 kB/s. The rate is averaged over a minute, because data moves to a slow client in bursts of several
+ * hundred kB.
  */
 export const defaultReaderTimeouts: ReaderTimeouts = { stallMs: 30_000, periodMs: 60_000, minBytes: 1_200_000 };
 
@@ -19,8 +19,8 @@ export const defaultReaderTimeouts: ReaderTimeouts = { stallMs: 30_000, periodMs
 const CHECKS = 6;
 
 /**
- * Watches a response of which `sentBytes` have been sent so far, and destroys it if the client is too slow. Times in
- * which the server itself had nothing to send do not count. Returns a function that stops watching.
+ * Watches a response of which `sentBytes` have been sent so far, and destroys it if the client is too slow. The client
+ * is not considered slow while the server has nothing to send. Returns a function that stops watching.
  */
 export function disconnectSlowReader(
   response: ServerResponse,

@@ -1,4 +1,4 @@
-/** File name extensions that are known for other kinds of files than the service stores. */
+/** File name extensions of file types that the service does not store. */
 
 const documents = [
   ...[
@@ -66,9 +66,9 @@ const otherKinds: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether the extension of a file name is known for another kind of file than PDF and MP4. An unknown extension is not,
- * because what follows the last dot of a name may be part of a sentence. Characters that are not shown, and the dots
- * and spaces that Windows removes from the end of a name, are ignored.
+ * Whether a file name has the extension of a file type other than PDF and MP4. False for an unknown extension, because
+ * the text after the last dot of a name may be part of a sentence. Characters that are not shown, and the dots and
+ * spaces that Windows removes from the end of a name, are ignored.
  */
 export function hasForeignExtension(filename: string): boolean {
   const name = filename.replace(/[\p{Cc}\p{Default_Ignorable_Code_Point}]/gu, '').replace(/[.\s]+$/u, '');

@@ -95,10 +95,10 @@ export async function contradicts(declared: MediaType, head: Uint8Array): Promis
 }
 
 /**
- * Whether a file begins with a box that an MP4 can begin with (ISO/IEC 14496-12 section 4): `ftyp`, or in a file
- * without a brand `moov`, `mdat` or `free`, or in a segment `styp`, `sidx` or `moof`. The size of the box must be
- * valid: at least that of its header, 1 for a 64-bit size, or 0 for a box that ends with the file. `head` is as for
- * `contradicts`.
+ * Whether a file begins with a box that can be the first box of an MP4 file (ISO/IEC 14496-12 section 4). This is
+ * `ftyp`; in a file without a brand also `moov`, `mdat` or `free`; and in a segment also `styp`, `sidx` or `moof`. The
+ * size of the box must be valid: at least that of its header, 1 for a 64-bit size, or 0 for a box that ends with the
+ * file. `head` is as for `contradicts`.
  */
 export function beginsWithMp4Box(head: Buffer): boolean {
   if (head.length < BOX_HEADER_BYTES || !firstBoxes.has(head.toString('latin1', 4, BOX_HEADER_BYTES))) return false;

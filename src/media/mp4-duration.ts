@@ -34,7 +34,7 @@ const MVHD_BYTES = 32;
 const MEHD_BYTES = 12;
 const MAX_READ_BYTES = MVHD_BYTES;
 
-/** 68 years; a longer duration is damaged or forged. */
+/** 68 years. A longer duration means that the file is damaged or forged. */
 const MAX_SECONDS = 2 ** 31 - 1;
 
 /**

@@ -69,7 +69,7 @@ export function requireWithinQuota(quotas: Quotas, name: QuotaName, used: number
   );
 }
 
-/** The tables whose rows are counted for each check, because they have few. */
+/** The tables whose rows are counted for each check. A workspace has few rows in them. */
 const tables = {
   members: Prisma.sql`members`,
   labels: Prisma.sql`labels`,
@@ -79,8 +79,9 @@ const tables = {
 };
 
 /**
- * Throws 409 if the workspace cannot have `added` more rows. Call it with 0 after adding a row. Counts no further than
- * the quota, in the primary key. Concurrent calls may exceed the quota by a few, unless the workspace is locked.
+ * Throws 409 if the workspace cannot have `added` more rows. Call it with 0 after adding a row. Counts in the primary
+ * key, and stops once the quota is exceeded. Concurrent calls may exceed the quota by a few, unless the workspace is
+ * locked.
  */
 export async function requireFreeRow(
   tx: Tx,

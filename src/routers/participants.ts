@@ -31,7 +31,8 @@ export const participantsRouter = router({
           'For anyone: signed in, or as a guest with a name. An invalid `Authorization` header is rejected. If the ' +
           "room has a waiting room, everyone waits to be admitted, except the room's user and the owner and admins " +
           'of the workspace; `presence` returns the current status. Emits `room.joined` when the participant enters. ' +
-          'A user, or a guest with the `token` of an earlier join, who joins while present stays the same participant.',
+          'If a user, or a guest with the `token` of an earlier join, joins again while still present, ' +
+          'the participant stays the same.',
       },
     })
     .input(JoinInput)

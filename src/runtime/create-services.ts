@@ -26,7 +26,7 @@ const SIGNING_SECRET_FILE = 'signing-secret';
 
 export type CreatedServices = {
   services: Services;
-  /** The connection string for sessions that last: the job queue, and LISTEN. */
+  /** The connection string for long-lived sessions: those of the job queue and of LISTEN. */
   directUrl: string;
   /** The files of the disk store, which the server serves itself; undefined with S3. */
   files: Storage['files'];

@@ -33,9 +33,9 @@ export async function startWithCleanup<Started extends object>(
 }
 
 /**
- * Limits the total time that the parts of a process take to stop, which begins with the stop of the first part. When it
- * is over, each further part is still told to stop, but is not waited for, so that the last ones, such as the embedded
- * PostgreSQL, get their turn.
+ * Limits the total time in which the parts of a process stop. The time starts when the first part begins to stop. After
+ * the deadline, the remaining parts are still told to stop, but without waiting for them. This way the last parts, such
+ * as the embedded PostgreSQL, are also told to stop.
  */
 export function createStopDeadline(log: Log, totalMs: number): StopInTime {
   let endsAt: number | undefined;

@@ -17,7 +17,9 @@ export type Context = {
   bounds: RequestBounds;
   /** The caller's network address. */
   address: string;
-  /** Whether nothing shows that a proxy forwarded the call, so `address` is the caller's own. */
+  /**
+   * False if a header or the host name shows that a proxy forwarded the call. If true, `address` is the caller's own.
+   */
   isDirect: boolean;
   /** The origin that the caller used to reach the service: scheme, host and port. */
   origin: string;

@@ -25,8 +25,9 @@ const MAX_BATCH = 200;
 const POLL_EVERY_MS = 500;
 
 /**
- * Starts the recorder. It retries a failed batch until it succeeds, because a request that was sent must be recorded,
- * and in smaller and smaller batches, so that one attempt that cannot be recorded does not block the others.
+ * Starts the recorder. It retries a failed batch until it succeeds, because every request that was sent must be
+ * recorded. After each failure the batches get smaller, so that one attempt that cannot be recorded does not block the
+ * others.
  */
 export function startAttemptRecorder({ record, onRecorded, log }: AttemptRecorderOptions): AttemptRecorder {
   let queue: Attempt[] = [];

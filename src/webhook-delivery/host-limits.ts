@@ -11,8 +11,8 @@ export type HostLimitSettings = {
 
 export type HostLimits = {
   /**
-   * Starts a request of a webhook to a host, and returns true. Returns false if the limit is reached: the host is then
-   * full until some of the limit is free again.
+   * Starts a request of a webhook to a host, and returns true. Returns false if a limit of the host is reached, and the
+   * request has to wait.
    */
   start(host: string, webhook: WebhookRef): boolean;
   /** Ends a request that `start` has started. */

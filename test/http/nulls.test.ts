@@ -1,4 +1,4 @@
-/** Null in an optional field of a body is the same as not sent, unless the field is documented otherwise. */
+/** An optional field that is null is treated as if it was not sent, unless its documentation says otherwise. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { appRouter } from '../../src/routers/index.ts';

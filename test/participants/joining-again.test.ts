@@ -1,4 +1,4 @@
-/** Who joins while present, because the page was reloaded, stays the same participant. */
+/** Someone who joins again while still present, because the page was reloaded, stays the same participant. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { concurrently } from '../support/concurrently.ts';
 import { dumpTables } from '../support/dump.ts';
@@ -44,7 +44,7 @@ async function rejoin(json: object, token?: string, { name } = room) {
   return body.participant;
 }
 
-describe('a signed-in user who joins while present', () => {
+describe('a signed-in user who joins again while still present', () => {
   test('is the same participant with the same token, and is counted once', async () => {
     const first = await rejoin({}, user.token);
     for (let time = 0; time < 4; time += 1) expect(await rejoin({ name: 'Other' }, user.token)).toEqual(first);

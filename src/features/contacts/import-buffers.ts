@@ -45,7 +45,7 @@ export function createImportBuffers(maxBytes: number, refusal: () => AppError): 
   return {
     async receive(userId, file) {
       const { promise: refused, reject: refuse } = Promise.withResolvers<never>();
-      // It may be refused while nothing waits for it.
+      // Prevents an unhandled rejection if the file is refused while nothing awaits `refused`.
       refused.catch(() => {});
       const arrival: Arrival = { userId, bytes: 0, isComplete: false, refuse };
       arrivals.add(arrival);

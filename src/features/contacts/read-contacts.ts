@@ -16,7 +16,7 @@ import {
 
 type Db = Pick<Services, 'db'>;
 
-/** How far `total` counts. */
+/** The maximum of `total` in a search. Further matches are not counted. */
 const MAX_SEARCH_TOTAL = 10_000;
 /** How many contacts are scanned by a search that cannot use the index. */
 const MAX_SCANNED = 10_000;
@@ -76,7 +76,8 @@ function statementFor(workspaceId: number, search: string | undefined, page: Pri
   const total = Prisma.sql`
     select least(count(*), ${MAX_SEARCH_TOTAL})::int as total, count(*) as matches from matching`;
   const few = Prisma.sql`select ${columns} from matching where n.matches <= ${MAX_SEARCH_TOTAL} ${newestFirst} ${page}`;
-  // So many match that a scan of the contacts, newest first, soon finds a page. With fewer matches it does not run.
+  // Runs only if there are more matches than `total` counts. A scan of the contacts, newest first, then soon finds a
+  // page.
   const many = Prisma.sql`select ${columns} from ${contacts} and n.matches > ${MAX_SEARCH_TOTAL} and ${isMatch}
     ${newestFirst} ${page}`;
   const found = isIndexed ? Prisma.sql`(${few}) union all (${many})` : few;

@@ -13,9 +13,9 @@ import type { JoinedParticipant, JoinInput } from './schemas.ts';
 
 /**
  * Joins a room. If the room has a waiting room and the caller is not one of its hosts, the participant waits to be
- * admitted. A user, or the holder of a token, who joins while present stays the same participant with the same token,
- * and emits nothing. The token is stored as a hash, and for a user also sealed. Throws 400 for a guest without a name,
- * 404 "Room not found", and 401 if the user's account is deleted meanwhile.
+ * admitted. If a user or the holder of a token joins again while still present, the participant and the token stay the
+ * same, and no event is emitted. The token is stored as a hash, and for a user also sealed. Throws 400 for a guest
+ * without a name, 404 "Room not found", and 401 if the user's account is deleted meanwhile.
  */
 export async function joinRoom(
   { db, clock, sealer, settings }: Pick<Services, 'db' | 'clock' | 'sealer' | 'settings'>,

@@ -37,13 +37,13 @@ export async function requireWithinStartLimits(tx: Tx, at: Date, { workspaceId, 
   throw tooManyRequests('Too many recordings in this room: try again later', Math.max(1, waitSeconds));
 }
 
-/** How many bytes participants may still store in a room, and the error for a file with more. */
+/** How many bytes participants may still store in a room, and the error for a file that is larger. */
 export type ByteAllowance = { bytes: number; exceeded: AppError };
 
 /**
- * Returns how much participants may still store in the room, of `maxBytes` in 24 hours; null if `maxBytes` is 0, which
- * means no limit. Throws 429 with Retry-After if that is less than `needed`. If the workspace is locked, the result is
- * valid until the commit.
+ * Returns how many bytes participants may still store in the room. They may store `maxBytes` in 24 hours. Returns null
+ * if `maxBytes` is 0, which means no limit. Throws 429 with Retry-After if fewer than `needed` bytes are left. If the
+ * workspace is locked, the result is valid until the commit.
  */
 export async function requireByteAllowance(
   db: Database | Tx,

@@ -35,7 +35,7 @@ type FoundRecording = {
   roomId: number;
   archiveId: string;
   status: string;
-  /** Set if a recorder uploads what a participant started. */
+  /** The participant who started the recording, if one did and a recorder uploads it. */
   startedBy?: number | null;
 };
 

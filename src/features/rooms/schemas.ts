@@ -88,7 +88,10 @@ export const CreateRoomInput = z.object({
     z
       .string({ error: INVALID_NAME })
       .refine(isSlug, { error: INVALID_NAME })
-      .describe('2 to 64 characters of a-z, 0-9 and single inner hyphens; generated when omitted')
+      .describe(
+        '2 to 64 lower-case letters a-z, digits and hyphens, with no hyphen at either end or next to another. ' +
+          'Generated when omitted.',
+      )
       .meta({ ...slugFormat, example: 'amber-falcon' }),
   ),
   ...settings,

@@ -8,9 +8,9 @@ import { findRoom, toMeeting } from './find-room.ts';
 import { addUnmatched } from './unmatched-callbacks.ts';
 
 /**
- * Moves the participants whom the connection reported in the meeting to `left` at the time of its end, and emits
- * `room.left` once for each. Participants who joined later belong to the next meeting of the room and are left
- * unchanged. The end is stored for joins that are reported after it.
+ * Sets the status of all participants whom the connection reported in the meeting to `left`, with the time at which the
+ * meeting ended, and emits `room.left` once for each. Participants who joined later belong to the next meeting of the
+ * room and are left unchanged. The end is stored for joins that are reported after it.
  */
 export async function endMeeting(context: ApplyContext, event: MeetingEvent): Promise<void> {
   const { tx, workspaceId, connectionId } = context;
