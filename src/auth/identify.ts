@@ -5,6 +5,7 @@ import type { Log } from '../core/log.ts';
 import { type Role, toRole } from '../core/roles.ts';
 import { type Clock, MINUTE_MS } from '../core/time.ts';
 import type { Database } from '../db/client.ts';
+import { bytes, int, nullable, type RowOf, statement, text, time } from '../db/statements.ts';
 import { isApiKey } from './api-keys.ts';
 import { hashToken, isToken } from './tokens.ts';
 
@@ -33,17 +34,40 @@ type Dependencies = { db: Database; clock: Clock; log: Log };
 
 const anonymous: Identity = { caller: null, access: null };
 
-type Row = {
-  user_id: number;
-  name: string;
-  email: string;
-  created_at: Date;
-  credential_id: number;
-  workspace_id: number | null;
-  role: string | null;
+const callerColumns = {
+  user_id: int,
+  name: text,
+  email: text,
+  created_at: time,
+  credential_id: int,
+  workspace_id: nullable(int),
+  role: nullable(text),
 };
 
-type KeyRow = Row & { key_workspace_id: number; last_used_at: Date | null };
+const findSession = statement('find-session', {
+  params: { tokenHash: bytes, now: time, workspaceId: nullable(int) },
+  returns: callerColumns,
+  sql: `
+    select u.id as user_id, u.name, u.email, u.created_at, s.id as credential_id, w.id as workspace_id, m.role
+    from sessions s
+    join users u on u.id = s.user_id
+    left join workspaces w on w.id = $workspaceId
+    left join members m on m.workspace_id = w.id and m.user_id = u.id
+    where s.token_hash = $tokenHash and s.expires_at > $now`,
+});
+
+const findApiKey = statement('find-api-key', {
+  params: { keyHash: bytes, workspaceId: nullable(int) },
+  returns: { ...callerColumns, key_workspace_id: int, last_used_at: nullable(time) },
+  sql: `
+    select u.id as user_id, u.name, u.email, u.created_at, k.id as credential_id, w.id as workspace_id,
+      case when w.id = k.workspace_id then m.role end as role, k.workspace_id as key_workspace_id, k.last_used_at
+    from api_keys k
+    join users u on u.id = k.created_by
+    join members m on m.workspace_id = k.workspace_id and m.user_id = k.created_by
+    left join workspaces w on w.id = $workspaceId
+    where k.key_hash = $keyHash and k.is_active`,
+});
 
 /** Finds the caller with this credential and, in the same query, their access to `workspaceId`. */
 export async function identify(
@@ -62,17 +86,11 @@ async function identifyBySession(
   token: string,
   workspaceId: number | null,
 ): Promise<Identity> {
-  const [row] = await db.$queryRaw<Row[]>`
-    select u.id as user_id, u.name, u.email, u.created_at, s.id as credential_id, w.id as workspace_id, m.role
-    from sessions s
-    join users u on u.id = s.user_id
-    left join workspaces w on w.id = ${workspaceId}::int
-    left join members m on m.workspace_id = w.id and m.user_id = u.id
-    where s.token_hash = ${hashToken(token)} and s.expires_at > ${clock.now()}`;
+  const [row] = await db.sql.run(findSession, { tokenHash: hashToken(token), now: clock.now(), workspaceId });
   return row ? toIdentity(row, { kind: 'session', id: row.credential_id }) : anonymous;
 }
 
-function toIdentity(row: Row, credential: Credential): Identity {
+function toIdentity(row: RowOf<typeof findSession>, credential: Credential): Identity {
   return {
     caller: { userId: row.user_id, name: row.name, email: row.email, createdAt: row.created_at, credential },
     access:
@@ -84,21 +102,14 @@ function toIdentity(row: Row, credential: Credential): Identity {
 
 /** Finds a key by its hash. Checks on every call that it is active and that its creator is still a member. */
 async function identifyByKey(dependencies: Dependencies, token: string, workspaceId: number | null): Promise<Identity> {
-  const [row] = await dependencies.db.$queryRaw<KeyRow[]>`
-    select u.id as user_id, u.name, u.email, u.created_at, k.id as credential_id, k.workspace_id as key_workspace_id,
-      k.last_used_at, w.id as workspace_id, case when w.id = k.workspace_id then m.role end as role
-    from api_keys k
-    join users u on u.id = k.created_by
-    join members m on m.workspace_id = k.workspace_id and m.user_id = k.created_by
-    left join workspaces w on w.id = ${workspaceId}::int
-    where k.key_hash = ${hashToken(token)} and k.is_active`;
+  const [row] = await dependencies.db.sql.run(findApiKey, { keyHash: hashToken(token), workspaceId });
   if (!row) return anonymous;
   await recordUse(dependencies, row);
   return toIdentity(row, { kind: 'key', id: row.credential_id, workspaceId: row.key_workspace_id });
 }
 
 /** Records the first use before the request is answered, and later ones at most once a minute in the background. */
-async function recordUse({ db, clock, log }: Dependencies, key: KeyRow): Promise<void> {
+async function recordUse({ db, clock, log }: Dependencies, key: RowOf<typeof findApiKey>): Promise<void> {
   const now = clock.now();
   // Of several concurrent calls, only the first writes.
   const write = () =>

@@ -15,7 +15,9 @@ export class BoundedPool extends pg.Pool {
     const connectionTimeoutMillis = Math.min(CONNECT_TIMEOUT_MS, limits.queueMs);
     // The pool passes its options to the client, though its type does not say so.
     const Client = BoundedClient as unknown as NonNullable<pg.PoolConfig['Client']>;
-    super({ ...keepAlive, connectionTimeoutMillis, ...config, ...limits, Client });
+    // With `pipeline`, BEGIN is sent together with the statement after it. Statements of different calls never share a
+    // connection, where one that waits would hold up those behind it.
+    super({ ...keepAlive, connectionTimeoutMillis, pipeline: true, ...config, ...limits, Client });
     this.#gate = createConnectionGate(config.max, limits);
     this.on('connect', (client) => {
       const bounded = toBounded(client);

@@ -1,16 +1,20 @@
-/** The database client: Prisma over one pool of `pg` connections. */
+/** The database client: Prisma and our own statements, over one pool of `pg` connections. */
 import { createHash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { CONNECT_TIMEOUT_MS } from './bounded-client.ts';
 import { BoundedPool } from './bounded-pool.ts';
+import { retryDeadlocks } from './errors.ts';
 import { Prisma, PrismaClient } from './generated/client.ts';
 import { type SessionSettings, setOnConnect } from './session-settings.ts';
+import { createSql, type SqlDatabase } from './sql.ts';
 import { getTimeLimit, LONG_STATEMENT_MS } from './time-limits.ts';
 
 export { Prisma };
 
-export type Database = PrismaClient;
+export type Database = PrismaClient & {
+  /** Our own statements. */
+  readonly sql: SqlDatabase;
+};
 
 /** A transaction, or the database itself for functions that work with either. */
 export type Tx = Prisma.TransactionClient;
@@ -44,9 +48,6 @@ export const requestSettings: SessionSettings = {
   // Ends the statements of clients that have disconnected. Without this setting, PostgreSQL does not check for that.
   client_connection_check_interval: '1000',
 };
-
-const MAX_ATTEMPTS = 5;
-const RETRY_BACKOFF_MS = 50;
 
 /**
  * Opens a pool of at most `poolSize` connections, with `requestSettings`. Statements are prepared once per connection.
@@ -97,53 +98,12 @@ export function openDatabase(options: {
       statementNameGenerator: ({ sql }: { sql: string }) => createHash('sha1').update(sql).digest('base64url'),
     }),
   });
-  return new PrismaClient({
+  const client = new PrismaClient({
     adapter,
     errorFormat: 'minimal',
     transactionOptions: { maxWait: poolTimeoutMs + CONNECT_TIMEOUT_MS, timeout: TRANSACTION_TIMEOUT_MS },
   });
-}
-
-/** Whether an error is a violation of a unique constraint. */
-export function isUniqueViolation(error: unknown): boolean {
-  return isPrismaError(error, 'P2002') || isRawError(error, /"originalCode":"23505"/);
-}
-
-function isPrismaError(error: unknown, code: string): boolean {
-  return error instanceof Prisma.PrismaClientKnownRequestError && error.code === code;
-}
-
-/** Prisma reports every error of raw SQL under one code, with PostgreSQL's own code (SQLSTATE) in its metadata. */
-function isRawError(error: unknown, sqlState: RegExp): boolean {
-  // isPrismaError has checked the class, which has this field.
-  return isPrismaError(error, 'P2010') && sqlState.test(JSON.stringify((error as { meta?: unknown }).meta));
-}
-
-/** Whether an error of raw SQL is a violation of an exclusion constraint. */
-export function isExclusionViolation(error: unknown): boolean {
-  return isRawError(error, /\b23P01\b/);
-}
-
-/** Whether an error is a violation of a foreign key: the referenced row does not exist. */
-export function isForeignKeyViolation(error: unknown): boolean {
-  return isPrismaError(error, 'P2003');
-}
-
-/** Runs one statement, and retries it with backoff if PostgreSQL cancels it to resolve a deadlock. */
-export async function retryDeadlocks<Result>(work: () => Promise<Result>): Promise<Result> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isDeadlock(error) || attempt === MAX_ATTEMPTS) throw error;
-      // The random delay keeps two cancelled transactions from blocking each other again.
-      await sleep(Math.random() * attempt * RETRY_BACKOFF_MS);
-    }
-  }
-}
-
-function isDeadlock(error: unknown): boolean {
-  return isPrismaError(error, 'P2034') || isRawError(error, /\b(?:40001|40P01)\b/);
+  return Object.assign(client, { sql: createSql(pool, ownsSession) });
 }
 
 /**

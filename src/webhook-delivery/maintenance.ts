@@ -1,6 +1,7 @@
 /** Scheduled maintenance of messages. */
 import { type Clock, DAY_MS, HOUR_MS } from '../core/time.ts';
-import { type Database, Prisma, retryDeadlocks } from '../db/client.ts';
+import { type Database, Prisma } from '../db/client.ts';
+import { retryDeadlocks } from '../db/errors.ts';
 import { releaseOrphans } from './held-messages.ts';
 import { wakeRelay } from './pending-messages.ts';
 import { isQueued } from './queue.ts';

@@ -2,7 +2,8 @@
 import type { Caller } from '../../auth/identify.ts';
 import type { Requester } from '../../auth/passwords.ts';
 import { type AppError, badField, conflict, unauthorized } from '../../core/errors.ts';
-import { isForeignKeyViolation, isUniqueViolation, type Tx, transact } from '../../db/client.ts';
+import { type Tx, transact } from '../../db/client.ts';
+import { isForeignKeyViolation, isUniqueViolation } from '../../db/errors.ts';
 import { allowLongStatements } from '../../db/time-limits.ts';
 import type { Services } from '../../services.ts';
 import { endMembership } from '../members/end-membership.ts';

@@ -4,7 +4,8 @@
 import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { conflict, notFound } from '../../core/errors.ts';
-import { isUniqueViolation, type Tx, transact } from '../../db/client.ts';
+import { type Tx, transact } from '../../db/client.ts';
+import { isUniqueViolation } from '../../db/errors.ts';
 import { onlyRow } from '../../db/only-row.ts';
 import { countContacts, requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';

@@ -4,7 +4,7 @@ import { conflict, notFound } from '../../core/errors.ts';
 import type { ListPageInput } from '../../core/list-page.ts';
 import { creatorName } from '../../core/people.ts';
 import { toUnixSeconds } from '../../core/time.ts';
-import { isForeignKeyViolation, isUniqueViolation } from '../../db/client.ts';
+import { isForeignKeyViolation, isUniqueViolation } from '../../db/errors.ts';
 import { limitOffset } from '../../db/limit-offset.ts';
 import { onlyRow } from '../../db/only-row.ts';
 import { requireFreeRow } from '../../quotas/quotas.ts';

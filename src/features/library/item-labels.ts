@@ -1,7 +1,7 @@
 /** The labels of items. */
 import type { Actor } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
-import { isForeignKeyViolation, retryDeadlocks } from '../../db/client.ts';
+import { isForeignKeyViolation, retryDeadlocks } from '../../db/errors.ts';
 import type { Services } from '../../services.ts';
 import { readItem } from './read-items.ts';
 import type { AssignLabelInput, ItemLabel } from './schemas.ts';

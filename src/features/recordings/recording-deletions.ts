@@ -3,7 +3,8 @@
  * copy its file again. Database triggers record each deletion.
  */
 import { DAY_MS } from '../../core/time.ts';
-import { retryDeadlocks, type Tx } from '../../db/client.ts';
+import type { Tx } from '../../db/client.ts';
+import { retryDeadlocks } from '../../db/errors.ts';
 import type { Services } from '../../services.ts';
 
 /**

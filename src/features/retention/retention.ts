@@ -1,7 +1,7 @@
 /** The retention policy of a workspace. */
 import type { Actor } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
-import { retryDeadlocks } from '../../db/client.ts';
+import { retryDeadlocks } from '../../db/errors.ts';
 import type { Services } from '../../services.ts';
 import { Retention } from './schemas.ts';
 

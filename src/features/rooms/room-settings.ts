@@ -1,6 +1,7 @@
 /** Writes the settings of a room to the database. */
 import { conflict } from '../../core/errors.ts';
-import { isUniqueViolation, Prisma } from '../../db/client.ts';
+import { Prisma } from '../../db/client.ts';
+import { isUniqueViolation } from '../../db/errors.ts';
 import type { RoomSettings } from './schemas.ts';
 
 /** The assignments of an `update` for the settings that were sent. */

@@ -2,7 +2,8 @@
 import type { Caller } from '../../auth/identify.ts';
 import { unauthorized } from '../../core/errors.ts';
 import { toSlug } from '../../core/slugs.ts';
-import { isForeignKeyViolation, type Tx, transact } from '../../db/client.ts';
+import { type Tx, transact } from '../../db/client.ts';
+import { isForeignKeyViolation } from '../../db/errors.ts';
 import { insertWithFreeSlug } from '../../db/insert-with-free-slug.ts';
 import { requireFreeWorkspace } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';

@@ -5,7 +5,8 @@
 import { notFound } from '../../../core/errors.ts';
 import type { Sealer } from '../../../core/sealing.ts';
 import { DAY_MS } from '../../../core/time.ts';
-import { type Prisma, retryDeadlocks, type Tx, transact } from '../../../db/client.ts';
+import { type Prisma, type Tx, transact } from '../../../db/client.ts';
+import { retryDeadlocks } from '../../../db/errors.ts';
 import type { Services } from '../../../services.ts';
 import type { ProviderEvent } from '../adapters/provider-event.ts';
 

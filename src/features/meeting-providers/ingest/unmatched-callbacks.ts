@@ -3,7 +3,7 @@ import type { Actor } from '../../../auth/identify.ts';
 import { toEnum } from '../../../core/enums.ts';
 import { notFound } from '../../../core/errors.ts';
 import { DAY_MS, toUnixSeconds } from '../../../core/time.ts';
-import { retryDeadlocks } from '../../../db/client.ts';
+import { retryDeadlocks } from '../../../db/errors.ts';
 import type { Services } from '../../../services.ts';
 import type { ProviderEvent } from '../adapters/provider-event.ts';
 import { eventKinds } from '../adapters/provider-event.ts';

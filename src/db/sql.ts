@@ -1,0 +1,56 @@
+/** Runs statements with `pg`, and transactions of statements. */
+import type pg from 'pg';
+import { retryDeadlocks } from './errors.ts';
+import type { Prisma } from './generated/client.ts';
+import type { Sql } from './statements.ts';
+
+export type SqlDatabase = Sql & {
+  /**
+   * Runs `work` in a transaction, and retries it if PostgreSQL cancels it to resolve a deadlock. `work` must have no
+   * effects outside the transaction. BEGIN travels with the first statement, so it takes no round trip of its own.
+   */
+  transact<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
+};
+
+/** `isNamed` says whether statements are prepared, once for each connection. */
+export function createSql(pool: pg.Pool, isNamed: boolean): SqlDatabase {
+  const on = (client: Pick<pg.Pool, 'query'>): Sql => ({
+    async run({ name, text, encode }, params) {
+      const values = encode(params);
+      const { rows } = await client.query(isNamed ? { name, text, values } : { text, values });
+      return rows;
+    },
+  });
+  const { run } = on(pool);
+  return {
+    // A statement on its own changes nothing if it fails, so it can be repeated.
+    run: (statement, params) => retryDeadlocks(() => run(statement, params)),
+    transact: (work) => retryDeadlocks(() => runTransaction(pool, (client) => work(on(client)))),
+  };
+}
+
+async function runTransaction<Result>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<Result>) {
+  const client = await pool.connect();
+  try {
+    const begun = client.query('begin');
+    // Its error is thrown below. Until then it must not count as unhandled.
+    begun.catch(() => {});
+    const result = await work(client);
+    await begun;
+    await client.query('commit');
+    client.release();
+    return result;
+  } catch (error) {
+    // A connection that cannot roll back is closed, and PostgreSQL rolls back.
+    await client.query('rollback').then(
+      () => client.release(),
+      () => client.release(true),
+    );
+    throw error;
+  }
+}
+
+/** Runs statements in a transaction of Prisma. */
+export function sqlIn(tx: Prisma.TransactionClient): Sql {
+  return { run: ({ text, encode }, params) => tx.$queryRawUnsafe(text, ...encode(params)) };
+}

@@ -1,0 +1,94 @@
+/**
+ * Named SQL statements, for what is called often: the caller's identity, lists, frequent writes and the delivery of
+ * webhooks. They are sent with `pg`, on the same connections as Prisma's queries, and cost the process a fifth of
+ * them. docs/architecture.md says when to use which.
+ */
+
+/** The type of a parameter or a column. */
+export type SqlType<Value> = {
+  /** The name of the type in PostgreSQL. */
+  readonly name: string;
+  /** Converts a parameter for `pg`, unless it does that itself. */
+  readonly encode?: (value: Value) => unknown;
+};
+
+export const int: SqlType<number> = { name: 'int4' };
+/** A 64-bit float. Cast `bigint` to it (`size::float8`), since `pg` returns `bigint` as text. */
+export const float: SqlType<number> = { name: 'float8' };
+export const text: SqlType<string> = { name: 'text' };
+export const bool: SqlType<boolean> = { name: 'bool' };
+export const time: SqlType<Date> = { name: 'timestamptz' };
+export const bytes: SqlType<Uint8Array> = { name: 'bytea' };
+export const ints: SqlType<readonly number[]> = { name: '_int4' };
+export const texts: SqlType<readonly string[]> = { name: '_text' };
+
+/** JSON of the type `Value`, which nothing checks. Declare the parameter or column as `jsonb`. */
+export function json<Value>(): SqlType<Value> {
+  // `pg` would send an array as an array of PostgreSQL.
+  return { name: 'jsonb', encode: (value) => JSON.stringify(value) };
+}
+
+export function nullable<Value>(type: SqlType<Value>): SqlType<Value | null> {
+  const { name, encode } = type;
+  return encode ? { name, encode: (value) => (value === null ? null : encode(value)) } : { name };
+}
+
+type Types = Readonly<Record<string, SqlType<never>>>;
+type Values<Of> = { [Name in keyof Of]: Of[Name] extends SqlType<infer Value> ? Value : never };
+
+/** A statement with a fixed text. `Params` and `Row` are the types of its parameters and of the rows it returns. */
+export type Statement<Params, Row> = {
+  readonly name: string;
+  /** The text with numbered parameters. */
+  readonly text: string;
+  readonly params: Readonly<Record<string, SqlType<never>>>;
+  readonly columns: Readonly<Record<string, SqlType<never>>>;
+  /** Returns the values of the parameters in the order of their numbers. */
+  encode(params: Params): unknown[];
+  /** Exists only in the type. */
+  readonly row?: Row;
+};
+
+/** The type of the rows that a statement returns. */
+export type RowOf<Of> = Of extends Statement<never, infer Row> ? Row : never;
+
+/** Runs statements, in a transaction or each on its own. */
+export type Sql = {
+  run<Params, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row[]>;
+};
+
+const declared = new Map<string, Statement<never, unknown>>();
+
+/** Every statement of the modules that have been imported. A test prepares each and compares its types. */
+export const allStatements: ReadonlyMap<string, Statement<never, unknown>> = declared;
+
+/**
+ * Declares a statement. In `sql`, `$name` stands for a parameter, which is cast to its type. `returns` has the columns
+ * of the result. `name` must be unique in the program.
+ */
+export function statement<const Params extends Types, const Columns extends Types = Record<never, never>>(
+  name: string,
+  { params, returns, sql }: { params: Params; returns?: Columns; sql: string },
+): Statement<Values<Params>, Values<Columns>> {
+  if (declared.has(name)) throw new Error(`Two statements are named ${name}`);
+  const order = Object.keys(params);
+  const numbered = sql.replace(/\$([a-z]\w*)/gi, (_, param: string) => {
+    const type = params[param];
+    if (!type) throw new Error(`Statement ${name} has no parameter ${param}`);
+    return `$${order.indexOf(param) + 1}::${type.name}`;
+  });
+  const created: Statement<Values<Params>, Values<Columns>> = {
+    name,
+    text: numbered,
+    params,
+    columns: returns ?? {},
+    encode: (values) =>
+      order.map((param) => {
+        // `as`: the values have the types that `params` declares.
+        const value = values[param as keyof Params] as never;
+        return params[param]?.encode?.(value) ?? value;
+      }),
+  };
+  declared.set(name, created as Statement<never, unknown>);
+  return created;
+}
