@@ -13,9 +13,9 @@ export type AttemptRecorder = {
 export type AttemptRecorderOptions = {
   /**
    * Records attempts, at most one per message. `mayBeRecorded` is true if an earlier call with some of them failed,
-   * perhaps after its commit.
+   * perhaps after its commit. Resolves with those that cannot be recorded yet.
    */
-  record: (attempts: readonly Attempt[], mayBeRecorded: boolean) => Promise<void>;
+  record: (attempts: readonly Attempt[], mayBeRecorded: boolean) => Promise<readonly Attempt[]>;
   onRecorded: (attempts: readonly Attempt[]) => void;
   log: Log;
 };
@@ -23,11 +23,13 @@ export type AttemptRecorderOptions = {
 const MAX_BATCH = 200;
 /** `add` wakes the loop, so this matters only if a wake-up is lost. */
 const POLL_EVERY_MS = 500;
+/** After this time, attempts that could not be recorded yet are in the queue again. */
+const RETRY_POSTPONED_MS = 500;
 
 /**
  * Starts the recorder. It retries a failed batch until it succeeds, because every request that was sent must be
  * recorded. After each failure the batches get smaller, so that one attempt that cannot be recorded does not block the
- * others.
+ * others. Attempts that cannot be recorded yet are not a failure: they go back to the queue after a pause.
  */
 export function startAttemptRecorder({ record, onRecorded, log }: AttemptRecorderOptions): AttemptRecorder {
   let queue: Attempt[] = [];
@@ -47,14 +49,20 @@ export function startAttemptRecorder({ record, onRecorded, log }: AttemptRecorde
     return [...batch.values()];
   };
 
+  const requeue = (postponed: readonly Attempt[]): void => {
+    queue.unshift(...postponed);
+    loop.wake();
+  };
+
   const loop = startPollLoop({
     name: 'record attempts',
     async poll() {
       const batch = takeBatch();
       if (batch.length === 0) return POLL_EVERY_MS;
+      let postponed: ReadonlySet<Attempt>;
       try {
         const mayBeRecorded = batch.some((attempt) => uncertain.has(attempt));
-        await record(batch, mayBeRecorded);
+        postponed = new Set(await record(batch, mayBeRecorded));
       } catch (error) {
         for (const attempt of batch) uncertain.add(attempt);
         queue.push(...batch);
@@ -62,7 +70,8 @@ export function startAttemptRecorder({ record, onRecorded, log }: AttemptRecorde
         throw error;
       }
       maxBatch = Math.min(maxBatch * 2, MAX_BATCH);
-      onRecorded(batch);
+      if (postponed.size > 0) setTimeout(requeue, RETRY_POSTPONED_MS, [...postponed]).unref();
+      onRecorded(batch.filter((attempt) => !postponed.has(attempt)));
       return 0;
     },
     log,

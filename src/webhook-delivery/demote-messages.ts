@@ -1,11 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { type Database, transact } from '../db/client.ts';
 import type { LeasedMessage } from './load-messages.ts';
+import { lockWebhooks } from './lock-webhooks.ts';
 import { type DeliveryQueue, toSlowRank } from './queue.ts';
 
-/** Moves leased messages to the slow lane: each gets a new job there, in place of the leased one. */
-export function demoteMessages(db: Database, queue: DeliveryQueue, misplaced: readonly LeasedMessage[]): Promise<void> {
+/**
+ * Moves leased messages to the slow lane: each gets a new job there, in place of the leased one. The jobs of webhooks
+ * that are being deleted stay: another worker gets them when their leases have expired.
+ */
+export function demoteMessages(db: Database, queue: DeliveryQueue, leased: readonly LeasedMessage[]): Promise<void> {
   return transact(db, async (tx) => {
+    const { isBeingDeleted } = await lockWebhooks(
+      tx,
+      leased.map(({ message }) => message),
+    );
+    const misplaced = leased.filter(({ message }) => !isBeingDeleted(message));
     const moves = misplaced.map(({ lease, message: { workspaceId, id, webhookId, failureCount } }) => {
       return {
         workspaceId,

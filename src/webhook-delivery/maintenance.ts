@@ -34,14 +34,16 @@ export async function pruneMessages(services: {
 /**
  * Makes the relay queue new jobs for messages that are overdue by an hour and whose job is lost, for example because
  * the queue's tables were restored from an older backup than the other tables. Also releases messages that wait for one
- * that is no longer pending.
+ * that is no longer pending. Messages that are being deleted or recorded are left for the next time.
  */
 export async function requeueLostMessages({ db, clock }: { db: Database; clock: Clock }): Promise<void> {
   const overdueSince = new Date(clock.now().getTime() - HOUR_MS);
   const count = await db.$executeRaw`
-    update webhook_messages m set job_id = null
-    where m.status = 'waiting' and m.job_id is not null and m.next_attempt_at < ${overdueSince}
-      and not ${isQueued(Prisma.sql`m.job_id`)}`;
+    update webhook_messages set job_id = null where (workspace_id, id) in
+      (select m.workspace_id, m.id from webhook_messages m
+       where m.status = 'waiting' and m.job_id is not null and m.next_attempt_at < ${overdueSince}
+         and not ${isQueued(Prisma.sql`m.job_id`)}
+       for update skip locked)`;
   const released = await releaseOrphans(db);
   if (count + released > 0) await wakeRelay(db);
 }

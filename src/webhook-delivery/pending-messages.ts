@@ -110,7 +110,7 @@ export async function continueCancelling(tx: Tx, at: Date): Promise<boolean> {
 
 /**
  * Cancels the messages of these jobs that their webhook no longer wants. An event that is relayed while its webhook is
- * being deactivated or unsubscribed leaves such messages.
+ * being deactivated or unsubscribed leaves such messages. The caller has locked the webhooks: see held-messages.ts.
  */
 export async function cancelIfUnwanted(
   tx: Tx,
@@ -118,13 +118,6 @@ export async function cancelIfUnwanted(
   jobs: readonly { id: string; workspaceId: number; messageId: string }[],
 ): Promise<void> {
   const keys = JSON.stringify(jobs);
-  // Messages are released only while their webhooks are locked: see held-messages.ts.
-  await tx.$queryRaw`
-    select w.id from webhooks w where (w.workspace_id, w.id) in
-      (select m.workspace_id, m.webhook_id from webhook_messages m
-       join json_to_recordset(${keys}::json) as j ("workspaceId" int, "messageId" text)
-         on m.workspace_id = j."workspaceId" and m.id = j."messageId")
-    order by w.workspace_id, w.id for no key update`;
   const cancelled = await tx.$queryRaw<MessageRef[]>`
     update webhook_messages m
     set status = 'cancelled', job_id = null, after_id = null, next_attempt_at = null, updated_at = ${at}

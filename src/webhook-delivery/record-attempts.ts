@@ -3,11 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { type Database, type Tx, transact } from '../db/client.ts';
 import { releaseHeld } from './held-messages.ts';
 import type { LoadedMessage } from './load-messages.ts';
+import { lockWebhooks } from './lock-webhooks.ts';
 import { cancelUnwanted } from './pending-messages.ts';
 import { type DeliveryQueue, type NewJob, toSlowRank, toWebhookKey } from './queue.ts';
 import { nextDelayMs } from './retry-schedule.ts';
 import type { Attempt } from './send-message.ts';
-import { applyAttempts, isSuccess, lockWebhooks, updateWebhooks, type WebhookUpdate } from './webhook-health.ts';
+import { applyAttempts, isSuccess, updateWebhooks, type WebhookHealth, type WebhookUpdate } from './webhook-health.ts';
 
 type Retry = { jobId: string; delayMs: number; at: Date };
 
@@ -16,19 +17,23 @@ type PlannedAttempt = Attempt & { retry: Retry | null };
 /**
  * Records attempts, at most one per message, in one transaction: adds their rows, updates their messages and webhooks,
  * queues the retries and the messages that waited for these attempts, and completes their jobs. If `mayBeRecorded` is
- * true, an earlier call, whose commit was not confirmed, may have recorded some of them; those are skipped.
+ * true, an earlier call, whose commit was not confirmed, may have recorded some of them; those are skipped. Resolves
+ * with the attempts that are not recorded because their webhooks are being deleted.
  */
 export function recordAttempts(
   { db, queue }: { db: Database; queue: DeliveryQueue },
   now: Date,
   finished: readonly Attempt[],
   mayBeRecorded: boolean,
-): Promise<void> {
+): Promise<Attempt[]> {
   return transact(db, async (tx) => {
-    const leases = finished.map(({ lease }) => lease);
-    const incomplete = mayBeRecorded ? await queue.findIncomplete(tx, leases) : null;
-    const attempts = incomplete === null ? finished : finished.filter(({ lease }) => incomplete.has(lease.id));
-    const updates = await applyToWebhooks(tx, attempts);
+    const unrecorded = mayBeRecorded ? await findUnrecorded(tx, queue, finished) : finished;
+    const { webhooks, isBeingDeleted } = await lockWebhooks(
+      tx,
+      unrecorded.map(({ message }) => message),
+    );
+    const attempts = unrecorded.filter(({ message }) => !isBeingDeleted(message));
+    const updates = applyToWebhooks(webhooks, attempts);
     const planned = attempts.map((attempt): PlannedAttempt => {
       const isActive = updates.get(toWebhookKey(attempt.message))?.isActive ?? false;
       return { ...attempt, retry: isSuccess(attempt) ? null : planRetry(attempt, isActive, now) };
@@ -48,14 +53,23 @@ export function recordAttempts(
       attempts.map(({ message }) => message),
     );
     await queue.add(tx, [...retries, ...released]);
-    await queue.complete(tx, leases);
+    await queue.complete(
+      tx,
+      attempts.map(({ lease }) => lease),
+    );
+    return unrecorded.filter(({ message }) => isBeingDeleted(message));
   });
 }
 
-/** Locks the webhooks of these attempts, and returns what the attempts change, by webhook key. */
-async function applyToWebhooks(tx: Tx, attempts: readonly Attempt[]): Promise<Map<string, WebhookUpdate>> {
+async function findUnrecorded(tx: Tx, queue: DeliveryQueue, attempts: readonly Attempt[]): Promise<Attempt[]> {
+  const leases = attempts.map(({ lease }) => lease);
+  const incomplete = await queue.findIncomplete(tx, leases);
+  return attempts.filter(({ lease }) => incomplete.has(lease.id));
+}
+
+/** Returns what the attempts change, by webhook key. */
+function applyToWebhooks(webhooks: readonly WebhookHealth[], attempts: readonly Attempt[]): Map<string, WebhookUpdate> {
   const attemptsByWebhook = Map.groupBy(attempts, ({ message }) => toWebhookKey(message));
-  const webhooks = await lockWebhooks(tx, attempts);
   return new Map(
     webhooks.map((webhook) => {
       const key = toWebhookKey(webhook);

@@ -29,23 +29,6 @@ export function isSuccess({ outcome: { status } }: Attempt): boolean {
 }
 
 /**
- * Locks the webhooks of these attempts, in the order of their ids, so that two workers that record attempts at the same
- * webhooks cannot deadlock.
- */
-export function lockWebhooks(tx: Tx, attempts: readonly Attempt[]): Promise<WebhookHealth[]> {
-  const keys = attempts.map(({ message: { workspaceId, webhookId } }) => ({ workspaceId, webhookId }));
-  return tx.$queryRaw`
-    select w.workspace_id as "workspaceId", w.id as "webhookId", w.url, w.is_active as "isActive",
-      w.failure_count as "failureCount", w.failing_since as "failingSince", w.last_delivery_at as "lastDeliveryAt",
-      w.is_slow as "isSlow"
-    from webhooks w
-    where (w.workspace_id, w.id) in
-      (select "workspaceId", "webhookId"
-       from json_to_recordset(${JSON.stringify(keys)}::json) as k ("workspaceId" int, "webhookId" int))
-    order by w.workspace_id, w.id for no key update`;
-}
-
-/**
  * Returns the health of a webhook after attempts, given in the order in which they finished. Attempts at a URL that the
  * webhook no longer has, and attempts that were not sent, are ignored: they say nothing about its receiver.
  */

@@ -2,16 +2,16 @@
  * The delivery worker: leases due jobs, attempts to deliver their messages, and passes the attempts to the recorder.
  * Any number of processes may run one.
  */
-import { type Database, transact } from '../db/client.ts';
+import type { Database } from '../db/client.ts';
 import { startPollLoop } from '../jobs/poll-loop.ts';
 import { type AttemptRecorder, startAttemptRecorder } from './attempt-recorder.ts';
 import { demoteMessages } from './demote-messages.ts';
+import { dropJobs } from './drop-jobs.ts';
 import { createFairSlots, type FairSlots } from './fair-slots.ts';
 import { createHostLimits, type HostLimitSettings, type HostLimits, toHost } from './host-limits.ts';
 import { type Leases, startLeases } from './leases.ts';
 import { type LeasedMessage, loadMessages } from './load-messages.ts';
-import { cancelIfUnwanted } from './pending-messages.ts';
-import type { DeliveryQueue, Lane, Lease, WebhookRef } from './queue.ts';
+import type { DeliveryQueue, Lane, WebhookRef } from './queue.ts';
 import { recordAttempts } from './record-attempts.ts';
 import { type SendingServices, sendMessage } from './send-message.ts';
 import { createSlowLanePacing } from './slow-lane-pacing.ts';
@@ -132,13 +132,4 @@ function startAttempt(parts: WorkerParts, leased: LeasedMessage): boolean {
     recorder.add(attempt);
   });
   return true;
-}
-
-/** Completes jobs for which nothing is sent, and cancels those of their messages that the webhook no longer wants. */
-function dropJobs({ db, clock, queue }: WorkerParts, leases: readonly Lease[]): Promise<void> {
-  return transact(db, async (tx) => {
-    const jobs = leases.map(({ id, data }) => ({ id, ...data }));
-    await cancelIfUnwanted(tx, clock.now(), jobs);
-    await queue.complete(tx, leases);
-  });
 }

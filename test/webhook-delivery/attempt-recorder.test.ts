@@ -9,12 +9,12 @@ import { quietLog } from '../support/quiet-log.ts';
 import { makeAttempt, makeLease, makeMessage } from './fixtures/attempts.ts';
 
 let recorder: AttemptRecorder;
-const record = vi.fn(async (_attempts: readonly Attempt[], _mayBeRecorded: boolean) => {});
+const record = vi.fn(async (_attempts: readonly Attempt[], _mayBeRecorded: boolean): Promise<readonly Attempt[]> => []);
 const onRecorded = vi.fn();
 
 beforeEach(() => {
   vi.useFakeTimers();
-  record.mockReset();
+  record.mockReset().mockResolvedValue([]);
   onRecorded.mockReset();
   recorder = startAttemptRecorder({ record, onRecorded, log: quietLog });
 });
@@ -44,14 +44,14 @@ test('attempts that finish together are recorded together, in the order in which
 });
 
 test('attempts that finish while a batch is recorded are in the next batch', async () => {
-  const first = Promise.withResolvers<void>();
+  const first = Promise.withResolvers<readonly Attempt[]>();
   record.mockReturnValueOnce(first.promise);
   addAttempts('a');
   await settled();
   addAttempts('b', 'c');
   await settled(60_000);
   expect(batches()).toEqual([[['a'], false]]);
-  first.resolve();
+  first.resolve([]);
   await settled();
   expect(batches().slice(1)).toEqual([[['b', 'c'], false]]);
 });
@@ -94,6 +94,7 @@ test('one attempt that cannot be recorded does not block the others', async () =
   const ids = Array.from({ length: 16 }, (_, index) => String(index));
   record.mockImplementation(async (attempts) => {
     if (attempts.some(({ lease }) => lease.id === '5')) throw new Error('cannot be recorded');
+    return [];
   });
   addAttempts(...ids);
   await settled(30_000);
@@ -101,8 +102,24 @@ test('one attempt that cannot be recorded does not block the others', async () =
   expect(recorded.toSorted()).toEqual(ids.filter((id) => id !== '5').toSorted());
 });
 
+test('an attempt that cannot be recorded yet is tried again after a pause, and delays no other', async () => {
+  record.mockImplementationOnce(async (attempts) => attempts.slice(0, 1));
+  addAttempts('a', 'b');
+  await settled();
+  addAttempts('c');
+  await settled(499);
+  expect(onRecorded.mock.calls.flat(2).map(({ lease }) => lease.id)).toEqual(['b', 'c']);
+  await settled(1);
+  expect(batches()).toEqual([
+    [['a', 'b'], false],
+    [['c'], false],
+    [['a'], false],
+  ]);
+  expect(onRecorded.mock.calls.flat(2).map(({ lease }) => lease.id)).toEqual(['b', 'c', 'a']);
+});
+
 test('stop waits for the batch under way', async () => {
-  const batch = Promise.withResolvers<void>();
+  const batch = Promise.withResolvers<readonly Attempt[]>();
   record.mockReturnValueOnce(batch.promise);
   addAttempts('a');
   await settled();
@@ -112,7 +129,7 @@ test('stop waits for the batch under way', async () => {
   });
   await settled(60_000);
   expect(isStopped).toBe(false);
-  batch.resolve();
+  batch.resolve([]);
   await stopped;
   expect(onRecorded).toHaveBeenCalledTimes(1);
 });

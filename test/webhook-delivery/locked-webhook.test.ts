@@ -1,10 +1,12 @@
 /** A webhook whose row another transaction has locked, such as the deletion of its workspace. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { onlyRow } from '../../src/db/only-row.ts';
 import { startTestDelivery, type TestDelivery } from '../support/delivery.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { accept, type Receiver, startReceiver } from '../support/receiver.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
+import { createGate } from './fixtures/world.ts';
 
 let app: TestApp;
 let delivery: TestDelivery;
@@ -60,3 +62,43 @@ test('a long deletion in one workspace delays no event of another, and a rollbac
   const names = rows.map(({ name }) => name);
   expect(names.indexOf('busy-1')).toBeLessThan(names.indexOf('busy-2'));
 });
+
+test.each(['rollback', 'commit'])(
+  'while a webhook is being deleted, attempts at others are recorded, and after a %s its own are complete',
+  async (end) => {
+    const [busy, other] = [await addTeam(app, 'Busy'), await addTeam(app, 'Other')];
+    const [webhookId, otherId] = [await addWebhook(busy), await addWebhook(other)];
+    const before = receiver.requests.length;
+    const gate = createGate(accept);
+    receiver.respondWith(gate.handler);
+    await Promise.all([addRoom(busy, `busy-${end}`), addRoom(other, `other-${end}`)]);
+    await receiver.waitFor(before + 2);
+    await blocker.query('begin');
+    await blocker.query('delete from webhooks where id = $1', [webhookId]);
+    gate.open();
+    await waitForStatuses(otherId, ['delivered']);
+    await addRoom(other, `other-${end}-2`);
+    await waitForStatuses(otherId, ['delivered', 'delivered']);
+    expect(await readStatuses(webhookId)).toEqual(['waiting']);
+    await blocker.query(end);
+    if (end === 'rollback') await waitForStatuses(webhookId, ['delivered']);
+    await expect.poll(countJobs, { timeout: 20_000 }).toBe(0);
+    expect(receiver.requests.length).toBe(before + 3);
+    expect(app.logLines.filter(({ msg }) => msg === 'A poll failed')).toEqual([]);
+  },
+);
+
+async function readStatuses(webhookId: number): Promise<string[]> {
+  const messages = await app.services.db.webhookMessage.findMany({ where: { webhookId } });
+  return messages.map(({ status }) => status);
+}
+
+async function waitForStatuses(webhookId: number, statuses: string[]): Promise<void> {
+  await expect.poll(() => readStatuses(webhookId), { timeout: 20_000 }).toEqual(statuses);
+}
+
+async function countJobs(): Promise<number> {
+  const rows = await app.services.db.$queryRaw<{ count: number }[]>`
+    select count(*)::int as count from pgboss.job where name = 'webhooks.deliver'`;
+  return onlyRow(rows).count;
+}

@@ -1,4 +1,5 @@
 /** Scheduled maintenance: lost jobs are queued again, and old messages are deleted. */
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pruneMessages, requeueLostMessages } from '../../src/webhook-delivery/maintenance.ts';
 import { respond } from '../support/receiver.ts';
@@ -31,6 +32,25 @@ test('a message whose job is lost is queued again once it is an hour overdue', a
   await requeueLostMessages(app.services);
   expect(await world.waitForDeliveries(webhook, 2)).toMatchObject([{ success: 1 }, { success: 0 }]);
   await world.removeWebhook(webhook);
+});
+
+test('lost jobs are queued again while another webhook with lost jobs is being deleted', async () => {
+  const { db } = world.app.services;
+  const [deleting, other] = [await world.addWebhook(), await world.addWebhook()];
+  await world.addPendingMessages(deleting, 1);
+  await world.addPendingMessages(other, 1);
+  world.app.clock.advance(DAY_MS + HOUR_MS + MINUTE_MS);
+  const blocker = new pg.Client({ connectionString: world.app.databaseUrl });
+  await blocker.connect();
+  await blocker.query('begin');
+  await blocker.query('delete from webhooks where id = $1', [deleting.id]);
+  await requeueLostMessages(world.app.services);
+  await world.waitForDeliveries(other, 1);
+  expect(await db.webhookMessage.findMany({ where: { webhookId: deleting.id } })).toMatchObject([{ attempts: 0 }]);
+  await blocker.query('commit');
+  await blocker.end();
+  await world.removeWebhook(deleting);
+  await world.removeWebhook(other);
 });
 
 test('old messages are deleted with their attempts, unless they are pending or were attempted lately', async () => {

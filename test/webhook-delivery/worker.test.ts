@@ -1,4 +1,5 @@
 /** The delivery worker with a queue that fails: no lease outlives its work, and no attempt is lost. */
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { DeliveryQueue, Lease } from '../../src/webhook-delivery/queue.ts';
 import { startDeliveryWorker } from '../../src/webhook-delivery/worker.ts';
@@ -40,6 +41,10 @@ async function addLeasedMessage(changes: { isActive?: boolean; isSlow?: boolean 
   return lease;
 }
 
+function toWebhookId({ data }: Lease): number {
+  return Number(data.messageId.replace('msg_', ''));
+}
+
 /** A queue whose fast lane returns these leases once. */
 function makeQueue(leases: readonly Lease[]) {
   return {
@@ -71,6 +76,24 @@ test('if obsolete jobs cannot be dropped, all leases that are not attempted are 
   const worker = startWorker(queue);
   await expect.poll(() => queue.complete.mock.calls.length).toBe(1);
   expect(await stopsAtOnce(worker)).toBe(true);
+});
+
+test('the jobs of a webhook that is being deleted stay, and delay no others', async () => {
+  const [inactive, isSlow] = [{ isActive: false }, { isSlow: true }];
+  const deleting = [await addLeasedMessage(inactive), await addLeasedMessage(isSlow)];
+  const others = [await addLeasedMessage(inactive), await addLeasedMessage(isSlow)];
+  const blocker = new pg.Client({ connectionString: app.databaseUrl });
+  await blocker.connect();
+  await blocker.query('begin');
+  await blocker.query('delete from webhooks where id = any($1)', [deleting.map(toWebhookId)]);
+  const queue = makeQueue([...deleting, ...others]);
+  const worker = startWorker(queue);
+  const completed = () => queue.complete.mock.calls.flatMap(([, leases]) => leases.map(({ id }) => id));
+  await expect.poll(completed, { timeout: 20_000 }).toEqual(others.map(({ id }) => id));
+  await blocker.end();
+  expect(queue.add.mock.calls.flatMap(([, jobs]) => jobs)).toMatchObject([{ lane: 'slow' }]);
+  expect(await stopsAtOnce(worker)).toBe(true);
+  expect(completed()).toEqual(others.map(({ id }) => id));
 });
 
 test('stop waits until the attempts in flight have finished and are recorded', async () => {
