@@ -1,7 +1,7 @@
 /**
- * Removal of objects whose rows were deleted. A trigger writes the key of a deleted row to `discarded_objects` in the
- * same transaction. The object is removed right after the commit; if that fails, the sweep tries again until it
- * succeeds.
+ * Removal of objects whose rows were deleted. When a row is deleted, a trigger writes its object key to
+ * `discarded_objects` in the same transaction. The object is removed right after the commit. If that fails, the removal
+ * job (`storage.remove-discarded`) tries again every minute until it succeeds.
  */
 import type { Log } from '../core/log.ts';
 import type { Database } from '../db/client.ts';
@@ -16,13 +16,13 @@ const TIMEOUT_MS = 5_000;
 
 /**
  * Removes one discarded object now. Never rejects: if the store or the database fails or hangs, the key remains in
- * `discarded_objects` for the next sweep.
+ * `discarded_objects` for the next run of the removal job.
  */
 export async function removeDiscardedObject(dependencies: Dependencies, key: string): Promise<void> {
   try {
     await removeBatch(dependencies, [key]);
   } catch (error) {
-    dependencies.log.warn({ err: error, key }, 'Failed to delete the record of a removed object; the sweep will retry');
+    dependencies.log.warn({ err: error, key }, 'Failed to delete the record of a removed object; it will be retried');
   }
 }
 
@@ -37,7 +37,7 @@ async function tryToRemove({ store, log }: Dependencies, key: string): Promise<b
     await store.remove(key, { signal: AbortSignal.timeout(TIMEOUT_MS) });
     return true;
   } catch (error) {
-    log.warn({ err: error, key }, 'Failed to remove an object from the store; the sweep will retry');
+    log.warn({ err: error, key }, 'Failed to remove an object from the store; it will be retried');
     return false;
   }
 }
@@ -64,7 +64,7 @@ export async function removeDiscardedObjects(dependencies: Dependencies): Promis
   }
 }
 
-/** Records objects without a row as discarded and removes them. The sweep retries those that fail. */
+/** Records objects without a row as discarded and removes them. The removal job retries those that fail. */
 export async function discardObjects(dependencies: Dependencies, keys: readonly string[]): Promise<void> {
   await dependencies.db.discardedObject.createMany({ data: keys.map((key) => ({ key })), skipDuplicates: true });
   for (let from = 0; from < keys.length; from += BATCH_SIZE)

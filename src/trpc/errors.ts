@@ -39,7 +39,7 @@ function invalidJson(cause: unknown): AppError {
 export function fromUnexpected(cause: unknown): AppError {
   if (cause instanceof HungUpError) return requestCutOff();
   if (cause instanceof TooManyCallsError)
-    return tooManyRequests('Too many requests at once: wait for their responses', 1);
+    return tooManyRequests('Too many requests at once: wait for earlier requests to finish', 1);
   return isUnavailable(cause)
     ? new AppError('SERVICE_UNAVAILABLE', 'The service is busy: try again in a moment', { retryAfterSeconds: 2, cause })
     : internalError(cause);
