@@ -7,8 +7,8 @@
 const BIDI_CONTROLS = /[\u202a-\u202e\u2066-\u2069]/gu;
 
 /**
- * Characters without a visible form. Lone surrogates are not among them, since validation rejects them. U+2800 and
- * U+1D159 are letters and symbols to Unicode, but are shown as blanks.
+ * Characters without a visible form. Lone surrogates are not among them, since validation rejects them. Unicode
+ * classifies U+2800 and U+1D159 as symbols, but they are displayed as blanks.
  */
 const ONLY_INVISIBLE =
   /^[\p{Cc}\p{Cf}\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u2800\u{1d159}]*$/u;

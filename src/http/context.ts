@@ -66,8 +66,8 @@ export function createContext(
 }
 
 /**
- * Whether no proxy forwarded the request. A proxy on this machine may add no header of its own. It can still be
- * detected if it forwards the Host header of its clients, because that names another host than this machine.
+ * Whether no proxy forwarded the request. A proxy on this machine might not add any forwarding header. It is still
+ * detected if it passes on the client's Host header, which names a host other than this machine.
  */
 function isDirect({ headers }: FastifyRequest): boolean {
   return isLocalHost(headers.host) && forwardingHeaders.every((name) => headers[name] === undefined);

@@ -15,9 +15,9 @@ export const HEAD_BYTES = 4100;
 const genericTypes = new Set(['application/octet-stream', 'text/plain']);
 
 /**
- * The media types that `file-type` reports for each type. For a box file it uses the major brand: isom, iso2 to iso9,
- * mp41, mp42, avc1, dash, MSNV, F4V, cmfc and unknown brands are `video/mp4`, and Apple's M4V is `video/x-m4v`.
- * QuickTime, 3GPP, M4A and F4A audio, HEIF and AVIF have types of their own.
+ * The media types that `file-type` reports for each type. For an ISO base media file it uses the major brand: isom,
+ * iso2 to iso9, mp41, mp42, avc1, dash, MSNV, F4V, cmfc and unknown brands are `video/mp4`, and Apple's M4V is
+ * `video/x-m4v`. QuickTime, 3GPP, M4A and F4A audio, HEIF and AVIF have types of their own.
  */
 const reportedTypes: Record<MediaType, ReadonlySet<string>> = {
   'application/pdf': new Set(['application/pdf']),

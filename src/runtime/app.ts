@@ -31,7 +31,7 @@ export type AppOptions = {
   trustProxy: boolean | string[];
   /** Origins whose pages may read responses; `*` for all, but without cookies. */
   corsOrigins: '*' | (string | RegExp)[];
-  /** Whether requests under a host name that is not one of this machine are rejected. Default: no. */
+  /** Whether to reject requests whose host name does not belong to this machine. Default: no. */
   refuseForeignHosts?: boolean;
 };
 

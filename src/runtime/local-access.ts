@@ -11,8 +11,8 @@ export type LocalAccess = {
   /** Origins whose pages may read responses. */
   corsOrigins: '*' | (string | RegExp)[];
   /**
-   * Whether requests under a host name that is not one of this machine are rejected. Otherwise a page of any site could
-   * point its own name to this machine, and use the service as if it came from there (DNS rebinding).
+   * Whether to reject requests whose host name does not belong to this machine. Otherwise any website could point its
+   * own host name at this machine, and its pages would have the same origin as the service (DNS rebinding).
    */
   refuseForeignHosts: boolean;
 };

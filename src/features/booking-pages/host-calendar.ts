@@ -14,9 +14,9 @@ export async function lockCalendar(tx: Tx, userId: number): Promise<void> {
 }
 
 /**
- * Call this before the bookings of one host in a workspace pass to another host, with the calendar of the new host
- * locked. Bookings that overlap bookings of the new host are kept, since guests rely on them: from now on, the
- * constraint accepts these pairs.
+ * Marks all pairs of a booking of `fromUserId` in the workspace and a booking of `toUserId` that overlap, so that the
+ * constraint accepts them. Both bookings are kept, since guests rely on them. Call this with the calendar of `toUserId`
+ * locked, before the bookings in the workspace pass to that user.
  */
 export async function acceptOverlaps(tx: Tx, workspaceId: number, fromUserId: number, toUserId: number): Promise<void> {
   await tx.$executeRaw`

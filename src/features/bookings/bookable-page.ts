@@ -31,7 +31,7 @@ export async function findBookablePage(db: Database | Tx, slug: string): Promise
 
 /**
  * Lists the times of the host's bookings that overlap the range from `from` to `to`, without cancelled ones. The
- * bookings may be on other pages, also of other workspaces.
+ * bookings may be on other pages, including pages of other workspaces.
  */
 export async function listTakenTimes(
   db: Database | Tx,

@@ -37,8 +37,9 @@ export async function applyRecordingEvent(context: ApplyContext, event: Recordin
 
 /**
  * Returns the room of the recording. A room may get another session before the recording of the previous one is
- * complete, so for a session, the recording is looked up by its archive id in all rooms of the workspace. For a room
- * name, it can only be in that room, because archive ids are then unique only within a room.
+ * complete, so if the event has a session, the recording is looked up by its archive id in all rooms of the workspace.
+ * If the event names the room, the recording can only be in that room, because the archive ids of such a provider are
+ * unique only within a room.
  */
 async function findRoomOfRecording(
   { tx, workspaceId }: ApplyContext,
