@@ -14,6 +14,7 @@ import { createEncryptionKey, createSealer } from '../src/core/sealing.ts';
 import { type Database, openDatabase, transact } from '../src/db/client.ts';
 import { startEmbeddedPostgres } from '../src/db/embedded.ts';
 import { applyMigrations } from '../src/db/migrate.ts';
+import { sqlIn } from '../src/db/sql.ts';
 import { emitAll } from '../src/events/emit.ts';
 import { createSecret, sealSecret } from '../src/features/webhooks/secrets.ts';
 
@@ -214,7 +215,7 @@ export async function openWebhookWorld(): Promise<WebhookWorld> {
           const at = new Date();
           await transact(db, async (tx) => {
             for (let from = 0; from < events.length; from += EVENTS_PER_STATEMENT)
-              await emitAll(tx, at, events.slice(from, from + EVENTS_PER_STATEMENT));
+              await emitAll(sqlIn(tx), at, events.slice(from, from + EVENTS_PER_STATEMENT));
           });
           return monotonicMs();
         },

@@ -1,24 +1,30 @@
-import type { Tx } from '../db/client.ts';
+import { json, type Sql, statement, time } from '../db/statements.ts';
 import { eventShapes, type NewEvent } from './catalogue.ts';
+
+const insertEvents = statement('insert-events', {
+  params: { events: json<{ workspace_id: number; type: string; data: object }[]>(), at: time },
+  sql: `
+    insert into events (workspace_id, type, data, created_at)
+    select e.workspace_id, e.type, e.data, $at
+    from jsonb_to_recordset($events) as e (workspace_id int, type text, data jsonb)`,
+});
 
 /**
  * Adds events to the event log, in the transaction that causes them, so that both are committed or neither is. `at` is
  * when they happened. Throws if `data` does not match the schema of its event, which is a bug and rolls back the
  * transaction.
  */
-export async function emitAll(tx: Tx, at: Date, events: readonly NewEvent[]): Promise<void> {
+export async function emitAll(sql: Sql, at: Date, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
-  await tx.event.createMany({
-    data: events.map(({ type, workspaceId, data }) => ({
-      workspaceId,
-      type,
-      data: eventShapes[type].parse(data),
-      createdAt: at,
-    })),
-  });
+  const rows = events.map(({ type, workspaceId, data }) => ({
+    workspace_id: workspaceId,
+    type,
+    data: eventShapes[type].parse(data),
+  }));
+  await sql.run(insertEvents, { events: rows, at });
 }
 
 /** Adds one event, like `emitAll`. */
-export function emit(tx: Tx, at: Date, event: NewEvent): Promise<void> {
-  return emitAll(tx, at, [event]);
+export function emit(sql: Sql, at: Date, event: NewEvent): Promise<void> {
+  return emitAll(sql, at, [event]);
 }

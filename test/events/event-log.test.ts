@@ -1,6 +1,7 @@
 /** The event log: an event is committed with its cause, and matches its schema. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { transact } from '../../src/db/client.ts';
+import { sqlIn } from '../../src/db/sql.ts';
 import { eventShapes, type NewEvent } from '../../src/events/catalogue.ts';
 import { emit } from '../../src/events/emit.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -29,7 +30,7 @@ function countMemberLeft(): Promise<number> {
 test('a transaction that rolls back leaves no event', async () => {
   const before = await countMemberLeft();
   const failed = transact(app.services.db, async (tx) => {
-    await emit(tx, new Date(), memberLeft('Ada'));
+    await emit(sqlIn(tx), new Date(), memberLeft('Ada'));
     throw new Error('after the event');
   });
   await expect(failed).rejects.toThrow('after the event');
@@ -38,7 +39,9 @@ test('a transaction that rolls back leaves no event', async () => {
 
 test('an event that does not match its schema rolls its transaction back', async () => {
   const before = await countMemberLeft();
-  await expect(transact(app.services.db, (tx) => emit(tx, new Date(), memberLeft(5)))).rejects.toThrow('user_name');
+  await expect(transact(app.services.db, (tx) => emit(sqlIn(tx), new Date(), memberLeft(5)))).rejects.toThrow(
+    'user_name',
+  );
   expect(await countMemberLeft()).toBe(before);
 });
 

@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Tx, transact } from '../../src/db/client.ts';
+import { sqlIn } from '../../src/db/sql.ts';
 import { emit } from '../../src/events/emit.ts';
 import { type DeliveryWorld, startDeliveryWorld, type TestWebhook } from './fixtures/world.ts';
 
@@ -57,7 +58,7 @@ test('a webhook gets the events that are committed after it, however old they ar
   const { db, clock } = app.services;
   const leave = (tx: Tx, user_name: string, at = clock.now()) => {
     const data = { workspace_id: team.id, workspace_name: 'Team', user_id: 1, user_name, reason: 'left' as const };
-    return emit(tx, at, { type: 'member.left', workspaceId: team.id, data });
+    return emit(sqlIn(tx), at, { type: 'member.left', workspaceId: team.id, data });
   };
   const relay = new pg.Client({ connectionString: app.databaseUrl });
   await relay.connect();

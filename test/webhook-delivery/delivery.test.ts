@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { transact } from '../../src/db/client.ts';
+import { sqlIn } from '../../src/db/sql.ts';
 import { emit } from '../../src/events/emit.ts';
 import { type DeliveryWorld, startDeliveryWorld } from './fixtures/world.ts';
 
@@ -81,11 +82,11 @@ test('an event whose transaction is rolled back is not sent', async () => {
     data: { workspace_id: team.id, workspace_name: 'Team', user_id: 1, user_name: name, reason: 'left' as const },
   });
   const failing = transact(app.services.db, async (tx) => {
-    await emit(tx, app.clock.now(), event('Rolled back'));
+    await emit(sqlIn(tx), app.clock.now(), event('Rolled back'));
     throw new Error('after the event');
   });
   await expect(failing).rejects.toThrow('after the event');
-  await transact(app.services.db, (tx) => emit(tx, app.clock.now(), event('Committed')));
+  await transact(app.services.db, (tx) => emit(sqlIn(tx), app.clock.now(), event('Committed')));
   await world.waitUntilIdle();
   const names = webhook.receiver.requests.map(({ body }) => JSON.parse(body.toString()).data.user_name);
   expect(names).toEqual(['Committed']);

@@ -1,6 +1,7 @@
 /** Webhooks and workspaces that are slow, fail or have many messages do not delay the others. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { transact } from '../../src/db/client.ts';
+import { sqlIn } from '../../src/db/sql.ts';
 import { emitAll } from '../../src/events/emit.ts';
 import { startJobs } from '../../src/jobs/jobs.ts';
 import { createDeliveryQueue, openDeliveryQueue } from '../../src/webhook-delivery/queue.ts';
@@ -97,7 +98,7 @@ test('a message of a quiet workspace overtakes those of a busy workspace that we
     data: { workspace_id: id, workspace_name: 'Team', user_id, user_name: 'Ada', reason: 'left' as const },
   });
   const events = [...Array.from({ length: 1_500 }, (_, index) => leave(busy, index + 1)), leave(quiet)];
-  await transact(services.db, (tx) => emitAll(tx, clock.now(), events));
+  await transact(services.db, (tx) => emitAll(sqlIn(tx), clock.now(), events));
 
   await createDeliveryQueue(boss);
   const relayBatch = createRelay({ ...services, queue: openDeliveryQueue(boss) });

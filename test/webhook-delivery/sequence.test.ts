@@ -1,6 +1,7 @@
 /** The numbers of events: they grow in the order of the commits, whatever the ids of the events are. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Tx, transact } from '../../src/db/client.ts';
+import { sqlIn } from '../../src/db/sql.ts';
 import { emit } from '../../src/events/emit.ts';
 import { startTestDelivery } from '../support/delivery.ts';
 import { type DeliveryWorld, startDeliveryWorld } from './fixtures/world.ts';
@@ -17,7 +18,7 @@ afterAll(() => world.close());
 function emitLeft(tx: Tx, user_name: string): Promise<void> {
   const { app, team } = world;
   const data = { workspace_id: team.id, workspace_name: 'Team', user_id: 1, user_name, reason: 'left' as const };
-  return emit(tx, app.clock.now(), { type: 'member.left', workspaceId: team.id, data });
+  return emit(sqlIn(tx), app.clock.now(), { type: 'member.left', workspaceId: team.id, data });
 }
 
 function readLog(after = 0n) {

@@ -2,6 +2,7 @@ import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { transact } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
 import { emit } from '../../events/emit.ts';
 import type { StoredFile } from '../../media/receive-file.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
@@ -43,7 +44,7 @@ export function addItem(
     const created_at = toUnixSeconds(now);
     const common = { name, description, mime_type: item.type, size, duration, created_at };
     const uploader = { uploaded_by: actor.userId, uploaded_by_name: actor.name };
-    await emit(tx, now, {
+    await emit(sqlIn(tx), now, {
       type: 'library_item.uploaded',
       workspaceId: actor.workspaceId,
       data: { workspace_id: actor.workspaceId, item_id: id, ...common, ...uploader },

@@ -3,6 +3,7 @@ import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
 import { transact } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
 import { emit } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObject } from '../../storage/discarded-objects.ts';
@@ -40,7 +41,7 @@ export async function deleteItem(services: Services, actor: Actor, { itemId }: I
       delete from library_items where workspace_id = ${workspaceId} and id = ${itemId}
       returning name, mime_type, size, file_key`;
     if (!row) throw notFound('Item');
-    await emit(tx, services.clock.now(), {
+    await emit(sqlIn(tx), services.clock.now(), {
       type: 'library_item.deleted',
       workspaceId,
       data: {

@@ -1,5 +1,6 @@
 import type { LockedWorkspace } from '../../auth/workspace-lock.ts';
 import type { Tx } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
 import { emit } from '../../events/emit.ts';
 import { reassignBookingPages } from '../booking-pages/reassign-booking-pages.ts';
 import { reassignRooms } from '../rooms/reassign-rooms.ts';
@@ -28,7 +29,7 @@ export async function endMembership(
     data: { isActive: false, revokedAt: at },
   });
   if (reason === 'removed') await tx.workspace.updateMany({ where: { id: workspace.id }, data: { inviteToken: null } });
-  await emit(tx, at, {
+  await emit(sqlIn(tx), at, {
     type: 'member.left',
     workspaceId: workspace.id,
     data: {

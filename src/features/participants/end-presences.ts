@@ -1,4 +1,5 @@
 import { Prisma, type Tx } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
 import { emitAll } from '../../events/emit.ts';
 import { toLeftEvent } from './participant-lifecycle.ts';
 import {
@@ -23,7 +24,7 @@ export async function endPresences(tx: Tx, at: Date, condition: Prisma.Sql): Pro
     update participants set status = 'left', left_at = ${at}
     where workspace_id = ${first.workspaceId} and id in (${Prisma.join(rows.map(({ id }) => id))})`;
   await emitAll(
-    tx,
+    sqlIn(tx),
     at,
     rows.map((row) => toLeftEvent(toParticipantRecord(row), at)),
   );

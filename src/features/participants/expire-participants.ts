@@ -3,6 +3,7 @@
 import { lockWorkspaceIfExists } from '../../auth/workspace-lock.ts';
 import { HOUR_MS, SECOND_MS } from '../../core/time.ts';
 import { Prisma, transact } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
 import { emitAll } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
 import { toLeftEvent } from './participant-lifecycle.ts';
@@ -70,7 +71,7 @@ function expireBatch(services: Needs, workspaceId: number): Promise<number> {
       where workspace_id = ${workspaceId} and id in (${Prisma.join(rows.map(({ id }) => id))})`;
     const joined = rows.map(toParticipantRecord).filter(({ status }) => status === 'joined');
     await emitAll(
-      tx,
+      sqlIn(tx),
       now,
       joined.map((participant) => toLeftEvent(participant, participant.lastSeenAt)),
     );

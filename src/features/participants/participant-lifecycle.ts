@@ -4,6 +4,7 @@
  */
 import { toUnixSeconds } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
 import type { NewEvent } from '../../events/catalogue.ts';
 import { emit, emitAll } from '../../events/emit.ts';
 import type { Quotas } from '../../quotas/quotas.ts';
@@ -127,7 +128,7 @@ async function joinAll(
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as j (id int, "contactId" int)
     where p.workspace_id = ${workspaceId} and p.id = j.id`;
   await emitAll(
-    tx,
+    sqlIn(tx),
     at,
     joined.map((participant) => ({ type: 'room.joined', workspaceId, data: toEventData(participant) })),
   );
@@ -147,7 +148,7 @@ export async function markLeft(tx: Tx, at: Date, key: ParticipantKey): Promise<P
   const leftAt = later(at, participant.joinedAt);
   await tx.$executeRaw`
     update participants set status = 'left', left_at = ${leftAt} where workspace_id = ${workspaceId} and id = ${id}`;
-  if (participant.status === 'joined') await emit(tx, leftAt, toLeftEvent(participant, leftAt));
+  if (participant.status === 'joined') await emit(sqlIn(tx), leftAt, toLeftEvent(participant, leftAt));
   return { ...participant, status: 'left', leftAt };
 }
 
@@ -162,7 +163,7 @@ export async function emitLeftForRoom(tx: Tx, at: Date, workspaceId: number, roo
     where p.workspace_id = ${workspaceId} and p.room_id = ${roomId} and p.status = 'joined'
     order by p.created_at, p.id`;
   await emitAll(
-    tx,
+    sqlIn(tx),
     at,
     rows.map(toParticipantRecord).map((participant) => toLeftEvent(participant, later(at, participant.joinedAt))),
   );

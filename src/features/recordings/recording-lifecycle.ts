@@ -7,6 +7,7 @@ import { badField, notFound } from '../../core/errors.ts';
 import { canTransition, isFinal, toRecordingStatus } from '../../core/recording-status.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
 import { emit } from '../../events/emit.ts';
 
 export type RoomKey = { workspaceId: number; roomId: number };
@@ -74,7 +75,7 @@ export async function addRecording(tx: Tx, at: Date, recording: NewRecording, no
   if (count === 0) return null;
   const { workspaceId } = recording;
   const row = await tx.recording.findUniqueOrThrow({ where: toWhere(recording), select: columns });
-  await emit(tx, at, { type: 'recording.started', workspaceId, data: toEventData(workspaceId, row) });
+  await emit(sqlIn(tx), at, { type: 'recording.started', workspaceId, data: toEventData(workspaceId, row) });
   return row.id;
 }
 
@@ -128,7 +129,7 @@ export async function advanceRecording(
   });
   if (isFinal(update.status)) await tx.recordingCopy.deleteMany({ where: { workspaceId, recordingId: current.id } });
   if (update.status === 'available')
-    await emit(tx, at, { type: 'recording.completed', workspaceId, data: toEventData(workspaceId, row) });
+    await emit(sqlIn(tx), at, { type: 'recording.completed', workspaceId, data: toEventData(workspaceId, row) });
   return true;
 }
 

@@ -1,5 +1,6 @@
 import { DAY_MS } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
 import { emitAll } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObjects } from '../../storage/discarded-objects.ts';
@@ -48,7 +49,7 @@ function deleteBatch({ db, clock }: Services, workspaceId: number): Promise<numb
         order by created_at, id limit ${BATCH_SIZE})
       returning id, name, mime_type, size`;
     await emitAll(
-      tx,
+      sqlIn(tx),
       now,
       rows.map(({ id, name, mime_type, size }) => ({
         type: 'library_item.deleted',

@@ -5,6 +5,7 @@ import { conflict, forbidden, notFound } from '../../core/errors.ts';
 import { isAtLeast, toRole } from '../../core/roles.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
 import { emit } from '../../events/emit.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
@@ -87,7 +88,7 @@ export async function addRoom(
     const id = await withUniqueSession(() => insertRoom(tx, room, settings));
     if (id === undefined && requested !== undefined) throw conflict('Room name already taken');
     if (id === undefined) continue;
-    await emit(tx, createdAt, {
+    await emit(sqlIn(tx), createdAt, {
       type: 'room.created',
       workspaceId,
       data: {

@@ -11,6 +11,7 @@ import { toUnixSeconds } from '../../core/time.ts';
 import { transact } from '../../db/client.ts';
 import { isForeignKeyViolation, retryDeadlocks } from '../../db/errors.ts';
 import { onlyRow } from '../../db/only-row.ts';
+import { sqlIn } from '../../db/sql.ts';
 import { emit } from '../../events/emit.ts';
 import { requireFreeRow } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
@@ -75,7 +76,7 @@ export async function joinWorkspace(
       if (count === 1) {
         // Counted with the new member.
         await requireFreeRow(tx, settings.quotas, 'members', workspace.id, 0);
-        await emit(tx, joinedAt, {
+        await emit(sqlIn(tx), joinedAt, {
           type: 'member.joined',
           workspaceId: workspace.id,
           data: {
