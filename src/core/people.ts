@@ -1,5 +1,5 @@
 /** The name shown for an author whose account was deleted. */
-const DELETED_USER = 'Deleted user';
+export const DELETED_USER = 'Deleted user';
 
 export function creatorName(name: string | null | undefined): string {
   return name ?? DELETED_USER;

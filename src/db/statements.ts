@@ -22,10 +22,18 @@ export const bytes: SqlType<Uint8Array> = { name: 'bytea' };
 export const ints: SqlType<readonly number[]> = { name: '_int4' };
 export const texts: SqlType<readonly string[]> = { name: '_text' };
 
-/** JSON of the type `Value`, which nothing checks. Declare the parameter or column as `jsonb`. */
-export function json<Value>(): SqlType<Value> {
+/**
+ * JSON of the type `Value`, which nothing checks. A column that a statement builds can be `json`, which PostgreSQL
+ * makes faster than `jsonb`.
+ */
+export function json<Value>(name: 'json' | 'jsonb' = 'jsonb'): SqlType<Value> {
   // `pg` would send an array as an array of PostgreSQL.
-  return { name: 'jsonb', encode: (value) => JSON.stringify(value) };
+  return { name, encode: (value) => JSON.stringify(value) };
+}
+
+/** Text with one of the values that a check constraint allows, which nothing compares again. */
+export function oneOf<Value extends string>(): SqlType<Value> {
+  return { name: 'text' };
 }
 
 export function nullable<Value>(type: SqlType<Value>): SqlType<Value | null> {

@@ -4,9 +4,11 @@ import { conflict, notFound } from '../../core/errors.ts';
 import type { ListPageInput } from '../../core/list-page.ts';
 import { creatorName } from '../../core/people.ts';
 import { toUnixSeconds } from '../../core/time.ts';
+import { creatorNameOf, secondsOf } from '../../db/columns.ts';
 import { isForeignKeyViolation, isUniqueViolation } from '../../db/errors.ts';
-import { limitOffset } from '../../db/limit-offset.ts';
+import { toLimitOffset } from '../../db/limit-offset.ts';
 import { onlyRow } from '../../db/only-row.ts';
+import { float, int, statement, text } from '../../db/statements.ts';
 import { requireFreeRow } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import type { CreateLabelInput, Label, LabelInput, LabelRecord, UpdateLabelInput } from './schemas.ts';
@@ -25,15 +27,19 @@ const labelColumns = {
   creator: { select: { name: true } },
 } as const;
 
-/** Lists labels, oldest first. */
-export async function listLabels({ db }: Db, { workspaceId }: Actor, page: ListPageInput): Promise<Label[]> {
-  const rows = await db.$queryRaw<
-    { id: number; name: string; color: string; createdAt: Date; creator: string | null }[]
-  >`
-    select l.id, l.name, l.color, l.created_at as "createdAt", u.name as creator
+const labelsOf = statement('list-labels', {
+  params: { workspaceId: int, limit: int, offset: int },
+  returns: { id: int, name: text, color: text, created_by_name: text, created_at: float },
+  sql: `
+    select l.id, l.name, l.color, ${creatorNameOf('u.name')} as created_by_name,
+      ${secondsOf('l.created_at')} as created_at
     from labels l left join users u on u.id = l.created_by
-    where l.workspace_id = ${workspaceId} order by l.created_at, l.id ${limitOffset(page)}`;
-  return rows.map((row) => toLabel({ ...row, creator: row.creator === null ? null : { name: row.creator } }));
+    where l.workspace_id = $workspaceId order by l.created_at, l.id limit $limit offset $offset`,
+});
+
+/** Lists labels, oldest first. */
+export function listLabels({ db }: Db, { workspaceId }: Actor, page: ListPageInput): Promise<Label[]> {
+  return db.sql.run(labelsOf, { workspaceId, ...toLimitOffset(page) });
 }
 
 function toLabel(row: ListedLabel): Label {

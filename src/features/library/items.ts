@@ -4,6 +4,7 @@ import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
 import { transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
+import { int, statement, text } from '../../db/statements.ts';
 import { emit } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObject } from '../../storage/discarded-objects.ts';
@@ -12,6 +13,13 @@ import { readItem } from './read-items.ts';
 import type { Download, ItemInput, LibraryItem, UpdateItemInput } from './schemas.ts';
 
 type DeletedRow = { name: string; mime_type: string; size: bigint; file_key: string };
+
+const fileOfItem = statement('find-file-of-item', {
+  params: { workspaceId: int, itemId: int },
+  returns: { name: text, mime_type: text, file_key: text },
+  sql: `
+    select name, mime_type, file_key from library_items where workspace_id = $workspaceId and id = $itemId`,
+});
 
 /** Updates the fields that are sent. Throws 404. */
 export async function updateItem(
@@ -67,10 +75,7 @@ export async function createDownload(
   { itemId }: ItemInput,
   origin: string,
 ): Promise<Download> {
-  const item = await db.libraryItem.findFirst({
-    where: { workspaceId, id: itemId },
-    select: { name: true, mimeType: true, fileKey: true },
-  });
-  if (item === null) throw notFound('Item');
-  return signDownload({ store, clock }, item.fileKey, { filename: item.name, contentType: item.mimeType, origin });
+  const [item] = await db.sql.run(fileOfItem, { workspaceId, itemId });
+  if (!item) throw notFound('Item');
+  return signDownload({ store, clock }, item.file_key, { filename: item.name, contentType: item.mime_type, origin });
 }

@@ -13,6 +13,8 @@ import { mediaTypes } from '../../media/file-type.ts';
 
 export const MAX_ITEM_NAME_LENGTH = 255;
 const MAX_DESCRIPTION_LENGTH = 5000;
+/** The maximum number of items on a page. */
+export const MAX_LISTED_ITEMS = 100;
 
 export const ItemLabel = z
   .object({ id, name: z.string(), color: z.string().meta({ example: '#6366f1' }) })
@@ -43,7 +45,7 @@ export const ListItemsInput = z.object({
   label: id.describe('Only items with this label (label ID)').optional(),
   sort: z.enum(['date', 'name', 'size']).default('date').describe('Sort field; names are compared case-insensitively'),
   order: z.enum(['asc', 'desc']).default('desc'),
-  limit: integerBetween(1, 100).default(50).describe('Maximum number of items'),
+  limit: integerBetween(1, MAX_LISTED_ITEMS).default(50).describe('Maximum number of items'),
   offset: integerBetween(0, 2_147_483_647).default(0).describe('How many items to skip'),
 });
 export type ListItemsInput = z.infer<typeof ListItemsInput>;

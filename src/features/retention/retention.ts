@@ -2,17 +2,26 @@
 import type { Actor } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
 import { retryDeadlocks } from '../../db/errors.ts';
+import { int, type SqlType, statement } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
-import { Retention } from './schemas.ts';
+import type { Retention } from './schemas.ts';
 
 type Db = Pick<Services, 'db'>;
 
+/** A check constraint limits the column to these values. */
+const policy: SqlType<Retention['media_retention_days']> = { name: 'int4' };
+
+const policyOf = statement('read-retention', {
+  params: { workspaceId: int },
+  returns: { media_retention_days: policy },
+  sql: 'select media_retention_days from workspaces where id = $workspaceId',
+});
+
 /** Reads the policy. Throws 404 if the workspace was deleted. */
 export async function readRetention({ db }: Db, { workspaceId }: Actor): Promise<Retention> {
-  const row = await db.workspace.findUnique({ where: { id: workspaceId }, select: { mediaRetentionDays: true } });
-  if (row === null) throw notFound('Workspace');
-  // A check constraint limits the column to the values of the schema.
-  return Retention.parse({ media_retention_days: row.mediaRetentionDays });
+  const [retention] = await db.sql.run(policyOf, { workspaceId });
+  if (!retention) throw notFound('Workspace');
+  return retention;
 }
 
 /** Sets the policy, which the next sweep applies. Throws 404 if the workspace was deleted. */

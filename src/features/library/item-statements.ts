@@ -1,0 +1,126 @@
+/** The statements that read items. A row has the fields of the response. */
+import { creatorNameOf, secondsOf } from '../../db/columns.ts';
+import { float, int, json, nullable, oneOf, type RowOf, type SqlType, statement, text } from '../../db/statements.ts';
+import type { MediaType } from '../../media/file-type.ts';
+import { type ItemLabel, type ListItemsInput, MAX_LISTED_ITEMS } from './schemas.ts';
+
+type Sort = ListItemsInput['sort'];
+type Order = ListItemsInput['order'];
+
+const alwaysNull: SqlType<null> = { name: 'text' };
+
+const itemFields = {
+  id: int,
+  workspace_id: int,
+  uploaded_by: nullable(int),
+  uploaded_by_name: text,
+  name: text,
+  description: text,
+  file_url: alwaysNull,
+  mime_type: oneOf<MediaType>(),
+  size: float,
+  duration: nullable(int),
+  labels: json<ItemLabel[]>('json'),
+  created_at: float,
+  updated_at: float,
+};
+
+/** The fields of the items of the CTE `page`. The labels are collected once for the page, not for each item. */
+const assigned = `
+    assigned as (
+      select il.item_id, json_agg(json_build_object('id', l.id, 'name', l.name, 'color', l.color)
+        order by l.created_at, l.id) as labels
+      from page i
+      join item_labels il on il.workspace_id = i.workspace_id and il.item_id = i.id
+      join labels l on l.workspace_id = il.workspace_id and l.id = il.label_id
+      group by il.item_id)`;
+const itemColumns = `
+    i.id, i.workspace_id, i.uploaded_by, ${creatorNameOf('u.name')} as uploaded_by_name, i.name, i.description,
+      null as file_url, i.mime_type, i.size::float8 as size, i.duration, coalesce(a.labels, '[]') as labels,
+      ${secondsOf('i.created_at')} as created_at, ${secondsOf('i.updated_at')} as updated_at`;
+const itemTables = `page i left join assigned a on a.item_id = i.id left join users u on u.id = i.uploaded_by`;
+
+export const itemById = statement('read-item', {
+  params: { workspaceId: int, itemId: int },
+  returns: itemFields,
+  sql: `
+    with page as materialized (
+      select * from library_items where workspace_id = $workspaceId and id = $itemId limit 1),${assigned}
+    select ${itemColumns} from ${itemTables}`,
+});
+
+/** Ties are broken by id in the same direction. */
+const sortColumns: Record<Sort, (table: string) => string> = {
+  date: (table) => `${table}.created_at`,
+  name: (table) => `lower(${table}.name)`,
+  size: (table) => `${table}.size`,
+};
+
+const pageParams = { workspaceId: int, limit: int, offset: int };
+const hasLabel = `
+        and id in (select item_id from item_labels where workspace_id = $workspaceId and label_id = $label)`;
+
+/**
+ * The lists by filter, sort field and order.
+ *
+ * Without a filter, `total` is a counter in the workspace's row. With a filter, the matching rows are materialized
+ * first, then counted and sorted. Otherwise PostgreSQL's generic plan scans the sort index and tests every name. A
+ * search without a label uses the index `library_items_search`, so the condition repeats its expression.
+ */
+export const itemLists = {
+  all: declareLists('list-items', pageParams, null),
+  search: declareLists(
+    'search-items',
+    { ...pageParams, pattern: text },
+    'workspace_id::bigint = $workspaceId::bigint and name ilike $pattern',
+  ),
+  label: declareLists('list-items-with-label', { ...pageParams, label: int }, `workspace_id = $workspaceId${hasLabel}`),
+  searchAndLabel: declareLists(
+    'search-items-with-label',
+    { ...pageParams, pattern: text, label: int },
+    `workspace_id = $workspaceId and name ilike $pattern${hasLabel}`,
+  ),
+};
+
+export type ListedRow = RowOf<(typeof itemLists)['all']['date']['asc']>;
+
+function declareLists<Params extends Readonly<Record<string, SqlType<never>>>>(
+  name: string,
+  params: Params,
+  filter: string | null,
+) {
+  const declare = (sort: Sort, order: Order) => declareList(`${name}-by-${sort}-${order}`, params, filter, sort, order);
+  const declareBoth = (sort: Sort) => ({ asc: declare(sort, 'asc'), desc: declare(sort, 'desc') });
+  return { date: declareBoth('date'), name: declareBoth('name'), size: declareBoth('size') };
+}
+
+/**
+ * Each row has `total`. If the page is empty, there is one row, whose other fields are null.
+ *
+ * The outer limit is a constant, so that the planner knows how small a page is. From the parameter it would expect a
+ * tenth of all items, and read all assignments of labels.
+ */
+function declareList<Params extends Readonly<Record<string, SqlType<never>>>>(
+  name: string,
+  params: Params,
+  filter: string | null,
+  sort: Sort,
+  order: Order,
+) {
+  const orderBy = (table: string) => `order by ${sortColumns[sort](table)} ${order}, ${table}.id ${order}`;
+  const matching = filter && `matching as materialized (select * from library_items where ${filter}),`;
+  const source = filter ? 'matching m' : 'library_items m where m.workspace_id = $workspaceId';
+  const total = filter
+    ? 'select count(*)::int from matching'
+    : 'select library_item_count from workspaces where id = $workspaceId';
+  return statement(name, {
+    params,
+    returns: { total: int, ...itemFields, id: nullable(int) },
+    sql: `
+    with ${matching ?? ''} page as materialized (
+      select * from (select * from ${source} ${orderBy('m')} limit $limit offset $offset) p
+      limit ${MAX_LISTED_ITEMS}),${assigned}
+    select n.total, ${itemColumns}
+    from (select (${total}) as total) n left join (${itemTables}) on true ${orderBy('i')}`,
+  });
+}
