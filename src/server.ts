@@ -1,32 +1,5 @@
-/** Entry point of the server process. */
-import { relative } from 'node:path';
-import type { Config } from './runtime/config.ts';
-import { demoCommands, prepareDemo } from './runtime/demo-account.ts';
-import { describeLocalAccess, localAccessOf } from './runtime/local-access.ts';
-import { runProcess } from './runtime/process.ts';
-import { type RunningServer, startServer } from './runtime/start.ts';
+/** Entry point of the server process, which loads the server with memory limits and the compile cache. */
+import { prepareProcess } from './runtime/prepare-process.ts';
 
-await runProcess(startServer, async (server, config, logger) => {
-  const localAccess = describeLocalAccess(localAccessOf(config));
-  if (config.DATABASE_URL !== undefined) {
-    logger.info(localAccess);
-    return logger.info({ url: server.url }, 'Listening');
-  }
-  await printBanner(server, config, localAccess).catch((error: unknown) => {
-    // The server works without the demo account.
-    logger.error({ err: error }, 'Failed to prepare the demo account');
-  });
-});
-
-async function printBanner({ url, services }: RunningServer, config: Config, localAccess: string): Promise<void> {
-  print(`\nLynxroom is listening on ${url}\nAPI reference: ${url}/docs\n${localAccess}\n`);
-  const demo = await prepareDemo(services, config.DATA_DIR, url);
-  if (demo === null) return;
-  const path = relative('.', demo);
-  const commands = demoCommands(path.startsWith('.') ? path : `./${path}`);
-  print(`Try it from another terminal in this directory:\n${commands.map((command) => `  ${command}`).join('\n')}\n`);
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`);
-}
+prepareProcess();
+await import('./runtime/run-server.ts');

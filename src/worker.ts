@@ -1,13 +1,5 @@
-/**
- * Entry point of a worker process. It does only background work: webhook delivery, recording copies and scheduled jobs.
- */
-import { exitWithError, runProcess } from './runtime/process.ts';
-import { startWorker } from './runtime/start.ts';
+/** Entry point of a worker process, which loads the worker with memory limits and the compile cache. */
+import { prepareProcess } from './runtime/prepare-process.ts';
 
-await runProcess(
-  (config, logger) =>
-    config.DATABASE_URL === undefined
-      ? exitWithError('A worker needs DATABASE_URL: with the embedded database, the server does the background work')
-      : startWorker(config, logger),
-  async (_worker, _config, logger) => logger.info({}, 'Worker started'),
-);
+prepareProcess();
+await import('./runtime/run-worker.ts');

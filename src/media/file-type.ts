@@ -1,5 +1,4 @@
 /** Determines the media type of a file from what its uploader declares and from its first bytes. */
-import { fileTypeFromBuffer } from 'file-type';
 
 /** The media types of the files that the service stores and serves. */
 export const mediaTypes = ['application/pdf', 'video/mp4'] as const;
@@ -116,6 +115,8 @@ function decodeText(bytes: Buffer): string {
 
 /** Returns the media type that `file-type` recognizes, if any. */
 async function recognize(bytes: Buffer): Promise<string | undefined> {
+  // Loaded for the first upload, to save memory.
+  const { fileTypeFromBuffer } = await import('file-type');
   try {
     return (await fileTypeFromBuffer(bytes))?.mime;
   } catch {

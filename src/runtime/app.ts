@@ -106,9 +106,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(async (scope) => serveRawOperations(scope, services, rawOperations));
   await app.register(async (scope) => serveTrpc(scope, services, appRouter));
   if (options.files) await app.register(serveFiles, { files: options.files });
-  await app.register(async (scope) =>
-    serveDocs(scope, { router: appRouter, rawOperations }, services.settings.publicUrl),
-  );
+  serveDocs(app, { router: appRouter, rawOperations }, services.settings.publicUrl);
   await app.register(async () => addOtherMethods());
   return app;
 }

@@ -7,7 +7,7 @@ import type { Database } from '../db/client.ts';
 import type { AddressGuard } from '../egress/address-guard.ts';
 import { listenTo, startPollLoop } from '../jobs/poll-loop.ts';
 import type { HostLimitSettings } from './host-limits.ts';
-import { createSender } from './http-sender.ts';
+import type { Sender, SenderOptions } from './http-sender.ts';
 import { RELAY_CHANNEL } from './pending-messages.ts';
 import { createDeliveryQueue, DELIVERY_CHANNEL, openDeliveryQueue } from './queue.ts';
 import { createRelay } from './relay.ts';
@@ -43,7 +43,7 @@ export async function startDelivery({
   const { db, clock, log, sealer, addressGuard } = services;
   await createDeliveryQueue(boss);
   const queue = openDeliveryQueue(boss);
-  const sender = createSender({ guard: addressGuard, clock, ...(timeoutMs !== undefined && { timeoutMs }) });
+  const sender = createSenderOnUse({ guard: addressGuard, clock, ...(timeoutMs !== undefined && { timeoutMs }) });
   const worker = startDeliveryWorker({
     db,
     clock,
@@ -70,6 +70,21 @@ export async function startDelivery({
       await relay.stop();
       await worker.stop();
       await sender.close();
+    },
+  };
+}
+
+/** Creates a sender that is loaded with the first message, because its HTTP client takes 20 MB of memory. */
+function createSenderOnUse(options: SenderOptions): Sender {
+  let loading: Promise<Sender> | undefined;
+  const load = async (): Promise<Sender> => (await import('./http-sender.ts')).createSender(options);
+  return {
+    async send(request) {
+      loading ??= load();
+      return (await loading).send(request);
+    },
+    async close() {
+      await (await loading)?.close();
     },
   };
 }

@@ -1,6 +1,6 @@
 /** Verifying callbacks: digests, constant-time comparison and signed tokens. */
 import { createHash } from 'node:crypto';
-import { errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
+import type { JWTPayload, JWTVerifyOptions } from 'jose';
 import { equalInConstantTime } from '../../../core/constant-time.ts';
 import { type Callback, UnverifiedCallback } from './provider-adapter.ts';
 import { readHeader } from './read.ts';
@@ -28,6 +28,8 @@ export async function verifyToken(
 ): Promise<JWTPayload> {
   const token = readHeader(callback, 'authorization')?.replace(/^bearer +/i, '');
   if (token === undefined) throw new UnverifiedCallback('The signature is missing');
+  // Loaded for the first token, to save memory.
+  const { errors, jwtVerify } = await import('jose');
 
   for (const secret of secrets) {
     try {
@@ -35,16 +37,14 @@ export async function verifyToken(
       return (await jwtVerify(token, new TextEncoder().encode(secret), options)).payload;
     } catch (error) {
       if (!(error instanceof errors.JOSEError)) throw error;
-      if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw toUnverified(error);
+      if (!(error instanceof errors.JWSSignatureVerificationFailed)) {
+        throw new UnverifiedCallback(
+          error instanceof errors.JWTExpired ? 'The signature has expired' : 'The signature is not valid',
+        );
+      }
     }
   }
   throw new UnverifiedCallback('The signature is not valid');
-}
-
-function toUnverified(error: errors.JOSEError): UnverifiedCallback {
-  return new UnverifiedCallback(
-    error instanceof errors.JWTExpired ? 'The signature has expired' : 'The signature is not valid',
-  );
 }
 
 /** Throws UnverifiedCallback unless the claim is the given digest of the body. */

@@ -1,10 +1,9 @@
 /** Fetches one file from an untrusted server, within time limits and only from addresses that the guard allows. */
 import type { Readable } from 'node:stream';
-import { Agent } from 'undici';
+import type { Agent } from 'undici';
 import { SECOND_MS } from '../../../core/time.ts';
 import { type AddressGuard, AddressRefused, refusalOfUrl } from '../../../egress/address-guard.ts';
 import { failureReason } from '../../../egress/failure-reason.ts';
-import { createGuardedConnector } from '../../../egress/guarded-connector.ts';
 
 const CONNECT_MS = 10 * SECOND_MS;
 const HEADERS_MS = 15 * SECOND_MS;
@@ -49,7 +48,23 @@ export function createFileFetcher(
   guard: AddressGuard,
   { headersMs = HEADERS_MS, idleMs = IDLE_MS }: FileTimeouts = {},
 ): FileFetcher {
-  const agent = new Agent({
+  let agent: Promise<Agent> | undefined;
+  return {
+    async fetch(url, options) {
+      agent ??= createAgent(guard, headersMs, idleMs);
+      return fetchFile(await agent, url, options);
+    },
+    async close() {
+      await (await agent)?.destroy();
+    },
+  };
+}
+
+/** Loads the HTTP client, which takes 20 MB of memory. */
+async function createAgent(guard: AddressGuard, headersMs: number, idleMs: number): Promise<Agent> {
+  const { Agent } = await import('undici');
+  const { createGuardedConnector } = await import('../../../egress/guarded-connector.ts');
+  return new Agent({
     connect: createGuardedConnector(guard, CONNECT_MS),
     allowH2: false,
     pipelining: 1,
@@ -57,10 +72,6 @@ export function createFileFetcher(
     headersTimeout: headersMs,
     bodyTimeout: idleMs,
   });
-  return {
-    fetch: (url, options) => fetchFile(agent, url, options),
-    close: () => agent.destroy(),
-  };
 }
 
 async function fetchFile(

@@ -1,0 +1,39 @@
+/** Prepares this process for a server, before the modules of the server are loaded. */
+import { enableCompileCache } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * Limits for V8, which would otherwise use the memory of a large machine before it collects garbage. Each can be set by
+ * NODE_OPTIONS or on the command line instead.
+ *
+ * The young generation consists of three semi-spaces. V8 lets them grow to 32 MB under load, and with 4 MB the requests
+ * take the same CPU time. V8 chooses the growth of the old generation by its limit. The service needs 80 MB, and an
+ * import of 100,000 contacts a further 60 MB.
+ */
+const memoryLimits = ['--max-semi-space-size=4', '--max-old-space-size=512'];
+
+/** Compiled code of the modules. Without it, half of the start is compilation. */
+const compileCacheDirectory = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url));
+
+/**
+ * Replaces this process by one with `memoryLimits`, unless they are set, because V8 reads them only when it starts. The
+ * process ID stays the same. It takes about 30 ms. Then enables the compile cache.
+ */
+export function prepareProcess(): void {
+  const missing = memoryLimits.filter((limit) => !isSet(limit));
+  // A process with a channel to its parent would lose it.
+  if (missing.length > 0 && process.execve && !process.connected) {
+    const args = [process.execPath, ...process.execArgv, ...missing, ...process.argv.slice(1)];
+    // glibc gives each thread an arena of its own, which keeps freed memory. Two are enough for mostly one thread.
+    process.execve(process.execPath, args, { MALLOC_ARENA_MAX: '2', ...process.env });
+  }
+  // A directory that cannot be written to only makes the start slower.
+  if (process.env.NODE_COMPILE_CACHE === undefined) enableCompileCache(compileCacheDirectory);
+}
+
+function isSet(limit: string): boolean {
+  const name = limit.slice(0, limit.indexOf('='));
+  const options = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(' ')];
+  // Node accepts underscores in the options of V8.
+  return options.some((option) => option.replaceAll('_', '-').startsWith(name));
+}

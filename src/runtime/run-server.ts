@@ -1,0 +1,35 @@
+/** Runs the server process, and prints where it listens. */
+import { flushCompileCache } from 'node:module';
+import { relative } from 'node:path';
+import type { Config } from './config.ts';
+import { demoCommands, prepareDemo } from './demo-account.ts';
+import { describeLocalAccess, localAccessOf } from './local-access.ts';
+import { runProcess } from './process.ts';
+import { type RunningServer, startServer } from './start.ts';
+
+await runProcess(startServer, async (server, config, logger) => {
+  // Otherwise Node writes the cache only when the process exits by itself.
+  flushCompileCache();
+  const localAccess = describeLocalAccess(localAccessOf(config));
+  if (config.DATABASE_URL !== undefined) {
+    logger.info(localAccess);
+    return logger.info({ url: server.url }, 'Listening');
+  }
+  await printBanner(server, config, localAccess).catch((error: unknown) => {
+    // The server works without the demo account.
+    logger.error({ err: error }, 'Failed to prepare the demo account');
+  });
+});
+
+async function printBanner({ url, services }: RunningServer, config: Config, localAccess: string): Promise<void> {
+  print(`\nLynxroom is listening on ${url}\nAPI reference: ${url}/docs\n${localAccess}\n`);
+  const demo = await prepareDemo(services, config.DATA_DIR, url);
+  if (demo === null) return;
+  const path = relative('.', demo);
+  const commands = demoCommands(path.startsWith('.') ? path : `./${path}`);
+  print(`Try it from another terminal in this directory:\n${commands.map((command) => `  ${command}`).join('\n')}\n`);
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
