@@ -11,6 +11,8 @@ const CLIENT_CPU = '1';
 
 const parts: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   requests: () => import('./requests/run.ts'),
+  webhooks: () => import('./webhooks-part.ts'),
+  start: () => import('./start-time.ts'),
 };
 
 const [part = 'requests'] = process.argv.slice(2).filter((argument) => !argument.includes('='));
@@ -19,7 +21,8 @@ if (load === undefined) {
   console.error(`Unknown part ${part}. The parts are: ${Object.keys(parts).join(', ')}`);
   process.exit(1);
 }
-pinToClientCpu();
+// A start uses all CPUs.
+if (part !== 'start') pinToClientCpu();
 const { run } = await load();
 await run();
 process.exit(0);

@@ -16,7 +16,8 @@ function scriptPath(name: string): string {
   return fileURLToPath(new URL(name, import.meta.url));
 }
 
-async function freePort(): Promise<number> {
+/** Returns a port that is free now. */
+export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
   const address = probe.address();
