@@ -33,7 +33,7 @@ insert into library_items
     'Uploaded by the generator', 'workspaces/1/library/' || gen_random_uuid(),
     case when g % 3 = 0 then 'video/mp4' else 'application/pdf' end, 1000 + (g::bigint * 7919 % 100000000)::int,
     sha256(g::text::bytea), case when g % 3 = 0 then g % 3600 end, t, t
-  from generate_series(:first_item, :items) g,
+  from generate_series(1, :items) g,
     lateral (select now() - (g::bigint * 104729 % :items) * interval '157 seconds' t) t;
 insert into item_labels (workspace_id, item_id, label_id)
   select 1, i.id, l.id

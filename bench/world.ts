@@ -89,7 +89,7 @@ export async function seedOurs(
   credential: 'key' | 'session',
 ): Promise<Map<number, string>> {
   await applyMigrations({ connectionString: url, log });
-  const numbers = { first_item: 1, items, labels, contacts, contact_events: contactEvents };
+  const numbers = { items, labels, contacts, contact_events: contactEvents };
   await runFile(url, 'seed-ours.sql', numbers);
   const tokens = new Map<number, string>();
   for (const id of workspaces.all) tokens.set(id, await addCredential(url, credential, id));
@@ -123,7 +123,7 @@ function hash(token: string): Buffer {
 }
 
 /** Runs a file of SQL, with numbers in place of `:name`. */
-async function runFile(url: string, name: string, numbers: Record<string, number>): Promise<void> {
+export async function runFile(url: string, name: string, numbers: Record<string, number>): Promise<void> {
   const text = await readFile(fileURLToPath(new URL(name, import.meta.url)), 'utf8');
   await query(
     url,
