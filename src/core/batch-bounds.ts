@@ -7,14 +7,12 @@ const MAX_RUNNING = 4;
 /** All results are serialized at once, which takes 5 to 10 ms for 1 MiB (bench/event-loop.ts). */
 const MAX_RESULT_BYTES = 4 * 1024 * 1024;
 
-type CallResult = { ok: boolean; data?: unknown };
-
 export type BatchBounds = {
   /**
    * Runs a call when it is its turn. Other requests are served between the calls. Once the results are too large, calls
    * that only read fail with 413. A call that writes never does, because it has taken effect.
    */
-  run<Result extends CallResult>(isRead: boolean, call: () => Promise<Result>): Promise<Result>;
+  run(isRead: boolean, call: () => Promise<unknown>): Promise<unknown>;
 };
 
 export function createBatchBounds(maxResultBytes = MAX_RESULT_BYTES): BatchBounds {
@@ -25,14 +23,15 @@ export function createBatchBounds(maxResultBytes = MAX_RESULT_BYTES): BatchBound
     run: (isRead, call) =>
       turns.run(async () => {
         if (isRead && isFull) throw tooLarge();
-        const result = await call();
-        if (result.ok) {
-          bytes += Buffer.byteLength(JSON.stringify(result.data) ?? '');
+        try {
+          const result = await call();
+          bytes += Buffer.byteLength(JSON.stringify(result) ?? '');
           isFull = bytes > maxResultBytes;
           if (isRead && isFull) throw tooLarge();
+          return result;
+        } finally {
+          await yieldToEventLoop();
         }
-        await yieldToEventLoop();
-        return result;
       }),
   };
 }

@@ -3,7 +3,6 @@
  * Statements get them from an AsyncLocalStorage, because Prisma passes no context to the driver.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { BatchBounds } from './batch-bounds.ts';
 
 /** Time that a request has waited for the database. Concurrent waits, as in a batch, count once. */
 export type WaitTime = { totalMs: number; waiting: number; since: number };
@@ -13,8 +12,6 @@ export type RequestBounds = {
   waited: WaitTime;
   /** Aborted when the caller hangs up. The reason is an error of the catalogue. */
   hungUp: AbortSignal;
-  /** The bounds of a batch; null for a request with one call. */
-  batch: BatchBounds | null;
 };
 
 export type CallBounds = RequestBounds & {
@@ -34,8 +31,8 @@ export type CallBounds = RequestBounds & {
 export const currentCall = new AsyncLocalStorage<CallBounds | undefined>();
 
 /** Returns the bounds of a request whose caller hangs up when `hungUp` aborts. */
-export function createRequestBounds(hungUp: AbortSignal, batch: BatchBounds | null = null): RequestBounds {
-  return { waited: { totalMs: 0, waiting: 0, since: 0 }, hungUp, batch };
+export function createRequestBounds(hungUp: AbortSignal): RequestBounds {
+  return { waited: { totalMs: 0, waiting: 0, since: 0 }, hungUp };
 }
 
 /** Runs a call of a request within bounds of its own. */

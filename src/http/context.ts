@@ -3,7 +3,6 @@ import '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Identity, identify } from '../auth/identify.ts';
 import { isToken } from '../auth/tokens.ts';
-import type { BatchBounds } from '../core/batch-bounds.ts';
 import { type AppError, forbidden } from '../core/errors.ts';
 import type { Services } from '../services.ts';
 import type { Context } from '../trpc/context.ts';
@@ -31,7 +30,7 @@ const forwardingHeaders = [
 ];
 
 /** Values that a transport determines before it calls a procedure. */
-type Known = { identity?: Identity; unreadableBody?: AppError | null; batch?: BatchBounds | null };
+type Known = { identity?: Identity; unreadableBody?: AppError | null };
 
 export function createContext(
   services: Services,
@@ -42,7 +41,7 @@ export function createContext(
   return {
     services,
     requestId: request.id,
-    bounds: { ...requestBounds(request, reply), batch: known.batch ?? null },
+    bounds: requestBounds(request, reply),
     address: request.ip,
     isDirect: isDirect(request),
     origin: readOrigin(request, services),

@@ -1,9 +1,8 @@
 /** Sends errors as HTTP responses. The body has the same format, whichever layer throws the error. */
-import { TRPCError } from '@trpc/server';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, type ErrorCode, requestCutOff } from '../core/errors.ts';
 import { headersOf, httpStatusOf, toProblem } from '../core/problem.ts';
-import { fromTrpcError, fromUnexpected } from '../trpc/errors.ts';
+import { fromUnexpected } from '../trpc/errors.ts';
 import { logFailure } from './log-failure.ts';
 
 /** Maps the codes of Fastify's own errors to errors of the catalogue. */
@@ -42,7 +41,6 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
 /** Converts anything that was thrown to an error of the catalogue. The details of an unexpected error are hidden. */
 function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
-  if (error instanceof TRPCError) return fromTrpcError(error);
   const { code = '', statusCode = 500 } = (error ?? {}) as Partial<FastifyError>;
   const refusal = fastifyRefusals[code] ?? (code.startsWith('FST_') ? refusalsByStatus[statusCode] : undefined);
   return refusal ? new AppError(...refusal, { cause: error }) : fromUnexpected(error);

@@ -2,16 +2,15 @@
  * The REST transport: every procedure with `meta.openapi` becomes a Fastify route. The route joins path, query and body
  * into the input, calls the procedure, and sends its output. The procedure checks access and validates the input.
  */
-import { type AnyTRPCRouter, TRPCError } from '@trpc/server';
+import type { AnyTRPCRouter } from '@trpc/server';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Identity } from '../auth/identify.ts';
 import { type AppError, badField } from '../core/errors.ts';
 import { idFromText } from '../core/validation.ts';
 import type { Services } from '../services.ts';
 import { requireCaller } from '../trpc/access.ts';
-import { fromTrpcError } from '../trpc/errors.ts';
+import { listProcedures } from '../trpc/call-procedure.ts';
 import { listOperations, type Operation, type ValueType } from '../trpc/operations.ts';
-import { createCallerFactory } from '../trpc/procedures.ts';
 import { createContext, identifyRequest } from './context.ts';
 import { toFastifyPath } from './fastify-path.ts';
 import { parseJsonBodies, refuseOtherBodies, UnreadableBody } from './json-body.ts';
@@ -21,15 +20,15 @@ import { sendOutput } from './send-output.ts';
 const INTEGER = /^(?:0|-?[1-9]\d{0,15})$/;
 const INTEGER_OR_DECIMAL = /^-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?$/;
 
-type Call = (input: unknown) => Promise<unknown>;
-
 /** Registers every operation of `router` on `app`. */
 export function serveRest(app: FastifyInstance, services: Services, router: AnyTRPCRouter): void {
-  const createCaller = createCallerFactory(router);
+  const procedures = listProcedures(router);
   const identities = new WeakMap<FastifyRequest, Identity>();
   parseJsonBodies(app);
   refuseOtherBodies(app);
   for (const operation of listOperations(router)) {
+    const procedure = procedures.get(operation.name);
+    if (procedure === undefined) continue;
     app.route({
       method: operation.method,
       url: toFastifyPath(operation.path),
@@ -48,12 +47,9 @@ export function serveRest(app: FastifyInstance, services: Services, router: AnyT
           ...(identity && { identity }),
           unreadableBody: findUnreadableBody(operation, request.body),
         });
-        try {
-          const output = await findProcedure(createCaller(context), operation.name)(joinInput(operation, request));
-          return sendOutput(operation, output, request, reply);
-        } catch (error) {
-          throw error instanceof TRPCError ? fromTrpcError(error) : error;
-        }
+        const input = Promise.resolve(joinInput(operation, request));
+        const output = await procedure.call(context, () => input);
+        return sendOutput(operation, output, request, reply);
       },
     });
   }
@@ -70,11 +66,6 @@ function findUnreadableBody(operation: Operation, body: unknown): AppError | nul
   if (!operation.takesBody || body === undefined) return null;
   if (body instanceof UnreadableBody) return body.error;
   return isRecord(body) ? null : badField('', 'Request body must be a JSON object');
-}
-
-/** Returns the procedure of a tRPC caller with a name such as `labels.create`. */
-function findProcedure(caller: unknown, name: string): Call {
-  return name.split('.').reduce<unknown>((node, step) => (node as Record<string, unknown>)[step], caller) as Call;
 }
 
 /** Path parameters take precedence over fields of the query or body, so that a body cannot name another workspace. */

@@ -1,61 +1,164 @@
-/** Serves the procedures at `/trpc` with tRPC's own adapter. */
+/**
+ * The tRPC transport: the protocol of tRPC's `httpLink` and `httpBatchLink` at `/trpc`. A query is a GET, a mutation a
+ * POST. With `?batch=1` the path names several procedures, separated by commas, and the input and the response have an
+ * entry for each.
+ */
 import type { AnyTRPCRouter } from '@trpc/server';
-import { type FastifyTRPCPluginOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
-import type { FastifyInstance } from 'fastify';
-import { createBatchBounds } from '../core/batch-bounds.ts';
-import { AppError, badRequest } from '../core/errors.ts';
-import { headersOf } from '../core/problem.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type BatchBounds, createBatchBounds } from '../core/batch-bounds.ts';
+import { AppError, badField, badRequest } from '../core/errors.ts';
+import { headersOf, httpStatusOf } from '../core/problem.ts';
 import type { Services } from '../services.ts';
-import { currentRequestId } from '../trpc/context.ts';
-import { fromTrpcError } from '../trpc/errors.ts';
+import { listProcedures, type Procedure } from '../trpc/call-procedure.ts';
+import type { Context } from '../trpc/context.ts';
+import { fromUnexpected, toTrpcShape } from '../trpc/errors.ts';
 import { createContext } from './context.ts';
 import { logFailure } from './log-failure.ts';
 
 /** The maximum number of calls in one batch. */
 const MAX_BATCH = 50;
 
-const METHODS = ['GET', 'HEAD', 'POST'];
+type Call = { name: string; procedure: Procedure | undefined; readInput: () => Promise<unknown> };
 
-export async function serveTrpc(app: FastifyInstance, services: Services, router: AnyTRPCRouter): Promise<void> {
-  const trpcOptions: FastifyTRPCPluginOptions<AnyTRPCRouter>['trpcOptions'] = {
-    router,
-    maxBatchSize: MAX_BATCH,
-    createContext: ({ req, res, info }) =>
-      createContext(services, req, res, { batch: info.calls.length > 1 ? createBatchBounds() : null }),
-    responseMeta({ errors }) {
-      const failures = errors.map(fromTrpcError);
-      // A batch has one response. Its Retry-After is the longest of all its calls.
-      failures.sort((a, b) => (a.retryAfterSeconds ?? 0) - (b.retryAfterSeconds ?? 0));
-      return { headers: Object.assign({}, ...failures.map(headersOf)) };
+type Route = { Params: { names: string }; Body: string | undefined };
+
+/** The entry of a call in the response. */
+type Answer = { body: object; failure: AppError | null };
+
+/** Serves the procedures of `router`. */
+export function serveTrpc(app: FastifyInstance, services: Services, router: AnyTRPCRouter): void {
+  const procedures = listProcedures(router);
+  leaveBodiesUnparsed(app);
+  app.addHook<Route>('onRequest', (request, _reply, done) => done(findRefusal(request)));
+  // A HEAD request only shows that the service is up, as with tRPC's own adapters.
+  app.head('/trpc/:names', async (_request, reply) => reply.status(204).send());
+  app.route<Route>({
+    method: ['GET', 'POST'],
+    url: '/trpc/:names',
+    exposeHeadRoute: false,
+    async handler(request, reply) {
+      const { calls, isBatch } = readCalls(request, procedures);
+      const context = createContext(services, request, reply);
+      if (hasMixedTypes(calls)) {
+        const refusal = badRequest('Cannot mix procedure types in call: query, mutation');
+        return sendAnswers([toAnswer(refusal, context)], false, request, reply);
+      }
+      const bounds = calls.length > 1 ? createBatchBounds() : null;
+      const answers = await Promise.all(calls.map((call) => answer(call, context, request, reply, bounds)));
+      return sendAnswers(answers, isBatch, request, reply);
     },
-    onError({ error, req }) {
-      logFailure(req.log, fromTrpcError(error));
-    },
-  };
-  app.addHook('onRequest', (request, reply, done) => {
-    const { method, headers } = request;
-    // The adapter accepts every method, but throws for those that a fetch Request does not allow, such as TRACE.
-    if (!METHODS.includes(method) && method !== 'OPTIONS') {
-      reply.header('allow', METHODS.join(', '));
-      return done(new AppError('METHOD_NOT_ALLOWED', 'Method not allowed'));
-    }
-    // With this header the adapter streams the response, so a procedure could no longer set a cookie or a status.
-    if (headers['trpc-accept'] !== undefined)
-      return done(new AppError('BAD_REQUEST', 'Streamed batches are not supported: use httpBatchLink'));
-    // The adapter responds to other content types, and to a POST without one, with an error format of its own.
-    const isJson = /^application\/json\b/i.test(
-      headers['content-type'] ?? (method === 'POST' ? '' : 'application/json'),
-    );
-    if (!isJson) return done(new AppError('UNSUPPORTED_MEDIA_TYPE', 'Content type must be application/json'));
-    if (countCalls(request.url) > MAX_BATCH) return done(badRequest(`A batch has at most ${MAX_BATCH} calls`));
-    done();
   });
-  app.addHook('onRequest', (request, _reply, done) => currentRequestId.run(request.id, done));
-  await app.register(fastifyTRPCPlugin, { prefix: '/trpc', trpcOptions });
 }
 
-/** The number of calls that a URL such as `/trpc/labels.list,rooms.list?batch=1` names. */
-function countCalls(url: string): number {
-  const [path = ''] = url.split('?', 1);
-  return decodeURIComponent(path).split(',').length;
+/** Procedures read their input after they have checked the caller, and those without input ignore the body. */
+function leaveBodiesUnparsed(app: FastifyInstance): void {
+  app.removeContentTypeParser('application/json');
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+}
+
+/** Requests that are refused before their body is read. */
+function findRefusal({ method, headers, params }: FastifyRequest<Route>): AppError | undefined {
+  // The response has one status and one set of headers, so it cannot be sent before all calls have ended.
+  if (headers['trpc-accept'] !== undefined || headers.accept?.includes('application/jsonl'))
+    return new AppError('BAD_REQUEST', 'Streamed batches are not supported: use httpBatchLink');
+  const type = headers['content-type'] ?? (method === 'POST' ? '' : 'application/json');
+  if (!/^application\/json\b/i.test(type))
+    return new AppError('UNSUPPORTED_MEDIA_TYPE', 'Content type must be application/json');
+  if (params.names.split(',').length > MAX_BATCH) return badRequest(`A batch has at most ${MAX_BATCH} calls`);
+  return undefined;
+}
+
+function readCalls(
+  { method, url, params, body }: FastifyRequest<Route>,
+  procedures: ReadonlyMap<string, Procedure>,
+): { calls: Call[]; isBatch: boolean } {
+  const query = readQuery(url);
+  const isBatch = query.get('batch') === '1';
+  const text = method === 'GET' ? query.get('input') : body;
+  let inputs: Promise<Record<number, unknown>> | undefined;
+  const readInput = async (index: number): Promise<unknown> => {
+    inputs ??= parseInputs(text ?? '', isBatch);
+    return (await inputs)[index];
+  };
+  const names = isBatch ? params.names.split(',') : [params.names];
+  const calls = names.map((name, index) => ({
+    name,
+    procedure: procedures.get(name),
+    readInput: () => readInput(index),
+  }));
+  return { calls, isBatch };
+}
+
+/** Fastify's own parser joins repeated parameters, and leaves malformed text as it is. */
+function readQuery(url: string): URLSearchParams {
+  const [, query = ''] = /^[^?#]*\?([^#]*)/.exec(url) ?? [];
+  return new URLSearchParams(query);
+}
+
+/** Returns the input of each call by its index. Throws 400 for malformed JSON. */
+async function parseInputs(text: string, isBatch: boolean): Promise<Record<number, unknown>> {
+  if (text === '') return {};
+  const parsed = parseJson(text);
+  if (!isBatch) return [parsed];
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
+    throw badRequest('"input" needs to be an object when doing a batch call');
+  // An object of JSON has only keys that are strings.
+  return parsed as Record<number, unknown>;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    // JSON.parse refuses the byte order mark that some clients send.
+    return JSON.parse(text.startsWith('\u{feff}') ? text.slice(1) : text);
+  } catch (cause) {
+    throw badField('', 'Request body must be valid JSON', cause);
+  }
+}
+
+function hasMixedTypes(calls: readonly Call[]): boolean {
+  return new Set(calls.flatMap(({ procedure }) => procedure?.isQuery ?? [])).size > 1;
+}
+
+async function answer(
+  { name, procedure, readInput }: Call,
+  context: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  bounds: BatchBounds | null,
+): Promise<Answer> {
+  try {
+    if (procedure === undefined) throw new AppError('NOT_FOUND', 'Not found');
+    const { isQuery } = procedure;
+    if (isQuery !== (request.method === 'GET')) {
+      reply.header('allow', isQuery ? 'GET' : 'POST');
+      throw new AppError('METHOD_NOT_ALLOWED', 'Method not allowed');
+    }
+    const run = (): Promise<unknown> => procedure.call(context, readInput);
+    return { body: { result: { data: await (bounds?.run(isQuery, run) ?? run()) } }, failure: null };
+  } catch (error) {
+    return toAnswer(error instanceof AppError ? error : fromUnexpected(error), context, name);
+  }
+}
+
+function toAnswer(failure: AppError, { requestId }: Context, name?: string): Answer {
+  return { body: { error: toTrpcShape(failure, name, requestId) }, failure };
+}
+
+/** Sends the response. Its status is 207 if the calls have different ones. */
+function sendAnswers(
+  answers: readonly Answer[],
+  isBatch: boolean,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const [status = 200, ...others] = new Set(
+    answers.map(({ failure }) => (failure === null ? 200 : httpStatusOf(failure))),
+  );
+  const failures = answers.flatMap(({ failure }) => failure ?? []);
+  for (const failure of failures) logFailure(request.log, failure);
+  // The one response has the longest Retry-After of all its calls.
+  failures.sort((a, b) => (a.retryAfterSeconds ?? 0) - (b.retryAfterSeconds ?? 0));
+  for (const failure of failures) reply.headers(headersOf(failure));
+  const bodies = answers.map(({ body }) => body);
+  return reply.status(others.length > 0 ? 207 : status).send(isBatch ? bodies : bodies[0]);
 }

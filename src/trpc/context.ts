@@ -1,13 +1,9 @@
 /** The context of a call. It is the same for every transport. */
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { OpenApiMeta } from 'trpc-to-openapi';
 import type { Identity } from '../auth/identify.ts';
 import type { RequestBounds } from '../core/call-bounds.ts';
 import type { AppError } from '../core/errors.ts';
 import type { Services } from '../services.ts';
-
-/** The id of the HTTP request in progress, for calls that tRPC rejects before it creates their context. */
-export const currentRequestId = new AsyncLocalStorage<string>();
 
 /** Transports create it from an HTTP request. Tests may create it directly. */
 export type Context = {

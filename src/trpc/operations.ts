@@ -1,6 +1,7 @@
 /** Describes the procedures of a router for the REST transport, the OpenAPI document and the tests. */
-import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
+import type { AnyTRPCRouter } from '@trpc/server';
 import { z } from 'zod';
+import { proceduresOf } from './call-procedure.ts';
 import type { Meta } from './context.ts';
 
 const valueTypes = ['integer', 'number', 'boolean', 'string'] as const;
@@ -28,9 +29,7 @@ export type Operation = {
 
 /** All procedures of `router` that have a REST path. */
 export function listOperations(router: AnyTRPCRouter): Operation[] {
-  // The record is flat at run time (`labels.create`). Its type is that of the nested routers.
-  const procedures = router._def.procedures as unknown as Record<string, AnyTRPCProcedure>;
-  return Object.entries(procedures).flatMap(([name, { _def: definition }]) => {
+  return proceduresOf(router).flatMap(([name, { _def: definition }]) => {
     // tRPC does not carry the type of our meta into this record.
     const meta = (definition.meta ?? {}) as Meta;
     const { openapi, successStatus, credential = 'none', redirectsTo = null, refusals = [] } = meta;

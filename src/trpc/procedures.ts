@@ -11,26 +11,24 @@ import { notFound, unauthorized } from '../core/errors.ts';
 import type { Role } from '../core/roles.ts';
 import { id } from '../core/validation.ts';
 import { limitCaller, limitNetwork, limitUser, requireCaller, requireRole, requireSession } from './access.ts';
-import { type Context, currentRequestId, type Meta } from './context.ts';
-import { toTrpcShape } from './errors.ts';
+import type { Context, Meta } from './context.ts';
+import { fromTrpcError, toTrpcShape } from './errors.ts';
 
 const t = initTRPC
   .context<Context>()
   .meta<Meta>()
   .create({
     isServer: true,
-    errorFormatter: ({ error, path, ctx }) =>
-      toTrpcShape(error, path, ctx?.requestId ?? currentRequestId.getStore() ?? ''),
+    // The transport formats errors in the same way. This tells the client their type.
+    errorFormatter: ({ error, path, ctx }) => toTrpcShape(fromTrpcError(error), path, ctx?.requestId ?? ''),
   });
 
-export const { router, createCallerFactory } = t;
+export const { router } = t;
 
 /** Runs a call within bounds of its own. */
 const procedure = t.procedure.use(({ ctx, path, type, next }) => {
   const [feature = ''] = path.split('.');
-  const isRead = type === 'query';
-  const call = () => runCall(ctx.bounds, { feature, isRead }, () => next());
-  return ctx.bounds.batch?.run(isRead, call) ?? call();
+  return runCall(ctx.bounds, { feature, isRead: type === 'query' }, () => next());
 });
 
 /** Anyone may call, signed in or not. */

@@ -77,6 +77,8 @@ export type TestAppOptions = {
   trustProxy?: string[];
   /** Resolves the host names of webhook URLs. */
   resolveHost?: ResolveHost;
+  /** The origins whose pages may read responses; all by default. */
+  corsOrigins?: string[];
 };
 
 /** Resolves every name under example.com and example.org to one public address. */
@@ -188,7 +190,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     logger,
     files: disk,
     trustProxy: options.trustProxy ?? false,
-    corsOrigins: '*',
+    corsOrigins: options.corsOrigins ?? '*',
   });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return {

@@ -1,0 +1,46 @@
+/** Calls procedures without tRPC's proxies and adapters. */
+import { type AnyTRPCProcedure, type AnyTRPCRouter, TRPCError } from '@trpc/server';
+import type { AppError } from '../core/errors.ts';
+import type { Context } from './context.ts';
+import { fromTrpcError, fromUnexpected } from './errors.ts';
+
+/** Returns the input of a call, the same each time. */
+type ReadInput = () => Promise<unknown>;
+
+export type Procedure = {
+  /** Whether it only reads. */
+  isQuery: boolean;
+  /** Runs the checks of the procedure, then its function. Rejects with an error of the catalogue. */
+  call(context: Context, readInput: ReadInput): Promise<unknown>;
+};
+
+/** The procedures of `router` by name, such as `labels.create`. */
+export function listProcedures(router: AnyTRPCRouter): Map<string, Procedure> {
+  return new Map(proceduresOf(router).map(([name, procedure]) => [name, toProcedure(name, procedure)]));
+}
+
+/** The names and procedures of `router`. */
+export function proceduresOf(router: AnyTRPCRouter): [string, AnyTRPCProcedure][] {
+  // The record is flat at run time (`labels.create`). Its type is that of the nested routers.
+  return Object.entries(router._def.procedures as unknown as Record<string, AnyTRPCProcedure>);
+}
+
+function toProcedure(path: string, procedure: AnyTRPCProcedure): Procedure {
+  const { type } = procedure._def;
+  // Every procedure is a function with these options at run time. Its type is hidden, since only adapters call it.
+  const invoke = procedure as unknown as (options: object) => Promise<unknown>;
+  return {
+    isQuery: type === 'query',
+    async call(ctx, getRawInput) {
+      try {
+        return await invoke({ ctx, getRawInput, path, type, signal: undefined, batchIndex: 0 });
+      } catch (error) {
+        throw toFailure(error);
+      }
+    },
+  };
+}
+
+function toFailure(error: unknown): AppError {
+  return error instanceof TRPCError ? fromTrpcError(error) : fromUnexpected(error);
+}
