@@ -7,10 +7,11 @@ import { deepStrictEqual } from 'node:assert';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import type { Tx } from '../src/db/client.ts';
 import { startEmbeddedPostgres } from '../src/db/embedded.ts';
+import type { Sql } from '../src/db/statements.ts';
 import { readAnalytics } from '../src/features/analytics/read-analytics.ts';
 import { readOptions } from './options.ts';
 import { cpuMs, median, spread, startScript } from './upload-servers.ts';
@@ -67,13 +68,13 @@ type Statement = { name: string; text: string; values: unknown[] };
 /** Returns the statement that the operation sends to its database. */
 async function captureStatement(workspaceId: number): Promise<Statement> {
   let statement: Statement = { name: 'stored', text: '', values: [] };
-  const $queryRaw = async (texts: TemplateStringsArray, ...values: unknown[]) => {
-    const text = texts.reduce((before, after, index) => `${before}$${index}${after}`);
-    statement = { name: 'stored', text, values };
-    return [{ analytics: null }];
+  const sql: Sql = {
+    run: async ({ text, encode }, params) => {
+      statement = { name: 'stored', text, values: encode(params) };
+      return [{ analytics: null }] as never[];
+    },
   };
-  // The only method that the operation calls.
-  await readAnalytics({ db: { $queryRaw } as unknown as Tx, clock: { now: () => new Date() } }, { workspaceId });
+  await readAnalytics({ db: { sql }, clock: { now: () => new Date() } }, { workspaceId });
   return statement;
 }
 
@@ -164,7 +165,17 @@ async function load(parts: number): Promise<void> {
           from (select (array['room_join', 'room_join', 'room_leave', 'booking', 'page_view',
             'message'])[1 + floor(random() * 6)] as type
             from generate_series(1, ${MILLION})) drawn`);
+  await waitForCounters();
   await client.query('vacuum analyze');
+}
+
+/** Waits until the server has added all changes to the counters. */
+async function waitForCounters(): Promise<void> {
+  for (;;) {
+    const { rowCount } = await client.query('select from counter_changes limit 1');
+    if (rowCount === 0) return;
+    await sleep(100);
+  }
 }
 
 async function showReads(title: string): Promise<void> {

@@ -5,7 +5,8 @@
 
 import { forbidden, notFound, type Resource } from '../core/errors.ts';
 import { isAtLeast, type Role, toRole } from '../core/roles.ts';
-import type { Tx } from '../db/client.ts';
+import { Prisma, type Tx } from '../db/client.ts';
+import { countForQuota } from '../db/counters.ts';
 import type { Actor } from './identify.ts';
 
 export type LockedWorkspace = {
@@ -13,7 +14,10 @@ export type LockedWorkspace = {
   name: string;
   owner_id: number;
   is_personal: boolean;
-  /** How many rooms, library items and stored bytes the workspace has. The quotas are checked against these. */
+  /**
+   * How many rooms, library items and stored bytes the workspace has. The quotas are checked against these. A few rooms
+   * that were just added may be missing (`countForQuota`).
+   */
   room_count: number;
   library_item_count: number;
   stored_bytes: bigint;
@@ -22,8 +26,9 @@ export type LockedWorkspace = {
 /** Locks the workspace's row until the transaction ends. Returns null if the workspace does not exist. */
 export async function lockWorkspaceIfExists(tx: Tx, workspaceId: number): Promise<LockedWorkspace | null> {
   const [workspace] = await tx.$queryRaw<LockedWorkspace[]>`
-    select id, name, owner_id, is_personal, room_count, library_item_count, stored_bytes from workspaces
-    where id = ${workspaceId} for no key update`;
+    select w.id, w.name, w.owner_id, w.is_personal, ${Prisma.raw(countForQuota('rooms'))} as room_count,
+      w.library_item_count, w.stored_bytes
+    from workspaces w where w.id = ${workspaceId} for no key update`;
   return workspace ?? null;
 }
 

@@ -4,6 +4,8 @@
  */
 import { AppError } from '../core/errors.ts';
 import { Prisma, type Tx } from '../db/client.ts';
+import { countForQuota } from '../db/counters.ts';
+import { int, type Sql, statement } from '../db/statements.ts';
 
 /** Maximums; 0 switches a quota off. */
 export type Quotas = {
@@ -108,9 +110,14 @@ export async function requireFreeWorkspace(tx: Tx, quotas: Quotas, userId: numbe
   requireWithinQuota(quotas, 'workspaces', Number(rows[0]?.count) + 1);
 }
 
-/** The number of contacts of a workspace, from the sums by day that analytics reads. */
-export async function countContacts(tx: Tx, workspaceId: number): Promise<number> {
-  const rows = await tx.$queryRaw<{ count: number }[]>`
-    select coalesce(sum(count), 0)::int as count from contact_days where workspace_id = ${workspaceId}`;
-  return rows[0]?.count ?? 0;
+const countContactsForQuota = statement('count-contacts-for-quota', {
+  params: { workspaceId: int },
+  returns: { count: int },
+  sql: `select ${countForQuota('contacts')} as count from workspaces w where w.id = $workspaceId`,
+});
+
+/** The number of contacts of a workspace. A few of those that were just added may be missing (`countForQuota`). */
+export async function countContacts(sql: Sql, workspaceId: number): Promise<number> {
+  const [row] = await sql.run(countContactsForQuota, { workspaceId });
+  return row?.count ?? 0;
 }

@@ -1,8 +1,10 @@
 /** Starts the server, or the background work alone, from a configuration. */
 import type { FastifyBaseLogger } from 'fastify';
 import { type Clock, SECOND_MS } from '../core/time.ts';
+import { createCounterFolder } from '../db/counters.ts';
 import { startCopier } from '../features/meeting-providers/recording-copies/copier.ts';
 import { startJobs } from '../jobs/jobs.ts';
+import { startPollLoop } from '../jobs/poll-loop.ts';
 import type { Services } from '../services.ts';
 import { startDelivery } from '../webhook-delivery/start.ts';
 import { buildApp } from './app.ts';
@@ -44,7 +46,7 @@ function maxStopMs({ DRAIN_SECONDS }: Config): number {
   return (DRAIN_SECONDS + STOP_SECONDS) * SECOND_MS;
 }
 
-/** Starts scheduled jobs, webhook delivery and the copying of recordings. */
+/** Starts scheduled jobs, the folding of counters, webhook delivery and the copying of recordings. */
 async function startBackgroundWork(
   config: Config,
   { services, directUrl }: CreatedServices,
@@ -53,6 +55,8 @@ async function startBackgroundWork(
 ): Promise<void> {
   const jobs = await startJobs({ connectionString: directUrl, schedule: createSchedule(services), log: services.log });
   cleanup.defer(stopInTime('jobs', jobs.stop));
+  const counters = startPollLoop({ name: 'counters', poll: createCounterFolder(services), log: services.log });
+  cleanup.defer(stopInTime('counters', counters.stop));
   const delivery = await startDelivery({
     boss: jobs.boss,
     services,

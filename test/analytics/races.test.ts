@@ -3,6 +3,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DAY_MS } from '../../src/core/time.ts';
 import { transact } from '../../src/db/client.ts';
+import { createCounterFolder } from '../../src/db/counters.ts';
+import { sqlIn } from '../../src/db/sql.ts';
 import { readAnalytics } from '../../src/features/analytics/read-analytics.ts';
 import { findOrCreateContact } from '../../src/features/contacts/find-or-create-contact.ts';
 import { recordContactEvent } from '../../src/features/contacts/record-contact-event.ts';
@@ -11,7 +13,15 @@ import { concurrently } from '../support/concurrently.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
 import { countRows } from './count-rows.ts';
-import { addSubjects, createRandom, type Random, recordAnyEvent, type Subjects, upsertAnyContact } from './history.ts';
+import {
+  addSubjects,
+  createRandom,
+  type Random,
+  recordAnyEvent,
+  type Subjects,
+  upsertAnyContact,
+  upsertAnyContacts,
+} from './history.ts';
 
 const WRITERS = 8;
 const TRANSACTIONS = 100;
@@ -35,8 +45,11 @@ async function writeOnce(team: Team, subjects: Subjects, random: Random): Promis
   const isRolledBack = random.below(5) === 0;
   const work = transact(app.services.db, async (tx) => {
     attempts += 1;
-    for (let steps = 1 + random.below(4); steps > 0; steps -= 1) {
-      if (random.below(3) === 0) await upsertAnyContact(tx, team, random, anyDay(random), 20);
+    const steps = 1 + random.below(4);
+    // At any step, but once in a transaction.
+    const stepWithContacts = random.below(6);
+    for (let step = 0; step < steps; step += 1) {
+      if (step === stepWithContacts) await upsertAnyContacts(tx, team, random, anyDay(random), 20);
       else await recordAnyEvent(tx, team, subjects, random, anyDay(random));
     }
     if (isRolledBack) throw new RolledBack();
@@ -46,22 +59,30 @@ async function writeOnce(team: Team, subjects: Subjects, random: Random): Promis
   return attempts;
 }
 
-/** Repeatedly compares sums and rows in one snapshot until `done`. Returns the number of comparisons. */
+/**
+ * Repeatedly compares sums and rows in one snapshot until `done`, while two processes fold the counters. Returns the
+ * number of comparisons.
+ */
 async function compareUntil(team: Team, done: Promise<unknown>): Promise<number> {
   let isDone = false;
   const end = done.finally(() => {
     isDone = true;
   });
+  const folding = concurrently(2, async () => {
+    const fold = createCounterFolder(app.services);
+    while (!isDone) await fold();
+  });
   let comparisons = 0;
   for (; !isDone; comparisons += 1)
     await app.services.db.$transaction(
       async (db) => {
-        const sums = await readAnalytics({ db, clock: app.clock }, { workspaceId: team.id });
+        const sums = await readAnalytics({ db: { sql: sqlIn(db) }, clock: app.clock }, { workspaceId: team.id });
         expect(sums).toEqual(await countRows(db, team.id, app.clock.now()));
       },
       { isolationLevel: 'RepeatableRead' },
     );
   await end;
+  await folding;
   return comparisons;
 }
 

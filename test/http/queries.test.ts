@@ -98,7 +98,7 @@ const STATEMENTS: Record<string, number> = {
   'contacts.update': 6,
   'contacts.delete': 6,
   'contacts.export': 2,
-  'contacts.import': 9,
+  'contacts.import': 8,
   'bookingPages.list': 2,
   'bookingPages.create': 6,
   'bookingPages.update': 6,

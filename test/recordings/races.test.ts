@@ -100,10 +100,9 @@ test('the totals of the workspace equal the counts after many concurrent changes
     ]);
   });
   const [totals] = await app.services.db.$queryRaw<unknown[]>`
-    select room_count, recording_count, recording_seconds from workspaces where id = ${team.id}`;
+    select recording_count, recording_seconds from workspaces where id = ${team.id}`;
   const [counts] = await app.services.db.$queryRaw<{ recording_count: number }[]>`
-    select (select count(*)::int from rooms where workspace_id = w.id) as room_count,
-      (select count(*)::int from recordings where workspace_id = w.id) as recording_count,
+    select (select count(*)::int from recordings where workspace_id = w.id) as recording_count,
       (select sum(duration)::bigint from recordings where workspace_id = w.id) as recording_seconds
     from workspaces w where id = ${team.id}`;
   expect(totals).toEqual(counts);

@@ -7,6 +7,7 @@ import { conflict, notFound } from '../../core/errors.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { isUniqueViolation } from '../../db/errors.ts';
 import { onlyRow } from '../../db/only-row.ts';
+import { sqlIn } from '../../db/sql.ts';
 import { countContacts, requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import { contactColumns, toContact } from './present.ts';
@@ -23,8 +24,7 @@ export function createContact(
   return write(services, actor, async (tx) => {
     const data = { workspaceId: actor.workspaceId, name, email, createdAt: services.clock.now() };
     const row = onlyRow(await tx.contact.createManyAndReturn({ data, select: contactColumns }));
-    // Counted after the insert, which serializes the creation of contacts.
-    requireWithinQuota(services.settings.quotas, 'contacts', await countContacts(tx, actor.workspaceId));
+    requireWithinQuota(services.settings.quotas, 'contacts', await countContacts(sqlIn(tx), actor.workspaceId));
     return toContact(row);
   });
 }

@@ -1,4 +1,5 @@
 import type { Tx } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
 import { countContacts, type Quotas } from '../../quotas/quotas.ts';
 
 const select = { id: true, email: true } as const;
@@ -28,8 +29,10 @@ export async function findOrCreateContact(
  * new people are null, so that they can still join and book.
  *
  * An existing contact keeps its name, because anyone can enter the address of somebody else. Creating a contact blocks
- * other transactions that create one in the workspace until the commit, so call it late in the transaction. Throws a
- * foreign key violation if the workspace was deleted.
+ * other transactions that create one with the same address until the commit. Unless the
+ * workspace is locked, call this once in a transaction: several calls could wait for those of another transaction in a
+ * circle. Throws a foreign key violation if the workspace was
+ * deleted.
  */
 export async function findOrCreateContacts(
   tx: Tx,
@@ -51,8 +54,9 @@ export async function findOrCreateContacts(
   // This lookup avoids wasting ids, which are 32-bit: an insert that hits a conflict still consumes one.
   await find(addresses);
   if (listMissing().length > 0) {
-    const free = quotas.contacts === 0 ? Infinity : quotas.contacts - (await countContacts(tx, workspaceId));
-    const added = listMissing().slice(0, Math.max(0, free));
+    const free = quotas.contacts === 0 ? Infinity : quotas.contacts - (await countContacts(sqlIn(tx), workspaceId));
+    // Sorted, so that concurrent calls do not wait for each other's addresses in a circle.
+    const added = listMissing().slice(0, Math.max(0, free)).sort();
     const data = added.map((email) => ({ workspaceId, name: names.get(email) ?? email, email, createdAt: at }));
     const rows = await tx.contact.createManyAndReturn({ data, select, skipDuplicates: true });
     for (const { id, email } of rows) ids.set(email, id);

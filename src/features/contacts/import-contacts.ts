@@ -3,6 +3,8 @@ import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { badField } from '../../core/errors.ts';
 import { type Tx, transact } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
+import { int, statement, texts, time } from '../../db/statements.ts';
 import { allowManyStatements } from '../../db/time-limits.ts';
 import { countContacts, requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
@@ -14,6 +16,34 @@ const BATCH_SIZE = 500;
 const ROWS_PER_TURN = 100;
 
 type Row = { name: string; email: string };
+
+/**
+ * The ids have the order of the file. The rows are inserted in the order of the addresses, so that concurrent
+ * transactions that create contacts do not wait for each other in a circle. Addresses that exist are left out first,
+ * because ids are 32-bit, and an insert that hits a conflict wastes one.
+ */
+const addMissing = statement('import-missing-contacts', {
+  params: { workspaceId: int, names: texts, emails: texts, at: time },
+  returns: { id: int },
+  sql: `
+    insert into contacts (workspace_id, id, name, email, created_at)
+    select $workspaceId, n.id, n.name, n.email, $at
+    from (
+      select nextval(pg_get_serial_sequence('contacts', 'id')) as id, m.name, m.email
+      from (
+        select n.name, n.email from unnest($names, $emails) with ordinality n (name, email, position)
+        where not exists (select from contacts c where c.workspace_id = $workspaceId and c.email = n.email)
+        order by n.position) m) n
+    order by n.email
+    on conflict (workspace_id, email) do nothing returning id`,
+});
+
+const renameAll = statement('rename-imported-contacts', {
+  params: { workspaceId: int, names: texts, emails: texts },
+  sql: `
+    update contacts c set name = n.name from unnest($names, $emails) n (name, email)
+    where c.workspace_id = $workspaceId and c.email = n.email and c.name <> n.name`,
+});
 
 /**
  * Imports contacts from a CSV file (see `parseContactsCsv`). Existing contacts are renamed. Every row is
@@ -64,28 +94,21 @@ async function importBatch(
     transact(db, async (tx) => {
       await lockWorkspaceAs(tx, actor, 'admin');
       const created = await upsertAll(tx, actor.workspaceId, clock.now(), distinct);
-      if (created > 0) requireWithinQuota(settings.quotas, 'contacts', await countContacts(tx, actor.workspaceId));
+      if (created > 0)
+        requireWithinQuota(settings.quotas, 'contacts', await countContacts(sqlIn(tx), actor.workspaceId));
       return created;
     });
   return allowManyStatements(importAll);
 }
 
-/** Creates or renames the contacts, in the order of the file. Returns the number of created contacts. */
+/** Creates or renames the contacts. Returns the number of created contacts. */
 async function upsertAll(tx: Tx, workspaceId: number, at: Date, rows: readonly Row[]): Promise<number> {
-  const names = rows.map(({ name }) => name);
-  const emails = rows.map(({ email }) => email);
-  // Every new contact needs this lock, so no other transaction can add one of these addresses before the commit. This
-  // avoids wasting ids, which are 32-bit: an insert that hits a conflict still consumes one.
-  await tx.$executeRaw`select lock_contact_sums(${workspaceId}::int)`;
-  await tx.$executeRaw`
-    update contacts c set name = n.name from unnest(${names}::text[], ${emails}::text[]) n (name, email)
-    where c.workspace_id = ${workspaceId} and c.email = n.email and c.name <> n.name`;
-  return tx.$executeRaw`
-    insert into contacts (workspace_id, name, email, created_at)
-    select ${workspaceId}::int, n.name, n.email, ${at}
-    from unnest(${names}::text[], ${emails}::text[]) with ordinality n (name, email, position)
-    where not exists (select from contacts c where c.workspace_id = ${workspaceId} and c.email = n.email)
-    order by n.position`;
+  const values = { workspaceId, names: rows.map(({ name }) => name), emails: rows.map(({ email }) => email) };
+  const sql = sqlIn(tx);
+  const created = await sql.run(addMissing, { ...values, at });
+  // Afterwards, so that it also finds contacts that were created meanwhile.
+  await sql.run(renameAll, values);
+  return created.length;
 }
 
 /** Parses the rows of a file, and regularly yields to the event loop. Throws 400 for too many rows. */

@@ -2,6 +2,7 @@ import type { Actor } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { Prisma } from '../../db/client.ts';
+import { exactCount } from '../../db/counters.ts';
 import { toLikePattern } from '../../db/like-pattern.ts';
 import type { Services } from '../../services.ts';
 import { type ContactRow, contactColumns, toContact } from './present.ts';
@@ -58,9 +59,8 @@ export async function listContacts(
 function statementFor(workspaceId: number, search: string | undefined, page: Prisma.Sql): Prisma.Sql {
   const contacts = Prisma.sql`contacts where workspace_id = ${workspaceId}`;
   if (!search) {
-    // Adds up the daily counters instead of counting all contacts.
-    const total = Prisma.sql`select coalesce(sum(count), 0)::int as total from contact_days
-      where workspace_id = ${workspaceId}`;
+    const total = Prisma.sql`select ${Prisma.raw(exactCount('contacts'))} as total from workspaces w
+      where w.id = ${workspaceId}`;
     return joinPage(total, Prisma.sql`select ${columns} from ${contacts} ${newestFirst} ${page}`);
   }
   const pattern = toLikePattern(search);

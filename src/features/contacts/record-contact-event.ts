@@ -13,9 +13,8 @@ export type NewContactEvent = {
 };
 
 /**
- * Records an event of a contact, or of an unknown person. Triggers add it to the counters that analytics reads.
- * Other transactions that record events of the workspace wait for the commit, so call this function last. Throws a
- * foreign key violation if the workspace was deleted.
+ * Records an event of a contact, or of an unknown person. A trigger queues the change of the counters that analytics
+ * reads. Throws a foreign key violation if the workspace was deleted.
  */
 export function recordContactEvent(tx: Tx, { contactId, ...event }: NewContactEvent): Promise<void> {
   return recordContactEvents(tx, event, [contactId]);

@@ -140,7 +140,9 @@ async function outcomeOf({ id: roomId, name: roomName }: Room) {
   });
   const contactEvents = await db.contactEvent.findMany({ where, omit: { id: true, roomId: true } });
   const [sums] = await db.$queryRaw<unknown[]>`
-    select coalesce(sum(count), 0)::int as count from contact_event_subjects
+    select coalesce(sum(count), 0)::int as count from (
+      select count, workspace_id, type, subject_id from contact_event_subjects
+      union all select amount, workspace_id, type, subject_id from counter_changes) counted
     where workspace_id = ${team.id} and type = 'room_join' and subject_id = ${roomId}`;
   const events = await db.$queryRaw<{ type: string; created_at: Date; data: Record<string, unknown> }[]>`
     select type, created_at, data from events

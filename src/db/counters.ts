@@ -1,0 +1,103 @@
+/**
+ * The counters of rooms, contacts and contact events. Whoever changes what they count locks no row that others share:
+ * triggers append the change to `counter_changes`. A job adds the changes to the counters in `workspaces`,
+ * `contact_days`, `contact_event_days` and `contact_event_subjects`. A reader adds the changes that still wait, in the
+ * same statement, so its result is exact at every moment. docs/decisions/0010-analytics-sums.md explains why.
+ */
+import { SECOND_MS } from '../core/time.ts';
+import type { Database } from './client.ts';
+import { int, nullable, statement } from './statements.ts';
+
+const columns = { rooms: 'room_count', contacts: 'contact_count' } as const;
+
+/** How many waiting changes a check of a quota reads at most. */
+const MAX_READ = 200;
+/** How many changes are added to the counters in one transaction. */
+const MAX_FOLDED = 1_000;
+
+/** SQL for the number of rooms or contacts of the workspace `w`. */
+export function exactCount(counter: keyof typeof columns): string {
+  return `(w.${columns[counter]} + (
+    select coalesce(sum(amount), 0) from counter_changes where workspace_id = w.id and counter = '${counter}'))::int`;
+}
+
+/**
+ * Like `exactCount`, but at a bounded cost. Changes that have waited behind more than `MAX_READ` others are missing, so
+ * a quota may be exceeded by what a busy workspace adds in about a second.
+ */
+export function countForQuota(counter: keyof typeof columns): string {
+  return `(w.${columns[counter]} + (
+    select coalesce(sum(amount) filter (where counter = '${counter}'), 0) from (
+      select counter, amount from counter_changes where workspace_id = w.id order by id desc limit ${MAX_READ}
+    ) newest))::int`;
+}
+
+/**
+ * Takes a batch of changes from `$from` on, and adds it to the counters. Does nothing while another process does this.
+ * Locks the workspaces first, like every transaction that locks several rows of one. The changes of a workspace that is
+ * locked otherwise stay for the next time, those of a deleted workspace are dropped, and so are joins and bookings of
+ * deleted rooms and pages. Within a workspace changes are taken in the order of their ids, so no counter becomes
+ * negative in between. Only deleted rows are added, so a change is added once, whatever the snapshot shows.
+ */
+const foldChanges = statement('fold-counter-changes', {
+  params: { from: int },
+  returns: { seen: int, last: nullable(int), taken: int },
+  sql: `
+    with turn as materialized (select pg_try_advisory_xact_lock(hashtext('counter changes')) as is_ours),
+    batch as materialized (
+      select c.workspace_id, c.id from turn cross join lateral (
+        select workspace_id, id from counter_changes where turn.is_ours and workspace_id >= $from
+        order by workspace_id, id limit ${MAX_FOLDED}) c),
+    present as materialized (
+      select w.id from workspaces w where w.id in (select workspace_id from batch)
+      order by w.id for no key update skip locked),
+    taken as (
+      delete from counter_changes c using batch b
+      where c.workspace_id = b.workspace_id and c.id = b.id
+        and (c.workspace_id in (select id from present)
+          or not exists (select from workspaces w where w.id = c.workspace_id))
+      returning c.*),
+    changes as materialized (
+      select t.workspace_id, t.counter, t.day, t.type, t.subject_id, sum(t.amount) as amount
+      from taken t where t.workspace_id in (select id from present) group by 1, 2, 3, 4, 5),
+    totals as (
+      update workspaces w set room_count = w.room_count + c.rooms, contact_count = w.contact_count + c.contacts
+      from (
+        select workspace_id, coalesce(sum(amount) filter (where counter = 'rooms'), 0) as rooms,
+          coalesce(sum(amount) filter (where counter = 'contacts'), 0) as contacts
+        from changes group by 1) c
+      where w.id = c.workspace_id and (c.rooms <> 0 or c.contacts <> 0)),
+    contacts as (
+      insert into contact_days as d (workspace_id, day, count)
+      select workspace_id, day, sum(amount) from changes where counter = 'contacts' group by 1, 2 order by 1, 2
+      on conflict (workspace_id, day) do update set count = d.count + excluded.count),
+    events as (
+      insert into contact_event_days as d (workspace_id, day, type, count)
+      select workspace_id, day, type, sum(amount) from changes where counter = 'contact_events'
+      group by 1, 2, 3 order by 1, 2, 3
+      on conflict (workspace_id, day, type) do update set count = d.count + excluded.count),
+    subjects as (
+      insert into contact_event_subjects as s (workspace_id, type, subject_id, count)
+      select workspace_id, type, subject_id, sum(amount) from changes c
+      where subject_id is not null and case type
+        when 'room_join' then exists (select from rooms where workspace_id = c.workspace_id and id = c.subject_id)
+        else exists (select from booking_pages where workspace_id = c.workspace_id and id = c.subject_id) end
+      group by 1, 2, 3 order by 1, 2, 3
+      on conflict (workspace_id, type, subject_id) do update set count = s.count + excluded.count)
+    select count(*)::int as seen, max(workspace_id) as last, (select count(*)::int from taken) as taken from batch`,
+});
+
+/**
+ * Returns a function that adds one batch of changes to the counters. It resolves with how many milliseconds later it
+ * should be called again; 0 if more changes may wait.
+ */
+export function createCounterFolder({ db }: { db: Database }): () => Promise<number> {
+  let from = 0;
+  return async () => {
+    const [batch] = await db.sql.run(foldChanges, { from });
+    const isMore = batch?.seen === MAX_FOLDED;
+    // If nothing could be taken, the whole batch belongs to workspaces that are locked.
+    from = isMore ? (batch.last ?? 0) + (batch.taken === 0 ? 1 : 0) : 0;
+    return isMore ? 0 : SECOND_MS;
+  };
+}
