@@ -15,7 +15,8 @@ export function toTable(head: readonly string[], rows: readonly (readonly string
 export function describeRun(details: string): string {
   const [cpu] = cpus();
   const day = new Date().toISOString().slice(0, 10);
-  return wrap(`Measured on ${day}, Node ${process.versions.node}, ${cpus().length} × ${cpu?.model.trim()}. ${details}`);
+  const machine = `Node ${process.versions.node}, ${cpus().length} × ${cpu?.model.trim()}`;
+  return wrap(`Measured on ${day}, ${machine}. ${details}`);
 }
 
 function wrap(text: string): string {

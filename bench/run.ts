@@ -12,6 +12,7 @@ const CLIENT_CPU = '1';
 const parts: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   requests: () => import('./requests/run.ts'),
   webhooks: () => import('./webhooks-part.ts'),
+  processes: () => import('./processes.ts'),
   growth: () => import('./growth.ts'),
   start: () => import('./start-time.ts'),
 };
