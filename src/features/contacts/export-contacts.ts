@@ -15,7 +15,7 @@ export function exportContacts(
 }
 
 /** Reads each batch with a separate statement, so that a slow caller does not hold a database connection. */
-async function* readAllContacts({ db }: Pick<Services, 'db'>, workspaceId: number): AsyncGenerator<ContactCsvRow> {
+async function* readAllContacts({ db }: Pick<Services, 'db'>, workspaceId: number): AsyncGenerator<ContactCsvRow[]> {
   let after = 0;
   for (;;) {
     const where = { workspaceId, id: { gt: after } };
@@ -23,7 +23,7 @@ async function* readAllContacts({ db }: Pick<Services, 'db'>, workspaceId: numbe
     const rows = await allowManyStatements(() =>
       db.contact.findMany({ where, select, orderBy: { id: 'asc' }, take: BATCH_SIZE }),
     );
-    for (const { createdAt, ...row } of rows) yield { ...row, created_at: toUnixSeconds(createdAt) };
+    yield rows.map(({ createdAt, ...row }) => ({ ...row, created_at: toUnixSeconds(createdAt) }));
     const last = rows.at(-1);
     if (last === undefined || rows.length < BATCH_SIZE) return;
     after = last.id;

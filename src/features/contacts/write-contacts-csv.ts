@@ -1,24 +1,25 @@
-/** Writes contacts as CSV (RFC 4180), one record at a time. */
-import { pipeline, Readable } from 'node:stream';
-import { stringify } from 'csv-stringify';
+/** Writes contacts as CSV (RFC 4180), one batch of records at a time. */
+import { stringify } from 'csv-stringify/sync';
 import { escapeFormula } from './escape-formulas.ts';
 
 /** A row of the file. `created_at` is a Unix timestamp in seconds. */
 export type ContactCsvRow = { id: number; name: string; email: string; created_at: number };
 
+const COLUMNS = ['id', 'name', 'email', 'created_at'];
+
 /**
- * Writes contacts as CSV in UTF-8 with CRLF line ends. The header row is always written. Consumes rows only as fast as
- * the caller consumes the output. `parseContactsCsv` restores the same names and addresses. Errors of the source are
- * thrown as they are.
+ * Writes contacts as CSV in UTF-8 with CRLF line ends: one chunk with the header, then one for each batch. Takes a
+ * batch only when the caller has consumed the chunks before it. `parseContactsCsv` restores the same names and
+ * addresses. Errors of the source are thrown as they are.
  */
-export async function* writeContactsCsv(rows: AsyncIterable<ContactCsvRow>): AsyncGenerator<Buffer, void, undefined> {
-  const csv = stringify({
-    header: true,
-    columns: ['id', 'name', 'email', 'created_at'],
-    record_delimiter: '\r\n',
-    quote_record_delimiter: true,
-    cast: { string: escapeFormula },
-  });
-  // The iteration also throws the error that the callback receives, so the callback can ignore it.
-  yield* pipeline(Readable.from(rows), csv, () => {});
+export async function* writeContactsCsv(
+  batches: AsyncIterable<ContactCsvRow[]>,
+): AsyncGenerator<Buffer, void, undefined> {
+  yield toCsv([COLUMNS]);
+  for await (const rows of batches) if (rows.length > 0) yield toCsv(rows);
+}
+
+function toCsv(records: ContactCsvRow[] | string[][]): Buffer {
+  const options = { columns: COLUMNS, record_delimiter: '\r\n', quote_record_delimiter: true };
+  return Buffer.from(stringify(records, { ...options, cast: { string: escapeFormula } }));
 }
