@@ -3,6 +3,7 @@ import { notFound } from '../../core/errors.ts';
 import { isSlug } from '../../core/slugs.ts';
 import { DAY_MS, MINUTE_MS } from '../../core/time.ts';
 import type { Database, Tx } from '../../db/client.ts';
+import { onlyRow } from '../../db/only-row.ts';
 import type { BookingPageRow } from '../booking-pages/present.ts';
 import { MAX_DURATION } from '../booking-pages/schemas.ts';
 import type { TakenTime } from './available-times.ts';
@@ -31,7 +32,8 @@ export async function findBookablePage(db: Database | Tx, slug: string): Promise
 
 /**
  * Lists the times of the host's bookings that overlap the range from `from` to `to`, without cancelled ones. The
- * bookings may be on other pages, including pages of other workspaces.
+ * bookings may be on other pages, including pages of other workspaces. They are read as one row, because the calendar
+ * of a busy host has thousands of bookings, and each row takes several microseconds of CPU.
  */
 export async function listTakenTimes(
   db: Database | Tx,
@@ -42,13 +44,16 @@ export async function listTakenTimes(
   // The index is on `starts_at`, so this bounds the scan: because of the maximum duration, a booking that starts before
   // `earliest` has ended by `from`.
   const earliest = new Date(from.getTime() - MAX_DURATION * MINUTE_MS);
-  return db.booking.findMany({
-    where: {
-      userId,
-      cancelledAt: null,
-      startsAt: { gte: earliest, lt: to },
-      endsAt: { gt: from },
-    },
-    select: { startsAt: true, endsAt: true },
-  });
+  const rows = await db.$queryRaw<{ times: string }[]>`
+    select coalesce(json_agg(array[extract(epoch from starts_at), extract(epoch from ends_at)]), '[]')::text as times
+    from bookings
+    where user_id = ${userId} and cancelled_at is null and starts_at >= ${earliest} and starts_at < ${to}
+      and ends_at > ${from}`;
+  // The cast: the statement produces pairs of seconds, with fractions.
+  const times = JSON.parse(onlyRow(rows).times) as [number, number][];
+  return times.map(([startsAt, endsAt]) => ({ startsAt: toDate(startsAt), endsAt: toDate(endsAt) }));
+}
+
+function toDate(seconds: number): Date {
+  return new Date(Math.round(seconds * 1000));
 }
