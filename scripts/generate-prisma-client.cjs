@@ -1,81 +1,95 @@
 /**
  * Generates the Prisma client from prisma/schema.prisma into src/db/generated, without the `prisma` CLI: the CLI takes
- * 300 MB and downloads an engine that is not needed here. This file is CommonJS, because the generator's ESM build does
- * not load. It must load on Node 18, because setup.mjs imports it.
+ * 300 MB and downloads an engine that is not needed here. With `--check`, it changes nothing, and fails if the client
+ * there is not the one that it would generate. This file is CommonJS, because the generator's ESM build does not load.
  */
-const { createHash } = require('node:crypto');
-const { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } = require('node:fs');
+const { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } = require('node:fs');
 const { join } = require('node:path');
+const { PrismaClientTsGenerator, getDMMF } = require('@prisma/client-generator-ts');
 
 const root = join(__dirname, '..');
 const schemaPath = join(root, 'prisma/schema.prisma');
 const outputDirectory = join(root, 'src/db/generated');
-/** Contains the hash of the schema from which the existing client was generated. */
-const hashFile = join(outputDirectory, '.schema-hash');
 
-module.exports = { schemaHash, hashFile };
+(process.argv.includes('--check') ? check() : generate()).catch((error) => {
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 1;
+});
 
-if (require.main === module) {
-  generate().catch((error) => {
-    process.stderr.write(`Failed to generate the Prisma client: ${error.message}\n`);
-    process.exitCode = 1;
-  });
+async function check() {
+  const directory = stage();
+  try {
+    await generateInto(directory);
+    const [expected, found] = [readFiles(directory), readFiles(outputDirectory)];
+    const paths = [...new Set([...expected.keys(), ...found.keys()])];
+    const differing = paths.filter((path) => expected.get(path) !== found.get(path));
+    if (differing.length === 0) return;
+    throw new Error(`src/db/generated is not current (${differing.join(', ')}): run "npm run generate"`);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
 }
 
 /** Generates into a directory beside the output and renames it, so that an existing client is always complete. */
 async function generate() {
-  const { getDMMF, PrismaClientTsGenerator } = require('@prisma/client-generator-ts');
-  const datamodel = readFileSync(schemaPath, 'utf8');
-  const hash = schemaHash();
-  const staged = `${outputDirectory}.${process.pid}`;
-  const { provider = '', output: _, ...config } = readBlock(datamodel, 'generator').settings;
-  const datasource = readBlock(datamodel, 'datasource');
+  const directory = stage();
   try {
-    mkdirSync(staged, { recursive: true });
-    await new PrismaClientTsGenerator().generate({
-      generator: {
-        name: 'client',
-        provider: { value: provider, fromEnvVar: null },
-        output: { value: staged, fromEnvVar: null },
-        config,
-        binaryTargets: [],
-        previewFeatures: [],
-        sourceFilePath: schemaPath,
-      },
-      otherGenerators: [],
-      schemaPath,
-      dmmf: await getDMMF({ datamodel: [['schema.prisma', datamodel]] }),
-      datamodel,
-      datasources: [
-        {
-          name: datasource.name,
-          provider: 'postgresql',
-          activeProvider: 'postgresql',
-          schemas: [],
-          sourceFilePath: schemaPath,
-        },
-      ],
-      version: versionOf('@prisma/client'),
-      binaryPaths: {},
-    });
-    writeFileSync(join(staged, '.schema-hash'), hash);
+    await generateInto(directory);
     rmSync(outputDirectory, { recursive: true, force: true });
-    renameSync(staged, outputDirectory);
+    renameSync(directory, outputDirectory);
   } finally {
-    rmSync(staged, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   }
 }
 
+/** Creates a directory beside the output, so that it can be renamed. */
+function stage() {
+  const directory = `${outputDirectory}.${process.pid}`;
+  mkdirSync(directory, { recursive: true });
+  return directory;
+}
+
+/** @param {string} directory */
+async function generateInto(directory) {
+  const datamodel = readFileSync(schemaPath, 'utf8');
+  const { provider = '', output: _, ...config } = readBlock(datamodel, 'generator').settings;
+  const datasource = readBlock(datamodel, 'datasource');
+  await new PrismaClientTsGenerator().generate({
+    generator: {
+      name: 'client',
+      provider: { value: provider, fromEnvVar: null },
+      output: { value: directory, fromEnvVar: null },
+      config,
+      binaryTargets: [],
+      previewFeatures: [],
+      sourceFilePath: schemaPath,
+    },
+    otherGenerators: [],
+    schemaPath,
+    dmmf: await getDMMF({ datamodel: [['schema.prisma', datamodel]] }),
+    datamodel,
+    datasources: [
+      {
+        name: datasource.name,
+        provider: 'postgresql',
+        activeProvider: 'postgresql',
+        schemas: [],
+        sourceFilePath: schemaPath,
+      },
+    ],
+    version: versionOf('@prisma/client'),
+    binaryPaths: {},
+  });
+}
+
 /**
- * Returns a SHA-256 hash of everything that determines the generated client: the schema, the generator's version and
- * this script.
+ * @param {string} directory
+ * @returns {Map<string, string>} the text of each file by its path in the directory
  */
-function schemaHash() {
-  return createHash('sha256')
-    .update(readFileSync(schemaPath))
-    .update(versionOf('@prisma/client-generator-ts'))
-    .update(readFileSync(__filename))
-    .digest('hex');
+function readFiles(directory) {
+  const entries = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = entries.map((entry) => join(entry.parentPath, entry.name));
+  return new Map(paths.map((path) => [path.slice(directory.length + 1), readFileSync(path, 'utf8')]));
 }
 
 /**

