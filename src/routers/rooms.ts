@@ -65,7 +65,7 @@ export const roomsRouter = router({
     })
     .input(RoomInput)
     .output(RoomAnswer)
-    .query(async ({ ctx, input }) => ({ room: await readRoom(ctx.services.db, ctx.caller, input) })),
+    .query(async ({ ctx, input }) => ({ room: await readRoom(ctx.services.db.sql, ctx.caller, input) })),
 
   update: signedIn
     .meta({
@@ -146,5 +146,5 @@ export const roomsRouter = router({
       },
     })
     .output(RoomName)
-    .query(async ({ ctx }) => ({ name: await suggestRoomName(ctx.services.db) })),
+    .query(async ({ ctx }) => ({ name: await suggestRoomName(ctx.services.db.sql) })),
 });

@@ -3,9 +3,10 @@ import type { Caller } from '../../auth/identify.ts';
 import { lockWorkspace, requireCurrentRole } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
 import { type Tx, transact } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObject } from '../../storage/discarded-objects.ts';
-import { isManaged, isOwn } from '../rooms/read-rooms.ts';
+import type { RoomRelation } from '../rooms/read-rooms.ts';
 import { type FoundRecording, findRecording, readRecording } from './read-recordings.ts';
 import type { Recording, RecordingInput, RenameRecordingInput } from './schemas.ts';
 
@@ -19,12 +20,12 @@ export function renameRecording(
   origin: string,
 ): Promise<Recording> {
   return transact(db, async (tx) => {
-    const { workspaceId } = await lockRecording(tx, caller, { recordingId }, isOwn);
+    const { workspaceId } = await lockRecording(tx, caller, { recordingId }, 'own');
     await tx.recording.updateMany({
       where: { workspaceId, id: recordingId },
       data: { title: title || null, updatedAt: clock.now() },
     });
-    return readRecording(tx, { workspaceId, recordingId }, origin);
+    return readRecording(sqlIn(tx), { workspaceId, recordingId }, origin);
   });
 }
 
@@ -33,13 +34,13 @@ async function lockRecording(
   tx: Tx,
   caller: Caller,
   input: RecordingInput,
-  condition: typeof isOwn,
+  relation: RoomRelation,
 ): Promise<FoundRecording> {
-  const { workspaceId } = await findRecording(tx, caller, input, condition);
+  const { workspaceId } = await findRecording(sqlIn(tx), caller, input, relation);
   await lockWorkspace(tx, workspaceId, 'Recording');
   // Read again: while the lock was awaited, the recording may have been deleted, its room reassigned, or the
   // role changed.
-  const recording = await findRecording(tx, caller, input, condition);
+  const recording = await findRecording(sqlIn(tx), caller, input, relation);
   await requireCurrentRole(tx, { workspaceId, userId: caller.userId }, 'admin');
   return recording;
 }
@@ -54,7 +55,7 @@ export async function deleteRecording(
   { recordingId }: RecordingInput,
 ): Promise<{ ok: true }> {
   const fileKey = await transact(services.db, async (tx) => {
-    const { workspaceId } = await lockRecording(tx, caller, { recordingId }, isManaged);
+    const { workspaceId } = await lockRecording(tx, caller, { recordingId }, 'managed');
     const [deleted] = await tx.$queryRaw<{ file_key: string | null }[]>`
       delete from recordings where workspace_id = ${workspaceId} and id = ${recordingId} returning file_key`;
     if (!deleted) throw notFound('Recording');

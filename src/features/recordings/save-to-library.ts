@@ -53,7 +53,7 @@ export async function saveToLibrary(
 /** The file of the recording and its metadata. Throws if the library cannot store it. */
 async function findFile(services: Services, caller: Caller, input: RecordingInput) {
   const { workspaceId, name, status, fileKey, sha256, size, duration } = await findRecording(
-    services.db,
+    services.db.sql,
     caller,
     input,
   );
@@ -62,8 +62,8 @@ async function findFile(services: Services, caller: Caller, input: RecordingInpu
   if (size > MAX_ITEM_BYTES) throw badField('recordingId', `File is larger than ${formatBytes(MAX_ITEM_BYTES)}`);
   if (sha256 === null) throw new Error('A recording has a file but no hash');
   // 0 stands for an unknown duration.
-  const seconds = duration > 0 && duration <= MAX_SECONDS ? Number(duration) : null;
-  return { workspaceId, name, fileKey, sha256, size: Number(size), duration: seconds };
+  const seconds = duration > 0 && duration <= MAX_SECONDS ? duration : null;
+  return { workspaceId, name, fileKey, sha256: new Uint8Array(sha256), size, duration: seconds };
 }
 
 function toVideoName(name: string): string {

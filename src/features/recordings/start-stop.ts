@@ -7,9 +7,10 @@ import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { conflict, forbidden, notFound } from '../../core/errors.ts';
 import { unfinishedStatuses } from '../../core/recording-status.ts';
 import { type Tx, transact } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
-import { isOwn, lockRoom } from '../rooms/read-rooms.ts';
+import { lockRoom } from '../rooms/read-rooms.ts';
 import type { RoomInput } from '../rooms/schemas.ts';
 import { readRecording } from './read-recordings.ts';
 import { forgetDeletion } from './recording-deletions.ts';
@@ -64,7 +65,7 @@ async function startRecording(
     ...(startedBy !== undefined && { startedBy }),
   });
   if (recordingId !== null) {
-    const recording = await readRecording(tx, { workspaceId: room.workspaceId, recordingId }, origin);
+    const recording = await readRecording(sqlIn(tx), { workspaceId: room.workspaceId, recordingId }, origin);
     return { recording, upload_token: token };
   }
   const exists = (await tx.recording.count({ where: { ...room, archiveId } })) > 0;
@@ -79,7 +80,7 @@ function createArchiveId(): string {
 
 /** Locks the workspace of the caller's room. */
 async function lockRoomOfUser(tx: Tx, caller: Caller, input: RoomInput): Promise<RoomKey> {
-  const { workspace_id, id } = await lockRoom(tx, caller, input, isOwn);
+  const { workspace_id, id } = await lockRoom(tx, caller, input, 'own');
   return { workspaceId: workspace_id, roomId: id };
 }
 
@@ -151,7 +152,7 @@ async function stopRecording(
   });
   if (count === 0 && startedBy !== undefined && (await tx.recording.count({ where: { ...where, startedBy } })) === 0)
     throw notFound('Recording');
-  const recording = await readRecording(tx, { workspaceId, recordingId }, origin);
+  const recording = await readRecording(sqlIn(tx), { workspaceId, recordingId }, origin);
   if (recording.room_id !== roomId) throw notFound('Recording');
   return recording;
 }

@@ -6,9 +6,10 @@ import { toRecordingStatus, unfinishedStatuses } from '../../core/recording-stat
 import { systemTicker } from '../../core/ticker.ts';
 import { MINUTE_MS } from '../../core/time.ts';
 import type { Database, Tx } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
+import { int, nullable, type Sql, statement, text } from '../../db/statements.ts';
 import type { IncomingUpload } from '../../media/receive-file.ts';
 import type { Services } from '../../services.ts';
-import { isOwn } from '../rooms/read-rooms.ts';
 import { findRecording, readRecording } from './read-recordings.ts';
 import type { RecordingKey } from './recording-lifecycle.ts';
 import type { Recording } from './schemas.ts';
@@ -39,6 +40,15 @@ type FoundRecording = {
   startedBy?: number | null;
 };
 
+const recordingOfRecorder = statement('find-recording-of-recorder', {
+  params: { workspaceId: int, recordingId: int },
+  returns: { workspaceId: int, roomId: int, archiveId: text, status: text, startedBy: nullable(int) },
+  sql: `
+    select workspace_id as "workspaceId", room_id as "roomId", archive_id as "archiveId", status,
+      started_by as "startedBy"
+    from recordings where workspace_id = $workspaceId and id = $recordingId`,
+});
+
 /**
  * Finds the recorder that holds an upload token; null for an unknown token. A token stays valid after the upload, so
  * that a recorder that did not receive the response and uploads again gets 409 instead of 401.
@@ -61,20 +71,16 @@ export async function findUploader(
   uploadedBy: Caller | Recorder,
   recordingId: number,
 ): Promise<Uploader> {
-  const found = await findRecordingToUpload(db, uploadedBy, recordingId);
+  const found = await findRecordingToUpload(db.sql, uploadedBy, recordingId);
   const { workspaceId, roomId, archiveId, status, startedBy = null } = found;
   requireUnfinished(toRecordingStatus(status));
   return { recordingId, key: { workspaceId, roomId, archiveId }, uploadedBy, isParticipant: startedBy !== null };
 }
 
-function findRecordingToUpload(
-  db: Database | Tx,
-  uploadedBy: Caller | Recorder,
-  recordingId: number,
-): Promise<FoundRecording> {
+function findRecordingToUpload(sql: Sql, uploadedBy: Caller | Recorder, recordingId: number): Promise<FoundRecording> {
   return isRecorder(uploadedBy)
-    ? findRecordingOfRecorder(db, uploadedBy, recordingId)
-    : findRecording(db, uploadedBy, { recordingId }, isOwn);
+    ? findRecordingOfRecorder(sql, uploadedBy, recordingId)
+    : findRecording(sql, uploadedBy, { recordingId }, 'own');
 }
 
 function isRecorder(uploadedBy: Caller | Recorder): uploadedBy is Recorder {
@@ -83,16 +89,13 @@ function isRecorder(uploadedBy: Caller | Recorder): uploadedBy is Recorder {
 
 /** Throws 404 for a recording other than the recorder's, and for one that has been deleted. */
 async function findRecordingOfRecorder(
-  db: Database | Tx,
+  sql: Sql,
   { workspaceId, id }: Recorder,
   recordingId: number,
 ): Promise<FoundRecording> {
   if (id !== recordingId) throw notFound('Recording');
-  const found = await db.recording.findUnique({
-    where: { workspaceId_id: { workspaceId, id } },
-    select: { workspaceId: true, roomId: true, archiveId: true, status: true, startedBy: true },
-  });
-  if (found === null) throw notFound('Recording');
+  const [found] = await sql.run(recordingOfRecorder, { workspaceId, recordingId: id });
+  if (!found) throw notFound('Recording');
   return found;
 }
 
@@ -121,14 +124,14 @@ export async function uploadRecording(
       allowance,
       // The upload may have taken hours, and others may have finished meanwhile.
       async beforeCommit(tx, { size }) {
-        await findRecordingToUpload(tx, uploadedBy, recordingId);
+        await findRecordingToUpload(sqlIn(tx), uploadedBy, recordingId);
         await requireAllowance(services, tx, uploader, size);
       },
     });
   } finally {
     stopHeartbeat();
   }
-  return readRecording(services.db, { workspaceId: key.workspaceId, recordingId }, origin);
+  return readRecording(services.db.sql, { workspaceId: key.workspaceId, recordingId }, origin);
 }
 
 /** Throws 429 if a participant uploads, and the room's participants may not store `needed` more bytes. */

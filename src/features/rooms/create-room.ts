@@ -6,6 +6,7 @@ import { isAtLeast, toRole } from '../../core/roles.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
+import type { Sql } from '../../db/statements.ts';
 import { emit } from '../../events/emit.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
@@ -31,7 +32,7 @@ export async function createRoom(
   { db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>,
   caller: Caller,
   { workspace_id, ...room }: CreateRoomInput,
-  suggest: (tx: Tx) => Promise<string> = suggestRoomName,
+  suggest: (sql: Sql) => Promise<string> = suggestRoomName,
 ): Promise<Room> {
   return transact(db, async (tx) => {
     const workspaceId =
@@ -41,7 +42,7 @@ export async function createRoom(
     const workspace = await lockWorkspaceAs(tx, { workspaceId, userId: caller.userId }, 'admin');
     requireWithinQuota(settings.quotas, 'rooms', workspace.room_count + 1);
     const { name } = await addRoom(tx, caller, { ...room, workspaceId, createdAt: clock.now() }, suggest);
-    return readRoom(tx, caller, { name });
+    return readRoom(sqlIn(tx), caller, { name });
   });
 }
 
@@ -80,10 +81,10 @@ export async function addRoom(
   tx: Tx,
   creator: Pick<Caller, 'userId' | 'name'>,
   { workspaceId, name: requested, createdAt, ...settings }: NewRoom,
-  suggest: (tx: Tx) => Promise<string> = suggestRoomName,
+  suggest: (sql: Sql) => Promise<string> = suggestRoomName,
 ): Promise<{ id: number; name: string }> {
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
-    const name = requested ?? (await suggest(tx));
+    const name = requested ?? (await suggest(sqlIn(tx)));
     const room = { workspaceId, userId: creator.userId, name, createdAt };
     const id = await withUniqueSession(() => insertRoom(tx, room, settings));
     if (id === undefined && requested !== undefined) throw conflict('Room name already taken');

@@ -3,10 +3,11 @@ import type { Caller } from '../../auth/identify.ts';
 import { requireCurrentRole } from '../../auth/workspace-lock.ts';
 import { runInBackground } from '../../core/call-bounds.ts';
 import { Prisma, type Tx, transact } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObject, removeDiscardedObjects } from '../../storage/discarded-objects.ts';
 import { admitEveryone, emitLeftForRoom } from '../participants/participant-lifecycle.ts';
-import { isManaged, isOwn, lockRoom, readRoom } from './read-rooms.ts';
+import { lockRoom, type RoomRelation, readRoom } from './read-rooms.ts';
 import { toAssignments, withUniqueSession } from './room-settings.ts';
 import type { Room, RoomInput, UpdateRoomInput } from './schemas.ts';
 
@@ -23,7 +24,7 @@ export async function updateRoom(
   { name, ...settings }: UpdateRoomInput,
 ): Promise<Room> {
   return transact(db, async (tx) => {
-    const room = await lockRoomAsAdmin(tx, caller, { name }, isOwn);
+    const room = await lockRoomAsAdmin(tx, caller, { name }, 'own');
     const assignments = toAssignments(settings);
     if (assignments.length === 0) return room;
     await withUniqueSession(
@@ -32,13 +33,13 @@ export async function updateRoom(
     );
     if (settings.waiting_room_enabled !== undefined && !settings.waiting_room_enabled)
       await admitEveryone(tx, clock.now(), { workspaceId: room.workspace_id, roomId: room.id }, quotas);
-    return readRoom(tx, caller, { name });
+    return readRoom(sqlIn(tx), caller, { name });
   });
 }
 
 /** Locks the workspace and returns the room. Throws 404, and 403 if the caller is no longer owner or admin. */
-async function lockRoomAsAdmin(tx: Tx, caller: Caller, input: RoomInput, condition: typeof isOwn): Promise<Room> {
-  const room = await lockRoom(tx, caller, input, condition);
+async function lockRoomAsAdmin(tx: Tx, caller: Caller, input: RoomInput, relation: RoomRelation): Promise<Room> {
+  const room = await lockRoom(tx, caller, input, relation);
   await requireCurrentRole(tx, { workspaceId: room.workspace_id, userId: caller.userId }, 'admin');
   return room;
 }
@@ -50,7 +51,7 @@ async function lockRoomAsAdmin(tx: Tx, caller: Caller, input: RoomInput, conditi
  */
 export async function deleteRoom(services: Services, caller: Caller, { name }: RoomInput): Promise<{ ok: true }> {
   const fileKeys = await transact(services.db, async (tx) => {
-    const { workspace_id: workspaceId, id } = await lockRoomAsAdmin(tx, caller, { name }, isManaged);
+    const { workspace_id: workspaceId, id } = await lockRoomAsAdmin(tx, caller, { name }, 'managed');
     const recordings = await tx.recording.findMany({ where: { workspaceId, roomId: id }, select: { fileKey: true } });
     await emitLeftForRoom(tx, services.clock.now(), workspaceId, id);
     await tx.room.deleteMany({ where: { workspaceId, id } });

@@ -1,15 +1,21 @@
 /** Generated room names. A room name is a slug that is unique in the whole service. */
 import { randomInt } from 'node:crypto';
-import type { Database, Tx } from '../../db/client.ts';
+import { type Sql, statement, text, texts } from '../../db/statements.ts';
 import { adjectives, nouns } from './name-words.ts';
 
 /** How many names of each form are looked up at once. */
 const CANDIDATES = 8;
 
+const takenNames = statement('find-taken-room-names', {
+  params: { candidates: texts },
+  returns: { name: text },
+  sql: 'select name from rooms where name = any($candidates)',
+});
+
 /** Returns a random name that no room has now, such as `amber-falcon`; `amber-falcon-48213` if no short one is free. */
-export async function suggestRoomName(db: Database | Tx): Promise<string> {
+export async function suggestRoomName(sql: Sql): Promise<string> {
   const candidates = [...generate(twoWords), ...generate(twoWordsAndNumber)];
-  const rooms = await db.room.findMany({ where: { name: { in: candidates } }, select: { name: true } });
+  const rooms = await sql.run(takenNames, { candidates });
   const taken = new Set(rooms.map(({ name }) => name));
   const free = candidates.find((name) => !taken.has(name));
   if (free === undefined) throw new Error(`No free room name among ${candidates.length}`);
