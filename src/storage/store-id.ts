@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createFileIfMissing, ifExists } from '../core/files.ts';
-import { type Database, type Tx, transact } from '../db/client.ts';
+import type { Database } from '../db/client.ts';
 import type { StorageSettings } from './create-store.ts';
 
 /** The files of the database are in another store. The message is one line for the person who starts the server. */
@@ -21,29 +21,35 @@ export class OtherStoreError extends Error {
  * @throws OtherStoreError if the database has another store, or the directory belongs to another database
  */
 export async function bindStore(db: Database, settings: StorageSettings): Promise<void> {
-  await transact(db, (tx) =>
-    settings.kind === 's3'
-      ? bindBucket(tx, `s3:${settings.bucket}/${settings.prefix ?? ''}`)
-      : bindDirectory(tx, settings.root),
-  );
+  if (settings.kind === 's3') await bindBucket(db, `s3:${settings.bucket}/${settings.prefix ?? ''}`);
+  else await bindDirectory(db, settings.root);
 }
 
-async function bindBucket(tx: Tx, store: string): Promise<void> {
-  const bound = await insertOrRead(tx, store);
+async function bindBucket(db: Database, store: string): Promise<void> {
+  await db.$executeRaw`insert into object_store_id (store) values (${store}) on conflict do nothing`;
+  const bound = await readBound(db);
   if (bound === store) return;
-  const other = bound.startsWith('s3:') ? `in ${bound}` : 'in the DATA_DIR of a server';
+  const other = bound?.startsWith('s3:') ? `in ${bound}` : 'in the DATA_DIR of a server';
   throw new OtherStoreError(`The files of this database are ${other}, not in ${store}`);
 }
 
-/** The row stays locked until the file is written, so another server waits and then finds both. */
-async function bindDirectory(tx: Tx, root: string): Promise<void> {
+/**
+ * The process may be killed between any two steps. An id is in `created_store_ids` before it is in a directory, so the
+ * next start recognizes the directory as one of this database, and continues where the first one stopped. No lock is
+ * needed: of servers that start at once, those with the same directory find the same file, and the first of them that
+ * inserts its row decides.
+ */
+async function bindDirectory(db: Database, root: string): Promise<void> {
   const path = join(root, 'store-id');
-  const created = `disk:${randomUUID()}`;
-  const bound = await insertOrRead(tx, created);
-  if (bound === created) await createFileIfMissing(path, `${created}\n`);
-  const found = (await ifExists(readFile(path, 'utf8')))?.trim();
-  if (found === bound) return;
-  if (bound === created) throw new OtherStoreError(`The directory ${root} has the files of another database`);
+  if ((await readBound(db)) === undefined) {
+    const found = (await readId(path)) ?? (await createId(db, path));
+    await db.$executeRaw`
+      insert into object_store_id (store) select store from created_store_ids where store = ${found}
+      on conflict do nothing`;
+  }
+  const bound = await readBound(db);
+  if (bound === undefined) throw new OtherStoreError(`The directory ${root} has the files of another database`);
+  if (bound === (await readId(path))) return;
   throw new OtherStoreError(
     bound.startsWith('s3:')
       ? `The files of this database are in ${bound}, not in the directory ${root}`
@@ -51,8 +57,19 @@ async function bindDirectory(tx: Tx, root: string): Promise<void> {
   );
 }
 
-/** Binds the database to `store`, unless it has a store already. Returns the store of the database. */
-async function insertOrRead(tx: Tx, store: string): Promise<string> {
-  await tx.$executeRaw`insert into object_store_id (store) values (${store}) on conflict do nothing`;
-  return (await tx.objectStoreId.findFirstOrThrow()).store;
+/** Resolves with the id that the directory has now, which is another one if another server was faster. */
+async function createId(db: Database, path: string): Promise<string | undefined> {
+  const created = `disk:${randomUUID()}`;
+  await db.$executeRaw`insert into created_store_ids (store) values (${created})`;
+  await createFileIfMissing(path, `${created}\n`);
+  return readId(path);
+}
+
+async function readId(path: string): Promise<string | undefined> {
+  return (await ifExists(readFile(path, 'utf8')))?.trim();
+}
+
+/** Resolves with the store of the database, or undefined if it has none. */
+async function readBound(db: Database): Promise<string | undefined> {
+  return (await db.objectStoreId.findFirst())?.store;
 }

@@ -1,6 +1,8 @@
 /** A database and the store of its files belong together: separate stores on one database are refused. */
-import { cp, mkdir, readdir, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import pg from 'pg';
 import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { MINUTE_MS } from '../../src/core/time.ts';
 import { type Database, openDatabase } from '../../src/db/client.ts';
@@ -67,6 +69,67 @@ test('a directory of another database is refused, until its store-id is removed'
   await otherDb.$disconnect();
   await other.drop();
 });
+
+test('a first start that was killed after any step is completed by the next, also of a copied directory', async () => {
+  for (let steps = 0, isKilled = true; isKilled; steps += 1) {
+    const killedDatabase = await createDatabase();
+    const real = openDatabase({ connectionString: killedDatabase.url, poolSize: 1, onError: () => {} });
+    const [name, copy] = [`killed-${steps}`, `copy-${steps}`];
+    isKilled = await bindDirectory(name, failAfter(real, steps)).then(
+      () => false,
+      () => true,
+    );
+    await cp(join(base, name), join(base, copy), { recursive: true });
+    const hasId = (await readdir(join(base, name))).includes('store-id');
+    await bindDirectory(name, real);
+    if (hasId) await bindDirectory(copy, real);
+    await expect(bindDirectory(`other-${steps}`, real)).rejects.toThrow(/in a directory other than/);
+    await expect(bindDirectory(name)).rejects.toThrow(/has the files of another database/);
+    await real.$disconnect();
+    await killedDatabase.drop();
+  }
+});
+
+test('a first start that was killed while it wrote the file is completed by the next', async () => {
+  await mkdir(join(base, 'a'));
+  await writeFile(join(base, 'a', `store-id.${randomUUID()}`), 'disk:');
+  await bindDirectory('a');
+});
+
+test('after a first start that was killed, another directory can be used, and then the first is refused', async () => {
+  await expect(bindDirectory('a', failAfter(db, 2))).rejects.toThrow('killed');
+  await bindDirectory('b');
+  await expect(bindDirectory('a')).rejects.toThrow(/in a directory other than/);
+});
+
+test('a server that is killed before its first start is recorded in the database starts again', async () => {
+  const env = { DATABASE_URL: database.url, DATA_DIR: join(base, 'one') };
+  const blocker = new pg.Client({ connectionString: database.url });
+  await blocker.connect();
+  await blocker.query('begin; lock table object_store_id in share row exclusive mode');
+  const killed = startServer(env);
+  const path = join(base, 'one', 'files', 'store-id');
+  await expect.poll(() => readFile(path, 'utf8').catch(() => null), { timeout: MINUTE_MS }).not.toBeNull();
+  await killed.end('SIGKILL');
+  await blocker.query('commit');
+  await blocker.end();
+  await db.objectStoreId.deleteMany();
+  const again = startServer(env);
+  await again.ready;
+  await stopServer(again);
+});
+
+/** A database whose statements fail after the first `count`, as if the process had been killed. */
+function failAfter(real: Database, count: number): Database {
+  let sent = 0;
+  const $allOperations = <Args>({ args, query }: { args: Args; query: (args: Args) => Promise<unknown> }) => {
+    sent += 1;
+    if (sent > count) throw new Error('killed');
+    return query(args);
+  };
+  // For queries an extended client is a client. Its type only lacks methods that are not used here.
+  return real.$extends({ query: { $allOperations } }) as unknown as Database;
+}
 
 test('another bucket or prefix, or a directory instead of a bucket, is refused, until the row is deleted', async () => {
   await bindBucket('files');
