@@ -10,7 +10,8 @@ import type { WebhookRef } from './queue.ts';
  * The SQL condition that the webhook `w` still wants the message `m`: it is active, and subscribes to the event. Test
  * messages need no subscription.
  */
-export const isWanted = Prisma.sql`(w.is_active and (m.event = any(w.events) or m.event = 'webhook.test'))`;
+export const isWanted = "(w.is_active and (m.event = any(w.events) or m.event = 'webhook.test'))";
+const isUnwanted = Prisma.raw(`not ${isWanted}`);
 
 /** NOTIFY on this channel wakes the relay. The trigger on `events` uses it too. */
 export const RELAY_CHANNEL = 'lynxroom_relay';
@@ -43,7 +44,7 @@ export async function startRounds(tx: Tx, at: Date, condition: Prisma.Sql): Prom
  * need not wait. The caller has locked and updated the webhook's row.
  */
 export async function cancelUnwanted(tx: Tx, at: Date, webhook: WebhookRef): Promise<void> {
-  const count = await cancelBatch(tx, at, webhook, Prisma.sql`not ${isWanted}`);
+  const count = await cancelBatch(tx, at, webhook, isUnwanted);
   if (count < MAX_CANCELLED) return;
   const { workspaceId, webhookId } = webhook;
   await tx.$executeRaw`
@@ -103,7 +104,7 @@ export async function continueCancelling(tx: Tx, at: Date): Promise<boolean> {
     select workspace_id as "workspaceId", id as "webhookId" from webhooks
     where is_cancelling order by workspace_id, id limit 1 for no key update skip locked`;
   if (!webhook) return false;
-  const count = await cancelBatch(tx, at, webhook, Prisma.sql`not ${isWanted}`);
+  const count = await cancelBatch(tx, at, webhook, isUnwanted);
   if (count < MAX_CANCELLED) await endCancelling(tx, webhook);
   return true;
 }
@@ -123,7 +124,7 @@ export async function cancelIfUnwanted(
     set status = 'cancelled', job_id = null, after_id = null, next_attempt_at = null, updated_at = ${at}
     from json_to_recordset(${keys}::json) as j (id uuid, "workspaceId" int, "messageId" text), webhooks w
     where m.workspace_id = j."workspaceId" and m.id = j."messageId" and m.job_id = j.id and m.status = 'waiting'
-      and w.workspace_id = m.workspace_id and w.id = m.webhook_id and not ${isWanted}
+      and w.workspace_id = m.workspace_id and w.id = m.webhook_id and ${isUnwanted}
     returning m.workspace_id as "workspaceId", m.id`;
   await releaseBehind(tx, cancelled);
 }

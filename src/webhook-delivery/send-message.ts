@@ -36,7 +36,7 @@ export async function sendMessage(
     const secrets = openSecrets(sealer, message, at);
     const headers = {
       ...signedHeaders({ messageId, event, timestamp: readTimestamp(body), attemptAt: at, body, secrets }),
-      ...(sequence !== null && { 'x-webhook-sequence': String(sequence) }),
+      ...(sequence !== null && { 'x-webhook-sequence': sequence }),
     };
     return { ...leased, at, outcome: await sender.send({ url, body, headers }), wasSent: true };
   } catch (error) {

@@ -91,7 +91,7 @@ async function pollLane(parts: WorkerParts, lane: Lane): Promise<number> {
   const leased = await queue.lease(lane, max, await findExcluded(db, slots, hosts));
   if (leased.length === 0) return 0;
   leases.add(leased, lane);
-  const messages = await loadMessages(db, leased).catch((error: unknown) => {
+  const messages = await loadMessages(db.sql, leased).catch((error: unknown) => {
     leases.release(leased);
     throw error;
   });

@@ -139,7 +139,7 @@ test.each([{ events: ['member.left'] }, { is_active: 0 }])(
     const leases = await queue.lease('fast', 10, []);
     expect(leases.length).toBe(1);
     expect((await app.http.patch(`${path}/webhooks/${webhook.id}`, owner.token, change)).status).toBe(200);
-    const { due, obsolete } = triage(leases, await loadMessages(services.db, leases), 'fast');
+    const { due, obsolete } = triage(leases, await loadMessages(services.db.sql, leases), 'fast');
     expect({ due, obsolete }).toEqual({ due: [], obsolete: leases });
   },
 );
