@@ -1,17 +1,30 @@
 import { randomUUID } from 'node:crypto';
-import { type Database, transact } from '../db/client.ts';
+import type { Database } from '../db/client.ts';
+import { json, statement, text } from '../db/statements.ts';
+import { transactByIndex } from './by-index.ts';
 import type { LeasedMessage } from './load-messages.ts';
 import { lockWebhooks } from './lock-webhooks.ts';
+import type { JobRef } from './pending-messages.ts';
 import { type DeliveryQueue, toSlowRank } from './queue.ts';
+
+const moveMessages = statement('demote-messages', {
+  params: { moves: json<(JobRef & { from: string })[]>() },
+  returns: { id: text },
+  sql: `
+    update webhook_messages m set job_id = j.id
+    from jsonb_to_recordset($moves) as j (id uuid, "from" uuid, "workspaceId" int, "messageId" text)
+    where m.workspace_id = j."workspaceId" and m.id = j."messageId" and m.job_id = j."from" and m.status = 'waiting'
+    returning j.id::text`,
+});
 
 /**
  * Moves leased messages to the slow lane: each gets a new job there, in place of the leased one. The jobs of webhooks
  * that are being deleted stay: another worker gets them when their leases have expired.
  */
 export function demoteMessages(db: Database, queue: DeliveryQueue, leased: readonly LeasedMessage[]): Promise<void> {
-  return transact(db, async (tx) => {
+  return transactByIndex(db.sql, async (sql) => {
     const { isBeingDeleted } = await lockWebhooks(
-      tx,
+      sql,
       leased.map(({ message }) => message),
     );
     const misplaced = leased.filter(({ message }) => !isBeingDeleted(message));
@@ -25,20 +38,15 @@ export function demoteMessages(db: Database, queue: DeliveryQueue, leased: reado
         rank: toSlowRank(failureCount),
       };
     });
-    const moved = await tx.$queryRaw<{ id: string }[]>`
-      update webhook_messages m set job_id = j.id
-      from json_to_recordset(${JSON.stringify(moves)}::json)
-        as j (id uuid, "from" uuid, "workspaceId" int, "messageId" text)
-      where m.workspace_id = j."workspaceId" and m.id = j."messageId" and m.job_id = j."from" and m.status = 'waiting'
-      returning j.id::text`;
+    const moved = await sql.run(moveMessages, { moves });
     const movedIds = new Set(moved.map(({ id }) => id));
     const jobs = moves.filter(({ id }) => movedIds.has(id)).map(({ from: _, ...job }) => job);
     await queue.add(
-      tx,
+      sql,
       jobs.map((job) => ({ ...job, lane: 'slow', delayMs: 0 })),
     );
     await queue.complete(
-      tx,
+      sql,
       misplaced.map(({ lease }) => lease),
     );
   });

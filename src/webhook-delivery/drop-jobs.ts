@@ -1,7 +1,9 @@
 import type { Clock } from '../core/time.ts';
-import { type Database, type Tx, transact } from '../db/client.ts';
+import type { Database } from '../db/client.ts';
+import { int, json, type Sql, statement, text } from '../db/statements.ts';
+import { transactByIndex } from './by-index.ts';
 import { lockWebhooks } from './lock-webhooks.ts';
-import { cancelIfUnwanted } from './pending-messages.ts';
+import { cancelIfUnwanted, type JobRef } from './pending-messages.ts';
 import type { DeliveryQueue, Lease, WebhookRef } from './queue.ts';
 
 /**
@@ -12,29 +14,34 @@ export function dropJobs(
   { db, clock, queue }: { db: Database; clock: Clock; queue: DeliveryQueue },
   leases: readonly Lease[],
 ): Promise<void> {
-  return transact(db, async (tx) => {
-    const webhooks = await findWebhooks(tx, leases);
-    const { isBeingDeleted } = await lockWebhooks(tx, [...webhooks.values()]);
+  return transactByIndex(db.sql, async (sql) => {
+    const webhooks = await findWebhooks(sql, leases);
+    const { isBeingDeleted } = await lockWebhooks(sql, [...webhooks.values()]);
     const dropped = leases.filter(({ id }) => {
       const webhook = webhooks.get(id);
       return webhook === undefined || !isBeingDeleted(webhook);
     });
     await cancelIfUnwanted(
-      tx,
+      sql,
       clock.now(),
       dropped.map(({ id, data }) => ({ id, ...data })),
     );
-    await queue.complete(tx, dropped);
+    await queue.complete(sql, dropped);
   });
 }
 
-/** Returns, by job, the webhooks whose messages still wait for one of these jobs. */
-async function findWebhooks(tx: Tx, leases: readonly Lease[]): Promise<Map<string, WebhookRef>> {
-  const keys = JSON.stringify(leases.map(({ id, data }) => ({ id, ...data })));
-  const rows = await tx.$queryRaw<(WebhookRef & { jobId: string })[]>`
+const findStatement = statement('find-webhooks-of-jobs', {
+  params: { jobs: json<JobRef[]>() },
+  returns: { jobId: text, workspaceId: int, webhookId: int },
+  sql: `
     select j.id::text as "jobId", m.workspace_id as "workspaceId", m.webhook_id as "webhookId"
-    from json_to_recordset(${keys}::json) as j (id uuid, "workspaceId" int, "messageId" text)
+    from jsonb_to_recordset($jobs) as j (id uuid, "workspaceId" int, "messageId" text)
     join webhook_messages m on m.workspace_id = j."workspaceId" and m.id = j."messageId"
-    where m.job_id = j.id and m.status = 'waiting'`;
+    where m.job_id = j.id and m.status = 'waiting'`,
+});
+
+/** Returns, by job, the webhooks whose messages still wait for one of these jobs. */
+async function findWebhooks(sql: Sql, leases: readonly Lease[]): Promise<Map<string, WebhookRef>> {
+  const rows = await sql.run(findStatement, { jobs: leases.map(({ id, data }) => ({ id, ...data })) });
   return new Map(rows.map(({ jobId, ...webhook }) => [jobId, webhook]));
 }

@@ -6,32 +6,48 @@
  * behind one whose attempt is being recorded, and nothing would release it.
  */
 import type { Tx } from '../db/client.ts';
+import { bool, int, json, type Sql, statement, text } from '../db/statements.ts';
 import type { NewJob } from './queue.ts';
 import { countPending, findPosition, toWeight } from './queue-position.ts';
 
 export type SubjectRef = { workspaceId: number; webhookId: number; subject: string };
 export type MessageRef = { workspaceId: number; id: string };
 
-type ReleasedMessage = MessageRef & { webhookId: number; jobId: string; isSlow: boolean; failureCount: number };
-
 /** Usually only one message is held behind another. After messages are resent, it can be a few. */
 const MAX_HELD_BEHIND_ONE = 10;
+
+const findUnattempted = statement('find-unattempted-messages', {
+  params: { subjects: json<readonly SubjectRef[]>() },
+  returns: { workspaceId: int, webhookId: int, subject: text, id: text },
+  sql: `
+    select s."workspaceId", s."webhookId", s.subject, m.id
+    from jsonb_to_recordset($subjects) as s ("workspaceId" int, "webhookId" int, subject text)
+    cross join lateral (
+      select id from webhook_messages
+      where workspace_id = s."workspaceId" and webhook_id = s."webhookId" and subject = s.subject
+        and status = 'waiting' and attempts = 0
+      order by sequence desc limit 1) m`,
+});
+
+const lockStatement = statement('lock-webhooks-of-subjects', {
+  params: { subjects: json<readonly SubjectRef[]>() },
+  sql: `
+    select from webhooks where (workspace_id, id) in
+      (select "workspaceId", "webhookId" from jsonb_to_recordset($subjects) as k ("workspaceId" int, "webhookId" int))
+    order by workspace_id, id for no key update`,
+});
 
 /**
  * Returns, by `toSubjectKey`, the message that the next one for each webhook and subject must wait for. Locks the
  * webhooks of those messages, in the order of their ids.
  */
-export async function findPredecessors(tx: Tx, subjects: readonly SubjectRef[]): Promise<Map<string, string>> {
+export async function findPredecessors(sql: Sql, subjects: readonly SubjectRef[]): Promise<Map<string, string>> {
   if (subjects.length === 0) return new Map();
-  const candidates = await findUnattempted(tx, subjects);
+  const candidates = await sql.run(findUnattempted, { subjects });
   if (candidates.length === 0) return new Map();
-  await tx.$queryRaw`
-    select id from webhooks where (workspace_id, id) in
-      (select "workspaceId", "webhookId"
-       from json_to_recordset(${JSON.stringify(candidates)}::json) as k ("workspaceId" int, "webhookId" int))
-    order by workspace_id, id for no key update`;
+  await sql.run(lockStatement, { subjects: candidates });
   // Read again: some may have been attempted before the webhooks were locked.
-  const predecessors = await findUnattempted(tx, candidates);
+  const predecessors = await sql.run(findUnattempted, { subjects: candidates });
   return new Map(predecessors.map((predecessor) => [toSubjectKey(predecessor), predecessor.id]));
 }
 
@@ -40,53 +56,35 @@ export function toSubjectKey({ workspaceId, webhookId, subject }: SubjectRef): s
   return `${workspaceId}:${webhookId}:${subject}`;
 }
 
-/** Returns the last pending message of each webhook and subject that has not been attempted. */
-function findUnattempted(tx: Tx, subjects: readonly SubjectRef[]): Promise<(SubjectRef & { id: string })[]> {
-  return tx.$queryRaw`
-    select s."workspaceId", s."webhookId", s.subject, m.id
-    from json_to_recordset(${JSON.stringify(subjects)}::json) as s ("workspaceId" int, "webhookId" int, subject text)
-    cross join lateral (
-      select id from webhook_messages
-      where workspace_id = s."workspaceId" and webhook_id = s."webhookId" and subject = s.subject
-        and status = 'waiting' and attempts = 0
-      order by sequence desc limit 1) m`;
-}
+/** A part of a SELECT: the ids of the messages that are held behind the message `m`, as an array `held`. */
+export const heldBehind = `array(
+  select h.id from webhook_messages h
+  where h.workspace_id = m.workspace_id and h.after_id = m.id and h.after_id is not null
+  limit ${MAX_HELD_BEHIND_ONE})`;
+
+const release = statement('release-held-messages', {
+  params: { held: json<readonly MessageRef[]>() },
+  returns: { workspaceId: int, id: text, webhookId: int, jobId: text, isSlow: bool, failureCount: int },
+  sql: `
+    update webhook_messages m set after_id = null, job_id = gen_random_uuid()
+    from jsonb_to_recordset($held) as h ("workspaceId" int, id text)
+    join webhooks w on w.workspace_id = h."workspaceId"
+    where m.workspace_id = h."workspaceId" and m.id = h.id and m.after_id is not null and w.id = m.webhook_id
+    returning m.workspace_id as "workspaceId", m.id, m.webhook_id as "webhookId", m.job_id::text as "jobId",
+      w.is_slow as "isSlow", w.failure_count as "failureCount"`,
+});
 
 /**
- * Releases the messages that are held behind these, which have been attempted. Returns their jobs, which the caller
- * queues.
+ * Releases messages that are held behind others that have been attempted. Returns their jobs, which the caller queues.
  */
-export async function releaseHeld(tx: Tx, attempted: readonly MessageRef[]): Promise<NewJob[]> {
-  const held = await findHeld(tx, attempted);
+export async function releaseHeld(sql: Sql, held: readonly MessageRef[]): Promise<NewJob[]> {
   if (held.length === 0) return [];
-  const released = await tx.$queryRaw<ReleasedMessage[]>`
-    update webhook_messages m set after_id = null, job_id = gen_random_uuid()
-    from webhooks w
-    where m.workspace_id = any(${[...new Set(held.map(({ workspaceId }) => workspaceId))]})
-      and m.id = any(${held.map(({ id }) => id)}) and m.after_id is not null
-      and w.workspace_id = m.workspace_id and w.id = m.webhook_id
-    returning m.workspace_id as "workspaceId", m.id, m.webhook_id as "webhookId", m.job_id::text as "jobId",
-      w.is_slow as "isSlow", w.failure_count as "failureCount"`;
-  const pending = await countPending(tx, [...new Set(released.map(({ workspaceId }) => workspaceId))]);
+  const released = await sql.run(release, { held });
+  const pending = await countPending(sql, [...new Set(released.map(({ workspaceId }) => workspaceId))]);
   return released.map(({ workspaceId, id: messageId, webhookId, jobId: id, ...webhook }) => {
     const position = findPosition(webhook, toWeight(pending.get(workspaceId) ?? 0));
     return { id, workspaceId, webhookId, messageId, ...position, delayMs: 0 };
   });
-}
-
-/**
- * Returns the messages that are held behind these. The limit makes PostgreSQL look up each of them in the index: for a
- * table without statistics it would otherwise choose a plan that reads all messages, and keep it as the table grows.
- */
-function findHeld(tx: Tx, messages: readonly MessageRef[]): Promise<MessageRef[]> {
-  const keys = JSON.stringify(messages.map(({ workspaceId, id }) => ({ workspaceId, id })));
-  return tx.$queryRaw`
-    select h.workspace_id as "workspaceId", h.id
-    from json_to_recordset(${keys}::json) as a ("workspaceId" int, id text)
-    cross join lateral (
-      select workspace_id, id from webhook_messages
-      where workspace_id = a."workspaceId" and after_id = a.id and after_id is not null
-      limit ${MAX_HELD_BEHIND_ONE}) h`;
 }
 
 /**

@@ -1,4 +1,5 @@
-import { Prisma, type Tx } from '../db/client.ts';
+import type { Sql } from '../db/statements.ts';
+import { bool, int, json, nullable, statement, text, time } from '../db/statements.ts';
 import { toWebhookKey, type WebhookRef } from './queue.ts';
 import type { WebhookHealth } from './webhook-health.ts';
 
@@ -8,42 +9,53 @@ export type LockedWebhooks = {
   isBeingDeleted(webhook: WebhookRef): boolean;
 };
 
+const lockStatement = statement('lock-webhooks', {
+  params: { refs: json<WebhookRef[]>() },
+  returns: {
+    workspaceId: int,
+    webhookId: int,
+    url: text,
+    isActive: bool,
+    failureCount: int,
+    failingSince: nullable(time),
+    lastDeliveryAt: nullable(time),
+    isSlow: bool,
+  },
+  // A deletion conflicts with the first lock, which passes over its webhooks. The second one waits for other changes.
+  sql: `
+    with existing as materialized (
+      select w.workspace_id, w.id from jsonb_to_recordset($refs) as k ("workspaceId" int, "webhookId" int)
+      join webhooks w on w.workspace_id = k."workspaceId" and w.id = k."webhookId"
+      order by w.workspace_id, w.id for key share of w skip locked)
+    select w.workspace_id as "workspaceId", w.id as "webhookId", w.url, w.is_active as "isActive",
+      w.failure_count as "failureCount", w.failing_since as "failingSince", w.last_delivery_at as "lastDeliveryAt",
+      w.is_slow as "isSlow"
+    from existing e join webhooks w on w.workspace_id = e.workspace_id and w.id = e.id
+    order by w.workspace_id, w.id for no key update of w`,
+});
+
+const findExisting = statement('find-existing-webhooks', {
+  params: { refs: json<WebhookRef[]>() },
+  returns: { workspaceId: int, webhookId: int },
+  sql: `
+    select w.workspace_id as "workspaceId", w.id as "webhookId"
+    from jsonb_to_recordset($refs) as k ("workspaceId" int, "webhookId" int)
+    join webhooks w on w.workspace_id = k."workspaceId" and w.id = k."webhookId"`,
+});
+
 /**
  * Locks webhooks, in the order of their ids, so that two workers that lock the same webhooks cannot deadlock. Does not
  * wait for the deletion of a webhook, which can take minutes and may be rolled back: the caller leaves what concerns
  * such a webhook for later. Waits for other changes of webhooks, which are short.
  */
-export async function lockWebhooks(tx: Tx, refs: readonly WebhookRef[]): Promise<LockedWebhooks> {
-  const deleting = await blockDeletion(tx, refs);
-  const isBeingDeleted = (webhook: WebhookRef): boolean => deleting.has(toWebhookKey(webhook));
-  const webhooks = await tx.$queryRaw<WebhookHealth[]>`
-    select w.workspace_id as "workspaceId", w.id as "webhookId", w.url, w.is_active as "isActive",
-      w.failure_count as "failureCount", w.failing_since as "failingSince", w.last_delivery_at as "lastDeliveryAt",
-      w.is_slow as "isSlow"
-    from webhooks w where ${isOneOf(refs.filter((webhook) => !isBeingDeleted(webhook)))}
-    order by w.workspace_id, w.id for no key update`;
-  return { webhooks, isBeingDeleted };
-}
-
-/** Locks webhooks against deletion, and returns the keys of those that another transaction is deleting already. */
-async function blockDeletion(tx: Tx, refs: readonly WebhookRef[]): Promise<Set<string>> {
-  const unlocked = new Map(refs.map((webhook) => [toWebhookKey(webhook), webhook]));
-  const locked = await tx.$queryRaw<WebhookRef[]>`
-    select w.workspace_id as "workspaceId", w.id as "webhookId" from webhooks w where ${isOneOf(refs)}
-    order by w.workspace_id, w.id for key share skip locked`;
-  for (const webhook of locked) unlocked.delete(toWebhookKey(webhook));
-  if (unlocked.size === 0) return new Set();
-  // Until the deletion is committed, its webhooks can still be read.
-  const existing = await tx.$queryRaw<WebhookRef[]>`
-    select w.workspace_id as "workspaceId", w.id as "webhookId" from webhooks w
-    where ${isOneOf([...unlocked.values()])}`;
-  return new Set(existing.map(toWebhookKey));
-}
-
-/** The SQL condition that the webhook `w` is one of these. */
-function isOneOf(refs: readonly WebhookRef[]): Prisma.Sql {
-  const keys = JSON.stringify(refs.map(({ workspaceId, webhookId }) => ({ workspaceId, webhookId })));
-  return Prisma.sql`(w.workspace_id, w.id) in
-    (select "workspaceId", "webhookId"
-     from json_to_recordset(${keys}::json) as k ("workspaceId" int, "webhookId" int))`;
+export async function lockWebhooks(sql: Sql, refs: readonly WebhookRef[]): Promise<LockedWebhooks> {
+  const unlocked = new Map(
+    refs.map(({ workspaceId, webhookId }) => [toWebhookKey({ workspaceId, webhookId }), { workspaceId, webhookId }]),
+  );
+  const webhooks = await sql.run(lockStatement, { refs: [...unlocked.values()] });
+  for (const webhook of webhooks) unlocked.delete(toWebhookKey(webhook));
+  // Until a deletion is committed, its webhooks can still be read.
+  const existing = unlocked.size > 0 ? await sql.run(findExisting, { refs: [...unlocked.values()] }) : [];
+  const deleting = new Set(existing.map(toWebhookKey));
+  return { webhooks, isBeingDeleted: (webhook) => deleting.has(toWebhookKey(webhook)) };
 }

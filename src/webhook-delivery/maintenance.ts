@@ -45,5 +45,5 @@ export async function requeueLostMessages({ db, clock }: { db: Database; clock: 
          and not ${isQueued(Prisma.sql`m.job_id`)}
        for update skip locked)`;
   const released = await releaseOrphans(db);
-  if (count + released > 0) await wakeRelay(db);
+  if (count + released > 0) await wakeRelay(db.sql);
 }

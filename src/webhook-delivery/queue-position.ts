@@ -1,5 +1,5 @@
 /** Where a message is queued: in which lane, and how far back. */
-import type { Tx } from '../db/client.ts';
+import { int, ints, type Sql, statement } from '../db/statements.ts';
 import { type NewJob, toRank, toSlowRank } from './queue.ts';
 
 /** The number of pending messages of a workspace above which its rank in the queue grows. */
@@ -22,11 +22,17 @@ export function toWeight(pending: number): number {
   return Math.floor(pending / PENDING_UNIT);
 }
 
-/** Counts the pending messages of each workspace, up to a limit. */
-export async function countPending(tx: Tx, workspaceIds: readonly number[]): Promise<Map<number, number>> {
-  const rows = await tx.$queryRaw<{ id: number; pending: number }[]>`
+const countStatement = statement('count-pending-messages', {
+  params: { workspaceIds: ints },
+  returns: { id: int, pending: int },
+  sql: `
     select w.id, (select count(*)::int from (select from webhook_messages m
       where m.workspace_id = w.id and m.status = 'waiting' limit ${MAX_COUNTED}) c) as pending
-    from unnest(${workspaceIds}::int[]) as w (id)`;
+    from unnest($workspaceIds) as w (id)`,
+});
+
+/** Counts the pending messages of each workspace, up to a limit. */
+export async function countPending(sql: Sql, workspaceIds: readonly number[]): Promise<Map<number, number>> {
+  const rows = await sql.run(countStatement, { workspaceIds });
   return new Map(rows.map(({ id, pending }) => [id, pending]));
 }

@@ -1,6 +1,8 @@
 /** The delivery queue: each job is the next attempt of one message. */
-import { fromPrisma, type Job, type PgBoss } from 'pg-boss';
-import { Prisma, type Tx } from '../db/client.ts';
+import { createHash } from 'node:crypto';
+import type { Db, Job, PgBoss } from 'pg-boss';
+import { Prisma } from '../db/client.ts';
+import { type Sql, statement, text } from '../db/statements.ts';
 
 /** The message of a job. Everything else is read when the attempt is made. */
 export type DeliveryJob = { workspaceId: number; messageId: string };
@@ -75,10 +77,16 @@ export async function createDeliveryQueue(boss: PgBoss): Promise<void> {
   await boss.updateQueue(QUEUE, options);
 }
 
+const wakeWorkers = statement('wake-delivery-workers', {
+  params: { channel: text },
+  returns: { notified: text },
+  sql: `select pg_notify($channel, '')::text as notified`,
+});
+
 export function openDeliveryQueue(boss: PgBoss) {
   return {
     /** Adds jobs in the transaction that changes their messages. */
-    async add(tx: Tx, jobs: readonly NewJob[]): Promise<void> {
+    async add(sql: Sql, jobs: readonly NewJob[]): Promise<void> {
       if (jobs.length === 0) return;
       await boss.insert(
         QUEUE,
@@ -90,9 +98,9 @@ export function openDeliveryQueue(boss: PgBoss) {
           // An interval, so that it is measured by the database's clock, like the queue's own times.
           startAfter: String(delayMs / 1000),
         })),
-        { db: fromPrisma(tx) },
+        { db: toBossDatabase(sql) },
       );
-      await tx.$queryRaw`select pg_notify(${DELIVERY_CHANNEL}, '')::text`;
+      await sql.run(wakeWorkers, { channel: DELIVERY_CHANNEL });
     },
 
     /** Leases at most `max` due jobs of a lane, none of them for the excluded webhooks. */
@@ -111,8 +119,8 @@ export function openDeliveryQueue(boss: PgBoss) {
     },
 
     /** Removes leased jobs, in the transaction that records what happened to their messages. */
-    async complete(tx: Tx, leases: readonly Lease[]): Promise<void> {
-      if (leases.length > 0) await boss.deleteJob(QUEUE, [...leases], { db: fromPrisma(tx) });
+    async complete(sql: Sql, leases: readonly Lease[]): Promise<void> {
+      if (leases.length > 0) await boss.deleteJob(QUEUE, [...leases], { db: toBossDatabase(sql) });
     },
 
     /** Ends leases without an attempt. The jobs keep their places, and can be leased again at once. */
@@ -124,11 +132,23 @@ export function openDeliveryQueue(boss: PgBoss) {
     },
 
     /** Returns the ids of those leased jobs that are not complete. */
-    async findIncomplete(tx: Tx, leases: readonly Lease[]): Promise<Set<string>> {
+    async findIncomplete(sql: Sql, leases: readonly Lease[]): Promise<Set<string>> {
       const ids = leases.map(({ id }) => id);
-      const rows = await tx.$queryRaw<{ id: string }[]>`
-        select id::text from pgboss.job where name = ${QUEUE} and id = any(${ids}::uuid[])`;
-      return new Set(rows.map(({ id }) => id));
+      const { rows } = await toBossDatabase(sql).executeSql(
+        'select id::text from pgboss.job where name = $1 and id = any($2::uuid[])',
+        [QUEUE, ids],
+      );
+      return new Set(rows.map(({ id }: { id: string }) => id));
+    },
+  };
+}
+
+/** Lets pg-boss run its statements in a transaction of ours. Their texts are few, so that they can be prepared. */
+function toBossDatabase(sql: Sql): Db {
+  return {
+    async executeSql(text, values = []) {
+      const name = `boss-${createHash('sha1').update(text).digest('base64url')}`;
+      return { rows: await sql.run({ name, text, params: {}, columns: {}, encode: () => values }, {}) };
     },
   };
 }

@@ -1,7 +1,9 @@
 /** Records finished attempts, many at a time, and queues the retries. */
 import { randomUUID } from 'node:crypto';
-import { type Database, type Tx, transact } from '../db/client.ts';
-import { releaseHeld } from './held-messages.ts';
+import type { Database } from '../db/client.ts';
+import { int, json, nullable, type Sql, statement, text, texts, time } from '../db/statements.ts';
+import { transactByIndex } from './by-index.ts';
+import { heldBehind, releaseHeld } from './held-messages.ts';
 import type { LoadedMessage } from './load-messages.ts';
 import { lockWebhooks } from './lock-webhooks.ts';
 import { cancelUnwanted } from './pending-messages.ts';
@@ -13,6 +15,54 @@ import { applyAttempts, isSuccess, updateWebhooks, type WebhookHealth, type Webh
 type Retry = { jobId: string; delayMs: number; at: Date };
 
 type PlannedAttempt = Attempt & { retry: Retry | null };
+
+type AttemptRow = {
+  workspaceId: number;
+  messageId: string;
+  webhookId: number;
+  jobId: string;
+  success: boolean;
+  responseStatus: number;
+  text: string;
+  durationMs: number;
+  at: Date;
+  nextStatus: string;
+  nextJobId: string | null;
+  nextAt: Date | null;
+};
+
+/** A message that was resent or cancelled meanwhile does not wait for this job, and only gets a new attempt count. */
+const isCurrent = `m.status = 'waiting' and m.job_id is not distinct from a."jobId"`;
+
+/**
+ * Adds the rows of attempts and updates their messages. Returns the job that each message has now, and the messages
+ * that are held behind it. The caller has locked the webhooks, so only the relay may lock messages meanwhile. PostgreSQL
+ * reads a row again after waiting for its lock.
+ */
+const writeAttempts = statement('record-attempts', {
+  params: { now: time, attempts: json<AttemptRow[]>() },
+  returns: { workspaceId: int, id: text, jobId: nullable(text), held: texts },
+  // Attempts are numbered here, so that the numbers have no gaps even if a worker is killed.
+  sql: `
+    with updated as (
+      update webhook_messages m set attempts = m.attempts + 1, updated_at = $now,
+        round_attempts = m.round_attempts + case when ${isCurrent} then 1 else 0 end,
+        status = case when ${isCurrent} then a."nextStatus" else m.status end,
+        job_id = case when ${isCurrent} then a."nextJobId" else m.job_id end,
+        next_attempt_at = case when ${isCurrent} then a."nextAt" else m.next_attempt_at end
+      from jsonb_to_recordset($attempts) as a ("workspaceId" int, "messageId" text, "webhookId" int, "jobId" uuid,
+        success boolean, "responseStatus" int, text text, "durationMs" int, at timestamptz, "nextStatus" text,
+        "nextJobId" uuid, "nextAt" timestamptz)
+      where m.workspace_id = a."workspaceId" and m.id = a."messageId"
+      returning m.workspace_id, m.id, m.webhook_id, m.attempts, m.job_id, a."responseStatus", a.text, a.success,
+        a."durationMs", a.at),
+    added as (
+      insert into webhook_deliveries
+        (workspace_id, webhook_id, message_id, attempt, response_status, response_body, success, duration_ms,
+         created_at)
+      select workspace_id, webhook_id, id, attempts, "responseStatus", text, success, "durationMs", at from updated)
+    select m.workspace_id as "workspaceId", m.id, m.job_id::text as "jobId", ${heldBehind} as held from updated m`,
+});
 
 /**
  * Records attempts, at most one per message, in one transaction: adds their rows, updates their messages and webhooks,
@@ -26,10 +76,10 @@ export function recordAttempts(
   finished: readonly Attempt[],
   mayBeRecorded: boolean,
 ): Promise<Attempt[]> {
-  return transact(db, async (tx) => {
-    const unrecorded = mayBeRecorded ? await findUnrecorded(tx, queue, finished) : finished;
+  return transactByIndex(db.sql, async (sql) => {
+    const unrecorded = mayBeRecorded ? await findUnrecorded(sql, queue, finished) : finished;
     const { webhooks, isBeingDeleted } = await lockWebhooks(
-      tx,
+      sql,
       unrecorded.map(({ message }) => message),
     );
     const attempts = unrecorded.filter(({ message }) => !isBeingDeleted(message));
@@ -38,32 +88,33 @@ export function recordAttempts(
       const isActive = updates.get(toWebhookKey(attempt.message))?.isActive ?? false;
       return { ...attempt, retry: isSuccess(attempt) ? null : planRetry(attempt, isActive, now) };
     });
-    const nextJobIds = new Map((await writeAttempts(tx, now, planned)).map(({ id, jobId }) => [id, jobId]));
-    await updateWebhooks(tx, now, [...updates.values()]);
+    // Sent at once: none of them depends on the results of the others.
+    const [written] = await Promise.all([
+      sql.run(writeAttempts, { now, attempts: planned.map(toRow) }),
+      updateWebhooks(sql, now, [...updates.values()]),
+      queue.complete(
+        sql,
+        attempts.map(({ lease }) => lease),
+      ),
+    ]);
+    const nextJobIds = new Map(written.map(({ id, jobId }) => [id, jobId]));
     for (const webhook of updates.values()) {
-      if (webhook.disabledReason !== null) await cancelUnwanted(tx, now, webhook);
+      if (webhook.disabledReason !== null) await cancelUnwanted(sql, now, webhook);
     }
     const retries = planned.flatMap(({ retry, message }) => {
       // A message that was resent or cancelled meanwhile has another job, or none.
       if (retry === null || nextJobIds.get(message.id) !== retry.jobId) return [];
       return toRetryJob(message, retry, updates.get(toWebhookKey(message))?.failureCount ?? 0);
     });
-    const released = await releaseHeld(
-      tx,
-      attempts.map(({ message }) => message),
-    );
-    await queue.add(tx, [...retries, ...released]);
-    await queue.complete(
-      tx,
-      attempts.map(({ lease }) => lease),
-    );
+    const held = written.flatMap(({ workspaceId, held }) => held.map((id) => ({ workspaceId, id })));
+    await queue.add(sql, [...retries, ...(await releaseHeld(sql, held))]);
     return unrecorded.filter(({ message }) => isBeingDeleted(message));
   });
 }
 
-async function findUnrecorded(tx: Tx, queue: DeliveryQueue, attempts: readonly Attempt[]): Promise<Attempt[]> {
+async function findUnrecorded(sql: Sql, queue: DeliveryQueue, attempts: readonly Attempt[]): Promise<Attempt[]> {
   const leases = attempts.map(({ lease }) => lease);
-  const incomplete = await queue.findIncomplete(tx, leases);
+  const incomplete = await queue.findIncomplete(sql, leases);
   return attempts.filter(({ lease }) => incomplete.has(lease.id));
 }
 
@@ -86,53 +137,22 @@ function planRetry({ message, outcome }: Attempt, isActive: boolean, now: Date):
   return delayMs === null ? null : { jobId: randomUUID(), delayMs, at: new Date(now.getTime() + delayMs) };
 }
 
-/**
- * Adds the rows of the attempts, and updates the messages that were still waiting for them. A message that was resent
- * or cancelled meanwhile only gets a new attempt count. Resolves with the job that each message has now.
- */
-function writeAttempts(tx: Tx, now: Date, attempts: readonly PlannedAttempt[]) {
-  const rows = attempts.map((attempt) => ({
-    workspaceId: attempt.message.workspaceId,
-    messageId: attempt.message.id,
-    webhookId: attempt.message.webhookId,
-    jobId: attempt.lease.id,
+function toRow(attempt: PlannedAttempt): AttemptRow {
+  const { lease, message, outcome, retry, at } = attempt;
+  return {
+    workspaceId: message.workspaceId,
+    messageId: message.id,
+    webhookId: message.webhookId,
+    jobId: lease.id,
     success: isSuccess(attempt),
-    responseStatus: attempt.outcome.status,
-    text: attempt.outcome.text,
-    durationMs: Math.round(attempt.outcome.durationMs),
-    at: attempt.at,
-    nextStatus: isSuccess(attempt) ? 'delivered' : attempt.retry === null ? 'failed' : 'waiting',
-    nextJobId: attempt.retry?.jobId ?? null,
-    nextAt: attempt.retry?.at ?? null,
-  }));
-  return tx.$queryRaw<{ id: string; jobId: string | null }[]>`
-    with finished as materialized (
-      select * from json_to_recordset(${JSON.stringify(rows)}::json) as a ("workspaceId" int, "messageId" text,
-        "webhookId" int, "jobId" uuid, success boolean, "responseStatus" int, text text, "durationMs" int,
-        at timestamptz, "nextStatus" text, "nextJobId" uuid, "nextAt" timestamptz)),
-    -- Rows are locked in a fixed order. Whether a message still waits for this job is read after locking it.
-    locked as (
-      select m.workspace_id, m.id, m.status = 'waiting' and m.job_id is not distinct from a."jobId" as is_current
-      from webhook_messages m join finished a on m.workspace_id = a."workspaceId" and m.id = a."messageId"
-      order by m.workspace_id, m.id for no key update of m),
-    -- Attempts are numbered here, so that the numbers have no gaps even if a worker is killed.
-    updated as (
-      update webhook_messages m set attempts = m.attempts + 1, updated_at = ${now},
-        round_attempts = m.round_attempts + case when l.is_current then 1 else 0 end,
-        status = case when l.is_current then a."nextStatus" else m.status end,
-        job_id = case when l.is_current then a."nextJobId" else m.job_id end,
-        next_attempt_at = case when l.is_current then a."nextAt" else m.next_attempt_at end
-      from finished a join locked l on l.workspace_id = a."workspaceId" and l.id = a."messageId"
-      where m.workspace_id = l.workspace_id and m.id = l.id
-      returning m.workspace_id, m.id, m.attempts, m.job_id),
-    added as (
-      insert into webhook_deliveries
-        (workspace_id, webhook_id, message_id, attempt, response_status, response_body, success, duration_ms,
-         created_at)
-      select a."workspaceId", a."webhookId", a."messageId", m.attempts, a."responseStatus", a.text, a.success,
-        a."durationMs", a.at
-      from finished a join updated m on m.workspace_id = a."workspaceId" and m.id = a."messageId")
-    select id, job_id::text as "jobId" from updated`;
+    responseStatus: outcome.status,
+    text: outcome.text,
+    durationMs: Math.round(outcome.durationMs),
+    at,
+    nextStatus: isSuccess(attempt) ? 'delivered' : retry === null ? 'failed' : 'waiting',
+    nextJobId: retry?.jobId ?? null,
+    nextAt: retry?.at ?? null,
+  };
 }
 
 function toRetryJob(message: LoadedMessage, { jobId, delayMs }: Retry, failureCount: number): NewJob {

@@ -8,8 +8,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../core/time.ts';
-import { type Database, type Tx, transact } from '../db/client.ts';
+import type { Database } from '../db/client.ts';
 import { onlyRow } from '../db/only-row.ts';
+import { bool, int, json, type Sql, statement, text, time } from '../db/statements.ts';
+import { transactByIndex } from './by-index.ts';
 import { toBody } from './envelope.ts';
 import { findPredecessors, type SubjectRef, toSubjectKey } from './held-messages.ts';
 import { createMessageId } from './message-id.ts';
@@ -38,14 +40,38 @@ type NewMessage = {
   payload: string;
 };
 
-type UnqueuedMessage = {
-  workspaceId: number;
-  id: string;
-  webhookId: number;
-  jobId: string;
-  isSlow: boolean;
-  failureCount: number;
-};
+const insertMessages = statement('insert-messages', {
+  params: { now: time, messages: json<NewMessage[]>() },
+  sql: `
+    insert into webhook_messages
+      (workspace_id, id, webhook_id, event_id, sequence, subject, after_id, event, payload, status, job_id,
+       next_attempt_at, created_at, updated_at)
+    select m."workspaceId", m.id, m."webhookId", m."eventId", m.sequence, m.subject, m."afterId", m.event, m.payload,
+      'waiting', m."jobId", $now, $now, $now
+    from jsonb_to_recordset($messages) as m
+      ("workspaceId" int, id text, "webhookId" int, "eventId" bigint, sequence bigint, subject text, "afterId" text,
+       event text, payload text, "jobId" uuid)`,
+});
+
+const markStatement = statement('mark-events-relayed', {
+  params: { now: time, events: json<{ workspaceId: number; id: string; sequence: string }[]>() },
+  sql: `
+    update events e set relayed_at = $now, sequence = r.sequence
+    from jsonb_to_recordset($events) as r ("workspaceId" int, id bigint, sequence bigint)
+    where e.workspace_id = r."workspaceId" and e.id = r.id`,
+});
+
+const giveJobs = statement('give-jobs-to-messages', {
+  params: {},
+  returns: { workspaceId: int, id: text, webhookId: int, jobId: text, isSlow: bool, failureCount: int },
+  sql: `
+    update webhook_messages m set job_id = gen_random_uuid()
+    from (select workspace_id, id from webhook_messages where status = 'waiting' and job_id is null and after_id is null
+          order by next_attempt_at limit ${MAX_MESSAGES} for update skip locked) t, webhooks w
+    where m.workspace_id = t.workspace_id and m.id = t.id and w.workspace_id = m.workspace_id and w.id = m.webhook_id
+    returning m.workspace_id as "workspaceId", m.id, m.webhook_id as "webhookId", m.job_id::text as "jobId",
+      w.is_slow as "isSlow", w.failure_count as "failureCount"`,
+});
 
 type RelayServices = { db: Database; clock: Clock; queue: DeliveryQueue };
 
@@ -68,45 +94,49 @@ export function createRelay(services: RelayServices): () => Promise<boolean> {
 }
 
 async function relayBatch({ db, clock, queue }: RelayServices, max: number): Promise<boolean> {
-  const isMore = await transact(db, async (tx) => {
-    if (!(await lockRelay(tx))) return false;
+  const isMore = await transactByIndex(db.sql, async (sql) => {
+    if (!(await lockRelay(sql))) return false;
     const now = clock.now();
-    const { batch, isMore: isMoreToTake } = await takeBatch(tx, max);
-    await fanOut(tx, now, queue, batch);
-    if (batch.length > 0) await markRelayed(tx, now, batch);
-    const queued = await queueUnqueued(tx, queue);
+    const { batch, isMore: isMoreToTake } = await takeBatch(sql, max);
+    await fanOut(sql, now, queue, batch);
+    if (batch.length > 0) await markRelayed(sql, now, batch);
+    const queued = await queueUnqueued(sql, queue);
     return isMoreToTake || queued === MAX_MESSAGES;
   });
-  const isCancelling = await transact(db, (tx) => continueCancelling(tx, clock.now()));
+  const isCancelling = await transactByIndex(db.sql, (sql) => continueCancelling(sql, clock.now()));
   return isMore || isCancelling;
 }
 
+const lockStatement = statement('lock-relay', {
+  params: { lock: text, maxIdleMs: text },
+  returns: { isLocked: bool, maxIdleMs: text },
+  sql: `
+    select pg_try_advisory_xact_lock(hashtext($lock)) as "isLocked",
+      set_config('idle_in_transaction_session_timeout', $maxIdleMs, true) as "maxIdleMs"`,
+});
+
 /** Resolves with false while another relay works. That one is woken as well, and relays what is committed meanwhile. */
-async function lockRelay(tx: Tx): Promise<boolean> {
-  const rows = await tx.$queryRaw<{ isLocked: boolean }[]>`
-    select pg_try_advisory_xact_lock(hashtext(${RELAY_LOCK})) as "isLocked",
-      set_config('idle_in_transaction_session_timeout', ${String(MAX_IDLE_MS)}, true)`;
-  return onlyRow(rows).isLocked;
+async function lockRelay(sql: Sql): Promise<boolean> {
+  return onlyRow(await sql.run(lockStatement, { lock: RELAY_LOCK, maxIdleMs: String(MAX_IDLE_MS) })).isLocked;
 }
 
 /**
  * Adds a message with its job for each event and subscriber. The more messages of a workspace are pending, the further
  * back its next ones are queued. A message that must wait for an earlier one gets no job yet.
  */
-async function fanOut(tx: Tx, now: Date, queue: DeliveryQueue, addressed: readonly AddressedEvent[]): Promise<void> {
+async function fanOut(sql: Sql, now: Date, queue: DeliveryQueue, addressed: readonly AddressedEvent[]): Promise<void> {
   const received = addressed.filter(({ subscribers }) => subscribers.length > 0);
   if (received.length === 0) return;
-  const pending = await countPending(tx, [...new Set(received.map(({ event }) => event.workspaceId))]);
-  const last = await findPredecessors(tx, listSubjects(received));
+  const pending = await countPending(sql, [...new Set(received.map(({ event }) => event.workspaceId))]);
+  const last = await findPredecessors(sql, listSubjects(received));
   const messages: NewMessage[] = [];
   const jobs: NewJob[] = [];
   const write = async (): Promise<void> => {
-    await insertMessages(tx, now, messages.splice(0));
-    await queue.add(tx, jobs.splice(0));
+    // Sent at once.
+    await Promise.all([sql.run(insertMessages, { now, messages: messages.splice(0) }), queue.add(sql, jobs.splice(0))]);
   };
   for (const { event, subscribers } of received) {
-    const { workspaceId, type, subject } = event;
-    const [eventId, sequence] = [String(event.id), String(event.sequence)];
+    const { workspaceId, id: eventId, sequence, type, subject } = event;
     const payload = toBody({ event: type, timestamp: event.createdAt, data: event.data });
     for (const subscriber of subscribers) {
       const [id, webhookId] = [createMessageId(now), subscriber.id];
@@ -141,45 +171,20 @@ function listSubjects(addressed: readonly AddressedEvent[]): SubjectRef[] {
   return [...refs.values()];
 }
 
-function insertMessages(tx: Tx, now: Date, messages: readonly NewMessage[]) {
-  return tx.$executeRaw`
-    insert into webhook_messages
-      (workspace_id, id, webhook_id, event_id, sequence, subject, after_id, event, payload, status, job_id,
-       next_attempt_at, created_at, updated_at)
-    select m."workspaceId", m.id, m."webhookId", m."eventId", m.sequence, m.subject, m."afterId", m.event, m.payload,
-      'waiting', m."jobId", ${now}, ${now}, ${now}
-    from json_to_recordset(${JSON.stringify(messages)}::json) as m
-      ("workspaceId" int, id text, "webhookId" int, "eventId" bigint, sequence bigint, subject text, "afterId" text,
-       event text, payload text, "jobId" uuid)`;
-}
-
-function markRelayed(tx: Tx, now: Date, batch: readonly AddressedEvent[]) {
-  const rows = batch.map(({ event: { workspaceId, id, sequence } }) => ({
-    workspaceId,
-    id: String(id),
-    sequence: String(sequence),
-  }));
-  return tx.$executeRaw`
-    update events e set relayed_at = ${now}, sequence = r.sequence
-    from json_to_recordset(${JSON.stringify(rows)}::json) as r ("workspaceId" int, id bigint, sequence bigint)
-    where e.workspace_id = r."workspaceId" and e.id = r.id`;
+function markRelayed(sql: Sql, now: Date, batch: readonly AddressedEvent[]) {
+  const events = batch.map(({ event: { workspaceId, id, sequence } }) => ({ workspaceId, id, sequence }));
+  return sql.run(markStatement, { now, events });
 }
 
 /**
  * Queues jobs for the messages that an API request has made pending: test messages, resent messages, and those that no
  * longer wait for another one. The more there are, the further back they are queued. Resolves with their number.
  */
-async function queueUnqueued(tx: Tx, queue: DeliveryQueue): Promise<number> {
-  const rows = await tx.$queryRaw<UnqueuedMessage[]>`
-    update webhook_messages m set job_id = gen_random_uuid()
-    from (select workspace_id, id from webhook_messages where status = 'waiting' and job_id is null and after_id is null
-          order by next_attempt_at limit ${MAX_MESSAGES} for update skip locked) t, webhooks w
-    where m.workspace_id = t.workspace_id and m.id = t.id and w.workspace_id = m.workspace_id and w.id = m.webhook_id
-    returning m.workspace_id as "workspaceId", m.id, m.webhook_id as "webhookId", m.job_id as "jobId",
-      w.is_slow as "isSlow", w.failure_count as "failureCount"`;
+async function queueUnqueued(sql: Sql, queue: DeliveryQueue): Promise<number> {
+  const rows = await sql.run(giveJobs, {});
   const jobs = rows.map(({ workspaceId, id, webhookId, jobId, ...webhook }): NewJob => {
     return { id: jobId, workspaceId, webhookId, messageId: id, ...findPosition(webhook, rows.length - 1), delayMs: 0 };
   });
-  await queue.add(tx, jobs);
+  await queue.add(sql, jobs);
   return rows.length;
 }

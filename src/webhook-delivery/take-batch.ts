@@ -1,32 +1,65 @@
 /** Takes the next events of the log, with the webhooks that get them. */
-import type { Tx } from '../db/client.ts';
+import {
+  bool,
+  int,
+  ints,
+  json,
+  nullable,
+  type RowOf,
+  type Sql,
+  statement,
+  text,
+  texts,
+  time,
+} from '../db/statements.ts';
 import { subjectOf } from '../events/subject.ts';
 
 /** Per transaction of the relay. */
 export const MAX_MESSAGES = 1_000;
 
-type EventRow = {
-  workspaceId: number;
-  id: bigint;
-  sequence: bigint;
-  type: string;
-  subject: string | null;
-  data: unknown;
-  createdAt: Date;
-};
+const takeStatement = statement('take-events', {
+  params: { max: int, skippedWorkspaceIds: ints },
+  returns: { workspaceId: int, id: text, type: text, data: json<unknown>(), createdAt: time, sequence: text },
+  sql: `
+    select e.*, nextval('event_sequence')::text as sequence from (
+      select workspace_id as "workspaceId", id::text, type, data, created_at as "createdAt" from events
+      where relayed_at is null and workspace_id <> all($skippedWorkspaceIds)
+      order by events.id limit $max for update skip locked) e`,
+});
+
+const lockStatement = statement('lock-subscribers', {
+  params: { workspaceIds: ints },
+  returns: {
+    workspaceId: int,
+    id: int,
+    events: nullable(texts),
+    isSlow: nullable(bool),
+    failureCount: nullable(int),
+    skippedEventIds: nullable(texts),
+  },
+  sql: `
+    with subscribers as (
+      select workspace_id, id, events, is_slow, failure_count, skipped_event_ids from webhooks
+      where workspace_id = any($workspaceIds) and is_active
+      order by workspace_id, id for key share skip locked)
+    select w.workspace_id as "workspaceId", w.id, s.events, s.is_slow as "isSlow", s.failure_count as "failureCount",
+      s.skipped_event_ids::text[] as "skippedEventIds"
+    from webhooks w left join subscribers s on s.workspace_id = w.workspace_id and s.id = w.id
+    where w.workspace_id = any($workspaceIds) and w.is_active order by w.workspace_id, w.id`,
+});
+
+type EventRow = RowOf<typeof takeStatement> & { subject: string | null };
+
 type Subscriber = {
   workspaceId: number;
   id: number;
-  events: string[];
+  events: readonly string[];
   isSlow: boolean;
   failureCount: number;
-  skippedEventIds: bigint[];
+  skippedEventIds: readonly string[];
 };
 
 export type AddressedEvent = { event: EventRow; subscribers: Subscriber[] };
-
-/** A row without `events` is locked by another transaction. */
-type SubscriberRow = Subscriber | { workspaceId: number; events: null };
 
 type Batch = {
   batch: AddressedEvent[];
@@ -39,12 +72,15 @@ type Batch = {
  * messages are inserted. The events of a workspace whose webhooks are being deleted are left for later: the deletion
  * can take minutes, and may be rolled back, and the other workspaces must not wait for it.
  */
-export async function takeBatch(tx: Tx, max: number): Promise<Batch> {
+export async function takeBatch(sql: Sql, max: number): Promise<Batch> {
   const skipped: number[] = [];
   for (;;) {
-    const events = await takeEvents(tx, max, skipped);
+    const events = await takeEvents(sql, max, skipped);
     if (events.length === 0) return { batch: [], isMore: false };
-    const rows = await lockSubscribers(tx, [...new Set(events.map(({ workspaceId }) => workspaceId))]);
+    const rows = await sql.run(lockStatement, {
+      workspaceIds: [...new Set(events.map(({ workspaceId }) => workspaceId))],
+    });
+    // Without `events`, the webhook is locked by another transaction.
     const locked = rows.filter(({ events }) => events === null);
     if (locked.length === 0) {
       const batch = cutBatch(addressEvents(events, rows.filter(isSubscriber)));
@@ -55,29 +91,12 @@ export async function takeBatch(tx: Tx, max: number): Promise<Batch> {
 }
 
 /** Events that are taken but not relayed, because of `cutBatch` or a locked webhook, get new numbers later. */
-async function takeEvents(tx: Tx, max: number, skippedWorkspaceIds: readonly number[]): Promise<EventRow[]> {
-  const rows = await tx.$queryRaw<Omit<EventRow, 'subject'>[]>`
-    select e.*, nextval('event_sequence') as sequence from (
-      select workspace_id as "workspaceId", id, type, data, created_at as "createdAt" from events
-      where relayed_at is null and workspace_id <> all(${skippedWorkspaceIds}::int[])
-      order by id limit ${max} for update skip locked) e`;
+async function takeEvents(sql: Sql, max: number, skippedWorkspaceIds: readonly number[]): Promise<EventRow[]> {
+  const rows = await sql.run(takeStatement, { max, skippedWorkspaceIds });
   return rows.map((row) => ({ ...row, subject: subjectOf(row.type, row.data) }));
 }
 
-/** Returns the active webhooks of these workspaces. */
-function lockSubscribers(tx: Tx, workspaceIds: readonly number[]): Promise<SubscriberRow[]> {
-  return tx.$queryRaw`
-    with subscribers as (
-      select workspace_id, id, events, is_slow, failure_count, skipped_event_ids from webhooks
-      where workspace_id = any(${workspaceIds}) and is_active
-      order by workspace_id, id for key share skip locked)
-    select w.workspace_id as "workspaceId", w.id, s.events, s.is_slow as "isSlow", s.failure_count as "failureCount",
-      s.skipped_event_ids as "skippedEventIds"
-    from webhooks w left join subscribers s on s.workspace_id = w.workspace_id and s.id = w.id
-    where w.workspace_id = any(${workspaceIds}) and w.is_active order by w.workspace_id, w.id`;
-}
-
-function isSubscriber(row: SubscriberRow): row is Subscriber {
+function isSubscriber(row: RowOf<typeof lockStatement>): row is Subscriber {
   return row.events !== null;
 }
 

@@ -1,6 +1,6 @@
 /** The health of a webhook, derived from its attempts: whether it fails, responds slowly, or must be deactivated. */
 import { DAY_MS, SECOND_MS } from '../core/time.ts';
-import type { Tx } from '../db/client.ts';
+import { json, type Sql, statement, time } from '../db/statements.ts';
 import type { WebhookRef } from './queue.ts';
 import type { Attempt } from './send-message.ts';
 
@@ -59,14 +59,19 @@ function findDisabledReason(failingSince: Date | null, last: Attempt, attempts: 
   return 'Every attempt failed for 5 days';
 }
 
-export function updateWebhooks(tx: Tx, now: Date, updates: readonly WebhookUpdate[]) {
-  return tx.$executeRaw`
+const updateStatement = statement('update-webhook-health', {
+  params: { now: time, updates: json<WebhookUpdate[]>() },
+  sql: `
     update webhooks w set failure_count = u."failureCount", failing_since = u."failingSince",
       last_delivery_at = u."lastDeliveryAt", is_slow = u."isSlow", is_active = u."isActive",
       disabled_reason = coalesce(u."disabledReason", w.disabled_reason),
-      updated_at = case when u."disabledReason" is null then w.updated_at else ${now} end
-    from json_to_recordset(${JSON.stringify(updates)}::json) as u ("workspaceId" int, "webhookId" int,
-      "failureCount" int, "failingSince" timestamptz, "lastDeliveryAt" timestamptz, "isSlow" boolean,
-      "isActive" boolean, "disabledReason" text)
-    where w.workspace_id = u."workspaceId" and w.id = u."webhookId"`;
+      updated_at = case when u."disabledReason" is null then w.updated_at else $now end
+    from jsonb_to_recordset($updates) as u ("workspaceId" int, "webhookId" int, "failureCount" int,
+      "failingSince" timestamptz, "lastDeliveryAt" timestamptz, "isSlow" boolean, "isActive" boolean,
+      "disabledReason" text)
+    where w.workspace_id = u."workspaceId" and w.id = u."webhookId"`,
+});
+
+export async function updateWebhooks(sql: Sql, now: Date, updates: WebhookUpdate[]): Promise<void> {
+  await sql.run(updateStatement, { now, updates });
 }

@@ -1,6 +1,7 @@
 /** Webhooks that are deactivated, by the service or by an admin, deleted, or given another URL. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { transact } from '../../src/db/client.ts';
+import { sqlIn } from '../../src/db/sql.ts';
 import { createMessageId } from '../../src/webhook-delivery/message-id.ts';
 import { wakeRelay } from '../../src/webhook-delivery/pending-messages.ts';
 import { respond, startReceiver } from '../support/receiver.ts';
@@ -148,7 +149,7 @@ describe('deactivating a webhook', () => {
     await transact(db, async (tx) => {
       const message = { workspaceId: team.id, id, webhookId: webhook.id, event: 'room.created', payload: '{}' };
       await tx.webhookMessage.create({ data: { ...message, nextAttemptAt: at, createdAt: at, updatedAt: at } });
-      await wakeRelay(tx);
+      await wakeRelay(sqlIn(tx));
     });
     await world.waitUntilIdle();
     expect(await world.readMessage(webhook, id)).toMatchObject({ status: 'cancelled' });

@@ -1,6 +1,7 @@
 /** Events from which a webhook is unsubscribed: what was waiting is not sent. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { transact } from '../../src/db/client.ts';
+import { sqlIn } from '../../src/db/sql.ts';
 import { startJobs } from '../../src/jobs/jobs.ts';
 import { loadMessages } from '../../src/webhook-delivery/load-messages.ts';
 import { createMessageId } from '../../src/webhook-delivery/message-id.ts';
@@ -66,7 +67,7 @@ test('a message that is relayed while its event is unsubscribed is cancelled', a
   await transact(app.services.db, async (tx) => {
     const message = { workspaceId: team.id, id, webhookId: webhook.id, event: 'room.created', payload: '{}' };
     await tx.webhookMessage.create({ data: { ...message, nextAttemptAt: at, createdAt: at, updatedAt: at } });
-    await wakeRelay(tx);
+    await wakeRelay(sqlIn(tx));
   });
   await world.waitUntilIdle();
   expect(await world.readMessage(webhook, id)).toMatchObject({ status: 'cancelled' });

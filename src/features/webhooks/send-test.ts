@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import type { Actor } from '../../auth/identify.ts';
 import { transact } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
 import type { SentEvent, sentShapes } from '../../events/catalogue.ts';
 import type { Services } from '../../services.ts';
 import { toBody } from '../../webhook-delivery/envelope.ts';
@@ -46,7 +47,7 @@ export async function sendTest(
       },
       select: messageColumns,
     });
-    await wakeRelay(tx);
+    await wakeRelay(sqlIn(tx));
     return toMessage(row);
   });
 }

@@ -4,6 +4,7 @@ import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { badField, notFound } from '../../core/errors.ts';
 import type { ListPageInput } from '../../core/list-page.ts';
 import { transact } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
 import { takeSkip } from '../../db/take-skip.ts';
 import { allowLongStatements } from '../../db/time-limits.ts';
 import { requireFreeRow } from '../../quotas/quotas.ts';
@@ -95,7 +96,7 @@ export async function updateWebhook(
     const now = clock.now();
     const nextIsActive = is_active === undefined ? isActive !== toggle : Boolean(is_active);
     const isSwitched = nextIsActive !== isActive;
-    if (isSwitched && nextIsActive) await cancelRemaining(tx, now, { workspaceId, webhookId });
+    if (isSwitched && nextIsActive) await cancelRemaining(sqlIn(tx), now, { workspaceId, webhookId });
     const data = {
       ...(name !== undefined && { name }),
       // The health of the old receiver says nothing about the new one.
@@ -111,7 +112,7 @@ export async function updateWebhook(
       select: webhookColumns,
     });
     const mayBeUnwanted = events !== undefined || (isSwitched && !nextIsActive);
-    if (mayBeUnwanted) await cancelUnwanted(tx, now, { workspaceId, webhookId });
+    if (mayBeUnwanted) await cancelUnwanted(sqlIn(tx), now, { workspaceId, webhookId });
     return toWebhook(row, now);
   });
 }

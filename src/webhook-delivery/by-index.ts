@@ -1,0 +1,23 @@
+import type { SqlDatabase } from '../db/sql.ts';
+import { type Sql, statement, text } from '../db/statements.ts';
+
+const preferIndexes = statement('prefer-indexes', {
+  params: {},
+  returns: { settings: text },
+  sql: `
+    select concat(set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
+      set_config('enable_mergejoin', 'off', true)) as settings`,
+});
+
+/**
+ * Runs `work` in a transaction in which PostgreSQL looks up rows in indexes. The plan of a prepared statement is made
+ * once, often while the tables are still small, and kept as they grow. A plan that reads whole tables would then take
+ * longer the more messages wait.
+ */
+export function transactByIndex<Result>(db: SqlDatabase, work: (sql: Sql) => Promise<Result>): Promise<Result> {
+  return db.transact(async (sql) => {
+    // Sent together with the first statement of `work`.
+    const [, result] = await Promise.all([sql.run(preferIndexes, {}), work(sql)]);
+    return result;
+  });
+}
