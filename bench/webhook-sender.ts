@@ -7,6 +7,7 @@ import { Agent, request } from 'undici';
 import { toBody } from '../src/webhook-delivery/envelope.ts';
 import { createMessageId } from '../src/webhook-delivery/message-id.ts';
 import { signedHeaders } from '../src/webhook-delivery/signature.ts';
+import { createSigningKey } from '../src/webhook-delivery/signing-keys.ts';
 import { roomCreated, type SenderFigures } from './webhook-world.ts';
 
 const BATCH = 64;
@@ -15,7 +16,7 @@ const WARM_UP_SECONDS = 1;
 const { WAY = 'bare', RECEIVER_URL = '', DATABASE_URL = '' } = process.env;
 const seconds = Number(process.env.SECONDS);
 const concurrency = Number(process.env.CONCURRENCY);
-const secret = `whsec_${'k'.repeat(32)}`;
+const keys = [createSigningKey(`whsec_${'k'.repeat(32)}`)];
 
 const agent = new Agent({ connections: concurrency, pipelining: 1 });
 const pool = new pg.Pool({ connectionString: DATABASE_URL, max: 16 });
@@ -59,7 +60,7 @@ async function post(index: number): Promise<void> {
   const body = toBody({ event, timestamp: now, data });
   const messageId = createMessageId(now);
   const timestamp = now.toISOString();
-  const headers = signedHeaders({ messageId, event, timestamp, attemptAt: now, body, secrets: [secret] });
+  const headers = signedHeaders({ messageId, event, timestamp, attemptAt: now, body, keys });
   const response = await request(RECEIVER_URL, { method: 'POST', headers, body, dispatcher: agent });
   const text = await response.body.text();
   if (response.statusCode !== 200) throw new Error(`The receiver responded with ${response.statusCode}`);

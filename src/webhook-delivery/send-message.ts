@@ -1,10 +1,10 @@
 import type { Log } from '../core/log.ts';
-import type { Sealer } from '../core/sealing.ts';
 import type { Clock } from '../core/time.ts';
 import { readTimestamp } from './envelope.ts';
 import type { Outcome, Sender } from './http-sender.ts';
 import type { LeasedMessage, LoadedMessage } from './load-messages.ts';
 import { signedHeaders } from './signature.ts';
+import type { OpenSigningKey, SigningKey } from './signing-keys.ts';
 
 /** A finished attempt to deliver a message. */
 export type Attempt = LeasedMessage & {
@@ -15,7 +15,7 @@ export type Attempt = LeasedMessage & {
   wasSent: boolean;
 };
 
-export type SendingServices = { clock: Clock; log: Log; sealer: Sealer; sender: Sender };
+export type SendingServices = { clock: Clock; log: Log; openKey: OpenSigningKey; sender: Sender };
 
 const NOT_SENT: Outcome = {
   status: 0,
@@ -26,16 +26,16 @@ const NOT_SENT: Outcome = {
 
 /** Makes one attempt. Never rejects: an internal error, such as a secret that cannot be decrypted, is logged. */
 export async function sendMessage(
-  { clock, log, sealer, sender }: SendingServices,
+  { clock, log, openKey, sender }: SendingServices,
   leased: LeasedMessage,
 ): Promise<Attempt> {
   const { message } = leased;
   const { id: messageId, event, sequence, payload: body, url } = message;
   const at = clock.now();
   try {
-    const secrets = openSecrets(sealer, message, at);
+    const keys = openKeys(openKey, message, at);
     const headers = {
-      ...signedHeaders({ messageId, event, timestamp: readTimestamp(body), attemptAt: at, body, secrets }),
+      ...signedHeaders({ messageId, event, timestamp: readTimestamp(body), attemptAt: at, body, keys }),
       ...(sequence !== null && { 'x-webhook-sequence': sequence }),
     };
     return { ...leased, at, outcome: await sender.send({ url, body, headers }), wasSent: true };
@@ -45,11 +45,9 @@ export async function sendMessage(
   }
 }
 
-/** The secrets that are valid for signing at this time, the current one first. */
-function openSecrets(sealer: Sealer, message: LoadedMessage, at: Date): string[] {
+/** The keys of the secrets that are valid at this time, the current one first. */
+function openKeys(openKey: OpenSigningKey, message: LoadedMessage, at: Date): SigningKey[] {
   const { workspaceId, sealedSecret, previousSealedSecret, previousSecretUntil } = message;
   const isInOverlap = previousSealedSecret !== null && previousSecretUntil !== null && at < previousSecretUntil;
-  return [sealedSecret, ...(isInOverlap ? [previousSealedSecret] : [])].map((sealed) =>
-    sealer.open(sealed, { workspaceId, purpose: 'webhook secret' }),
-  );
+  return [sealedSecret, ...(isInOverlap ? [previousSealedSecret] : [])].map((sealed) => openKey(workspaceId, sealed));
 }

@@ -1,6 +1,7 @@
 /** The headers with which a receiver verifies that this service sent a request, in two formats. */
-import { createHmac } from 'node:crypto';
+import { createHmac, type KeyObject } from 'node:crypto';
 import { toUnixSeconds } from '../core/time.ts';
+import type { SigningKey } from './signing-keys.ts';
 
 export type SignedMessage = {
   /** The same on every attempt. */
@@ -10,11 +11,9 @@ export type SignedMessage = {
   timestamp: string;
   attemptAt: Date;
   body: string;
-  /** The current secret, followed by the previous one during the overlap after a rotation. */
-  secrets: readonly string[];
+  /** The key of the current secret, followed by that of the previous one during the overlap after a rotation. */
+  keys: readonly SigningKey[];
 };
-
-const SECRET_PREFIX = /^whsec_/;
 
 /**
  * Returns the headers of one attempt. Signatures are computed over the exact bytes of the body in UTF-8:
@@ -27,29 +26,28 @@ const SECRET_PREFIX = /^whsec_/;
  *   Unix seconds) and the body.
  */
 export function signedHeaders(message: SignedMessage): Record<string, string> {
-  const { messageId, event, timestamp, attemptAt, body, secrets } = message;
-  const [current, previous] = secrets;
-  if (current === undefined) throw new Error('A message needs at least one secret');
+  const { messageId, event, timestamp, attemptAt, body, keys } = message;
+  const [current, previous] = keys;
+  if (current === undefined) throw new Error('A message needs at least one key');
   const attemptSeconds = String(toUnixSeconds(attemptAt));
   const prefix = `${messageId}.${attemptSeconds}.`;
   return {
     'content-type': 'application/json',
     'x-webhook-event': event,
     'x-webhook-timestamp': timestamp,
-    'x-webhook-signature': hexSignature(current, body),
-    ...(previous !== undefined && { 'x-webhook-signature-previous': hexSignature(previous, body) }),
+    'x-webhook-signature': hexSignature(current.text, body),
+    ...(previous !== undefined && { 'x-webhook-signature-previous': hexSignature(previous.text, body) }),
     'webhook-id': messageId,
     'webhook-timestamp': attemptSeconds,
-    'webhook-signature': secrets.map((secret) => standardSignature(secret, prefix, body)).join(' '),
+    'webhook-signature': keys.map((key) => standardSignature(key.bytes, prefix + body)).join(' '),
   };
 }
 
-function hexSignature(secret: string, body: string): string {
-  return createHmac('sha256', secret).update(body).digest('hex');
+function hexSignature(key: KeyObject, body: string): string {
+  return createHmac('sha256', key).update(body).digest('hex');
 }
 
 /** Here the key is the bytes that the secret encodes in base64, not the text of the secret. */
-function standardSignature(secret: string, prefix: string, body: string): string {
-  const key = Buffer.from(secret.replace(SECRET_PREFIX, ''), 'base64');
-  return `v1,${createHmac('sha256', key).update(prefix).update(body).digest('base64')}`;
+function standardSignature(key: KeyObject, text: string): string {
+  return `v1,${createHmac('sha256', key).update(text).digest('base64')}`;
 }

@@ -2,6 +2,7 @@
  * The delivery worker: leases due jobs, attempts to deliver their messages, and passes the attempts to the recorder.
  * Any number of processes may run one.
  */
+import type { Sealer } from '../core/sealing.ts';
 import type { Database } from '../db/client.ts';
 import { startPollLoop } from '../jobs/poll-loop.ts';
 import { type AttemptRecorder, startAttemptRecorder } from './attempt-recorder.ts';
@@ -14,11 +15,13 @@ import { type LeasedMessage, loadMessages } from './load-messages.ts';
 import type { DeliveryQueue, Lane, WebhookRef } from './queue.ts';
 import { recordAttempts } from './record-attempts.ts';
 import { type SendingServices, sendMessage } from './send-message.ts';
+import { createKeyRing } from './signing-keys.ts';
 import { createSlowLanePacing } from './slow-lane-pacing.ts';
 import { triage } from './triage.ts';
 
-export type DeliveryWorkerOptions = SendingServices & {
+export type DeliveryWorkerOptions = Omit<SendingServices, 'openKey'> & {
   db: Database;
+  sealer: Sealer;
   queue: DeliveryQueue;
   /** Maximum number of attempts that are in flight or not recorded yet. */
   maxInFlight: number;
@@ -33,12 +36,13 @@ export type DeliveryWorker = {
   stop(): Promise<void>;
 };
 
-type WorkerParts = DeliveryWorkerOptions & {
-  slots: FairSlots;
-  hosts: HostLimits;
-  leases: Leases;
-  recorder: AttemptRecorder;
-};
+type WorkerParts = DeliveryWorkerOptions &
+  SendingServices & {
+    slots: FairSlots;
+    hosts: HostLimits;
+    leases: Leases;
+    recorder: AttemptRecorder;
+  };
 
 /** Small, because a workspace's share of the slots is only enforced between polls. */
 const MAX_LEASES_PER_POLL = 20;
@@ -57,7 +61,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
     onRecorded: (attempts) => leases.release(attempts.map(({ lease }) => lease)),
     log,
   });
-  const parts: WorkerParts = { ...options, slots, hosts, leases, recorder };
+  const parts: WorkerParts = { ...options, openKey: createKeyRing(options.sealer), slots, hosts, leases, recorder };
   const slowLane = createSlowLanePacing();
 
   const loop = startPollLoop({

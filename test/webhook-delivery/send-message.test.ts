@@ -4,6 +4,7 @@ import { expect, test, vi } from 'vitest';
 import type { Sealer } from '../../src/core/sealing.ts';
 import type { SendRequest } from '../../src/webhook-delivery/http-sender.ts';
 import { type SendingServices, sendMessage } from '../../src/webhook-delivery/send-message.ts';
+import { createKeyRing } from '../../src/webhook-delivery/signing-keys.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { AT, makeLease, makeMessage, makeOutcome } from './fixtures/attempts.ts';
 
@@ -18,7 +19,7 @@ function makeServices(changes: Partial<SendingServices> = {}) {
   const services: SendingServices = {
     clock: { now: () => AT },
     log: quietLog,
-    sealer: plainSealer,
+    openKey: createKeyRing(plainSealer),
     sender: {
       send: async (request) => {
         requests.push(request);
@@ -78,11 +79,8 @@ test('a secret that cannot be opened is logged and recorded as not sent', async 
   const cause = new Error('another key');
   const { services, requests } = makeServices({
     log: { ...quietLog, error },
-    sealer: {
-      ...plainSealer,
-      open: () => {
-        throw cause;
-      },
+    openKey: () => {
+      throw cause;
     },
   });
   expect(await sendMessage(services, { lease, message: makeMessage(lease) })).toMatchObject({

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
 import { signedHeaders } from '../../src/webhook-delivery/signature.ts';
+import { createSigningKey } from '../../src/webhook-delivery/signing-keys.ts';
 
 const current = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
 const previous = `whsec_${Buffer.alloc(24, 2).toString('base64')}`;
@@ -10,7 +11,14 @@ const nonCanonical = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
 const timestamp = '2026-11-20T12:00:00.000Z';
 
 function sign(body: string, secrets: string[], attemptAt = new Date()) {
-  return signedHeaders({ messageId: 'msg_1', event: 'room.created', timestamp, attemptAt, body, secrets });
+  return signedHeaders({
+    messageId: 'msg_1',
+    event: 'room.created',
+    timestamp,
+    attemptAt,
+    body,
+    keys: secrets.map(createSigningKey),
+  });
 }
 
 function envelope(data: unknown): string {
@@ -77,7 +85,7 @@ test('the signature equals the example of Standard Webhooks', () => {
     timestamp,
     attemptAt: new Date(1_614_265_330_000),
     body: '{"test": 2432232314}',
-    secrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
+    keys: [createSigningKey('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')],
   });
   expect(headers['webhook-signature']).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
 });
@@ -91,5 +99,5 @@ test('the two forms use different keys: the text of the secret, and the bytes th
 });
 
 test('throws without a secret, since nobody could verify the message', () => {
-  expect(() => sign('{}', [])).toThrow('at least one secret');
+  expect(() => sign('{}', [])).toThrow('at least one key');
 });

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { toBody } from '../../src/webhook-delivery/envelope.ts';
 import { createMessageId } from '../../src/webhook-delivery/message-id.ts';
 import { signedHeaders } from '../../src/webhook-delivery/signature.ts';
+import { createSigningKey } from '../../src/webhook-delivery/signing-keys.ts';
 
 const guide = await readFile(new URL('../../docs/api.md', import.meta.url), 'utf8');
 
@@ -108,7 +109,7 @@ describe.each(languages)('the receiver in %s', (language, file, command) => {
     const body = toBody({ event, timestamp, data: { room_name: 'Zoë’s 🐈 room', ratio: 1e-7, messageId } });
     const signed = { messageId, event, timestamp: timestamp.toISOString(), attemptAt, body };
     const [current = '', ...previous] = secrets;
-    return { body, headers: signedHeaders({ ...signed, secrets: [current, ...previous] }) };
+    return { body, headers: signedHeaders({ ...signed, keys: [current, ...previous].map(createSigningKey) }) };
   };
 
   const post = async (path: string, { body, headers }: { body: string; headers: Record<string, string> }) =>
