@@ -2,7 +2,9 @@
 import { createHash } from 'node:crypto';
 import type { Db, Job, PgBoss } from 'pg-boss';
 import { Prisma } from '../db/client.ts';
+import type { SqlDatabase } from '../db/sql.ts';
 import { type Sql, statement, text } from '../db/statements.ts';
+import { transactByIndex } from './by-index.ts';
 
 /** The message of a job. Everything else is read when the attempt is made. */
 export type DeliveryJob = { workspaceId: number; messageId: string };
@@ -60,6 +62,7 @@ const HEARTBEAT_SECONDS = 10;
 /** How long a worker may hold a lease while the database is unreachable and nothing can be recorded. */
 const EXPIRE_SECONDS = 600;
 const DAY_SECONDS = 86_400;
+const BATCH_STEP = 5;
 
 const options = {
   heartbeatSeconds: HEARTBEAT_SECONDS,
@@ -76,6 +79,17 @@ export async function createDeliveryQueue(boss: PgBoss): Promise<void> {
   await boss.createQueue(QUEUE, { ...options, partition: true });
   await boss.updateQueue(QUEUE, options);
 }
+
+/**
+ * Leasing should read the head of an index that has the right order. By the statistics, which are outdated as those of
+ * a queue often are, PostgreSQL may prefer to read and sort all waiting jobs.
+ */
+const preferOrder = statement('prefer-order', {
+  params: {},
+  returns: { settings: text },
+  sql: `
+    select concat(set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true)) as settings`,
+});
 
 const wakeWorkers = statement('wake-delivery-workers', {
   params: { channel: text },
@@ -104,12 +118,18 @@ export function openDeliveryQueue(boss: PgBoss) {
     },
 
     /** Leases at most `max` due jobs of a lane, none of them for the excluded webhooks. */
-    lease(lane: Lane, max: number, excluded: readonly WebhookRef[]): Promise<Lease[]> {
-      return boss.fetch<DeliveryJob>(QUEUE, {
-        ...priorityRange[lane],
-        batchSize: max,
-        groupConcurrency: MAX_PER_WEBHOOK[lane],
-        ignoreGroups: excluded.map((webhook) => toGroup(webhook, lane)),
+    lease(db: SqlDatabase, lane: Lane, max: number, excluded: readonly WebhookRef[]): Promise<Lease[]> {
+      return transactByIndex(db, async (sql) => {
+        const fetched = boss.fetch<DeliveryJob>(QUEUE, {
+          ...priorityRange[lane],
+          // The number is a part of the statement, and each text is prepared.
+          batchSize: max < BATCH_STEP ? max : max - (max % BATCH_STEP),
+          groupConcurrency: MAX_PER_WEBHOOK[lane],
+          ignoreGroups: excluded.map((webhook) => toGroup(webhook, lane)),
+          db: toBossDatabase(sql),
+        });
+        const [, leases] = await Promise.all([sql.run(preferOrder, {}), fetched]);
+        return leases;
       });
     },
 

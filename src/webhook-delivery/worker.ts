@@ -92,7 +92,7 @@ async function pollLane(parts: WorkerParts, lane: Lane): Promise<number> {
   const { db, queue, slots, hosts, leases } = parts;
   const max = Math.min(slots.countFree(lane), MAX_LEASES_PER_POLL);
   if (max <= 0) return 0;
-  const leased = await queue.lease(lane, max, await findExcluded(db, slots, hosts));
+  const leased = await queue.lease(db.sql, lane, max, await findExcluded(db, slots, hosts));
   if (leased.length === 0) return 0;
   leases.add(leased, lane);
   const messages = await loadMessages(db.sql, leased).catch((error: unknown) => {

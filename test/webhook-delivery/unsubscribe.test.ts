@@ -137,7 +137,7 @@ test.each([{ events: ['member.left'] }, { is_active: 0 }])(
     await app.http.post('/api/dashboard/rooms', owner.token, { workspace_id: id });
     const relay = createRelay({ ...services, queue });
     while (await relay());
-    const leases = await queue.lease('fast', 10, []);
+    const leases = await queue.lease(services.db.sql, 'fast', 10, []);
     expect(leases.length).toBe(1);
     expect((await app.http.patch(`${path}/webhooks/${webhook.id}`, owner.token, change)).status).toBe(200);
     const { due, obsolete } = triage(leases, await loadMessages(services.db.sql, leases), 'fast');
