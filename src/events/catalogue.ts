@@ -101,9 +101,12 @@ type SubjectField = 'room_id' | 'user_id' | 'item_id';
 /** The events that a webhook can subscribe to, in the order of the catalogue. */
 export const eventTypes = namesOf(eventShapes);
 
+/** The data of an event. */
+export type EventData<Type extends EventType> = z.input<(typeof eventShapes)[Type]>;
+
 /** An event to be emitted. */
 export type NewEvent = {
-  [Type in EventType]: { type: Type; workspaceId: number; data: z.input<(typeof eventShapes)[Type]> };
+  [Type in EventType]: { type: Type; workspaceId: number; data: EventData<Type> };
 }[EventType];
 
 /** All events that are sent to webhooks. The test event is not in the event log and needs no subscription. */

@@ -47,7 +47,7 @@ const STATEMENTS: Record<string, number> = {
   'library.unassignLabel': 3,
   'library.upload': 7,
   'rooms.list': 2,
-  'rooms.create': 9,
+  'rooms.create': 2,
   'rooms.read': 2,
   'rooms.update': 9,
   'rooms.delete': 11,

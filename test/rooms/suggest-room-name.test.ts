@@ -40,7 +40,7 @@ describe('suggestions', () => {
 
   test('are tried again if another room gets the name first', async () => {
     const taken = (await app.http.post('/api/dashboard/rooms', ada.token)).body.room.name;
-    const suggestions = [taken, taken, 'free-at-last'];
+    const suggestions = [[taken], [taken, taken], [taken, 'free-at-last', 'unused']];
     const caller = {
       userId: ada.id,
       name: ada.name,
@@ -48,9 +48,9 @@ describe('suggestions', () => {
       createdAt: app.clock.now(),
       credential: { kind: 'session', id: 1 },
     } as const;
-    const room = await createRoom(app.services, caller, {}, async () => suggestions.shift() ?? taken);
+    const room = await createRoom(app.services, caller, {}, () => suggestions.shift() ?? [taken]);
     expect(room.name).toBe('free-at-last');
-    await expect(createRoom(app.services, caller, {}, async () => taken)).rejects.toThrow('No free room name');
+    await expect(createRoom(app.services, caller, {}, () => [taken])).rejects.toThrow('No free room name');
   });
 
   test('are never taken: if all pairs of words are, a number follows', async () => {

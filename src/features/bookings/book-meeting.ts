@@ -5,6 +5,7 @@ import { fromUnixSeconds, MINUTE_MS, toUnixSeconds } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { isExclusionViolation } from '../../db/errors.ts';
 import { onlyRow } from '../../db/only-row.ts';
+import { sqlIn } from '../../db/sql.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import { lockCalendar } from '../booking-pages/host-calendar.ts';
@@ -100,7 +101,7 @@ async function addMeeting(
   const access = { waiting_room_enabled: 1 } as const;
   const roomSettings = { ...access, scheduled_at: starts_at, display_name: toDisplayName(title, name) };
   requireWithinQuota(settings.quotas, 'rooms', workspace.room_count + 1);
-  const room = await addRoom(tx, { userId, name: userName }, { workspaceId, createdAt: at, ...roomSettings });
+  const room = await addRoom(sqlIn(tx), { userId, name: userName }, { workspaceId, createdAt: at, ...roomSettings });
   const contactId = await findOrCreateContact(tx, settings.quotas, { workspaceId, name, email, at });
   const token = createToken('lnb_');
   const guest = { contactId, name, email, ...counted, tokenHash: hashToken(token) };

@@ -1,133 +1,247 @@
 /** Creates rooms, for the API and for bookings. */
 import type { Caller } from '../../auth/identify.ts';
-import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { conflict, forbidden, notFound } from '../../core/errors.ts';
 import { isAtLeast, toRole } from '../../core/roles.ts';
 import { toUnixSeconds } from '../../core/time.ts';
-import { type Tx, transact } from '../../db/client.ts';
-import { sqlIn } from '../../db/sql.ts';
-import type { Sql } from '../../db/statements.ts';
-import { emit } from '../../events/emit.ts';
+import { countForQuota } from '../../db/counters.ts';
+import { onlyRow } from '../../db/only-row.ts';
+import {
+  bool,
+  float,
+  int,
+  json,
+  nullable,
+  type RowOf,
+  type Sql,
+  statement,
+  text,
+  texts,
+  time,
+} from '../../db/statements.ts';
+import type { EventData } from '../../events/catalogue.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
-import { readRoom } from './read-rooms.ts';
 import { blankToNull, withUniqueSession } from './room-settings.ts';
 import { type CreateRoomInput, DEFAULT_COLOR, type Room, type RoomSettings } from './schemas.ts';
-import { suggestRoomName } from './suggest-room-name.ts';
+import { generateRoomNames } from './suggest-room-name.ts';
 
 type NewRoom = RoomSettings & { workspaceId: number; name?: string | undefined; createdAt: Date };
 
-type RoomIdentity = { workspaceId: number; userId: number; name: string; createdAt: Date };
+/** What the statement adds to the data of the event. */
+type AddedData = 'workspace_id' | 'room_id' | 'room_name';
 
 const MAX_TRIES = 10;
 
+const roomParams = {
+  names: texts,
+  userId: int,
+  displayName: nullable(text),
+  scheduledAt: nullable(float),
+  accentColor: text,
+  waitingRoomEnabled: bool,
+  waitingRoomMessage: nullable(text),
+  sessionId: nullable(text),
+  createdAt: time,
+  eventData: json<Omit<EventData<'room.created'>, AddedData>>(),
+};
+
 /**
- * Creates a room and emits `room.created`. Without a name, the room gets one from `suggest`. The role is checked with
- * the workspace locked, so a concurrent demotion takes effect before or after, never in between.
+ * Parts of a statement. `room` is a room with the first free name, in the workspace of `allowed (workspace_id)`; it
+ * is empty if `allowed` is, or if all names are taken. The event is emitted with it.
+ */
+const insertRoom = `
+    candidate as (
+      select c.name from unnest($names) with ordinality c (name, position)
+      where not exists (select from rooms r where r.name = c.name) order by c.position limit 1),
+    room as (
+      insert into rooms (workspace_id, name, user_id, display_name, scheduled_at, accent_color, waiting_room_enabled,
+        waiting_room_message, session_id, created_at, last_used_at)
+      select a.workspace_id, c.name, $userId, $displayName, $scheduledAt, $accentColor, $waitingRoomEnabled,
+        $waitingRoomMessage, $sessionId, $createdAt, $createdAt
+      from allowed a, candidate c
+      on conflict (name) do nothing returning workspace_id, id, name),
+    event as (
+      insert into events (workspace_id, type, data, created_at)
+      select workspace_id, 'room.created',
+        $eventData || jsonb_build_object('workspace_id', workspace_id, 'room_id', id, 'room_name', name), $createdAt
+      from room)`;
+
+const addRoomStatement = statement('add-room', {
+  params: { workspaceId: int, ...roomParams },
+  returns: { id: int, name: text },
+  sql: `
+    with allowed as (select $workspaceId as workspace_id),
+    ${insertRoom}
+    select id, name from room`,
+});
+
+const createRoomIn = declareCreateRoom('create-room', { workspaceId: int }, 'w.id = $workspaceId');
+const createRoomInPersonal = declareCreateRoom('create-room-in-personal', {}, 'w.owner_id = $userId and w.is_personal');
+
+/**
+ * The decision comes from rows that are locked, which are read again after a wait: the workspace, so that it is not
+ * deleted meanwhile, and then the member, so that a change of their role takes effect before or after.
+ */
+function declareCreateRoom<Params extends Partial<{ workspaceId: typeof int }>>(
+  name: string,
+  params: Params,
+  isWanted: string,
+) {
+  return statement(name, {
+    params: { ...params, ...roomParams, quota: int },
+    returns: {
+      workspace_id: nullable(int),
+      rooms: nullable(int),
+      role: nullable(text),
+      id: nullable(int),
+      name: nullable(text),
+    },
+    sql: `
+    with workspace as (
+      select w.id, ${countForQuota('rooms')} as rooms from workspaces w where ${isWanted} for key share),
+    member as (
+      select m.role from workspace w join members m on m.workspace_id = w.id and m.user_id = $userId for share of m),
+    allowed as (
+      select w.id as workspace_id from workspace w, member m
+      where m.role in ('owner', 'admin') and ($quota = 0 or w.rooms < $quota)),
+    ${insertRoom}
+    select w.id as workspace_id, w.rooms, (select role from member) as role, r.id, r.name
+    from (select) one left join workspace w on true left join room r on true`,
+  });
+}
+
+/** Checks whether a workspace exists. */
+const findWorkspace = statement('find-workspace', {
+  params: { workspaceId: int },
+  returns: { id: int },
+  sql: `
+    select id from workspaces where id = $workspaceId`,
+});
+
+/**
+ * Creates a room and emits `room.created`, in one statement. Without a name, the room gets one of those that
+ * `generateNames` returns. A concurrent demotion of the caller takes effect before or after, never in between.
  *
  * Throws 404 "Workspace not found", 403, and 409 if the name is taken, another room of the workspace has the session
  * id, or the workspace has reached its quota.
  */
 export async function createRoom(
-  { db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>,
+  { db, clock, settings: { quotas } }: Pick<Services, 'db' | 'clock' | 'settings'>,
   caller: Caller,
-  { workspace_id, ...room }: CreateRoomInput,
-  suggest: (sql: Sql) => Promise<string> = suggestRoomName,
+  { workspace_id: requestedId, name, ...settings }: CreateRoomInput,
+  generateNames = generateRoomNames,
 ): Promise<Room> {
-  return transact(db, async (tx) => {
-    const workspaceId =
-      workspace_id === undefined
-        ? await findDefaultWorkspace(tx, caller)
-        : await requireWorkspaceAccess(tx, caller, workspace_id);
-    const workspace = await lockWorkspaceAs(tx, { workspaceId, userId: caller.userId }, 'admin');
-    requireWithinQuota(settings.quotas, 'rooms', workspace.room_count + 1);
-    const { name } = await addRoom(tx, caller, { ...room, workspaceId, createdAt: clock.now() }, suggest);
-    return readRoom(sqlIn(tx), caller, { name });
+  const { credential, userId } = caller;
+  if (credential.kind === 'key' && requestedId !== undefined && requestedId !== credential.workspaceId)
+    throw await refuseKey(db.sql, requestedId);
+  const workspaceId = credential.kind === 'key' ? credential.workspaceId : requestedId;
+  const createdAt = clock.now();
+  const params = { ...toParams(caller, settings, createdAt), quota: quotas.rooms };
+  const room = await withFreeName(name, generateNames, async (names) => {
+    const rows = await (workspaceId === undefined
+      ? db.sql.run(createRoomInPersonal, { ...params, names })
+      : db.sql.run(createRoomIn, { ...params, workspaceId, names }));
+    return requireAllowed(onlyRow(rows), quotas);
   });
+  return {
+    id: room.id,
+    workspace_id: room.workspaceId,
+    name: room.name,
+    user_id: userId,
+    display_name: params.displayName,
+    created_at: toUnixSeconds(createdAt),
+    last_used_at: toUnixSeconds(createdAt),
+    recording_count: 0,
+    scheduled_at: params.scheduledAt,
+    accent_color: params.accentColor,
+    waiting_room_enabled: params.waitingRoomEnabled ? 1 : 0,
+    waiting_room_message: params.waitingRoomMessage,
+    session_id: params.sessionId,
+  };
 }
 
-/** The workspace of a room without `workspace_id`: with an API key, its workspace; otherwise Personal. */
-async function findDefaultWorkspace(tx: Tx, { userId, credential }: Caller): Promise<number> {
-  if (credential.kind === 'key') return credential.workspaceId;
-  const personal = await tx.workspace.findFirst({
-    where: { ownerId: userId, isPersonal: true },
-    select: { id: true },
-  });
-  if (personal === null) throw notFound('Workspace');
-  return personal.id;
+/** Returns the error for a key of another workspace: 404 for an unknown workspace, 403 for any other. */
+async function refuseKey(sql: Sql, workspaceId: number) {
+  const [workspace] = await sql.run(findWorkspace, { workspaceId });
+  return workspace ? forbidden() : notFound('Workspace');
+}
+
+function toParams(
+  { userId, name }: Pick<Caller, 'userId' | 'name'>,
+  {
+    scheduled_at: scheduledAt = null,
+    accent_color: accentColor = DEFAULT_COLOR,
+    waiting_room_enabled = false,
+    waiting_room_message: waitingRoomMessage = null,
+    display_name,
+    session_id,
+  }: RoomSettings,
+  createdAt: Date,
+) {
+  const displayName = blankToNull(display_name);
+  const eventData = {
+    display_name: displayName,
+    created_by: name,
+    created_by_id: userId,
+    scheduled_at: scheduledAt,
+    created_at: toUnixSeconds(createdAt),
+  };
+  return {
+    userId,
+    displayName,
+    scheduledAt,
+    accentColor,
+    waitingRoomEnabled: Boolean(waiting_room_enabled),
+    waitingRoomMessage,
+    sessionId: blankToNull(session_id),
+    createdAt,
+    eventData,
+  };
 }
 
 /**
- * Throws 404 and 403 without locking the workspace, so that callers without access do not occupy a connection while
- * they wait for the lock.
+ * Calls `insert` with the requested name, or with generated ones until it returns a room. Throws 409 if the requested
+ * name is taken or another room of the workspace has the session id.
  */
-async function requireWorkspaceAccess(tx: Tx, { userId, credential }: Caller, workspaceId: number): Promise<number> {
-  const [found] = await tx.$queryRaw<{ role: string | null }[]>`
-    select m.role from workspaces w
-    left join members m on m.workspace_id = w.id and m.user_id = ${userId}
-    where w.id = ${workspaceId}`;
-  if (!found) throw notFound('Workspace');
-  if (credential.kind === 'key' && credential.workspaceId !== workspaceId) throw forbidden();
-  if (found.role === null || !isAtLeast(toRole(found.role), 'admin')) throw forbidden();
-  return workspaceId;
-}
-
-/**
- * Adds a room that belongs to `creator` and emits `room.created`. Call it with the workspace locked; it does not check
- * the role of the creator. Without a name, the room gets one from `suggest`, or another one if that has just been
- * taken. Throws 409 if the requested name is taken or another room of the workspace has the session id.
- */
-export async function addRoom(
-  tx: Tx,
-  creator: Pick<Caller, 'userId' | 'name'>,
-  { workspaceId, name: requested, createdAt, ...settings }: NewRoom,
-  suggest: (sql: Sql) => Promise<string> = suggestRoomName,
-): Promise<{ id: number; name: string }> {
+async function withFreeName<Inserted>(
+  requested: string | undefined,
+  generateNames: () => string[],
+  insert: (names: string[]) => Promise<Inserted | null>,
+): Promise<Inserted> {
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
-    const name = requested ?? (await suggest(sqlIn(tx)));
-    const room = { workspaceId, userId: creator.userId, name, createdAt };
-    const id = await withUniqueSession(() => insertRoom(tx, room, settings));
-    if (id === undefined && requested !== undefined) throw conflict('Room name already taken');
-    if (id === undefined) continue;
-    await emit(sqlIn(tx), createdAt, {
-      type: 'room.created',
-      workspaceId,
-      data: {
-        workspace_id: workspaceId,
-        room_id: id,
-        room_name: name,
-        display_name: blankToNull(settings.display_name),
-        created_by: creator.name,
-        created_by_id: creator.userId,
-        scheduled_at: settings.scheduled_at ?? null,
-        created_at: toUnixSeconds(createdAt),
-      },
-    });
-    return { id, name };
+    const names = requested === undefined ? generateNames() : [requested];
+    const inserted = await withUniqueSession(() => insert(names));
+    if (inserted !== null) return inserted;
+    if (requested !== undefined) throw conflict('Room name already taken');
   }
   throw new Error(`No free room name after ${MAX_TRIES} tries`);
 }
 
+/** Returns null if the names are taken. Throws 404, 403, and 409 if the workspace has reached its quota. */
+function requireAllowed(
+  { workspace_id, rooms, role, id, name }: RowOf<typeof createRoomIn>,
+  quotas: Services['settings']['quotas'],
+) {
+  if (workspace_id === null || rooms === null) throw notFound('Workspace');
+  if (role === null || !isAtLeast(toRole(role), 'admin')) throw forbidden();
+  requireWithinQuota(quotas, 'rooms', rooms + 1);
+  return id === null || name === null ? null : { id, name, workspaceId: workspace_id };
+}
+
 /**
- * Returns the id of the new room; undefined if the name is taken. Uses SQL, because Prisma rounds numbers to 16 digits.
+ * Adds a room that belongs to `creator` and emits `room.created`, in one statement. Call it in a transaction that holds
+ * at least a shared lock of the workspace. It checks neither the role of the creator nor the quota. Without a name, the
+ * room gets a generated one. Throws 409 if the requested name is taken or another room of the workspace has the session
+ * id.
  */
-async function insertRoom(
-  tx: Tx,
-  { workspaceId, userId, name, createdAt }: RoomIdentity,
-  {
-    scheduled_at = null,
-    accent_color = DEFAULT_COLOR,
-    waiting_room_enabled = false,
-    waiting_room_message = null,
-    display_name = null,
-    session_id = null,
-  }: RoomSettings,
-): Promise<number | undefined> {
-  const [row] = await tx.$queryRaw<{ id: number }[]>`
-    insert into rooms (workspace_id, name, user_id, display_name, scheduled_at, accent_color, waiting_room_enabled,
-      waiting_room_message, session_id, created_at, last_used_at)
-    values (${workspaceId}, ${name}, ${userId}, ${blankToNull(display_name)}, ${scheduled_at}::float8, ${accent_color},
-      ${Boolean(waiting_room_enabled)}, ${waiting_room_message}, ${blankToNull(session_id)}, ${createdAt}, ${createdAt})
-    on conflict (name) do nothing returning id`;
-  return row?.id;
+export async function addRoom(
+  sql: Sql,
+  creator: Pick<Caller, 'userId' | 'name'>,
+  { workspaceId, name, createdAt, ...settings }: NewRoom,
+): Promise<{ id: number; name: string }> {
+  const params = { ...toParams(creator, settings, createdAt), workspaceId };
+  return withFreeName(name, generateRoomNames, async (names) => {
+    const [room = null] = await sql.run(addRoomStatement, { ...params, names });
+    return room;
+  });
 }

@@ -14,12 +14,17 @@ const takenNames = statement('find-taken-room-names', {
 
 /** Returns a random name that no room has now, such as `amber-falcon`; `amber-falcon-48213` if no short one is free. */
 export async function suggestRoomName(sql: Sql): Promise<string> {
-  const candidates = [...generate(twoWords), ...generate(twoWordsAndNumber)];
+  const candidates = generateRoomNames();
   const rooms = await sql.run(takenNames, { candidates });
   const taken = new Set(rooms.map(({ name }) => name));
   const free = candidates.find((name) => !taken.has(name));
   if (free === undefined) throw new Error(`No free room name among ${candidates.length}`);
   return free;
+}
+
+/** Returns random names, of which some may be taken. Those with a number, which are longer, are last. */
+export function generateRoomNames(): string[] {
+  return [...generate(twoWords), ...generate(twoWordsAndNumber)];
 }
 
 function generate(createName: () => string): string[] {
