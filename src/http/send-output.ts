@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Operation } from '../trpc/operations.ts';
+import { addVary } from './response-headers.ts';
 
 /**
  * Sends the output of an operation as JSON. If the operation redirects to a URL in its output, only callers that ask
@@ -13,7 +14,8 @@ export function sendOutput(
 ): FastifyReply {
   if (redirectsTo === null) return reply.status(status).send(output);
   // The URL is for this caller and expires.
-  reply.header('vary', 'accept').header('cache-control', 'private, no-store');
+  addVary(reply, 'accept');
+  reply.header('cache-control', 'private, no-store');
   if (asksForJson(request)) return reply.status(status).send(output);
   // The output schema has checked that the field is text.
   return reply.redirect((output as Record<string, string>)[redirectsTo] ?? '', 302);

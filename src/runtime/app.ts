@@ -4,8 +4,6 @@
  */
 import { randomUUID } from 'node:crypto';
 import cookie from '@fastify/cookie';
-import cors from '@fastify/cors';
-import helmet from '@fastify/helmet';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { limitBodyTime } from '../http/body-timeouts.ts';
 import { refuseMalformedRequest } from '../http/client-errors.ts';
@@ -15,6 +13,7 @@ import { serveFiles } from '../http/files.ts';
 import { serveHealth } from '../http/health.ts';
 import { refuseWrongHosts } from '../http/host.ts';
 import { serveRawOperations } from '../http/raw-operations.ts';
+import { type CorsOrigins, setResponseHeaders } from '../http/response-headers.ts';
 import { serveRest } from '../http/rest.ts';
 import { serveTrpc } from '../http/trpc.ts';
 import { serveDocs } from '../openapi/serve-docs.ts';
@@ -29,8 +28,8 @@ export type AppOptions = {
   files?: DiskFiles | undefined;
   /** Addresses and networks of the proxies whose X-Forwarded-* headers are trusted; `false` for none. */
   trustProxy: boolean | string[];
-  /** Origins whose pages may read responses; `*` for all, but without cookies. */
-  corsOrigins: '*' | (string | RegExp)[];
+  /** Origins whose pages may read responses. */
+  corsOrigins: CorsOrigins;
   /** Whether to reject requests whose host name does not belong to this machine. Default: no. */
   refuseForeignHosts?: boolean;
 };
@@ -38,20 +37,6 @@ export type AppOptions = {
 const MAX_JSON_BYTES = 1024 * 1024;
 /** The maximum length of a path parameter. The path of a tRPC batch contains the names of all its calls. */
 const MAX_PARAMETER = 5_000;
-
-/** Headers that pages of other origins may read. The last five are for downloads. */
-const exposedHeaders = [
-  'x-request-id',
-  'retry-after',
-  'ratelimit-limit',
-  'ratelimit-remaining',
-  'ratelimit-reset',
-  'accept-ranges',
-  'content-disposition',
-  'content-length',
-  'content-range',
-  'etag',
-];
 
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { services, corsOrigins } = options;
@@ -71,10 +56,6 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     frameworkErrors: sendError,
   });
 
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id);
-    done();
-  });
   app.addHook('onResponse', (request, reply, done) => {
     const { method, routeOptions, ip } = request;
     const ms = Math.round(reply.elapsedTime * 10) / 10;
@@ -87,18 +68,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const addOtherMethods = refuseOtherMethods(app);
   refuseWrongHosts(app, options.refuseForeignHosts ?? false);
   limitBodyTime(app);
-  await app.register(helmet, {
-    contentSecurityPolicy: { directives: { 'upgrade-insecure-requests': null } },
-    // The API is made to be called from other origins.
-    crossOriginResourcePolicy: { policy: 'cross-origin' },
-  });
-  await app.register(cors, {
-    origin: corsOrigins,
-    credentials: corsOrigins !== '*',
-    methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
-    exposedHeaders,
-    maxAge: 3_600,
-  });
+  setResponseHeaders(app, corsOrigins);
   await app.register(cookie);
 
   serveHealth(app, services);

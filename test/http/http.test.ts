@@ -62,6 +62,31 @@ test('every response forbids MIME sniffing and framing by other sites', async ()
   }
 });
 
+test('a response that a browser opens as a page loads nothing, and the docs load from the service', async () => {
+  const policies = await Promise.all(
+    ['/health', '/nowhere', '/openapi.json', '/docs'].map(async (path) => {
+      const { headers } = await app.http.get(path);
+      expect(headers.get('strict-transport-security')).toContain('max-age=31536000');
+      expect(headers.get('cross-origin-resource-policy')).toBe('cross-origin');
+      return headers.get('content-security-policy')?.split(';')[0];
+    }),
+  );
+  const [nothing, self] = ["default-src 'none'", "default-src 'self'"];
+  expect(policies).toEqual([nothing, nothing, nothing, self]);
+});
+
+test('pages of other origins may read the headers of responses to them', async () => {
+  const exposedTo = async (headers: Record<string, string>): Promise<string | null> =>
+    (await app.http.call('GET', '/health', { headers })).headers.get('access-control-expose-headers');
+  expect(await exposedTo({ origin: 'https://elsewhere.example' })).toContain('x-request-id, retry-after');
+  expect(await exposedTo({})).toBeNull();
+});
+
+test('OPTIONS without the headers of a preflight returns 400', async () => {
+  const { status, body } = await app.http.call('OPTIONS', '/api/workspaces');
+  expect([status, body]).toEqual([400, 'Invalid Preflight Request']);
+});
+
 describe('HEAD', () => {
   test.each(['/api/auth/me', '/api/workspaces', '/health'])(
     '%s returns the status and headers of GET, without a body',

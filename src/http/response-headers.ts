@@ -1,0 +1,90 @@
+/**
+ * The headers of every response: what browsers may do with it, and which pages of other origins may read it (CORS,
+ * https://fetch.spec.whatwg.org/#http-cors-protocol). They are prepared once, because plugins that put them together
+ * for each request cost as much as the rest of a small request.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+/** Origins whose pages may read responses; `*` for all, but without cookies. */
+export type CorsOrigins = '*' | readonly (string | RegExp)[];
+
+/** Responses are data. A browser that opens one as a page must not run or load anything. */
+const dataHeaders = {
+  'content-security-policy': "default-src 'none'; frame-ancestors 'self'",
+  // The API is made to be called from other origins.
+  'cross-origin-resource-policy': 'cross-origin',
+  'strict-transport-security': 'max-age=31536000; includeSubDomains',
+  'x-content-type-options': 'nosniff',
+};
+
+/** The policy of the docs: their pages load scripts, styles and images from this service only. */
+const pageHeaders = {
+  ...dataHeaders,
+  'content-security-policy':
+    "default-src 'self'; base-uri 'self'; font-src 'self' https: data:; form-action 'self'; frame-ancestors 'self'; " +
+    "img-src 'self' data:; object-src 'none'; script-src 'self'; script-src-attr 'none'; " +
+    "style-src 'self' https: 'unsafe-inline'",
+  'cross-origin-opener-policy': 'same-origin',
+  'origin-agent-cluster': '?1',
+  'referrer-policy': 'no-referrer',
+  'x-dns-prefetch-control': 'off',
+  'x-frame-options': 'SAMEORIGIN',
+};
+
+/** Headers that pages of other origins may read. The last five are for downloads. */
+const exposedHeaders = [
+  'x-request-id',
+  'retry-after',
+  'ratelimit-limit',
+  'ratelimit-remaining',
+  'ratelimit-reset',
+  'accept-ranges',
+  'content-disposition',
+  'content-length',
+  'content-range',
+  'etag',
+].join(', ');
+
+const preflightHeaders = {
+  'access-control-allow-methods': 'GET, HEAD, POST, PATCH, DELETE',
+  'access-control-max-age': '3600',
+  'content-length': '0',
+};
+
+/** Adds the headers to every response, and answers OPTIONS. */
+export function setResponseHeaders(app: FastifyInstance, origins: CorsOrigins): void {
+  const all = { ...dataHeaders, ...(origins === '*' ? { 'access-control-allow-origin': '*' } : { vary: 'Origin' }) };
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id).headers(all);
+    if (request.url.startsWith('/docs')) reply.headers(pageHeaders);
+    const { origin } = request.headers;
+    if (origin !== undefined) allowReading(reply, origin, origins);
+    if (request.method === 'OPTIONS') answerPreflight(request, reply);
+    else done();
+  });
+  // Fastify answers 404 to a method without a route. The hook answers first.
+  app.options('*', (_request, reply) => reply.send());
+}
+
+function allowReading(reply: FastifyReply, origin: string, origins: CorsOrigins): void {
+  reply.header('access-control-expose-headers', exposedHeaders);
+  if (origins === '*' || !origins.some((one) => (typeof one === 'string' ? one === origin : one.test(origin)))) return;
+  reply.header('access-control-allow-origin', origin).header('access-control-allow-credentials', 'true');
+}
+
+function answerPreflight({ headers }: FastifyRequest, reply: FastifyReply): void {
+  if (headers.origin === undefined || headers['access-control-request-method'] === undefined) {
+    reply.status(400).type('text/plain').send('Invalid Preflight Request');
+    return;
+  }
+  addVary(reply, 'Access-Control-Request-Headers');
+  const asked = headers['access-control-request-headers'];
+  if (asked !== undefined) reply.header('access-control-allow-headers', asked);
+  reply.status(204).headers(preflightHeaders).send();
+}
+
+/** Says that a response depends on the request header `name`. */
+export function addVary(reply: FastifyReply, name: string): void {
+  const others = reply.getHeader('vary');
+  reply.header('vary', others === undefined ? name : `${others}, ${name}`);
+}
