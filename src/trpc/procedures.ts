@@ -4,12 +4,13 @@
  */
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
+import type { Caller, Identity } from '../auth/identify.ts';
 import { networkOf } from '../auth/networks.ts';
 import { findParticipant } from '../auth/participants.ts';
 import { runCall, setCallOwner } from '../core/call-bounds.ts';
 import { notFound, unauthorized } from '../core/errors.ts';
 import type { Role } from '../core/roles.ts';
-import { id } from '../core/validation.ts';
+import { id, toBadRequest } from '../core/validation.ts';
 import { limitCaller, limitNetwork, limitUser, requireCaller, requireRole, requireSession } from './access.ts';
 import type { Context, Meta } from './context.ts';
 import { fromTrpcError, toTrpcShape } from './errors.ts';
@@ -25,41 +26,46 @@ const t = initTRPC
 
 export const { router } = t;
 
-/** Runs a call within bounds of its own. */
-const procedure = t.procedure.use(({ ctx, path, type, next }) => {
-  const [feature = ''] = path.split('.');
-  return runCall(ctx.bounds, { feature, isRead: type === 'query' }, () => next());
-});
+type ReadInput = () => Promise<unknown>;
+
+/**
+ * A procedure that runs within bounds of its own. `check` checks the caller, and returns what it adds to the context.
+ * It is one middleware, because tRPC copies the context and the options of a call for each.
+ */
+function checked<Extra extends object>(check: (ctx: Context, readInput: ReadInput) => Extra | Promise<Extra>) {
+  return t.procedure.use(({ ctx, path, type, getRawInput, next }) => {
+    const [feature = ''] = path.split('.', 1);
+    return runCall(ctx.bounds, { feature, isRead: type === 'query' }, async () => {
+      const extra = await check(ctx, getRawInput);
+      if (ctx.unreadableBody) throw ctx.unreadableBody;
+      return next({ ctx: extra });
+    });
+  });
+}
 
 /** Anyone may call, signed in or not. */
-export const anyone = procedure.use(async ({ ctx, next }) => {
+export const anyone = checked((ctx) => {
   limitNetwork(ctx);
-  requireReadableBody(ctx);
-  return next();
+  return {};
 });
 
 /**
  * Anyone may call. `caller` is the signed-in user, or null. Throws 401 for an invalid Authorization header. An expired
  * session cookie is ignored, because browsers send it automatically.
  */
-export const anyoneOrSignedIn = procedure.use(async ({ ctx, next }) => {
+export const anyoneOrSignedIn = checked(async (ctx) => {
   const { caller } = await ctx.identify(null);
   if (caller === null) limitNetwork(ctx);
   else limitUser(ctx, caller.userId, null);
   if (caller === null && ctx.hasAuthorization) throw unauthorized();
-  requireReadableBody(ctx);
-  return next({ ctx: { caller } });
+  return { caller };
 });
 
 /**
  * A participant of the room `roomName`, found by the `token` that they received on joining. Throws 404 "Participant not
  * found".
  */
-export const inRoom = procedure
-  .use(({ ctx, next }) => {
-    requireReadableBody(ctx);
-    return next();
-  })
+export const inRoom = checked(() => ({}))
   .input(
     z.object({
       roomName: z.string().describe('Name of the room'),
@@ -79,81 +85,70 @@ export const inRoom = procedure
   });
 
 /** For signing in. Limits the calls per network. The operation itself limits those per email address and network. */
-export const signingIn = procedure.use(async ({ ctx, next }) => {
+export const signingIn = checked(async (ctx) => {
   setCallOwner(`network:${networkOf(ctx.address)}`);
   await ctx.services.limits.consumeExactly('signInPerAddress', networkOf(ctx.address), ctx);
-  requireReadableBody(ctx);
-  return next();
+  return {};
 });
-
-const withCaller = procedure.use(async ({ ctx, next }) =>
-  next({ ctx: { caller: requireCaller(ctx, await ctx.identify(null)) } }),
-);
 
 /** A signed-in user, by session or API key. */
-export const signedIn = withCaller.use(({ ctx, next }) => {
-  requireReadableBody(ctx);
-  return next();
-});
+export const signedIn = checked(async (ctx) => ({ caller: requireCaller(ctx, await ctx.identify(null)) }));
 
 /** A signed-in user by session. Throws 403 for an API key. */
-export const signedInBySession = withCaller.use(({ ctx, next }) => {
-  const sessionId = requireSession(ctx.caller);
-  requireReadableBody(ctx);
-  return next({ ctx: { sessionId } });
+export const signedInBySession = checked(async (ctx) => {
+  const caller = requireCaller(ctx, await ctx.identify(null));
+  return { caller, sessionId: requireSession(caller) };
 });
 
 const workspaceId = id.describe('Workspace ID');
+const WorkspaceInput = z.object({ id: workspaceId });
+const WorkspaceIdInput = z.object({ workspaceId });
 
 /**
  * A member of the workspace `id`, with a role of at least `min`, by session or API key. `message` replaces the text
  * "Forbidden" of the 403.
  */
 export function inWorkspace(min: Role, message?: string) {
-  return withActor(min, message).use(({ ctx, next }) => {
-    requireReadableBody(ctx);
-    return next();
-  });
+  return checked(async (ctx, readInput) => {
+    const { caller, identity } = await findAccess(ctx, readInput, WorkspaceInput, (input) => input.id);
+    return { caller, actor: requireRole(caller, identity, min, message) };
+  }).input(WorkspaceInput);
 }
 
 /** Like `inWorkspace`, but only by session. Throws 403 for an API key. */
 export function inWorkspaceBySession(min: Role) {
-  return withActor(min).use(({ ctx, next }) => {
-    const sessionId = requireSession(ctx.caller);
-    requireReadableBody(ctx);
-    return next({ ctx: { sessionId } });
-  });
-}
-
-function withActor(min: Role, message?: string) {
-  return withIdentity('id')
-    .input(z.object({ id: workspaceId }))
-    .use(({ ctx, next }) => next({ ctx: { actor: requireRole(ctx.caller, ctx.identity, min, message) } }));
+  return checked(async (ctx, readInput) => {
+    const { caller, identity } = await findAccess(ctx, readInput, WorkspaceInput, (input) => input.id);
+    return { caller, actor: requireRole(caller, identity, min), sessionId: requireSession(caller) };
+  }).input(WorkspaceInput);
 }
 
 /** Like `inWorkspace`, for the analytics path: the contract calls its parameter `workspaceId`. */
 export function inWorkspaceById(min: Role) {
-  return withIdentity('workspaceId')
-    .input(z.object({ workspaceId }))
-    .use(({ ctx, next }) => {
-      const actor = requireRole(ctx.caller, ctx.identity, min);
-      requireReadableBody(ctx);
-      return next({ ctx: { actor } });
-    });
+  return checked(async (ctx, readInput) => {
+    const { caller, identity } = await findAccess(ctx, readInput, WorkspaceIdInput, (input) => input.workspaceId);
+    return { caller, actor: requireRole(caller, identity, min) };
+  }).input(WorkspaceIdInput);
 }
 
-/** Finds the caller, and their role in the workspace that the input field `parameter` names. Throws 401. */
-function withIdentity(parameter: 'id' | 'workspaceId') {
-  const workspaceInput = z.object({ [parameter]: id });
-  return procedure.use(async ({ ctx, getRawInput, next }) => {
-    // An invalid id names no workspace. The input schema refuses it later, once the caller is known.
-    const given = workspaceInput.safeParse(await getRawInput().catch(() => undefined));
-    const identity = await ctx.identify(given.success ? (given.data[parameter] ?? null) : null);
-    const caller = requireCaller(ctx, identity);
-    return next({ ctx: { caller, identity } });
-  });
-}
-
-function requireReadableBody({ unreadableBody }: Context): void {
-  if (unreadableBody) throw unreadableBody;
+/**
+ * Finds the caller, and their role in the workspace that the input names. Throws 401, and after that 400 if the input
+ * names no workspace.
+ */
+async function findAccess<Input>(
+  ctx: Context,
+  readInput: ReadInput,
+  schema: z.ZodType<Input>,
+  idOf: (input: Input) => number,
+): Promise<{ caller: Caller; identity: Identity }> {
+  const input = await readInput().catch(() => undefined);
+  const given = schema.safeParse(input);
+  const identity = await ctx.identify(given.success ? idOf(given.data) : null);
+  const caller = requireCaller(ctx, identity);
+  if (!given.success) {
+    // Throws again if the input is malformed.
+    await readInput();
+    throw toBadRequest(given.error);
+  }
+  return { caller, identity };
 }
