@@ -87,8 +87,8 @@ async function generateInto(directory) {
  * @returns {Map<string, string>} the text of each file by its path in the directory
  */
 function readFiles(directory) {
-  const entries = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  const paths = entries.map((entry) => join(entry.parentPath, entry.name));
+  const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
+  const paths = entries.filter(({ name }) => name.endsWith('.ts')).map((entry) => join(entry.parentPath, entry.name));
   return new Map(paths.map((path) => [path.slice(directory.length + 1), readFileSync(path, 'utf8')]));
 }
 

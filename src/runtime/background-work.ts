@@ -1,0 +1,32 @@
+/** The background work of a server or worker. */
+import { createCounterFolder } from '../db/counters.ts';
+import { startCopier } from '../features/meeting-providers/recording-copies/copier.ts';
+import { startJobs } from '../jobs/jobs.ts';
+import { startPollLoop } from '../jobs/poll-loop.ts';
+import { startDelivery } from '../webhook-delivery/start.ts';
+import type { Config } from './config.ts';
+import type { CreatedServices } from './create-services.ts';
+import type { StopInTime } from './lifecycle.ts';
+import { createSchedule } from './schedule.ts';
+
+/** Starts scheduled jobs, the folding of counters, webhook delivery and the copying of recordings. */
+export async function startBackgroundWork(
+  config: Config,
+  { services, directUrl }: CreatedServices,
+  cleanup: AsyncDisposableStack,
+  stopInTime: StopInTime,
+): Promise<void> {
+  const jobs = await startJobs({ connectionString: directUrl, schedule: createSchedule(services), log: services.log });
+  cleanup.defer(stopInTime('jobs', jobs.stop));
+  const counters = startPollLoop({ name: 'counters', poll: createCounterFolder(services), log: services.log });
+  cleanup.defer(stopInTime('counters', counters.stop));
+  const delivery = await startDelivery({
+    boss: jobs.boss,
+    services,
+    maxInFlight: config.WEBHOOK_CONCURRENCY,
+    hostLimits: { maxInFlight: config.WEBHOOK_HOST_CONCURRENCY, perSecond: config.WEBHOOK_HOST_RATE },
+  });
+  cleanup.defer(stopInTime('webhook delivery', delivery.stop));
+  const copier = await startCopier({ boss: jobs.boss, services });
+  cleanup.defer(stopInTime('recording copies', copier.stop));
+}
