@@ -86,6 +86,7 @@ export async function run(): Promise<void> {
     const next = { size, labels: LABEL_SIZES[index] ?? loaded.labels };
     console.log(`Loading ${size.toLocaleString('en')} …`);
     await load(database, loaded, next);
+    await world.settle();
     loaded = next;
     const ids = { size, ...(await readIds(database)) };
     const connection = await openConnection(server.url);

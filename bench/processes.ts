@@ -39,6 +39,7 @@ export async function run(): Promise<void> {
   const database = await world.createDatabase('bench_processes');
   const sizes = { items: Number(options.items ?? 20_000), labels: 200, contacts: 1_000, contactEvents: 1_000 };
   const tokens = await seedOurs(database, sizes, 'key');
+  await world.settle();
   const shares = openCpuShares(share);
   cleanup.defer(() => shares?.close());
   const ways: [name: string, env: Record<string, string>][] = [['direct', {}]];

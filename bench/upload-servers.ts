@@ -41,6 +41,8 @@ export async function startScript(path: string, env: Record<string, string>, cpu
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const exited = once(child, 'exit');
+  const kill = (): void => void child.kill('SIGKILL');
+  process.once('exit', kill);
   while (!(await isListening(port))) {
     if (child.exitCode !== null || child.pid === undefined) throw new Error(`${path} did not start`);
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -48,6 +50,7 @@ export async function startScript(path: string, env: Record<string, string>, cpu
   const stop = async (): Promise<void> => {
     child.kill('SIGTERM');
     await exited;
+    process.off('exit', kill);
   };
   return { pid: child.pid ?? 0, url: `http://127.0.0.1:${port}`, stop };
 }

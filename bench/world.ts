@@ -15,6 +15,8 @@ export type World = {
   folder: string;
   /** Creates an empty database, and returns its URL. */
   createDatabase(name: string): Promise<string>;
+  /** Writes to disk what loading has changed, so that PostgreSQL does not do it while something is measured. */
+  settle(): Promise<void>;
   /** The process id of PostgreSQL's main process. */
   postgresPid: number;
   close(): Promise<void>;
@@ -49,6 +51,13 @@ export async function openWorld(): Promise<World> {
   const role = new URL(postgres.url).username;
   const urlOf = (url: string, name: string): string => Object.assign(new URL(url), { pathname: `/${name}` }).href;
   const [row] = await query(postgres.superuserUrl, `select pg_read_file('postmaster.pid') as text`);
+  const close = async (): Promise<void> => {
+    await postgres.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  // PostgreSQL runs in a process group of its own, which Ctrl-C does not reach.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void close().finally(() => process.exit(1)));
   return {
     folder,
     postgresPid: Number(String(row?.text).split('\n')[0]),
@@ -56,10 +65,10 @@ export async function openWorld(): Promise<World> {
       await query(postgres.superuserUrl, `create database ${name} owner ${role}`);
       return urlOf(postgres.url, name);
     },
-    async close() {
-      await postgres.stop();
-      await rm(folder, { recursive: true, force: true });
+    async settle() {
+      await query(postgres.superuserUrl, 'checkpoint');
     },
+    close,
   };
 }
 

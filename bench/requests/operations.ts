@@ -79,14 +79,8 @@ export const operations: Record<string, Operation> = {
     calls: {
       limitRest: (n) => ({ method: 'POST', path: '/api/dashboard/rooms', token: limitKey, json: newRoom(n) }),
       limitTrpc: (n) => ({ method: 'POST', path: '/createRoom', token: limitKey, json: newRoom(n) }),
-      rest: post(
-        () => '/api/dashboard/rooms',
-        (n, id) => ({ ...newRoom(n), workspace_id: id }),
-      ),
-      trpc: post(
-        () => '/trpc/rooms.create',
-        (n, id) => ({ ...newRoom(n), workspace_id: id }),
-      ),
+      rest: postRoom('/api/dashboard/rooms'),
+      trpc: postRoom('/trpc/rooms.create'),
     },
   },
   label: {
@@ -207,6 +201,15 @@ function limitGet(path: string): MakeCall {
 
 function post(pathOf: (workspaceId: number) => string, bodyOf: (n: number, workspaceId: number) => object): MakeCall {
   return (n, tokens, id) => ({ method: 'POST', path: pathOf(id), token: tokens.get(id), json: bodyOf(n, id) });
+}
+
+/** A key determines the workspace of the room; with a session it is sent. */
+function postRoom(path: string): MakeCall {
+  return (n, tokens, id) => {
+    const token = tokens.get(id);
+    const workspace = token?.startsWith('lns_') ? { workspace_id: id } : {};
+    return { method: 'POST', path, token, json: { ...newRoom(n), ...workspace } };
+  };
 }
 
 function newRoom(n: number) {

@@ -40,6 +40,7 @@ export async function run(): Promise<void> {
   };
   await seedLimit(databases.limit, sizes);
   const tokens = await seedOurs(databases.ours, sizes, credential);
+  await world.settle();
   console.log('Starting the servers …');
   const targets = await startTargets(names, databases, cleanup);
   await checkAnswers(targets, tokens);
