@@ -4,7 +4,15 @@ import { retryDeadlocks } from './errors.ts';
 import type { Prisma } from './generated/client.ts';
 import type { Sql } from './statements.ts';
 
+/** A statement with the values of its parameters. */
+type Call<Row> = (sql: Sql) => Promise<Row[]>;
+
 export type SqlDatabase = Sql & {
+  /**
+   * Runs two statements in one round trip. Each is committed on its own, and the second sees what the first, and others
+   * before its commit, have changed. If PostgreSQL cancels one to resolve a deadlock, both are repeated.
+   */
+  runBoth<First, Second>(first: Call<First>, second: Call<Second>): Promise<[First[], Second[]]>;
   /**
    * Runs `work` in a transaction, and retries it if PostgreSQL cancels it to resolve a deadlock. `work` must have no
    * effects outside the transaction. BEGIN travels with the first statement, so it takes no round trip of its own.
@@ -25,6 +33,15 @@ export function createSql(pool: pg.Pool, isNamed: boolean): SqlDatabase {
   return {
     // A statement on its own changes nothing if it fails, so it can be repeated.
     run: (statement, params) => retryDeadlocks(() => run(statement, params)),
+    runBoth: (first, second) =>
+      retryDeadlocks(async () => {
+        const client = await pool.connect();
+        const sql = on(client);
+        const [one, two] = await Promise.allSettled([first(sql), second(sql)]).finally(() => client.release());
+        if (one.status === 'rejected') throw one.reason;
+        if (two.status === 'rejected') throw two.reason;
+        return [one.value, two.value];
+      }),
     transact: (work) => retryDeadlocks(() => runTransaction(pool, (client) => work(on(client)))),
   };
 }

@@ -74,7 +74,6 @@ export function requireWithinQuota(quotas: Quotas, name: QuotaName, used: number
 /** The tables whose rows are counted for each check. A workspace has few rows in them. */
 const tables = {
   members: Prisma.sql`members`,
-  labels: Prisma.sql`labels`,
   apiKeys: Prisma.sql`api_keys`,
   webhooks: Prisma.sql`webhooks`,
   connections: Prisma.sql`meeting_connections`,

@@ -1,6 +1,6 @@
 import { ListPageInput } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
-import { createLabel, deleteLabel, listLabels, updateLabel } from '../features/labels/labels.ts';
+import { createLabel, deleteLabel, listLabels, ONLY_ADMINS_CREATE, updateLabel } from '../features/labels/labels.ts';
 import {
   CreateLabelInput,
   LabelAnswer,
@@ -27,7 +27,7 @@ export const labelsRouter = router({
     .output(LabelsAnswer)
     .query(async ({ ctx, input }) => ({ labels: await listLabels(ctx.services, ctx.actor, input) })),
 
-  create: inWorkspace('admin', 'Only owners and admins can create labels')
+  create: inWorkspace('admin', ONLY_ADMINS_CREATE)
     .meta({
       refusals: [409],
       openapi: {

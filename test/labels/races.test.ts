@@ -1,9 +1,9 @@
 /** Concurrent changes of labels. */
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import type { Answer } from '../support/http.ts';
-import { waitForLockWait } from '../support/lock-waits.ts';
+import { changeWhileBlocked, waitForLockWait } from '../support/lock-waits.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team, upload } from '../support/world.ts';
 
@@ -85,6 +85,81 @@ test('deleting an item while its labels change leaves no assignment, and no call
     expect(answers[2]?.status).toBe(200);
   });
   expect(await app.services.db.itemLabel.count({ where: { labelId } })).toBe(0);
+});
+
+test('of two labels that are assigned at once, one answer lists both', async () => {
+  const ids = await concurrently(2, (index) => newLabel(`Side by side ${index}`));
+  for (let round = 0; round < 10; round += 1) {
+    const item = await newItem();
+    const answers = await Promise.all(
+      ids.map((labelId) => app.http.post(`${item}/labels`, team.member.token, { labelId })),
+    );
+    const listed = answers.map(({ body }) => body.labels.map(({ id }: { id: number }) => id));
+    expect(listed.some((labels) => ids.every((id) => labels.includes(id)))).toBe(true);
+  }
+});
+
+test.each([
+  ['label', 'Label not found'],
+  ['item', 'Item not found'],
+])('if the %s is deleted while an assignment waits for it, the answer is 404', async (kind, message) => {
+  const labelId = await newLabel(`Waiting for the ${kind}`);
+  const item = await newItem();
+  const deletion =
+    kind === 'label'
+      ? `delete from labels where id = ${labelId}`
+      : `delete from library_items where id = ${item.split('/').at(-1)}`;
+  const assign = () => app.http.post(`${item}/labels`, team.member.token, { labelId });
+  const { status, body } = await changeWhileBlocked(app, deletion, assign);
+  expect([status, body.message]).toEqual([404, message]);
+});
+
+describe('a label that an admin creates during a change of their role', () => {
+  const FORBIDDEN = [403, 'Only owners and admins can create labels'];
+  let other: Team;
+  beforeEach(async () => {
+    other = await addTeam(app);
+  });
+
+  const create = () => app.http.post(`${other.path}/labels`, other.admin.token, { name: 'Contracts' });
+  const ofAdmin = () => `where workspace_id = ${other.id} and user_id = ${other.admin.id}`;
+
+  test.each([
+    ['demoted', () => `update members set role = 'member' ${ofAdmin()}`],
+    ['removed', () => `delete from members ${ofAdmin()}`],
+  ])('is refused if they are %s', async (_, change) => {
+    const { status, body } = await changeWhileBlocked(app, change(), create);
+    expect([status, body.message]).toEqual(FORBIDDEN);
+    expect(await app.services.db.label.count({ where: { workspaceId: other.id } })).toBe(0);
+  });
+
+  test('is created if the demotion is rolled back', async () => {
+    const demotion = `update members set role = 'member' ${ofAdmin()}`;
+    expect((await changeWhileBlocked(app, demotion, create, undefined, 'rollback')).status).toBe(200);
+  });
+
+  test('is not found if the workspace is deleted', async () => {
+    const { status, body } = await changeWhileBlocked(app, `delete from workspaces where id = ${other.id}`, create);
+    expect([status, body.message]).toEqual([404, 'Workspace not found']);
+  });
+
+  test('is created if it was first: the demotion waits', async () => {
+    // Holds up the label after it has locked the role.
+    const sameName = `insert into labels (workspace_id, name, color, created_at)
+      values (${other.id}, 'Contracts', '#fff', now())`;
+    let demoted: Promise<Answer> | undefined;
+    const created = await changeWhileBlocked(
+      app,
+      sameName,
+      create,
+      () => {
+        demoted = app.http.patch(`${other.path}/members/${other.admin.id}`, other.owner.token, { role: 'member' });
+        return waitForLockWait(app, 2);
+      },
+      'rollback',
+    );
+    expect([created.status, (await demoted)?.status]).toEqual([200, 200]);
+  });
 });
 
 test('an assignment that PostgreSQL cancels because of a deadlock is retried', async () => {

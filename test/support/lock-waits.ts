@@ -17,13 +17,14 @@ export async function waitForLockWait(app: TestApp, count = 1): Promise<void> {
 
 /**
  * Starts `call` while a transaction of the test holds the lock that `lockSql` takes, waits until the call is blocked
- * by it, runs `change` in that transaction and commits. Resolves with the result of the call.
+ * by it, runs `change` in that transaction, and commits or rolls back. Resolves with the result of the call.
  */
 export async function changeWhileBlocked<Result>(
   app: TestApp,
   lockSql: string,
   call: () => Promise<Result>,
-  change: (client: pg.Client) => Promise<unknown>,
+  change: (client: pg.Client) => Promise<unknown> = async () => {},
+  end: 'commit' | 'rollback' = 'commit',
 ): Promise<Result> {
   const client = new pg.Client({ connectionString: app.databaseUrl });
   await client.connect();
@@ -33,7 +34,7 @@ export async function changeWhileBlocked<Result>(
     const blocked = call();
     await waitForLockWait(app);
     await change(client);
-    await client.query('commit');
+    await client.query(end);
     return await blocked;
   } finally {
     await client.end();

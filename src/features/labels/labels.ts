@@ -1,15 +1,16 @@
 /** The labels of a workspace. */
 import type { Actor } from '../../auth/identify.ts';
-import { conflict, notFound } from '../../core/errors.ts';
+import { conflict, forbidden, notFound } from '../../core/errors.ts';
 import type { ListPageInput } from '../../core/list-page.ts';
 import { creatorName } from '../../core/people.ts';
+import { isAtLeast, toRole } from '../../core/roles.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { creatorNameOf, secondsOf } from '../../db/columns.ts';
-import { isForeignKeyViolation, isUniqueViolation } from '../../db/errors.ts';
+import { isUniqueViolation } from '../../db/errors.ts';
 import { toLimitOffset } from '../../db/limit-offset.ts';
 import { onlyRow } from '../../db/only-row.ts';
-import { float, int, statement, text } from '../../db/statements.ts';
-import { requireFreeRow } from '../../quotas/quotas.ts';
+import { bool, float, int, nullable, statement, text, time } from '../../db/statements.ts';
+import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import type { CreateLabelInput, Label, LabelInput, LabelRecord, UpdateLabelInput } from './schemas.ts';
 
@@ -26,6 +27,31 @@ const labelColumns = {
   createdAt: true,
   creator: { select: { name: true } },
 } as const;
+
+/** The 403 for a member who creates a label. */
+export const ONLY_ADMINS_CREATE = 'Only owners and admins can create labels';
+
+// The row of the creator is locked, so that a change of their role takes effect before or after. `used` counts in the
+// primary key, and stops at the quota.
+const insertLabel = statement('insert-label', {
+  params: { workspaceId: int, name: text, color: text, createdBy: int, createdAt: time, quota: int },
+  returns: { has_workspace: bool, role: nullable(text), used: int, id: nullable(int) },
+  sql: `
+    with workspace as (select id from workspaces where id = $workspaceId for key share),
+    member as (
+      select m.role from workspace w join members m on m.workspace_id = w.id and m.user_id = $createdBy
+      for share of m),
+    used as (
+      select count(*)::int as labels from (select from labels where workspace_id = $workspaceId limit $quota) counted),
+    label as (
+      insert into labels (workspace_id, name, color, created_by, created_at)
+      select $workspaceId, $name, $color, $createdBy, $createdAt from member m, used u
+      where m.role in ('owner', 'admin') and ($quota = 0 or u.labels < $quota)
+      on conflict (workspace_id, name) do nothing
+      returning id)
+    select exists (select from workspace) as has_workspace, (select role from member) as role,
+      (select labels from used) as used, (select id from label) as id`,
+});
 
 const labelsOf = statement('list-labels', {
   params: { workspaceId: int, limit: int, offset: int },
@@ -52,23 +78,25 @@ function toLabel(row: ListedLabel): Label {
   };
 }
 
-/** Creates a label. Throws 409 if the workspace has a label with this name, or has reached its quota. */
+/**
+ * Creates a label. Throws 404 "Workspace not found", 403 if the actor is not owner or admin at that moment, and 409 if
+ * the workspace has a label with this name, or has reached its quota.
+ */
 export async function createLabel(
-  { db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>,
+  { db, clock, settings: { quotas } }: Pick<Services, 'db' | 'clock' | 'settings'>,
   { workspaceId, userId, name: creator }: Actor,
   { name, color }: CreateLabelInput,
 ): Promise<LabelRecord> {
-  await requireFreeRow(db, settings.quotas, 'labels', workspaceId);
-  const data = { workspaceId, name, color, createdBy: userId, createdAt: clock.now() };
-  try {
-    // Uses a single statement: `create` would open a transaction to read the row and its creator again.
-    const { id } = onlyRow(await db.label.createManyAndReturn({ data, select: { id: true } }));
-    return toLabelRecord({ ...data, id, creator: { name: creator } });
-  } catch (error) {
-    // The workspace was deleted after the permission check.
-    if (isForeignKeyViolation(error)) throw notFound('Workspace');
-    return rethrowNameConflict(error);
+  const label = { workspaceId, name, color, createdBy: userId, createdAt: clock.now() };
+  const rows = await db.sql.run(insertLabel, { ...label, quota: quotas.labels });
+  const { has_workspace, role, used, id } = onlyRow(rows);
+  if (!has_workspace) throw notFound('Workspace');
+  if (role === null || !isAtLeast(toRole(role), 'admin')) throw forbidden(ONLY_ADMINS_CREATE);
+  if (id === null) {
+    requireWithinQuota(quotas, 'labels', used + 1);
+    throw nameConflict();
   }
+  return toLabelRecord({ ...label, id, creator: { name: creator } });
 }
 
 function toLabelRecord(row: ListedLabel & { workspaceId: number; createdBy: number | null }): LabelRecord {
@@ -79,10 +107,8 @@ function toLabelRecord(row: ListedLabel & { workspaceId: number; createdBy: numb
   };
 }
 
-/** Converts a unique violation to 409: the name is the only unique key here. Rethrows other errors. */
-function rethrowNameConflict(error: unknown): never {
-  if (isUniqueViolation(error)) throw conflict('A label with this name already exists');
-  throw error;
+function nameConflict() {
+  return conflict('A label with this name already exists');
 }
 
 /** Changes the fields that are sent. Throws 404, and 409 if another label has the name. */
@@ -97,6 +123,11 @@ export async function updateLabel(
   const row = count === 1 ? await db.label.findFirst({ where, select: labelColumns }) : null;
   if (row === null) throw notFound('Label');
   return toLabelRecord(row);
+}
+
+/** Converts a unique violation to 409: the name is the only unique key here. Rethrows other errors. */
+function rethrowNameConflict(error: unknown): never {
+  throw isUniqueViolation(error) ? nameConflict() : error;
 }
 
 /** Deletes a label and removes it from every item. Throws 404. */

@@ -1,47 +1,88 @@
 /** The labels of items. */
 import type { Actor } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
-import { isForeignKeyViolation, retryDeadlocks } from '../../db/errors.ts';
+import { isForeignKeyViolation } from '../../db/errors.ts';
+import { onlyRow } from '../../db/only-row.ts';
+import { bool, int, type Statement, statement, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
-import { readItem } from './read-items.ts';
 import type { AssignLabelInput, ItemLabel } from './schemas.ts';
 
 type Db = Pick<Services, 'db'>;
 
+type Assignment = { workspaceId: number; itemId: number; labelId: number };
+
+const assignment = { workspaceId: int, itemId: int, labelId: int };
+
+/** Whether there is such an item, and whether the label exists or was on the item. */
+const found = { has_item: bool, has_label: bool };
+
+const addItemLabel = statement('add-item-label', {
+  params: assignment,
+  returns: found,
+  sql: `
+    with item as (select id from library_items where workspace_id = $workspaceId and id = $itemId),
+    label as (select id from labels where workspace_id = $workspaceId and id = $labelId),
+    added as (
+      insert into item_labels (workspace_id, item_id, label_id)
+      select $workspaceId, item.id, label.id from item, label on conflict do nothing)
+    select exists (select from item) as has_item, exists (select from label) as has_label`,
+});
+
+const removeItemLabel = statement('remove-item-label', {
+  params: assignment,
+  returns: found,
+  sql: `
+    with removed as (
+      delete from item_labels where workspace_id = $workspaceId and item_id = $itemId and label_id = $labelId
+      returning label_id)
+    select exists (select from library_items where workspace_id = $workspaceId and id = $itemId) as has_item,
+      exists (select from removed)
+        or exists (select from labels where workspace_id = $workspaceId and id = $labelId) as has_label`,
+});
+
+// The limit lets the plan look up each label, and not read all labels of the workspace.
+const listItemLabels = statement('list-item-labels', {
+  params: { workspaceId: int, itemId: int },
+  returns: { id: int, name: text, color: text },
+  sql: `
+    select l.id, l.name, l.color
+    from item_labels il cross join lateral (
+      select id, name, color, created_at from labels where workspace_id = il.workspace_id and id = il.label_id limit 1) l
+    where il.workspace_id = $workspaceId and il.item_id = $itemId order by l.created_at, l.id`,
+});
+
 /** Assigns a label to an item. Assigning it again changes nothing. Returns all labels of the item. Throws 404. */
-export async function assignLabel(
+export async function assignLabel(services: Db, actor: Actor, input: AssignLabelInput): Promise<ItemLabel[]> {
+  try {
+    return await change(services, addItemLabel, actor, input);
+  } catch (error) {
+    if (!isForeignKeyViolation(error)) throw error;
+    // The item or the label was deleted meanwhile. Another attempt finds out which.
+    return assignLabel(services, actor, input);
+  }
+}
+
+/**
+ * Runs a statement that changes the labels of an item, and lists them after its commit. One statement that does both
+ * would not return what is assigned at the same time, so that no answer of several would have all labels.
+ */
+async function change(
   { db }: Db,
-  actor: Actor,
+  statement: Statement<Assignment, { has_item: boolean; has_label: boolean }>,
+  { workspaceId }: Actor,
   { itemId, labelId }: AssignLabelInput,
 ): Promise<ItemLabel[]> {
-  const { workspaceId } = actor;
-  await readItem(db, actor, { itemId });
-  try {
-    // This insert locks the item before the label. Deleting a workspace locks labels first, so the two can deadlock.
-    await retryDeadlocks(() =>
-      db.itemLabel.createMany({ data: { workspaceId, itemId, labelId }, skipDuplicates: true }),
-    );
-  } catch (error) {
-    // Either the label does not exist, or the item was deleted after the first read.
-    if (!isForeignKeyViolation(error)) throw error;
-    await readItem(db, actor, { itemId });
-    throw notFound('Label');
-  }
-  return (await readItem(db, actor, { itemId })).labels;
+  const [rows, labels] = await db.sql.runBoth(
+    (sql) => sql.run(statement, { workspaceId, itemId, labelId }),
+    (sql) => sql.run(listItemLabels, { workspaceId, itemId }),
+  );
+  const { has_item, has_label } = onlyRow(rows);
+  if (!has_item) throw notFound('Item');
+  if (!has_label) throw notFound('Label');
+  return labels;
 }
 
 /** Removes a label from an item, if it is assigned. Returns the remaining labels. Throws 404. */
-export async function unassignLabel(
-  { db }: Db,
-  actor: Actor,
-  { itemId, labelId }: AssignLabelInput,
-): Promise<ItemLabel[]> {
-  const { workspaceId } = actor;
-  const { count } = await db.itemLabel.deleteMany({ where: { workspaceId, itemId, labelId } });
-  const { labels } = await readItem(db, actor, { itemId });
-  if (count === 0) {
-    const label = await db.label.findFirst({ where: { workspaceId, id: labelId }, select: { id: true } });
-    if (label === null) throw notFound('Label');
-  }
-  return labels;
+export function unassignLabel(services: Db, actor: Actor, input: AssignLabelInput): Promise<ItemLabel[]> {
+  return change(services, removeItemLabel, actor, input);
 }
