@@ -1,5 +1,6 @@
 /** Finds the participant who makes a call, by the token that they received on joining the room. */
 import type { Database } from '../db/client.ts';
+import { bytes, int, statement, text } from '../db/statements.ts';
 import { hashToken, isToken } from './tokens.ts';
 
 /** A participant who was found by their token. */
@@ -12,13 +13,19 @@ export type RoomCaller = {
   status: string;
 };
 
+const findByToken = statement('find-participant-by-token', {
+  params: { tokenHash: bytes },
+  returns: { id: int, workspaceId: int, roomId: int, roomName: text, name: text, status: text },
+  sql: `
+    select p.id, p.workspace_id as "workspaceId", p.room_id as "roomId", r.name as "roomName", p.name, p.status
+    from participants p join rooms r on r.workspace_id = p.workspace_id and r.id = p.room_id
+    where p.token_hash = $tokenHash`,
+});
+
 /** Finds the participant of a room by their token. Returns null if there is none, or if they are in another room. */
 export async function findParticipant(db: Database, roomName: string, token: string): Promise<RoomCaller | null> {
   if (!isToken('lnp_', token)) return null;
-  const [row] = await db.$queryRaw<RoomCaller[]>`
-    select p.id, p.workspace_id as "workspaceId", p.room_id as "roomId", r.name as "roomName", p.name, p.status
-    from participants p join rooms r on r.workspace_id = p.workspace_id and r.id = p.room_id
-    where p.token_hash = ${hashToken(token)}`;
+  const [row] = await db.sql.run(findByToken, { tokenHash: hashToken(token) });
   // Compared here, because the name is user input, and PostgreSQL rejects texts that contain NUL.
   return row?.roomName === roomName ? row : null;
 }

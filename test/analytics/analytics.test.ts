@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DAY_MS } from '../../src/core/time.ts';
 import { openDatabase, transact } from '../../src/db/client.ts';
+import { sqlIn } from '../../src/db/sql.ts';
 import { readAnalytics } from '../../src/features/analytics/read-analytics.ts';
 import { findOrCreateContact } from '../../src/features/contacts/find-or-create-contact.ts';
 import { recordContactEvent } from '../../src/features/contacts/record-contact-event.ts';
@@ -52,7 +53,7 @@ function record(
 }
 
 function addContact(team: Team, email: string, at: Date | string = NOW) {
-  return findOrCreateContact(app.services.db, defaultQuotas, {
+  return findOrCreateContact(app.services.db.sql, defaultQuotas, {
     workspaceId: team.id,
     name: 'Kim',
     email,
@@ -142,7 +143,7 @@ describe('the timelines', () => {
     for (const at of ['2027-01-12T00:30:00Z', '2027-01-12T23:59:59.999Z', '2027-01-13T00:00:00Z'])
       await transact(db, async (tx) => {
         const event = { workspaceId: team.id, type: 'booking', contactId: null, roomId: null, bookingPageId: null };
-        await findOrCreateContact(tx, defaultQuotas, {
+        await findOrCreateContact(sqlIn(tx), defaultQuotas, {
           workspaceId: team.id,
           name: 'Kim',
           email: `${at}@example.com`,

@@ -146,7 +146,7 @@ test('writers of one workspace do not wait for each other', async () => {
   const { db } = app.services;
   await db.$executeRaw`
     insert into contact_events (workspace_id, type, created_at) values (${team.id}, 'booking', now())`;
-  await findOrCreateContacts(db, defaultQuotas, { workspaceId: team.id, at: app.clock.now() }, [
+  await findOrCreateContacts(db.sql, defaultQuotas, { workspaceId: team.id, at: app.clock.now() }, [
     { name: 'Alex', email: 'alex@example.com' },
   ]);
   await addRoom(app, team);

@@ -2,6 +2,7 @@
 
 import { DAY_MS } from '../../src/core/time.ts';
 import { type Tx, transact } from '../../src/db/client.ts';
+import { sqlIn } from '../../src/db/sql.ts';
 import { findOrCreateContact, findOrCreateContacts } from '../../src/features/contacts/find-or-create-contact.ts';
 import { recordContactEvent } from '../../src/features/contacts/record-contact-event.ts';
 import { defaultQuotas } from '../../src/quotas/quotas.ts';
@@ -106,7 +107,7 @@ export async function recordAnyEvent(tx: Tx, team: Team, { rooms, pages }: Subje
 }
 
 export function upsertAnyContact(tx: Tx, team: Team, random: Random, at: Date, people = 60): Promise<number | null> {
-  return findOrCreateContact(tx, defaultQuotas, { workspaceId: team.id, ...anyPerson(random, people), at });
+  return findOrCreateContact(sqlIn(tx), defaultQuotas, { workspaceId: team.id, ...anyPerson(random, people), at });
 }
 
 function anyPerson(random: Random, people: number) {
@@ -119,7 +120,7 @@ function anyPerson(random: Random, people: number) {
 /** Finds or creates the contacts of one to four people. */
 export function upsertAnyContacts(tx: Tx, team: Team, random: Random, at: Date, people = 60) {
   const some = Array.from({ length: 1 + random.below(4) }, () => anyPerson(random, people));
-  return findOrCreateContacts(tx, defaultQuotas, { workspaceId: team.id, at }, some);
+  return findOrCreateContacts(sqlIn(tx), defaultQuotas, { workspaceId: team.id, at }, some);
 }
 
 /** A random time at most 30 days from `now`. Half of these times are within a millisecond of midnight UTC. */

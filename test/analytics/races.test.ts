@@ -128,7 +128,7 @@ test('sums equal counts while rooms, pages and contacts are deleted', async () =
 test('40 concurrent calls with one email address, in different cases, create one contact', async () => {
   const team = await addTeam(app);
   const ids = await concurrently(40, (index) =>
-    findOrCreateContact(app.services.db, defaultQuotas, {
+    findOrCreateContact(app.services.db.sql, defaultQuotas, {
       workspaceId: team.id,
       name: `Name ${index % 3}`,
       email: index % 2 === 0 ? ' Kim@Example.com' : 'kim@example.COM',
@@ -144,13 +144,13 @@ test('an existing contact keeps its day and its name, and no contact is created 
   const team = await addTeam(app);
   const { db } = app.services;
   const add = (name: string, email: string | null, at: string) =>
-    findOrCreateContact(db, defaultQuotas, { workspaceId: team.id, name, email, at: new Date(at) });
+    findOrCreateContact(db.sql, defaultQuotas, { workspaceId: team.id, name, email, at: new Date(at) });
   const id = await add('Kim', 'kim@example.com', '2026-05-01T00:00:00Z');
   expect(await add('Kim Lee', 'KIM@example.com', '2026-06-01T00:00:00Z')).toBe(id);
   for (const nothing of [null, '', '  ']) expect(await add('Nobody', nothing, '2026-06-01T00:00:00Z')).toBeNull();
   const other = await addTeam(app);
   expect(
-    await findOrCreateContact(db, defaultQuotas, {
+    await findOrCreateContact(db.sql, defaultQuotas, {
       workspaceId: other.id,
       name: 'Kim',
       email: 'kim@example.com',

@@ -3,6 +3,7 @@
 import { createToken, hashToken } from '../../src/auth/tokens.ts';
 import { DAY_MS, MINUTE_MS } from '../../src/core/time.ts';
 import { transact } from '../../src/db/client.ts';
+import { sqlIn } from '../../src/db/sql.ts';
 import { weekdays } from '../../src/features/booking-pages/opening-hours.ts';
 import { findOrCreateContact } from '../../src/features/contacts/find-or-create-contact.ts';
 import { recordContactEvent } from '../../src/features/contacts/record-contact-event.ts';
@@ -178,7 +179,7 @@ async function addVisit(
   const quiet = await services.db.bookingPage.create({ data: { ...page, title: 'Quiet', slug: `quiet-${slug}` } });
   return transact(services.db, async (tx) => {
     const vera = { name: 'Vera', email: 'vera@example.com' };
-    const contactId = await findOrCreateContact(tx, defaultQuotas, { workspaceId, ...vera, at });
+    const contactId = await findOrCreateContact(sqlIn(tx), defaultQuotas, { workspaceId, ...vera, at });
     if (contactId === null) throw new Error('A contact without an address');
     const event = { workspaceId, contactId, roomId: null, bookingPageId: null, at };
     await recordContactEvent(tx, { ...event, type: 'room_join', roomId });

@@ -1,5 +1,6 @@
 /** Concurrent changes of participants, without deadlocks, which would be retried unnoticed. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { lockWorkspace } from '../../src/auth/workspace-lock.ts';
 import { type Database, type Tx, transact } from '../../src/db/client.ts';
 import type { ProviderEvent } from '../../src/features/meeting-providers/adapters/provider-event.ts';
@@ -8,9 +9,22 @@ import { expireParticipants } from '../../src/features/participants/expire-parti
 import { sweepRetention } from '../../src/features/retention/sweep-retention.ts';
 import { defaultQuotas } from '../../src/quotas/quotas.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
+import type { Answer } from '../support/http.ts';
+import { changeWhileBlocked, waitForLockWait } from '../support/lock-waits.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addPerson, addTeam, type Team, upload } from '../support/world.ts';
-import { addGuest, addRoom, addWaitingRoom, decide, join, leave, list, presence, roomEvents } from './rooms.ts';
+import {
+  addGuest,
+  addRoom,
+  addWaitingRoom,
+  decide,
+  join,
+  leave,
+  list,
+  presence,
+  roomEvents,
+  type TestRoom,
+} from './rooms.ts';
 
 let app: TestApp;
 let team: Team;
@@ -39,7 +53,13 @@ beforeAll(async () => {
   team = await addTeam(app);
 });
 afterEach(() => expect(deadlocks).toEqual([]));
-afterAll(() => app.close());
+afterAll(async () => {
+  // Statements are retried unnoticed too. PostgreSQL counts what it cancelled.
+  const [row] = await app.services.db.$queryRaw<{ deadlocks: bigint }[]>`
+    select deadlocks from pg_stat_database where datname = current_database()`;
+  await app.close();
+  expect(Number(row?.deadlocks)).toBe(0);
+});
 
 test('50 joins at once all succeed, and two guests with one email address are one contact', async () => {
   const room = await addRoom(app, team, team.owner);
@@ -220,46 +240,126 @@ test('concurrent and repeated reports of a provider count once, at the reported 
   expect(lastUsedAt).toEqual(createdAt);
 });
 
-/** Lets `call` wait for the workspace's lock while `change` is made. */
-async function overtaken<Answer>(
-  { id }: Team,
-  change: (tx: Tx) => Promise<unknown>,
-  call: () => Promise<Answer>,
-): Promise<Answer> {
-  const { answer } = await app.services.db.$transaction(async (tx) => {
-    await lockWorkspace(tx, id);
-    const waiting = call();
-    for (;;) {
-      const [locks] = await tx.$queryRaw<{ count: number }[]>`
-        select count(*)::int as count from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`;
-      if (locks && locks.count > 0) break;
-    }
-    await change(tx);
-    return { answer: waiting };
-  });
-  return answer;
+async function become(other: Team, role: string): Promise<void> {
+  const where = { workspaceId_userId: { workspaceId: other.id, userId: other.admin.id } };
+  await app.services.db.member.update({ where, data: { role } });
 }
 
-test('a caller who stops being a host while waiting for the lock admits nobody, and waits when joining', async () => {
+test('a caller who stops being a host while waiting for the lock admits nobody', async () => {
   const other = await addTeam(app);
   const room = await addWaitingRoom(app, other, other.owner);
   const { id } = await addGuest(app, room.name);
-  const where = { workspaceId_userId: { workspaceId: other.id, userId: other.admin.id } };
-  const become = (role: string) => (tx: Tx) => tx.member.update({ where, data: { role } });
-  const admitted = await overtaken(other, become('member'), () =>
-    decide(app, 'admit', room.name, id, other.admin.token),
+  const admitted = await changeWhileBlocked(
+    app,
+    `select from workspaces where id = ${other.id} for no key update`,
+    () => decide(app, 'admit', room.name, id, other.admin.token),
+    () => become(other, 'member'),
   );
   expect([admitted.status, admitted.body.message]).toEqual([404, 'Room not found']);
-  await become('admin')(app.services.db);
-  const joined = await overtaken(other, become('member'), () => join(app, room.name, {}, other.admin.token));
-  expect(joined.body.participant.status).toBe('waiting');
   expect(await roomEvents(app, other.id, room.id, 'room.joined')).toEqual([]);
 });
 
-test('a room that is deleted while a join waits for the lock: 404', async () => {
+describe('a host who joins during a change of their role', () => {
+  let other: Team;
+  let room: TestRoom;
+  beforeEach(async () => {
+    other = await addTeam(app);
+    room = await addWaitingRoom(app, other, other.owner);
+  });
+
+  const joinAsAdmin = () => join(app, room.name, {}, other.admin.token);
+  const ofAdmin = () => `where workspace_id = ${other.id} and user_id = ${other.admin.id}`;
+  const demotion = () => `update members set role = 'member' ${ofAdmin()}`;
+
+  test('waits if they are demoted or removed', async () => {
+    expect((await changeWhileBlocked(app, demotion(), joinAsAdmin)).body.participant.status).toBe('waiting');
+    await leave(app, room.name, (await joinAsAdmin()).body.participant.token);
+    await become(other, 'admin');
+    const removal = `delete from members ${ofAdmin()}`;
+    expect((await changeWhileBlocked(app, removal, joinAsAdmin)).body.participant.status).toBe('waiting');
+    expect(await roomEvents(app, other.id, room.id, 'room.joined')).toEqual([]);
+  });
+
+  test('enters if the demotion is rolled back', async () => {
+    const { body } = await changeWhileBlocked(app, demotion(), joinAsAdmin, undefined, 'rollback');
+    expect(body.participant.status).toBe('joined');
+  });
+
+  test('enters if they were first: the demotion waits', async () => {
+    // Holds up the join after it has locked the role.
+    const sameContact = `insert into contacts (workspace_id, name, email, created_at)
+      values (${other.id}, 'Adam', '${other.admin.email}', now())`;
+    let demoted: Promise<Answer> | undefined;
+    const demote = () => {
+      demoted = app.http.patch(`${other.path}/members/${other.admin.id}`, other.owner.token, { role: 'member' });
+      return waitForLockWait(app, 2);
+    };
+    const joined = await changeWhileBlocked(app, sameContact, joinAsAdmin, demote, 'rollback');
+    expect([joined.body.participant.status, (await demoted)?.status]).toEqual(['joined', 200]);
+  });
+});
+
+test('a participant gets the contact that is added while they join, and joins once', async () => {
   const room = await addRoom(app, team, team.owner);
-  const remove = (tx: Tx) => tx.room.deleteMany({ where: { id: room.id } });
-  const answer = await overtaken(team, remove, () => join(app, room.name, { name: 'G' }));
-  expect([answer.status, answer.body.message]).toEqual([404, 'Room not found']);
+  const email = 'added-meanwhile@example.com';
+  const sameContact = `insert into contacts (workspace_id, name, email, created_at)
+    values (${team.id}, 'Gus', '${email}', now())`;
+  const { body } = await changeWhileBlocked(app, sameContact, () => join(app, room.name, { name: 'G', email }));
+  const contacts = await app.services.db.contact.findMany({ where: { email } });
+  expect(await roomEvents(app, team.id, room.id, 'room.joined')).toMatchObject([
+    { participant_id: body.participant.id, contact_id: contacts[0]?.id },
+  ]);
+  expect(contacts).toHaveLength(1);
+});
+
+test.each([
+  ['room', (room: TestRoom, _: Team) => `delete from rooms where id = ${room.id}`],
+  ['workspace', (_: TestRoom, other: Team) => `delete from workspaces where id = ${other.id}`],
+])('a %s that is deleted while a join or a leave waits: 404', async (_, deletion) => {
+  for (const kind of ['join', 'leave']) {
+    const other = await addTeam(app);
+    const room = await addRoom(app, other, other.owner);
+    const { token } = await addGuest(app, room.name);
+    const call = () => (kind === 'join' ? join(app, room.name, { name: 'G' }) : leave(app, room.name, token));
+    const { status, body } = await changeWhileBlocked(app, deletion(room, other), call);
+    // Whoever leaves a deleted room has left.
+    if (status !== 200)
+      expect([status, body.message]).toEqual([404, expect.stringMatching(/^(?:Room|Participant) not/)]);
+    expect(kind === 'join' ? status : 404).toBe(404);
+  }
+});
+
+test('a guest who joins while the waiting room is switched off enters, and nobody waits afterwards', async () => {
+  const room = await addWaitingRoom(app, team, team.owner);
+  const switchOff = `update rooms set waiting_room_enabled = false where id = ${room.id}`;
+  const { body } = await changeWhileBlocked(app, switchOff, () => join(app, room.name, { name: 'G' }));
+  expect(body.participant.status).toBe('joined');
+  await concurrently(8, async () => {
+    const { name, id } = await addWaitingRoom(app, team, team.owner);
+    const [switched, ...joined] = await Promise.all([
+      app.http.patch(`/api/dashboard/rooms/${name}`, team.owner.token, { waiting_room_enabled: 0 }),
+      ...Array.from({ length: 4 }, (_, index) => join(app, name, { name: 'G', email: `off${index}@example.com` })),
+    ]);
+    expect([switched, ...joined].map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    expect(await app.services.db.participant.count({ where: { roomId: id, status: 'joined' } })).toBe(4);
+    expect(await roomEvents(app, team.id, id, 'room.joined')).toHaveLength(4);
+  });
+});
+
+test('joins of one second write the room once, and do not wait for its row', async () => {
+  const room = await addRoom(app, team, team.owner);
+  await app.services.db.room.updateMany({
+    where: { id: room.id },
+    data: { lastUsedAt: new Date(app.clock.now().getTime() + 60_000) },
+  });
+  const held = new pg.Client({ connectionString: app.databaseUrl });
+  await held.connect();
+  await held.query('begin');
+  await held.query(`select from rooms where id = ${room.id} for no key update`);
+  expect((await join(app, room.name, { name: 'G', email: 'same-second@example.com' })).status).toBe(200);
+  await held.end();
+  app.clock.advance(120_000);
+  await join(app, room.name, { name: 'G' });
+  const { lastUsedAt } = await app.services.db.room.findFirstOrThrow({ where: { id: room.id } });
+  expect(lastUsedAt.getTime()).toBeGreaterThan(Date.now() + 61_000);
 });

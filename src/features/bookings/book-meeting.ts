@@ -102,7 +102,7 @@ async function addMeeting(
   const roomSettings = { ...access, scheduled_at: starts_at, display_name: toDisplayName(title, name) };
   requireWithinQuota(settings.quotas, 'rooms', workspace.room_count + 1);
   const room = await addRoom(sqlIn(tx), { userId, name: userName }, { workspaceId, createdAt: at, ...roomSettings });
-  const contactId = await findOrCreateContact(tx, settings.quotas, { workspaceId, name, email, at });
+  const contactId = await findOrCreateContact(sqlIn(tx), settings.quotas, { workspaceId, name, email, at });
   const token = createToken('lnb_');
   const guest = { contactId, name, email, ...counted, tokenHash: hashToken(token) };
   const booking = { workspaceId, bookingPageId, userId, roomId: room.id, ...guest, startsAt, endsAt, at };

@@ -1,8 +1,6 @@
-import type { Tx } from '../../db/client.ts';
-import { sqlIn } from '../../db/sql.ts';
-import { countContacts, type Quotas } from '../../quotas/quotas.ts';
-
-const select = { id: true, email: true } as const;
+import { countForQuota } from '../../db/counters.ts';
+import { int, json, nullable, type Sql, statement, text, time } from '../../db/statements.ts';
+import type { Quotas } from '../../quotas/quotas.ts';
 
 export type NewPerson = {
   name: string;
@@ -12,60 +10,89 @@ export type NewPerson = {
 
 export type NewContact = NewPerson & { workspaceId: number; at: Date };
 
+const MAX_TRIES = 10;
+
+/** The parameters of `contactParts`. A quota of 0 is none. */
+export const contactParams = { contactQuota: int, at: time };
+
+/**
+ * Parts of a statement that finds the contacts of `people (workspace_id, address, name, position)`, who are of one
+ * workspace, and creates those that are missing. `contact (address, id)` then has a row for each address. Concurrent
+ * statements create one contact for an address. Contacts are locked after everything that `people` reads.
+ *
+ * - While the workspace has reached its quota, the ids of new people are null, so that they can still join and book.
+ * - If another transaction has just added an address, this statement cannot see its contact, and `contact` has no row
+ *   for it. The statement must then change nothing else for these people, and be run again.
+ *
+ * An existing contact keeps its name, because anyone can enter the address of somebody else. Existing contacts are
+ * looked up first, because ids are 32-bit, and an insert that hits a conflict wastes one.
+ */
+export const contactParts = `
+  known as (
+    select c.id, c.email as address from (select distinct workspace_id, address from people) p
+    join contacts c on c.workspace_id = p.workspace_id and c.email = p.address),
+  missing as (
+    select m.workspace_id, m.address, m.name, $contactQuota = 0 or row_number() over (order by m.address) + (
+      select ${countForQuota('contacts')} from workspaces w where w.id = (select workspace_id from people limit 1)
+    ) <= $contactQuota as fits
+    from (
+      select distinct on (p.address) p.workspace_id, p.address, p.name from people p
+      where not exists (select from known k where k.address = p.address) order by p.address, p.position) m),
+  added as (
+    insert into contacts (workspace_id, name, email, created_at)
+    select m.workspace_id, m.name, m.address, $at from missing m where m.fits order by m.address
+    on conflict (workspace_id, email) do nothing returning id, email as address),
+  contact as (
+    select id, address from known union all select id, address from added
+    union all select null, address from missing where not fits)`;
+
+const findOrCreateAll = statement('find-or-create-contacts', {
+  params: { workspaceId: int, people: json<{ address: string; name: string; position: number }[]>(), ...contactParams },
+  returns: { address: text, id: nullable(int) },
+  sql: `
+    with people as (
+      select $workspaceId as workspace_id, p.address, p.name, p.position
+      from jsonb_to_recordset($people) as p (address text, name text, position int)),
+    ${contactParts}
+    select address, id from contact`,
+});
+
 /** Returns the id of the contact of one person, as `findOrCreateContacts` does; null without an address. */
 export async function findOrCreateContact(
-  tx: Tx,
+  sql: Sql,
   quotas: Quotas,
   { workspaceId, at, ...person }: NewContact,
 ): Promise<number | null> {
-  const [id = null] = await findOrCreateContacts(tx, quotas, { workspaceId, at }, [person]);
+  const [id = null] = await findOrCreateContacts(sql, quotas, { workspaceId, at }, [person]);
   return id;
 }
 
 /**
- * Returns the ids of the workspace's contacts with these email addresses, in the order of the people, and creates those
- * that are missing. Without an address it creates nothing and the id is null, because only an address identifies a
- * contact. Concurrent calls create one contact for an address. While the workspace has reached its quota, the ids of
- * new people are null, so that they can still join and book.
- *
- * An existing contact keeps its name, because anyone can enter the address of somebody else. Creating a contact blocks
- * other transactions that create one with the same address until the commit. Unless the
- * workspace is locked, call this once in a transaction: several calls could wait for those of another transaction in a
- * circle. Throws a foreign key violation if the workspace was
- * deleted.
+ * Returns the ids of the contacts of these people, in their order, by the rules of `contactParts`. The id is null
+ * without an address, because only an address identifies a contact. Unless the workspace is locked, call this once in a
+ * transaction: several calls could wait for those of another transaction in a circle. Throws a foreign key violation if
+ * the workspace was deleted.
  */
 export async function findOrCreateContacts(
-  tx: Tx,
+  sql: Sql,
   quotas: Quotas,
   { workspaceId, at }: { workspaceId: number; at: Date },
   people: readonly NewPerson[],
 ): Promise<(number | null)[]> {
-  const names = new Map(people.map(({ name, email }) => [toAddress(email), name] as const).reverse());
-  names.delete(null);
-  const addresses = [...names.keys()].filter((address) => address !== null);
-  if (addresses.length === 0) return people.map(() => null);
-  const ids = new Map<string | null, number>();
-  const find = async (emails: string[]): Promise<void> => {
-    const where = { workspaceId, email: { in: emails } };
-    for (const { id, email } of await tx.contact.findMany({ where, select })) ids.set(email, id);
-  };
-  const listMissing = (): string[] => addresses.filter((address) => !ids.has(address));
-
-  // This lookup avoids wasting ids, which are 32-bit: an insert that hits a conflict still consumes one.
-  await find(addresses);
-  if (listMissing().length > 0) {
-    const free = quotas.contacts === 0 ? Infinity : quotas.contacts - (await countContacts(sqlIn(tx), workspaceId));
-    // Sorted, so that concurrent calls do not wait for each other's addresses in a circle.
-    const added = listMissing().slice(0, Math.max(0, free)).sort();
-    const data = added.map((email) => ({ workspaceId, name: names.get(email) ?? email, email, createdAt: at }));
-    const rows = await tx.contact.createManyAndReturn({ data, select, skipDuplicates: true });
-    for (const { id, email } of rows) ids.set(email, id);
+  const ids = new Map<string, number | null>();
+  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+    const missing = people.flatMap(({ name, email }, position) => {
+      const address = toContactAddress(email);
+      return address === null || ids.has(address) ? [] : [{ address, name, position }];
+    });
+    if (missing.length === 0) return people.map(({ email }) => ids.get(toContactAddress(email) ?? '') ?? null);
+    const values = { workspaceId, people: missing, at, contactQuota: quotas.contacts };
+    for (const { address, id } of await sql.run(findOrCreateAll, values)) ids.set(address, id);
   }
-  // These exceed the quota, or another transaction has added them in the meantime.
-  if (listMissing().length > 0) await find(listMissing());
-  return people.map(({ email }) => ids.get(toAddress(email)) ?? null);
+  throw new Error(`Contacts were not found or created in ${MAX_TRIES} tries`);
 }
 
-function toAddress(email: string | null): string | null {
+/** Returns the address by which a contact is known; null for a person without one, whom no contact stands for. */
+export function toContactAddress(email: string | null): string | null {
   return email?.trim().toLowerCase() || null;
 }

@@ -47,7 +47,8 @@ const listItemLabels = statement('list-item-labels', {
   sql: `
     select l.id, l.name, l.color
     from item_labels il cross join lateral (
-      select id, name, color, created_at from labels where workspace_id = il.workspace_id and id = il.label_id limit 1) l
+      select id, name, color, created_at from labels
+      where workspace_id = il.workspace_id and id = il.label_id limit 1) l
     where il.workspace_id = $workspaceId and il.item_id = $itemId order by l.created_at, l.id`,
 });
 

@@ -1,32 +1,28 @@
-import { Prisma, type Tx } from '../../db/client.ts';
-import { sqlIn } from '../../db/sql.ts';
-import { emitAll } from '../../events/emit.ts';
-import { toLeftEvent } from './participant-lifecycle.ts';
-import {
-  type ParticipantRow,
-  participantColumns,
-  participantTables,
-  toParticipantRecord,
-} from './participant-record.ts';
+import { int, type Sql, statement, text, time } from '../../db/statements.ts';
+import { insertLeftEvents } from './visit-events.ts';
+
+const endAll = statement('end-presences', {
+  params: { workspaceId: int, connectionId: int, meeting: text, at: time },
+  returns: { count: int },
+  sql: `
+    with gone as (
+      update participants p set status = 'left', left_at = $at from rooms r
+      where p.workspace_id = $workspaceId and p.connection_id = $connectionId and p.meeting = $meeting
+        and p.status = 'joined' and p.joined_at <= $at and r.workspace_id = p.workspace_id and r.id = p.room_id
+      returning p.*, r.name as room_name),
+    left_events as (${insertLeftEvents('$at')})
+    select count(*)::int as count from gone`,
+});
 
 /**
- * Moves the participants `p` that match the condition, and had joined by `at`, to `left` at that time. Emits
- * `room.left` once for each. Returns how many left. Call it with the workspace locked.
+ * Moves the participants whom the connection reported in the meeting, and who had joined by `at`, to `left` at that
+ * time. Emits `room.left` once for each. Returns how many left.
  */
-export async function endPresences(tx: Tx, at: Date, condition: Prisma.Sql): Promise<number> {
-  const rows = await tx.$queryRaw<ParticipantRow[]>`
-    select ${participantColumns} from ${participantTables}
-    where ${condition} and p.status = 'joined' and p.joined_at <= ${at}
-    order by p.created_at, p.id for no key update of p`;
-  const [first] = rows;
-  if (first === undefined) return 0;
-  await tx.$executeRaw`
-    update participants set status = 'left', left_at = ${at}
-    where workspace_id = ${first.workspaceId} and id in (${Prisma.join(rows.map(({ id }) => id))})`;
-  await emitAll(
-    sqlIn(tx),
-    at,
-    rows.map((row) => toLeftEvent(toParticipantRecord(row), at)),
-  );
-  return rows.length;
+export async function endPresences(
+  sql: Sql,
+  at: Date,
+  meeting: { workspaceId: number; connectionId: number; meeting: string },
+): Promise<number> {
+  const [row] = await sql.run(endAll, { ...meeting, at });
+  return row?.count ?? 0;
 }

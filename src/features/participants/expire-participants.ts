@@ -1,26 +1,48 @@
 /** Expires participants who disappeared without calling the leave operation. */
 
-import { lockWorkspaceIfExists } from '../../auth/workspace-lock.ts';
 import { HOUR_MS, SECOND_MS } from '../../core/time.ts';
-import { Prisma, transact } from '../../db/client.ts';
-import { sqlIn } from '../../db/sql.ts';
-import { emitAll } from '../../events/emit.ts';
+import { int, statement, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
-import { toLeftEvent } from './participant-lifecycle.ts';
-import {
-  type ParticipantRow,
-  participantColumns,
-  participantTables,
-  toParticipantRecord,
-} from './participant-record.ts';
+import { insertLeftEvents } from './visit-events.ts';
 
 type Needs = Pick<Services, 'db' | 'clock' | 'log' | 'settings'>;
 
-/** Rows per transaction: few enough that concurrent joins in the workspace wait only briefly. */
+/** Rows per statement: few enough that heartbeats of these participants wait only briefly. */
 const BATCH_SIZE = 200;
 
 /** Providers report joins and leaves, and nothing in between. After this time, the leave is assumed to be lost. */
 const PROVIDER_TIMEOUT_MS = 24 * HOUR_MS;
+
+const limits = { heartbeatLimit: time, providerLimit: time };
+
+/** The condition that the participant `p` has expired. The index supports only the first two conditions. */
+const isExpired = `p.status in ('waiting', 'joined') and p.last_seen_at < greatest($heartbeatLimit, $providerLimit)
+  and p.last_seen_at < case when p.token_hash is not null and p.participant_reference is null
+    then $heartbeatLimit else $providerLimit end`;
+
+const findExpired = statement('find-expired-workspaces', {
+  params: limits,
+  returns: { id: int },
+  sql: `select distinct p.workspace_id as id from participants p where ${isExpired} order by 1`,
+});
+
+// A locked row is skipped: a heartbeat is updating it, or the participant is leaving.
+const expireSome = statement('expire-participants', {
+  params: { workspaceId: int, max: int, now: time, ...limits },
+  returns: { count: int },
+  sql: `
+    with workspace as (select id from workspaces where id = $workspaceId for key share),
+    expired as (
+      select p.workspace_id, p.id from workspace w join participants p on p.workspace_id = w.id and ${isExpired}
+      order by p.last_seen_at, p.id limit $max for no key update of p skip locked),
+    gone as (
+      update participants p set status = 'left', left_at = p.last_seen_at
+      from expired e join rooms r on r.workspace_id = e.workspace_id
+      where p.workspace_id = e.workspace_id and p.id = e.id and r.id = p.room_id
+      returning p.*, r.name as room_name),
+    left_events as (${insertLeftEvents('$now')})
+    select count(*)::int as count from gone`,
+});
 
 /**
  * Moves waiting and joined participants to `left` if they were last seen longer ago than the timeout:
@@ -30,8 +52,7 @@ const PROVIDER_TIMEOUT_MS = 24 * HOUR_MS;
  */
 export async function expireParticipants(services: Needs): Promise<number> {
   const { db, clock, log } = services;
-  const workspaces = await db.$queryRaw<{ id: number }[]>`
-    select distinct p.workspace_id as id from participants p where ${isExpired(services, clock.now())} order by 1`;
+  const workspaces = await db.sql.run(findExpired, toLimits(services, clock.now()));
   let expired = 0;
   for (const { id } of workspaces) {
     try {
@@ -44,37 +65,18 @@ export async function expireParticipants(services: Needs): Promise<number> {
   return expired;
 }
 
-/** The condition that the participant `p` has expired. */
-function isExpired({ settings }: Needs, now: Date): Prisma.Sql {
-  const heartbeatLimit = new Date(now.getTime() - settings.participantTimeoutSeconds * SECOND_MS);
-  const providerLimit = new Date(now.getTime() - PROVIDER_TIMEOUT_MS);
-  const latest = heartbeatLimit > providerLimit ? heartbeatLimit : providerLimit;
-  // The index supports only the first two conditions.
-  return Prisma.sql`p.status in ('waiting', 'joined') and p.last_seen_at < ${latest} and p.last_seen_at <
-    case when p.token_hash is not null and p.participant_reference is null
-      then ${heartbeatLimit}::timestamptz else ${providerLimit}::timestamptz end`;
+/** Those who send heartbeats and were last seen before the one limit have expired, and others before the other. */
+function toLimits({ settings }: Needs, now: Date): { heartbeatLimit: Date; providerLimit: Date } {
+  return {
+    heartbeatLimit: new Date(now.getTime() - settings.participantTimeoutSeconds * SECOND_MS),
+    providerLimit: new Date(now.getTime() - PROVIDER_TIMEOUT_MS),
+  };
 }
 
 /** Expires one batch and returns its size. */
-function expireBatch(services: Needs, workspaceId: number): Promise<number> {
-  return transact(services.db, async (tx) => {
-    if ((await lockWorkspaceIfExists(tx, workspaceId)) === null) return 0;
-    const now = services.clock.now();
-    // A locked row is skipped: a heartbeat is updating it.
-    const rows = await tx.$queryRaw<ParticipantRow[]>`
-      select ${participantColumns} from ${participantTables}
-      where p.workspace_id = ${workspaceId} and ${isExpired(services, now)}
-      order by p.last_seen_at, p.id limit ${BATCH_SIZE} for no key update of p skip locked`;
-    if (rows.length === 0) return 0;
-    await tx.$executeRaw`
-      update participants set status = 'left', left_at = last_seen_at
-      where workspace_id = ${workspaceId} and id in (${Prisma.join(rows.map(({ id }) => id))})`;
-    const joined = rows.map(toParticipantRecord).filter(({ status }) => status === 'joined');
-    await emitAll(
-      sqlIn(tx),
-      now,
-      joined.map((participant) => toLeftEvent(participant, participant.lastSeenAt)),
-    );
-    return rows.length;
-  });
+async function expireBatch(services: Needs, workspaceId: number): Promise<number> {
+  const now = services.clock.now();
+  const values = { workspaceId, max: BATCH_SIZE, now, ...toLimits(services, now) };
+  const [row] = await services.db.sql.run(expireSome, values);
+  return row?.count ?? 0;
 }

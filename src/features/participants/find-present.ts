@@ -1,59 +1,117 @@
-/** Finds the participant who joins again while still present, for example after reloading the page. */
+/** The participant who joins again while still present, for example after reloading the page. */
 import type { Caller } from '../../auth/identify.ts';
 import { createToken, hashToken, isToken } from '../../auth/tokens.ts';
+import { notFound } from '../../core/errors.ts';
 import type { Sealer } from '../../core/sealing.ts';
-import { Prisma, type Tx } from '../../db/client.ts';
+import { bool, bytes, int, nullable, type Sql, statement, text, time } from '../../db/statements.ts';
+import {
+  type ParticipantRecord,
+  participantReturns,
+  selectedColumns,
+  toParticipantRecord,
+} from './participant-record.ts';
+import { hostParams, isHost, toHost } from './room-access.ts';
 
-type Room = { workspaceId: number; roomId: number };
+/** `token` is the one that the participant sent; null if they were found as a user. */
+export type Present = { id: number; token: string | null; sealedToken: Uint8Array | null };
 
-/** `token` is the one that the participant uses from now on: normally the one that they already have. */
-export type Present = { id: number; token: string };
+/** A room, and who of it is joining again; null for somebody else. */
+export type RoomToJoin = { workspaceId: number; roomId: number; mayEnter: boolean; present: Present | null };
+
+const isPresent = `p.workspace_id = r.workspace_id and p.room_id = r.id and p.status in ('waiting', 'joined')`;
+
+const findRoomToJoin = statement('find-room-to-join', {
+  params: { roomName: text, tokenHash: nullable(bytes), ...hostParams },
+  returns: {
+    workspaceId: int,
+    roomId: int,
+    mayEnter: bool,
+    id: nullable(int),
+    sealedToken: nullable(bytes),
+    hasToken: nullable(bool),
+  },
+  sql: `
+    select r.workspace_id as "workspaceId", r.id as "roomId",
+      not r.waiting_room_enabled or (${isHost}) as "mayEnter", p.id, p.sealed_token as "sealedToken", p."hasToken"
+    from rooms r left join members m on m.workspace_id = r.workspace_id and m.user_id = $userId
+    left join lateral (
+      select p.id, p.sealed_token, true as "hasToken" from participants p
+      where p.token_hash = $tokenHash and ${isPresent}
+        and ($userId is null or p.user_id is null or p.user_id = $userId)
+      union all
+      select p.id, p.sealed_token, false from participants p
+      where p.user_id = $userId and p.sealed_token is not null and ${isPresent}
+      order by "hasToken" desc limit 1) p on true
+    where r.name = $roomName`,
+});
+
+const touch = statement('touch-participant', {
+  params: { workspaceId: int, id: int, now: time },
+  returns: { ...participantReturns, waitingRoomMessage: nullable(text) },
+  sql: `
+    update participants p set last_seen_at = greatest(p.last_seen_at, $now) from rooms r
+    where p.workspace_id = $workspaceId and p.id = $id and p.status in ('waiting', 'joined')
+      and r.workspace_id = p.workspace_id and r.id = p.room_id
+    returning ${selectedColumns}, r.waiting_room_message as "waitingRoomMessage"`,
+});
+
+const storeToken = statement('replace-participant-token', {
+  params: { workspaceId: int, id: int, tokenHash: bytes, sealedToken: bytes, replaced: bytes },
+  returns: { id: int },
+  sql: `
+    update participants set token_hash = $tokenHash, sealed_token = $sealedToken
+    where workspace_id = $workspaceId and id = $id and sealed_token = $replaced returning id`,
+});
 
 /**
- * Finds the participant of the room who waits or has joined: the holder of `token`, or else the caller. The token of
- * another user is ignored. Stores a heartbeat. Call it with the workspace locked.
+ * Finds the room, and its participant who waits or has joined: the holder of `token`, or else the caller. The token of
+ * another user is ignored. Throws 404 "Room not found".
  */
 export async function findPresent(
-  { tx, sealer, now }: { tx: Tx; sealer: Sealer; now: Date },
-  room: Room,
+  sql: Sql,
   caller: Caller | null,
+  roomName: string,
   token: string | null | undefined,
-): Promise<Present | null> {
-  const { workspaceId } = room;
-  const find = (condition: Prisma.Sql) => touch(tx, now, room, condition);
-  if (token && isToken('lnp_', token)) {
-    const isOwn = caller === null ? Prisma.empty : Prisma.sql`and (p.user_id is null or p.user_id = ${caller.userId})`;
-    const holder = await find(Prisma.sql`p.token_hash = ${hashToken(token)} ${isOwn}`);
-    if (holder !== null) return { id: holder.id, token };
-  }
-  if (caller === null) return null;
-  const user = await find(Prisma.sql`p.user_id = ${caller.userId} and p.sealed_token is not null`);
-  if (user === null || user.sealedToken === null) return null;
-  const own = openToken(sealer, user.sealedToken, workspaceId) ?? (await replaceToken(tx, sealer, room, user.id));
-  return { id: user.id, token: own };
+): Promise<RoomToJoin> {
+  const sent = token && isToken('lnp_', token) ? token : null;
+  const tokenHash = sent === null ? null : hashToken(sent);
+  const [row] = await sql.run(findRoomToJoin, { roomName, tokenHash, ...toHost(caller) });
+  if (!row) throw notFound('Room');
+  const { id, sealedToken, hasToken, ...room } = row;
+  return { ...room, present: id === null ? null : { id, sealedToken, token: hasToken ? sent : null } };
 }
 
-/** Null if the encryption key has changed since the participant joined. */
-function openToken(sealer: Sealer, sealedToken: Uint8Array, workspaceId: number): string | null {
+/** Stores a heartbeat of a participant. Returns null if they are no longer present. */
+export async function touchPresent(
+  sql: Sql,
+  now: Date,
+  { workspaceId }: { workspaceId: number },
+  { id }: Present,
+): Promise<{ participant: ParticipantRecord; waitingRoomMessage: string | null } | null> {
+  const [row] = await sql.run(touch, { workspaceId, id, now });
+  if (!row) return null;
+  const { waitingRoomMessage, ...participant } = row;
+  return { participant: toParticipantRecord(participant), waitingRoomMessage };
+}
+
+/**
+ * Returns the token of a present participant: normally the one that they already have, but another one if the
+ * encryption key has changed since they joined. Returns null if another call has just replaced it.
+ */
+export async function toPresentToken(
+  sql: Sql,
+  sealer: Sealer,
+  { workspaceId }: { workspaceId: number },
+  { id, token: sent, sealedToken: replaced }: Present,
+): Promise<string | null> {
+  if (sent !== null || replaced === null) return sent;
+  const context = { workspaceId, purpose: 'participant token' } as const;
   try {
-    return sealer.open(sealedToken, { workspaceId, purpose: 'participant token' });
+    return sealer.open(replaced, context);
   } catch {
-    return null;
+    const token = createToken('lnp_');
+    const sealedToken = sealer.seal(token, context);
+    const rows = await sql.run(storeToken, { workspaceId, id, tokenHash: hashToken(token), sealedToken, replaced });
+    return rows.length === 0 ? null : token;
   }
-}
-
-async function replaceToken(tx: Tx, sealer: Sealer, { workspaceId }: Room, id: number): Promise<string> {
-  const token = createToken('lnp_');
-  const sealedToken = sealer.seal(token, { workspaceId, purpose: 'participant token' });
-  await tx.participant.updateMany({ where: { workspaceId, id }, data: { tokenHash: hashToken(token), sealedToken } });
-  return token;
-}
-
-async function touch(tx: Tx, now: Date, { workspaceId, roomId }: Room, condition: Prisma.Sql) {
-  const [row] = await tx.$queryRaw<{ id: number; sealedToken: Uint8Array | null }[]>`
-    update participants p set last_seen_at = greatest(p.last_seen_at, ${now})
-    where p.workspace_id = ${workspaceId} and p.room_id = ${roomId} and p.status in ('waiting', 'joined')
-      and ${condition}
-    returning p.id, p.sealed_token as "sealedToken"`;
-  return row ?? null;
 }

@@ -1,16 +1,81 @@
 import type { Caller } from '../../auth/identify.ts';
 import { createToken, hashToken } from '../../auth/tokens.ts';
-import { badField, unauthorized } from '../../core/errors.ts';
-import type { Sealer } from '../../core/sealing.ts';
-import { type Tx, transact } from '../../db/client.ts';
+import { badField, notFound, unauthorized } from '../../core/errors.ts';
+import { isSlug } from '../../core/slugs.ts';
+import { toUnixSeconds } from '../../core/time.ts';
+import { transact } from '../../db/client.ts';
 import { isForeignKeyViolation } from '../../db/errors.ts';
+import { sqlIn } from '../../db/sql.ts';
+import { bytes, int, nullable, statement, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
-import { findPresent, type Present } from './find-present.ts';
-import { addParticipant, markJoined } from './participant-lifecycle.ts';
-import { lockParticipant } from './participant-record.ts';
+import { toContactAddress } from '../contacts/find-or-create-contact.ts';
+import { findPresent, type Present, type RoomToJoin, toPresentToken, touchPresent } from './find-present.ts';
+import { afterJoin, beforeJoin, joinParams } from './joining.ts';
+import { markJoined } from './participant-lifecycle.ts';
+import { toParticipantStatus } from './participant-status.ts';
 import { toOwnParticipant } from './present.ts';
-import { findRoomAccess, lockRoomAccess } from './room-access.ts';
+import { findRoomAccess, hostParams, isHost, lockRoomAccess, toHost } from './room-access.ts';
 import type { JoinedParticipant, JoinInput } from './schemas.ts';
+
+type Needs = Pick<Services, 'db' | 'clock' | 'sealer' | 'settings'>;
+
+const MAX_TRIES = 10;
+
+/**
+ * Adds a participant, in one statement. It returns no row for an unknown room, and the room without a participant if
+ * the statement must be run again, because it could not see what was committed while it waited for a lock.
+ *
+ * The room stays until the commit. Whoever has to wait there also locks its row against changes (`guarded`), so that
+ * nobody begins to wait in a room whose waiting room is being switched off. Others do not, because they change the row.
+ */
+const addParticipant = statement('join-room', {
+  params: {
+    roomName: text,
+    /** The workspace for which the token was sealed; null if it was not sealed. */
+    workspaceId: nullable(int),
+    name: text,
+    email: nullable(text),
+    address: nullable(text),
+    tokenHash: bytes,
+    sealedToken: nullable(bytes),
+    ...hostParams,
+    ...joinParams,
+  },
+  returns: { room_name: text, waiting_room_message: nullable(text), id: nullable(int), status: nullable(text) },
+  sql: `
+    with workspace as (
+      select w.id from rooms r join workspaces w on w.id = r.workspace_id
+      where r.name = $roomName and ($workspaceId is null or w.id = $workspaceId) for key share of w),
+    member as (
+      select m.role from workspace w join members m on m.workspace_id = w.id and m.user_id = $userId
+      for share of m),
+    room as (
+      select r.workspace_id, r.id, r.name, r.waiting_room_message,
+        r.waiting_room_enabled and not (${isHost}) as must_wait
+      from workspace w left join member m on true join rooms r on r.workspace_id = w.id and r.name = $roomName
+      for key share of r),
+    guarded as (
+      select r.waiting_room_enabled from room o join rooms r on r.workspace_id = o.workspace_id and r.id = o.id
+      where o.must_wait for share of r),
+    visited as (
+      select r.* from room r left join guarded g on true where g.waiting_room_enabled is not false),
+    joining as (
+      select workspace_id, id as room_id, name as room_name, $name as name, $address as address, 0 as position
+      from visited where not must_wait),
+    ${beforeJoin},
+    changed as (
+      insert into participants (workspace_id, room_id, name, email, user_id, contact_id, status, token_hash,
+        sealed_token, created_at, joined_at, last_seen_at)
+      select v.workspace_id, v.id, $name, $email, $userId, c.id, case when v.must_wait then 'waiting' else 'joined' end,
+        $tokenHash, $sealedToken, $at, case when not v.must_wait then $at end, $at
+      from visited v left join contact c on true
+      where v.must_wait or $address is null or c.address is not null
+      on conflict (workspace_id, room_id, user_id)
+        where status in ('waiting', 'joined') and sealed_token is not null do nothing
+      returning *),
+    ${afterJoin}
+    select r.name as room_name, r.waiting_room_message, c.id, c.status from room r left join changed c on true`,
+});
 
 /**
  * Joins a room. If the room has a waiting room and the caller is not one of its hosts, the participant waits to be
@@ -18,48 +83,99 @@ import type { JoinedParticipant, JoinInput } from './schemas.ts';
  * same, and no event is emitted. The token is stored as a hash, and for a user also sealed. Throws 400 for a guest
  * without a name, 404 "Room not found", and 401 if the user's account is deleted meanwhile.
  */
-export async function joinRoom(
-  { db, clock, sealer, settings }: Pick<Services, 'db' | 'clock' | 'sealer' | 'settings'>,
-  caller: Caller | null,
-  input: JoinInput,
-): Promise<JoinedParticipant> {
+export async function joinRoom(services: Needs, caller: Caller | null, input: JoinInput): Promise<JoinedParticipant> {
   // A participant who is still present needs no name.
   if (!input.token) toPerson(caller, input);
-  try {
-    return await transact(db, async (tx) => {
-      const access = await lockRoomAccess(tx, () => findRoomAccess(tx, caller, input.roomName));
-      const at = clock.now();
-      const room = { workspaceId: access.workspaceId, roomId: access.roomId };
-      const present = await findPresent({ tx, sealer, now: at }, room, caller, input.token);
-      const { id, token } = present ?? (await addNew({ tx, sealer, now: at }, room, toPerson(caller, input)));
-      const mayEnter = access.isHost || !access.hasWaitingRoom;
-      const key = { ...room, id };
-      const participant = await (mayEnter ? markJoined(tx, at, key, settings.quotas) : lockParticipant(tx, key));
-      return { ...toOwnParticipant(participant, access.waitingRoomMessage), token };
-    });
-  } catch (error) {
-    // The room is locked, so only the user can be missing.
-    if (isForeignKeyViolation(error)) throw unauthorized();
-    throw error;
+  if (!isSlug(input.roomName)) throw notFound('Room');
+  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+    const joined = await tryToJoin(services, caller, input);
+    if (joined !== null) return joined;
   }
+  throw new Error(`No room was joined in ${MAX_TRIES} tries`);
+}
+
+/** Returns null if something has changed meanwhile, so that the caller must try again. */
+async function tryToJoin(services: Needs, caller: Caller | null, input: JoinInput): Promise<JoinedParticipant | null> {
+  // A guest without a token is new.
+  if (caller === null && !input.token) return addNew(services, caller, input, null);
+  const room = await findPresent(services.db.sql, caller, input.roomName, input.token);
+  return room.present === null
+    ? addNew(services, caller, input, room)
+    : rejoin(services, caller, input, room, room.present);
 }
 
 /** Adds a participant with a new token. */
 async function addNew(
-  { tx, sealer, now }: { tx: Tx; sealer: Sealer; now: Date },
-  room: { workspaceId: number; roomId: number },
-  person: ReturnType<typeof toPerson>,
-): Promise<Present> {
+  { db, clock, sealer, settings }: Needs,
+  caller: Caller | null,
+  input: JoinInput,
+  room: RoomToJoin | null,
+): Promise<JoinedParticipant | null> {
+  const person = toPerson(caller, input);
   const token = createToken('lnp_');
-  const { workspaceId } = room;
-  const sealedToken = person.userId === null ? null : sealer.seal(token, { workspaceId, purpose: 'participant token' });
-  const participant = { ...room, ...person, tokenHash: hashToken(token), sealedToken, reference: null };
-  return { id: await addParticipant(tx, now, participant), token };
+  const workspaceId = caller === null ? null : (room?.workspaceId ?? null);
+  const sealedToken = workspaceId === null ? null : sealer.seal(token, { workspaceId, purpose: 'participant token' });
+  const at = clock.now();
+  const rows = await db.sql
+    .run(addParticipant, {
+      roomName: input.roomName,
+      workspaceId,
+      ...person,
+      address: toContactAddress(person.email),
+      tokenHash: hashToken(token),
+      sealedToken,
+      ...toHost(caller),
+      at,
+      contactQuota: settings.quotas.contacts,
+    })
+    .catch((error: unknown): never => {
+      // The room is locked, so only the user can be missing.
+      throw isForeignKeyViolation(error) ? unauthorized() : error;
+    });
+  const [row] = rows;
+  if (!row) throw notFound('Room');
+  if (row.id === null || row.status === null) return null;
+  const status = toParticipantStatus(row.status);
+  return {
+    id: row.id,
+    room_name: row.room_name,
+    name: person.name,
+    status,
+    waiting_room_message: status === 'waiting' ? row.waiting_room_message : null,
+    joined_at: status === 'joined' ? toUnixSeconds(at) : null,
+    created_at: toUnixSeconds(at),
+    token,
+  };
 }
 
 /** The email address of a user is that of their account, so that a user cannot pose as another contact. */
 function toPerson(caller: Caller | null, { name: sentName, email }: JoinInput) {
   const name = sentName || caller?.name;
   if (!name) throw badField('name', 'name is required');
-  return { name, email: caller?.email ?? email ?? null, userId: caller?.userId ?? null };
+  return { name, email: caller?.email ?? email ?? null };
+}
+
+/** Joins as a participant who is still present. */
+async function rejoin(
+  services: Needs,
+  caller: Caller | null,
+  { roomName }: JoinInput,
+  room: RoomToJoin,
+  present: Present,
+): Promise<JoinedParticipant | null> {
+  const { db, clock, sealer, settings } = services;
+  const touched = await touchPresent(db.sql, clock.now(), room, present);
+  if (touched === null) return null;
+  const token = await toPresentToken(db.sql, sealer, room, present);
+  if (token === null) return null;
+  const { participant, waitingRoomMessage } = touched;
+  if (participant.status === 'joined' || !room.mayEnter)
+    return { ...toOwnParticipant(participant, waitingRoomMessage), token };
+  // They have become a host while they waited. This is rare, so it takes the lock of the workspace, as admitting does.
+  return transact(db, async (tx) => {
+    const access = await lockRoomAccess(tx, (sql) => findRoomAccess(sql, caller, roomName));
+    if (!access.isHost && access.hasWaitingRoom) return null;
+    const entered = await markJoined(sqlIn(tx), clock.now(), participant, settings.quotas);
+    return entered.status === 'joined' ? { ...toOwnParticipant(entered, null), token } : null;
+  });
 }

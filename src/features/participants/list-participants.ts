@@ -21,7 +21,7 @@ export async function listParticipants(
   caller: Caller,
   { name, status, ...page }: ListParticipantsInput,
 ): Promise<Participant[]> {
-  const { workspaceId, roomId } = await findHostAccess(db, caller, name);
+  const { workspaceId, roomId } = await findHostAccess(db.sql, caller, name);
   const hasStatus =
     status === undefined ? Prisma.sql`p.status in ('waiting', 'joined')` : Prisma.sql`p.status = ${status}`;
   const rows = await db.$queryRaw<ParticipantRow[]>`

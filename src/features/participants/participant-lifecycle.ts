@@ -1,81 +1,121 @@
 /**
  * The lifecycle of a participant, whether the participant, a host, a meeting provider or a schedule causes the change.
- * Call these functions with the workspace locked. `at` is when the change happened.
+ * `at` is when the change happened. These functions lock the rows of the participants.
  */
-import { toUnixSeconds } from '../../core/time.ts';
-import type { Tx } from '../../db/client.ts';
-import { sqlIn } from '../../db/sql.ts';
-import type { NewEvent } from '../../events/catalogue.ts';
-import { emit, emitAll } from '../../events/emit.ts';
+import { notFound } from '../../core/errors.ts';
+import { onlyRow } from '../../db/only-row.ts';
+import { bool, int, json, nullable, type Sql, statement, text, time } from '../../db/statements.ts';
 import type { Quotas } from '../../quotas/quotas.ts';
-import { findOrCreateContacts } from '../contacts/find-or-create-contact.ts';
-import { recordContactEvents } from '../contacts/record-contact-event.ts';
+import { toContactAddress } from '../contacts/find-or-create-contact.ts';
+import { afterJoin, beforeJoin, joinParams } from './joining.ts';
 import {
   lockParticipant,
   type ParticipantKey,
   type ParticipantRecord,
-  type ParticipantRow,
-  participantColumns,
-  participantTables,
+  participantReturns,
+  selectedColumns,
   toParticipantRecord,
+  withRooms,
 } from './participant-record.ts';
+import { insertLeftEvents } from './visit-events.ts';
 
 /** Rows per statement. */
 const ADMITTED_AT_A_TIME = 500;
+
+const MAX_TRIES = 10;
 
 type RoomKey = Omit<ParticipantKey, 'id'>;
 
 /** The provider's id of one visit, unique within the meeting. `meeting` is the provider's name or id of the meeting. */
 export type ProviderReference = { connectionId: number; meeting: string; participantReference: string };
 
-export type NewParticipant = {
-  workspaceId: number;
-  roomId: number;
-  name: string;
-  email: string | null;
-  /** null: a guest. */
-  userId: number | null;
-  /** SHA-256 of the token that joining returned; null if only a provider reported the participant. */
-  tokenHash: Uint8Array<ArrayBuffer> | null;
-  /** The token, sealed, for a user who joins again; null for others. */
-  sealedToken?: Uint8Array<ArrayBuffer> | null;
-  /** null if no provider reported the participant. */
-  reference: ProviderReference | null;
-};
+/** A participant whom a provider reported, or another visit of one. `userId` is null for a guest. */
+export type ReportedParticipant = RoomKey &
+  ProviderReference & { name: string; email: string | null; userId: number | null };
+
+const insertReported = statement('insert-reported-participant', {
+  params: {
+    workspaceId: int,
+    roomId: int,
+    name: text,
+    email: nullable(text),
+    userId: nullable(int),
+    connectionId: int,
+    meeting: text,
+    participantReference: text,
+    at: time,
+  },
+  returns: { id: int },
+  sql: `
+    insert into participants (workspace_id, room_id, name, email, user_id, status, connection_id, meeting,
+      participant_reference, created_at, last_seen_at)
+    values ($workspaceId, $roomId, $name, $email, $userId, 'waiting', $connectionId, $meeting, $participantReference,
+      $at, $at)
+    returning id`,
+});
+
+const lockWaiting = statement('lock-waiting-participants', {
+  params: { workspaceId: int, roomId: int, max: int },
+  returns: participantReturns,
+  sql: `
+    select ${selectedColumns} from ${withRooms}
+    where p.workspace_id = $workspaceId and p.room_id = $roomId and p.status = 'waiting'
+    order by p.created_at, p.id limit $max for no key update of p`,
+});
+
+const joinWaiting = statement('join-waiting-participants', {
+  params: { workspaceId: int, people: json<{ id: number; address: string | null }[]>(), ...joinParams },
+  returns: { id: int, contact_id: nullable(int) },
+  sql: `
+    with joining as (
+      select p.id, p.id as position, p.workspace_id, p.room_id, r.name as room_name, p.name, a.address
+      from jsonb_to_recordset($people) as a (id int, address text)
+      join participants p on p.workspace_id = $workspaceId and p.id = a.id and p.status = 'waiting'
+      join rooms r on r.workspace_id = p.workspace_id and r.id = p.room_id),
+    ${beforeJoin},
+    changed as (
+      update participants p
+      set status = 'joined', joined_at = $at, contact_id = c.id, last_seen_at = greatest(p.last_seen_at, $at)
+      from joining j left join contact c on c.address = j.address
+      where p.workspace_id = j.workspace_id and p.id = j.id and (j.address is null or c.address is not null)
+      returning p.*),
+    ${afterJoin}
+    select id, contact_id from changed`,
+});
+
+const leaveOne = statement('leave-room', {
+  params: { workspaceId: int, roomId: int, id: int, at: time },
+  returns: { exists: bool },
+  sql: `
+    with workspace as (select id from workspaces where id = $workspaceId for key share),
+    gone as (
+      update participants p set status = 'left', left_at = greatest($at, p.joined_at)
+      from workspace w join rooms r on r.workspace_id = w.id and r.id = $roomId
+      where p.workspace_id = w.id and p.room_id = r.id and p.id = $id and p.status in ('waiting', 'joined')
+      returning p.*, r.name as room_name),
+    left_events as (${insertLeftEvents('v.left_at')})
+    select exists (select from workspace) and exists (
+      select from participants where workspace_id = $workspaceId and room_id = $roomId and id = $id) as exists`,
+});
+
+const leaveDeletedRoom = statement('leave-deleted-room', {
+  params: { workspaceId: int, roomId: int, at: time },
+  sql: `
+    with gone as (
+      select p.workspace_id, p.id, p.room_id, r.name as room_name, p.name, p.user_id, p.contact_id, p.created_at,
+        p.joined_at, greatest($at, p.joined_at) as left_at
+      from ${withRooms}
+      where p.workspace_id = $workspaceId and p.room_id = $roomId and p.status = 'joined' for no key update of p)
+    ${insertLeftEvents('v.left_at')}`,
+});
 
 /**
  * Adds a participant with status `waiting` and emits nothing. Returns the id. Throws a foreign key violation if the
  * room or the user has been deleted, and a unique violation if a participant with the provider's reference already
  * exists.
  */
-export async function addParticipant(tx: Tx, at: Date, { reference, ...participant }: NewParticipant): Promise<number> {
-  const data = { ...participant, ...reference, status: 'waiting', createdAt: at, lastSeenAt: at };
-  const { id } = await tx.participant.create({ data, select: { id: true } });
-  return id;
-}
-
-/** The event `room.left` of a participant who had joined. */
-export function toLeftEvent(participant: ParticipantRecord, leftAt: Date): NewEvent {
-  return {
-    type: 'room.left',
-    workspaceId: participant.workspaceId,
-    data: { ...toEventData(participant), left_at: toUnixSeconds(leftAt) },
-  };
-}
-
-function toEventData({ joinedAt, ...participant }: ParticipantRecord) {
-  // Guaranteed by the constraint participants_joined_check.
-  if (joinedAt === null) throw new Error(`Participant ${participant.id} has no joined_at`);
-  return {
-    workspace_id: participant.workspaceId,
-    room_id: participant.roomId,
-    room_name: participant.roomName,
-    participant_id: participant.id,
-    participant_name: participant.name,
-    user_id: participant.userId,
-    contact_id: participant.contactId,
-    joined_at: toUnixSeconds(joinedAt),
-  };
+export async function addReported(sql: Sql, at: Date, participant: ReportedParticipant): Promise<number> {
+  return onlyRow(await sql.run(insertReported, { ...participant, at })).id;
 }
 
 /**
@@ -83,88 +123,59 @@ function toEventData({ joinedAt, ...participant }: ParticipantRecord) {
  * email address, and emits `room.joined`. Does nothing for any other status. Returns the participant after the change.
  * Throws 404 "Participant not found".
  */
-export async function markJoined(tx: Tx, at: Date, key: ParticipantKey, quotas: Quotas): Promise<ParticipantRecord> {
-  const participant = await lockParticipant(tx, key);
+export async function markJoined(sql: Sql, at: Date, key: ParticipantKey, quotas: Quotas): Promise<ParticipantRecord> {
+  const participant = await lockParticipant(sql, key);
   if (participant.status !== 'waiting') return participant;
-  const [joined = participant] = await joinAll(tx, at, key, [participant], quotas);
-  return joined;
+  const contactIds = await joinAll(sql, at, key, [participant], quotas);
+  return { ...participant, status: 'joined', contactId: contactIds.get(key.id) ?? null, joinedAt: at };
+}
+
+/** Moves waiting participants of a room, whose rows are locked, to `joined`. Returns the contact of each. */
+async function joinAll(
+  sql: Sql,
+  at: Date,
+  { workspaceId }: RoomKey,
+  waiting: readonly ParticipantRecord[],
+  quotas: Quotas,
+): Promise<Map<number, number | null>> {
+  const contactIds = new Map<number, number | null>();
+  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+    const people = waiting
+      .filter(({ id }) => !contactIds.has(id))
+      .map(({ id, email }) => ({ id, address: toContactAddress(email) }));
+    if (people.length === 0) return contactIds;
+    const rows = await sql.run(joinWaiting, { workspaceId, people, at, contactQuota: quotas.contacts });
+    // Those who are missing have a contact that was just added. The next statement sees it.
+    for (const { id, contact_id } of rows) contactIds.set(id, contact_id);
+  }
+  throw new Error(`Participants did not join in ${MAX_TRIES} tries`);
 }
 
 /**
- * Moves all waiting participants of a room to `joined`, as `markJoined` does. Call it with the workspace locked, and
- * with the waiting room switched off, so that nobody is waiting afterwards.
+ * Moves all waiting participants of a room to `joined`, as `markJoined` does. Call it after the waiting room was
+ * switched off in the same transaction: whoever joins then waits for its commit, so nobody is waiting afterwards.
  */
-export async function admitEveryone(tx: Tx, at: Date, { workspaceId, roomId }: RoomKey, quotas: Quotas): Promise<void> {
+export async function admitEveryone(sql: Sql, at: Date, room: RoomKey, quotas: Quotas): Promise<void> {
   for (let count = ADMITTED_AT_A_TIME; count === ADMITTED_AT_A_TIME; ) {
-    const rows = await tx.$queryRaw<ParticipantRow[]>`
-      select ${participantColumns} from ${participantTables}
-      where p.workspace_id = ${workspaceId} and p.room_id = ${roomId} and p.status = 'waiting'
-      order by p.created_at, p.id limit ${ADMITTED_AT_A_TIME} for no key update of p`;
-    if (rows.length > 0) await joinAll(tx, at, { workspaceId, roomId }, rows.map(toParticipantRecord), quotas);
+    const rows = await sql.run(lockWaiting, { ...room, max: ADMITTED_AT_A_TIME });
+    await joinAll(sql, at, room, rows.map(toParticipantRecord), quotas);
     count = rows.length;
   }
 }
 
-/** Moves waiting participants of a room, whose rows are locked, to `joined`. */
-async function joinAll(
-  tx: Tx,
-  at: Date,
-  { workspaceId, roomId }: RoomKey,
-  waiting: readonly ParticipantRecord[],
-  quotas: Quotas,
-): Promise<ParticipantRecord[]> {
-  await tx.$executeRaw`
-    update rooms set last_used_at = greatest(last_used_at, ${at})
-    where workspace_id = ${workspaceId} and id = ${roomId}`;
-  const contactIds = await findOrCreateContacts(tx, quotas, { workspaceId, at }, waiting);
-  const joined = waiting.map((participant, index): ParticipantRecord => {
-    const contactId = contactIds[index] ?? null;
-    return { ...participant, status: 'joined', contactId, joinedAt: at };
-  });
-  const rows = joined.map(({ id, contactId }) => ({ id, contactId }));
-  await tx.$executeRaw`
-    update participants p set status = 'joined', joined_at = ${at}, contact_id = j."contactId",
-      last_seen_at = greatest(p.last_seen_at, ${at})
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as j (id int, "contactId" int)
-    where p.workspace_id = ${workspaceId} and p.id = j.id`;
-  await emitAll(
-    sqlIn(tx),
-    at,
-    joined.map((participant) => ({ type: 'room.joined', workspaceId, data: toEventData(participant) })),
-  );
-  await recordContactEvents(tx, { workspaceId, type: 'room_join', roomId, bookingPageId: null, at }, contactIds);
-  return joined;
+/**
+ * Moves a waiting or joined participant to `left`; `left_at` is never before `joined_at`. Emits `room.left` if they had
+ * joined. Does nothing for any other status. Throws 404 "Participant not found".
+ */
+export async function markLeft(sql: Sql, at: Date, { workspaceId, roomId, id }: ParticipantKey): Promise<void> {
+  const { exists } = onlyRow(await sql.run(leaveOne, { workspaceId, roomId, id, at }));
+  if (!exists) throw notFound('Participant');
 }
 
 /**
- * Moves a waiting or joined participant to `left`; `left_at` is never before `joined_at`. Emits `room.left` if they had
- * joined. Does nothing for any other status. Returns the participant after the change. Throws 404 "Participant not
- * found".
+ * Emits `room.left` for every joined participant of a room that is about to be deleted. Call it with the row of the
+ * room locked for its deletion, so that nobody joins meanwhile.
  */
-export async function markLeft(tx: Tx, at: Date, key: ParticipantKey): Promise<ParticipantRecord> {
-  const participant = await lockParticipant(tx, key);
-  if (participant.status !== 'waiting' && participant.status !== 'joined') return participant;
-  const { workspaceId, id } = participant;
-  const leftAt = later(at, participant.joinedAt);
-  await tx.$executeRaw`
-    update participants set status = 'left', left_at = ${leftAt} where workspace_id = ${workspaceId} and id = ${id}`;
-  if (participant.status === 'joined') await emit(sqlIn(tx), leftAt, toLeftEvent(participant, leftAt));
-  return { ...participant, status: 'left', leftAt };
-}
-
-function later(one: Date, other: Date | null): Date {
-  return other !== null && other > one ? other : one;
-}
-
-/** Emits `room.left` for every joined participant of a room that is about to be deleted. */
-export async function emitLeftForRoom(tx: Tx, at: Date, workspaceId: number, roomId: number): Promise<void> {
-  const rows = await tx.$queryRaw<ParticipantRow[]>`
-    select ${participantColumns} from ${participantTables}
-    where p.workspace_id = ${workspaceId} and p.room_id = ${roomId} and p.status = 'joined'
-    order by p.created_at, p.id`;
-  await emitAll(
-    sqlIn(tx),
-    at,
-    rows.map(toParticipantRecord).map((participant) => toLeftEvent(participant, later(at, participant.joinedAt))),
-  );
+export async function emitLeftForRoom(sql: Sql, at: Date, workspaceId: number, roomId: number): Promise<void> {
+  await sql.run(leaveDeletedRoom, { workspaceId, roomId, at });
 }

@@ -1,45 +1,63 @@
 /** A participant with the name of their room, as this feature reads them from the database. */
 import { notFound } from '../../core/errors.ts';
-import { Prisma, type Tx } from '../../db/client.ts';
+import { Prisma } from '../../db/client.ts';
+import { int, nullable, type RowOf, type Sql, statement, text, time } from '../../db/statements.ts';
 import { type ParticipantStatus, toParticipantStatus } from './participant-status.ts';
 
 export type ParticipantKey = { workspaceId: number; roomId: number; id: number };
 
-export type ParticipantRecord = ParticipantKey & {
-  roomName: string;
-  name: string;
-  email: string | null;
-  userId: number | null;
-  contactId: number | null;
-  status: ParticipantStatus;
-  createdAt: Date;
-  joinedAt: Date | null;
-  leftAt: Date | null;
-  /** The last heartbeat, or the time of creation or joining if that is later. */
-  lastSeenAt: Date;
+export type ParticipantRecord = Omit<ParticipantRow, 'status'> & { status: ParticipantStatus };
+
+/** The columns of `selectedColumns`. `lastSeenAt` is the last heartbeat, or when they asked to join or joined. */
+export const participantReturns = {
+  id: int,
+  workspaceId: int,
+  roomId: int,
+  roomName: text,
+  name: text,
+  email: nullable(text),
+  userId: nullable(int),
+  contactId: nullable(int),
+  status: text,
+  createdAt: time,
+  joinedAt: nullable(time),
+  leftAt: nullable(time),
+  lastSeenAt: time,
 };
 
-export type ParticipantRow = Omit<ParticipantRecord, 'status'> & { status: string };
-
-/** The columns of a ParticipantRow, of the participant `p` in the room `r`. */
-export const participantColumns = Prisma.sql`
+/** The columns of the participant `p` in the room `r`. */
+export const selectedColumns = `
   p.id, p.workspace_id as "workspaceId", p.room_id as "roomId", r.name as "roomName", p.name, p.email,
   p.user_id as "userId", p.contact_id as "contactId", p.status, p.created_at as "createdAt", p.joined_at as "joinedAt",
   p.left_at as "leftAt", p.last_seen_at as "lastSeenAt"`;
 
 /** The participants `p` joined with their rooms `r`. */
-export const participantTables = Prisma.sql`
-  participants p join rooms r on r.workspace_id = p.workspace_id and r.id = p.room_id`;
+export const withRooms = 'participants p join rooms r on r.workspace_id = p.workspace_id and r.id = p.room_id';
+
+/** `selectedColumns` and `withRooms` for queries of Prisma. */
+export const participantColumns = Prisma.raw(selectedColumns);
+export const participantTables = Prisma.raw(withRooms);
+
+const lockOne = statement('lock-participant', {
+  params: { workspaceId: int, roomId: int, id: int },
+  returns: participantReturns,
+  sql: `
+    select ${selectedColumns} from ${withRooms}
+    where p.workspace_id = $workspaceId and p.room_id = $roomId and p.id = $id for no key update of p`,
+});
+
+export type ParticipantRow = RowOf<typeof lockOne>;
 
 export function toParticipantRecord(row: ParticipantRow): ParticipantRecord {
   return { ...row, status: toParticipantStatus(row.status) };
 }
 
 /** Locks the participant's row until the transaction ends. Throws 404 "Participant not found". */
-export async function lockParticipant(tx: Tx, { workspaceId, roomId, id }: ParticipantKey): Promise<ParticipantRecord> {
-  const [row] = await tx.$queryRaw<ParticipantRow[]>`
-    select ${participantColumns} from ${participantTables}
-    where p.workspace_id = ${workspaceId} and p.room_id = ${roomId} and p.id = ${id} for no key update of p`;
+export async function lockParticipant(
+  sql: Sql,
+  { workspaceId, roomId, id }: ParticipantKey,
+): Promise<ParticipantRecord> {
+  const [row] = await sql.run(lockOne, { workspaceId, roomId, id });
   if (!row) throw notFound('Participant');
   return toParticipantRecord(row);
 }

@@ -1,22 +1,27 @@
 /** What participants do with their token: they send heartbeats and leave. */
 import type { RoomCaller } from '../../auth/participants.ts';
-import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
 import { SECOND_MS } from '../../core/time.ts';
-import { transact } from '../../db/client.ts';
+import { int, nullable, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { markLeft } from './participant-lifecycle.ts';
-import {
-  type ParticipantRow,
-  participantColumns,
-  participantTables,
-  toParticipantRecord,
-} from './participant-record.ts';
+import { participantReturns, selectedColumns, toParticipantRecord, withRooms } from './participant-record.ts';
 import { toOwnParticipant } from './present.ts';
 import type { OwnParticipant } from './schemas.ts';
 
 /** A heartbeat is not stored if the stored one is younger than this. */
 const MIN_INTERVAL_MS = 10 * SECOND_MS;
+
+const storeHeartbeat = statement('store-heartbeat', {
+  params: { workspaceId: int, id: int, now: time, latest: time },
+  returns: { ...participantReturns, waitingRoomMessage: nullable(text) },
+  sql: `
+    with seen as (
+      update participants set last_seen_at = $now
+      where workspace_id = $workspaceId and id = $id and status in ('waiting', 'joined') and last_seen_at <= $latest)
+    select ${selectedColumns}, r.waiting_room_message as "waitingRoomMessage" from ${withRooms}
+    where p.workspace_id = $workspaceId and p.id = $id`,
+});
 
 /**
  * Stores a heartbeat of the participant, at most every 10 seconds, and returns the participant with their status. Does
@@ -29,13 +34,7 @@ export async function recordPresence(
 ): Promise<OwnParticipant> {
   const now = clock.now();
   const latest = new Date(now.getTime() - MIN_INTERVAL_MS);
-  const [row] = await db.$queryRaw<(ParticipantRow & { waitingRoomMessage: string | null })[]>`
-    with seen as (
-      update participants set last_seen_at = ${now}
-      where workspace_id = ${workspaceId} and id = ${id} and status in ('waiting', 'joined')
-        and last_seen_at <= ${latest})
-    select ${participantColumns}, r.waiting_room_message as "waitingRoomMessage" from ${participantTables}
-    where p.workspace_id = ${workspaceId} and p.id = ${id}`;
+  const [row] = await db.sql.run(storeHeartbeat, { workspaceId, id, now, latest });
   if (!row) throw notFound('Participant');
   const { waitingRoomMessage, ...participant } = row;
   return toOwnParticipant(toParticipantRecord(participant), waitingRoomMessage);
@@ -48,12 +47,8 @@ export async function leaveRoom(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   participant: RoomCaller,
 ): Promise<{ ok: true }> {
-  const { workspaceId, status } = participant;
-  // These statuses are final, so the lock is not needed.
-  if (status === 'left' || status === 'refused') return { ok: true };
-  await transact(db, async (tx) => {
-    await lockWorkspace(tx, workspaceId, 'Participant');
-    await markLeft(tx, clock.now(), participant);
-  });
+  const { status } = participant;
+  // These statuses are final.
+  if (status !== 'left' && status !== 'refused') await markLeft(db.sql, clock.now(), participant);
   return { ok: true };
 }

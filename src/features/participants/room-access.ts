@@ -2,9 +2,10 @@
 import type { Caller } from '../../auth/identify.ts';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
-import { isAtLeast, toRole } from '../../core/roles.ts';
 import { isSlug } from '../../core/slugs.ts';
-import type { Database, Tx } from '../../db/client.ts';
+import type { Tx } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
+import { bool, int, nullable, type Sql, statement, text } from '../../db/statements.ts';
 
 export type RoomAccess = {
   workspaceId: number;
@@ -15,37 +16,59 @@ export type RoomAccess = {
   isHost: boolean;
 };
 
-type Row = Omit<RoomAccess, 'isHost'> & { userId: number; role: string | null };
+/** The parameters of `isHost`: the caller, and the workspace of their API key. */
+export const hostParams = { userId: nullable(int), keyWorkspaceId: nullable(int) };
 
-/** Finds a room for any caller. Throws 404 "Room not found". */
-export async function findRoomAccess(db: Database | Tx, caller: Caller | null, name: string): Promise<RoomAccess> {
-  if (!isSlug(name)) throw notFound('Room');
-  const [row] = await db.$queryRaw<Row[]>`
-    select r.workspace_id as "workspaceId", r.id as "roomId", r.user_id as "userId",
-      r.waiting_room_enabled as "hasWaitingRoom", r.waiting_room_message as "waitingRoomMessage", m.role
-    from rooms r left join members m on m.workspace_id = r.workspace_id and m.user_id = ${caller?.userId ?? null}::int
-    where r.name = ${name}`;
-  if (!row) throw notFound('Room');
-  const { workspaceId, roomId, hasWaitingRoom, waitingRoomMessage } = row;
-  return { workspaceId, roomId, hasWaitingRoom, waitingRoomMessage, isHost: caller !== null && isHost(caller, row) };
+/**
+ * The condition that the caller is a host of the room `r`: its user, or the owner or an admin of its workspace, as whom
+ * `m` is their row of `members`. An API key is limited to its workspace.
+ */
+export const isHost = `coalesce(r.user_id = $userId or m.role in ('owner', 'admin'), false)
+  and ($keyWorkspaceId is null or r.workspace_id = $keyWorkspaceId)`;
+
+const findRoom = statement('find-room-access', {
+  params: { name: text, ...hostParams },
+  returns: {
+    workspaceId: int,
+    roomId: int,
+    hasWaitingRoom: bool,
+    waitingRoomMessage: nullable(text),
+    isHost: bool,
+  },
+  sql: `
+    select r.workspace_id as "workspaceId", r.id as "roomId", r.waiting_room_enabled as "hasWaitingRoom",
+      r.waiting_room_message as "waitingRoomMessage", ${isHost} as "isHost"
+    from rooms r left join members m on m.workspace_id = r.workspace_id and m.user_id = $userId
+    where r.name = $name`,
+});
+
+/** The values of `hostParams`. */
+export function toHost(caller: Caller | null): { userId: number | null; keyWorkspaceId: number | null } {
+  const credential = caller?.credential;
+  return {
+    userId: caller?.userId ?? null,
+    keyWorkspaceId: credential?.kind === 'key' ? credential.workspaceId : null,
+  };
 }
 
-/** Hosts are the room's user, and the owner and admins of its workspace. An API key is limited to its workspace. */
-function isHost({ userId, credential }: Caller, room: Row): boolean {
-  if (credential.kind === 'key' && credential.workspaceId !== room.workspaceId) return false;
-  return room.userId === userId || (room.role !== null && isAtLeast(toRole(room.role), 'admin'));
+/** Finds a room for any caller. Throws 404 "Room not found". */
+export async function findRoomAccess(sql: Sql, caller: Caller | null, name: string): Promise<RoomAccess> {
+  if (!isSlug(name)) throw notFound('Room');
+  const [access] = await sql.run(findRoom, { name, ...toHost(caller) });
+  if (!access) throw notFound('Room');
+  return access;
 }
 
 /** Finds a room for one of its hosts. Throws 404 "Room not found", also for every other caller. */
-export async function findHostAccess(db: Database | Tx, caller: Caller, name: string): Promise<RoomAccess> {
-  const access = await findRoomAccess(db, caller, name);
+export async function findHostAccess(sql: Sql, caller: Caller, name: string): Promise<RoomAccess> {
+  const access = await findRoomAccess(sql, caller, name);
   if (!access.isHost) throw notFound('Room');
   return access;
 }
 
 /** Locks the workspace of the room and calls `find` again, since the room or the roles may have changed. */
-export async function lockRoomAccess(tx: Tx, find: (tx: Tx) => Promise<RoomAccess>): Promise<RoomAccess> {
-  const { workspaceId } = await find(tx);
+export async function lockRoomAccess(tx: Tx, find: (sql: Sql) => Promise<RoomAccess>): Promise<RoomAccess> {
+  const { workspaceId } = await find(sqlIn(tx));
   await lockWorkspace(tx, workspaceId, 'Room');
-  return find(tx);
+  return find(sqlIn(tx));
 }

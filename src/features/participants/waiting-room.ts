@@ -1,7 +1,9 @@
 /** Admitting and refusing waiting participants. The role of the caller is checked with the workspace locked. */
 import type { Caller } from '../../auth/identify.ts';
 import { conflict } from '../../core/errors.ts';
-import { type Tx, transact } from '../../db/client.ts';
+import { transact } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
+import { int, type Sql, statement } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { markJoined } from './participant-lifecycle.ts';
 import { lockParticipant, type ParticipantKey, type ParticipantRecord } from './participant-record.ts';
@@ -16,6 +18,11 @@ const conflicts: Record<Exclude<ParticipantStatus, 'waiting'>, string> = {
   left: 'The participant has already left',
 };
 
+const refuse = statement('refuse-participant', {
+  params: { workspaceId: int, id: int },
+  sql: `update participants set status = 'refused' where workspace_id = $workspaceId and id = $id`,
+});
+
 type Needs = Pick<Services, 'db' | 'clock' | 'settings'>;
 
 /**
@@ -23,8 +30,8 @@ type Needs = Pick<Services, 'db' | 'clock' | 'settings'>;
  * 404 "Room not found" and "Participant not found", and 409 for a participant who was refused or has left.
  */
 export function admitParticipant(services: Needs, caller: Caller, input: ParticipantInput): Promise<Participant> {
-  return asHost(services, caller, input, async (tx, key) =>
-    requireStatus(await markJoined(tx, services.clock.now(), key, services.settings.quotas), 'joined'),
+  return asHost(services, caller, input, async (sql, key) =>
+    requireStatus(await markJoined(sql, services.clock.now(), key, services.settings.quotas), 'joined'),
   );
 }
 
@@ -33,11 +40,11 @@ function asHost(
   { db }: Needs,
   caller: Caller,
   { name, participantId }: ParticipantInput,
-  decide: (tx: Tx, key: ParticipantKey) => Promise<Participant>,
+  decide: (sql: Sql, key: ParticipantKey) => Promise<Participant>,
 ): Promise<Participant> {
   return transact(db, async (tx) => {
-    const { workspaceId, roomId } = await lockRoomAccess(tx, () => findHostAccess(tx, caller, name));
-    return decide(tx, { workspaceId, roomId, id: participantId });
+    const { workspaceId, roomId } = await lockRoomAccess(tx, (sql) => findHostAccess(sql, caller, name));
+    return decide(sqlIn(tx), { workspaceId, roomId, id: participantId });
   });
 }
 
@@ -51,13 +58,12 @@ function requireStatus(participant: ParticipantRecord, wanted: 'joined' | 'refus
  * "Participant not found", and 409 for a participant who has joined or left.
  */
 export function refuseParticipant(services: Needs, caller: Caller, input: ParticipantInput): Promise<Participant> {
-  return asHost(services, caller, input, async (tx, key) => requireStatus(await refuseIfWaiting(tx, key), 'refused'));
+  return asHost(services, caller, input, async (sql, key) => requireStatus(await refuseIfWaiting(sql, key), 'refused'));
 }
 
-async function refuseIfWaiting(tx: Tx, key: ParticipantKey): Promise<ParticipantRecord> {
-  const participant = await lockParticipant(tx, key);
+async function refuseIfWaiting(sql: Sql, key: ParticipantKey): Promise<ParticipantRecord> {
+  const participant = await lockParticipant(sql, key);
   if (participant.status !== 'waiting') return participant;
-  await tx.$executeRaw`
-    update participants set status = 'refused' where workspace_id = ${key.workspaceId} and id = ${key.id}`;
+  await sql.run(refuse, { workspaceId: key.workspaceId, id: key.id });
   return { ...participant, status: 'refused' };
 }

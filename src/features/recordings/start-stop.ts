@@ -111,11 +111,10 @@ async function lockRoomOfParticipant(
   { workspaceId, roomId, id }: RoomCaller,
 ): Promise<RoomKey & { storedBytes: bigint }> {
   const workspace = await lockWorkspace(tx, workspaceId, 'Participant');
-  const participant = await tx.participant.findUnique({
-    where: { workspaceId_id: { workspaceId, id } },
-    select: { status: true },
-  });
-  if (participant === null) throw notFound('Participant');
+  // Locked, so that a participant who leaves at the same time starts and stops nothing afterwards.
+  const [participant] = await tx.$queryRaw<{ status: string }[]>`
+    select status from participants where workspace_id = ${workspaceId} and id = ${id} for share`;
+  if (participant === undefined) throw notFound('Participant');
   if (participant.status !== 'joined') throw forbidden('Only participants who have joined can record');
   return { workspaceId, roomId, storedBytes: workspace.stored_bytes };
 }

@@ -32,7 +32,7 @@ export async function updateRoom(
         update rooms set ${Prisma.join(assignments)} where workspace_id = ${room.workspace_id} and id = ${room.id}`,
     );
     if (settings.waiting_room_enabled !== undefined && !settings.waiting_room_enabled)
-      await admitEveryone(tx, clock.now(), { workspaceId: room.workspace_id, roomId: room.id }, quotas);
+      await admitEveryone(sqlIn(tx), clock.now(), { workspaceId: room.workspace_id, roomId: room.id }, quotas);
     return readRoom(sqlIn(tx), caller, { name });
   });
 }
@@ -53,7 +53,9 @@ export async function deleteRoom(services: Services, caller: Caller, { name }: R
   const fileKeys = await transact(services.db, async (tx) => {
     const { workspace_id: workspaceId, id } = await lockRoomAsAdmin(tx, caller, { name }, 'managed');
     const recordings = await tx.recording.findMany({ where: { workspaceId, roomId: id }, select: { fileKey: true } });
-    await emitLeftForRoom(tx, services.clock.now(), workspaceId, id);
+    // Nobody joins from here on, and those who are joining have committed.
+    await tx.$queryRaw`select from rooms where workspace_id = ${workspaceId} and id = ${id} for update`;
+    await emitLeftForRoom(sqlIn(tx), services.clock.now(), workspaceId, id);
     await tx.room.deleteMany({ where: { workspaceId, id } });
     return recordings.flatMap(({ fileKey }) => fileKey ?? []);
   });

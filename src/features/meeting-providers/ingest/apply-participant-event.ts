@@ -1,7 +1,8 @@
 /** Applies the joins and leaves that a provider reports. A leave may arrive before its join. */
 import { hashToken, isToken } from '../../../auth/tokens.ts';
 import { Prisma } from '../../../db/client.ts';
-import { addParticipant, markJoined, markLeft } from '../../participants/participant-lifecycle.ts';
+import { sqlIn } from '../../../db/sql.ts';
+import { addReported, markJoined, markLeft } from '../../participants/participant-lifecycle.ts';
 import {
   type ParticipantKey,
   type ParticipantRecord,
@@ -45,9 +46,9 @@ async function applyJoined(context: ApplyContext, event: JoinedEvent): Promise<v
     holder !== null && isSameVisit(holder, at)
       ? await setReference(context, holder, event)
       : await addVisit(context, roomId, holder, event);
-  await markJoined(tx, at, participant, quotas);
+  await markJoined(sqlIn(tx), at, participant, quotas);
   const leftAt = await takeLeave(context, event);
-  if (leftAt !== null) await markLeft(tx, leftAt, participant);
+  if (leftAt !== null) await markLeft(sqlIn(tx), leftAt, participant);
 }
 
 function findByReference(
@@ -61,10 +62,11 @@ function findByReference(
   );
 }
 
+/** Locks the participant, who may be leaving or joining again at the same time. */
 async function find({ tx, workspaceId }: ApplyContext, condition: Prisma.Sql): Promise<Found | null> {
   const [row] = await tx.$queryRaw<(ParticipantRow & { hasReference: boolean })[]>`
     select ${participantColumns}, p.participant_reference is not null as "hasReference" from ${participantTables}
-    where p.workspace_id = ${workspaceId} and ${condition}`;
+    where p.workspace_id = ${workspaceId} and ${condition} for no key update of p`;
   return row ? { ...toParticipantRecord(row), hasReference: row.hasReference } : null;
 }
 
@@ -106,14 +108,15 @@ async function addVisit(
   { room, participantReference, name, email, at }: JoinedEvent,
 ): Promise<ParticipantKey> {
   const person = holder ?? { name: name ?? DEFAULT_NAME, email, userId: null };
-  const id = await addParticipant(tx, at, {
+  const id = await addReported(sqlIn(tx), at, {
     workspaceId,
     roomId,
     name: person.name,
     email: person.email,
     userId: person.userId,
-    tokenHash: null,
-    reference: { connectionId, meeting: toMeeting(room), participantReference },
+    connectionId,
+    meeting: toMeeting(room),
+    participantReference,
   });
   return { workspaceId, roomId, id };
 }
@@ -142,7 +145,7 @@ async function takeLeave(
 async function applyLeft(context: ApplyContext, event: LeftEvent): Promise<void> {
   const participant = await findByReference(context, event);
   if (participant !== null) {
-    await markLeft(context.tx, event.at, participant);
+    await markLeft(sqlIn(context.tx), event.at, participant);
     return;
   }
   const room = await findRoom(context, event.room);

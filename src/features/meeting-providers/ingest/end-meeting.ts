@@ -1,6 +1,6 @@
 /** Applies the end of a meeting: everyone who was in it has left. */
 
-import { Prisma } from '../../../db/client.ts';
+import { sqlIn } from '../../../db/sql.ts';
 import { endPresences } from '../../participants/end-presences.ts';
 import type { MeetingEvent } from '../adapters/provider-event.ts';
 import type { ApplyContext } from './apply-context.ts';
@@ -21,10 +21,6 @@ export async function endMeeting(context: ApplyContext, event: MeetingEvent): Pr
     values (${workspaceId}, ${connectionId}, ${meeting}, ${at})
     on conflict (workspace_id, connection_id, meeting) do update
     set ended_at = greatest(meeting_ends.ended_at, excluded.ended_at)`;
-  const ended = await endPresences(
-    tx,
-    at,
-    Prisma.sql`p.workspace_id = ${workspaceId} and p.connection_id = ${connectionId} and p.meeting = ${meeting}`,
-  );
+  const ended = await endPresences(sqlIn(tx), at, { workspaceId, connectionId, meeting });
   if (ended === 0 && (await findRoom(context, room)) === null) await addUnmatched(context, event, 'unknown_room');
 }

@@ -1,0 +1,30 @@
+/** What every join does, whether the participant enters at once, is admitted, or is reported by a provider. */
+import { contactParams, contactParts } from '../contacts/find-or-create-contact.ts';
+import { joinedEvents } from './visit-events.ts';
+
+/** The parameters of `beforeJoin`. `at` is when they joined. */
+export const joinParams = contactParams;
+
+/**
+ * Parts of a statement that come before it changes participants. `joining (workspace_id, room_id, room_name, name,
+ * address, position)` are those who join a room; `contact` then has the contacts of their addresses.
+ *
+ * The room's `last_used_at` is shown in whole seconds, and written only if these change: all others who join in that
+ * second then wait for at most one commit, and not each for the one before. It is written before the contacts are
+ * locked, and by nobody who holds a shared lock of the room, since two of these would wait for each other.
+ */
+export const beforeJoin = `
+  used as (
+    update rooms r set last_used_at = $at from (select distinct workspace_id, room_id from joining) j
+    where r.workspace_id = j.workspace_id and r.id = j.room_id and r.last_used_at < date_trunc('second', $at)
+    returning r.id),
+  people as (
+    select j.workspace_id, j.address, j.name, j.position from joining j, (select count(*) from used) after_room
+    where j.address is not null),
+  ${contactParts}`;
+
+/** Parts that come after it: those of `changed`, the changed rows of participants, who have joined. */
+export const afterJoin = `
+  joined as (
+    select c.*, j.room_name from changed c, (select room_name from joining limit 1) j where c.status = 'joined'),
+  ${joinedEvents}`;

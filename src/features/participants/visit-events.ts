@@ -1,0 +1,31 @@
+/**
+ * Parts of statements that emit `room.joined` and `room.left`: the events of the catalogue, and the contact events that
+ * analytics counts.
+ */
+
+/** The data of `room.joined` of the participant `v`, whose `room_name` is that of their room. */
+const joinedData = `jsonb_build_object('workspace_id', v.workspace_id, 'room_id', v.room_id, 'room_name', v.room_name,
+  'participant_id', v.id, 'participant_name', v.name, 'user_id', v.user_id, 'contact_id', v.contact_id,
+  'joined_at', ${toUnix('v.joined_at')})`;
+
+/** Emits `room.joined`, and adds a contact event, for each participant in `joined`. */
+export const joinedEvents = `
+  joined_events as (
+    insert into events (workspace_id, type, data, created_at)
+    select v.workspace_id, 'room.joined', ${joinedData}, v.joined_at from joined v order by v.created_at, v.id),
+  joined_contact_events as (
+    insert into contact_events (workspace_id, type, contact_id, room_id, created_at)
+    select v.workspace_id, 'room_join', v.contact_id, v.room_id, v.joined_at
+    from joined v order by v.created_at, v.id)`;
+
+/** Inserts `room.left`, at the time `at`, for each participant in `gone` who had joined. */
+export function insertLeftEvents(at: string): string {
+  return `
+    insert into events (workspace_id, type, data, created_at)
+    select v.workspace_id, 'room.left', ${joinedData} || jsonb_build_object('left_at', ${toUnix('v.left_at')}), ${at}
+    from gone v where v.joined_at is not null order by v.created_at, v.id`;
+}
+
+function toUnix(column: string): string {
+  return `floor(extract(epoch from ${column}))::bigint`;
+}
