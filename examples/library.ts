@@ -4,7 +4,7 @@
  *   . .data/demo.env && npm run example
  */
 import { readFile } from 'node:fs/promises';
-import { createClient, toApiError } from '../src/client.ts';
+import { createClient, isLynxroomError } from '../packages/client/src/index.ts';
 
 const { LYNXROOM_URL: url, LYNXROOM_TOKEN: token, LYNXROOM_WORKSPACE: workspace } = process.env;
 if (!url || !token || !workspace) throw new Error('Load the demo account first: . .data/demo.env');
@@ -38,5 +38,5 @@ const bytes = await (await fetch(download.url)).arrayBuffer();
 console.log(`Downloaded ${bytes.byteLength} bytes`);
 
 for (const item of [pdf, video]) await client.library.delete.mutate({ id, itemId: item.id });
-const error = await client.library.read.query({ id, itemId: pdf.id }).then(() => null, toApiError);
-console.log(error?.code === 'NOT_FOUND' ? 'Deleted both' : 'The PDF was not deleted');
+const error = await client.library.read.query({ id, itemId: pdf.id }).catch((reason: unknown) => reason);
+console.log(isLynxroomError(error) && error.code === 'NOT_FOUND' ? 'Deleted both' : 'The PDF was not deleted');

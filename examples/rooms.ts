@@ -6,7 +6,7 @@
  */
 import { openAsBlob } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { createClient, toApiError } from '../src/client.ts';
+import { createClient, isLynxroomError } from '../packages/client/src/index.ts';
 
 const { LYNXROOM_URL: url, LYNXROOM_TOKEN: token, LYNXROOM_WORKSPACE: workspace } = process.env;
 if (!url || !token || !workspace) throw new Error('Load the demo account first: . .data/demo.env');
@@ -67,7 +67,7 @@ const day = new Date(booking.starts_at * 1_000).toISOString();
 console.log(`Booked the last of ${times.length} free times, ${day}, in the room ${booking.room_name}`);
 
 const again = await guest.bookings.book.mutate({ slug, ...vera, starts_at: startsAt }).catch((error: unknown) => error);
-console.log(`  again: ${toApiError(again)?.message ?? 'booked twice'}`);
+console.log(`  again: ${isLynxroomError(again) ? again.message : 'booked twice'}`);
 
 await guest.bookings.cancel.mutate({ slug, token: booking.cancel_token });
 console.log('Cancelled the booking: its room is deleted, and the time is free again');

@@ -9,7 +9,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClient, type Outputs } from '../src/client.ts';
+import { createClient, type Outputs } from '../packages/client/src/index.ts';
 
 const { LYNXROOM_URL: url, LYNXROOM_TOKEN: token, LYNXROOM_WORKSPACE: workspace } = process.env;
 if (!url || !token || !workspace) throw new Error('Load the demo account first: . .data/demo.env');

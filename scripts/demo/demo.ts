@@ -5,9 +5,9 @@
  */
 import { join, relative } from 'node:path';
 import pino from 'pino';
+import { createClient } from '../../packages/client/src/index.ts';
 import { createRateLimits } from '../../src/auth/rate-limits.ts';
 import { createSharedCounts } from '../../src/auth/shared-counts.ts';
-import { createClient } from '../../src/client.ts';
 import { logSerializers } from '../../src/core/log.ts';
 import { DAY_MS } from '../../src/core/time.ts';
 import { findRunningPostgres } from '../../src/db/embedded.ts';

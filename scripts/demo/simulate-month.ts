@@ -3,7 +3,7 @@
  * through the public operations. The caller controls the clock of the service. The same seed produces the same month.
  */
 import { readFileSync } from 'node:fs';
-import { type Client, createClient } from '../../src/client.ts';
+import { type Client, createClient } from '../../packages/client/src/index.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/time.ts';
 import { loopMp4 } from './loop-mp4.ts';
 import { createRandom, type Random } from './seeded-random.ts';

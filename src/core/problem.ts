@@ -1,11 +1,11 @@
 /** Converts errors to HTTP responses, for all transports. */
-import { AppError, type Issue, statusOf } from './errors.ts';
+import { AppError, type ErrorCode, type Issue, statusOf } from './errors.ts';
 
 /** The body of every error response. `error` and `message` have the same text; `code` is for programs. */
 export type Problem = {
   error: string;
   message: string;
-  code: string;
+  code: ErrorCode;
   request_id: string;
   issues?: readonly Issue[];
 };

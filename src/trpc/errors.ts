@@ -1,8 +1,8 @@
 /** Converts errors of procedures to errors of the catalogue, and to the error format of tRPC. */
 import type { TRPCError } from '@trpc/server';
-import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
+import { type TRPC_ERROR_CODE_NUMBER, TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
 import { ZodError } from 'zod';
-import { AppError, badRequest, type ErrorCode, requestCutOff, tooManyRequests } from '../core/errors.ts';
+import { AppError, badRequest, type ErrorCode, type Issue, requestCutOff, tooManyRequests } from '../core/errors.ts';
 import { httpStatusOf, internalError, toProblem } from '../core/problem.ts';
 import { toBadRequest } from '../core/validation.ts';
 import { HungUpError, TooManyCallsError } from '../db/refused-calls.ts';
@@ -28,9 +28,24 @@ export function fromUnexpected(cause: unknown): AppError {
 }
 
 /**
- * Returns the error in tRPC's format. `data` contains the error body of REST, the HTTP status and the procedure's path.
+ * An error in tRPC's format. `data` contains the error body of REST, the HTTP status and the procedure's path. An
+ * interface, written out in full, because clients see it in the types of every procedure.
  */
-export function toTrpcShape(error: AppError, path: string | undefined, requestId: string) {
+export interface ErrorShape {
+  message: string;
+  code: TRPC_ERROR_CODE_NUMBER;
+  data: {
+    error: string;
+    message: string;
+    code: ErrorCode;
+    request_id: string;
+    issues?: readonly Issue[];
+    httpStatus: number;
+    path: string | undefined;
+  };
+}
+
+export function toTrpcShape(error: AppError, path: string | undefined, requestId: string): ErrorShape {
   return {
     message: error.message,
     code: toTrpcCode(error.code),
@@ -39,7 +54,7 @@ export function toTrpcShape(error: AppError, path: string | undefined, requestId
 }
 
 /** Most codes of the catalogue have the same name in tRPC. */
-function toTrpcCode(code: ErrorCode): number {
+function toTrpcCode(code: ErrorCode): TRPC_ERROR_CODE_NUMBER {
   const key = code === 'METHOD_NOT_ALLOWED' ? 'METHOD_NOT_SUPPORTED' : code;
   return key in TRPC_ERROR_CODES_BY_KEY
     ? TRPC_ERROR_CODES_BY_KEY[key as keyof typeof TRPC_ERROR_CODES_BY_KEY]

@@ -13,7 +13,7 @@ import type { Role } from '../core/roles.ts';
 import { id, toBadRequest } from '../core/validation.ts';
 import { limitCaller, limitNetwork, limitUser, requireCaller, requireRole, requireSession } from './access.ts';
 import type { Context, Meta } from './context.ts';
-import { fromTrpcError, toTrpcShape } from './errors.ts';
+import { type ErrorShape, fromTrpcError, toTrpcShape } from './errors.ts';
 
 const t = initTRPC
   .context<Context>()
@@ -21,7 +21,7 @@ const t = initTRPC
   .create({
     isServer: true,
     // The transport formats errors in the same way. This tells the client their type.
-    errorFormatter: ({ error, path, ctx }) => toTrpcShape(fromTrpcError(error), path, ctx?.requestId ?? ''),
+    errorFormatter: ({ error, path, ctx }): ErrorShape => toTrpcShape(fromTrpcError(error), path, ctx?.requestId ?? ''),
   });
 
 export const { router } = t;

@@ -1,6 +1,6 @@
 /** Calls with an API key: for whom and where it acts, what it may not do, and when it stops working. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createClient } from '../../src/client.ts';
+import { createClient } from '../../packages/client/src/index.ts';
 import { transports, viaTrpc } from '../contract/transports.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import type { Answer } from '../support/http.ts';

@@ -170,8 +170,8 @@ describe('an import against the layers is refused:', () => {
     ['src/runtime/probe.ts', '../server.ts'],
     ['src/runtime/probe.ts', 'some-new-package'],
     ['src/server.ts', './http/rest.ts'],
-    ['src/client.ts', './events/catalogue.ts'],
-    ['src/client.ts', './core/time.ts'],
+    ['packages/client/src/contract.ts', '../../../src/events/catalogue.ts'],
+    ['packages/client/src/probe.ts', 'node:fs'],
     ['src/unlisted/probe.ts', '../core/time.ts'],
     ['src/core/probe.ts', '../../test/support/http.ts'],
     ['src/runtime/probe.ts', '@lynxroom/embedded-postgres'],
@@ -215,6 +215,8 @@ describe('an import along the layers is accepted:', () => {
   });
 
   test('the client importing a type', () => {
-    expect(refusalOf('src/client.ts', { specifier: './events/catalogue.ts', isTypeOnly: true })).toBeNull();
+    const types = { specifier: '../../../src/events/catalogue.ts', isTypeOnly: true };
+    expect(refusalOf('packages/client/src/contract.ts', types)).toBeNull();
+    expect(refusalOf('packages/client/src/client.ts', types)).not.toBeNull();
   });
 });

@@ -34,7 +34,6 @@ export const layers: Record<Part, readonly Part[]> = {
   runtime: [...LOW, 'jobs', 'egress', 'webhook-delivery', 'features/*', 'routers', 'trpc', 'http', 'openapi'],
   'server.ts': ['runtime'],
   'worker.ts': ['runtime'],
-  'client.ts': ['events', 'features/*', 'routers'],
 };
 
 /** What a feature may import besides what every feature may: other features, and layers that few features need. */
@@ -57,9 +56,6 @@ export const features: Record<string, readonly Part[]> = {
   workspaces: ['features/members'],
 };
 
-/** The parts that run without the server, and so import only types of the rest of `src`. */
-const typesOnly: readonly Part[] = ['client.ts'];
-
 /** Folders that only their own layer may import. */
 const internals: readonly string[] = ['src/db/generated/'];
 
@@ -70,8 +66,7 @@ export const packages: Record<string, readonly Part[]> = {
   '@lynxroom/embedded-postgres': ['db'],
   '@node-rs/argon2': ['auth'],
   '@prisma': ['db'],
-  '@trpc/client': ['client.ts'],
-  '@trpc/server': ['trpc', 'http', 'openapi', 'client.ts'],
+  '@trpc/server': ['trpc', 'http', 'openapi'],
   busboy: ['http'],
   'csv-parse': ['features/contacts'],
   'csv-stringify': ['features/contacts'],
@@ -92,12 +87,16 @@ export const packages: Record<string, readonly Part[]> = {
 const notInCore = /^node:(?:http2?|https|net|tls|dgram|dns|child_process|cluster|worker_threads)(?:\/|$)/;
 
 /**
- * What the code of each workspace package in `packages/` may import besides itself and Node's own modules. A package
- * knows nothing of `src`.
+ * What the code of each workspace package in `packages/` may import besides itself. A package knows nothing of `src`,
+ * except that the client takes its types from there.
  */
 export const workspacePackages: Record<string, readonly string[]> = {
-  'embedded-postgres': [],
+  client: ['@trpc/client', '@trpc/server', '@trpc/server/observable'],
+  'embedded-postgres': ['node:'],
 };
+
+/** The only file of a package that may import from `src`, and only types. */
+const CLIENT_CONTRACT = 'packages/client/src/contract.ts';
 
 /** Why the file at `path` may not have the import, in one line. Null if it may. */
 export function refusalOf(path: string, found: Import): string | null {
@@ -107,11 +106,12 @@ export function refusalOf(path: string, found: Import): string | null {
 }
 
 /** `target` is the path of a relative import, and otherwise the specifier. */
-function mayImport(path: string, target: string, { specifier, isTypeOnly }: Import): boolean {
+function mayImport(path: string, target: string, found: Import): boolean {
+  const { specifier } = found;
   const [top, name = ''] = path.split('/');
-  if (top === 'packages') return packageMayImport(name, target, specifier);
+  if (top === 'packages') return packageMayImport(path, name, target, found);
   if (top !== 'src') return true;
-  return isRelative(specifier) ? mayImportFile(path, target, isTypeOnly) : mayImportModule(partOf(path), specifier);
+  return isRelative(specifier) ? mayImportFile(path, target) : mayImportModule(partOf(path), specifier);
 }
 
 /** The part that a path such as `src/features/rooms/read-rooms.ts` belongs to. */
@@ -135,7 +135,7 @@ export function isRelative(specifier: string): boolean {
   return specifier.startsWith('.');
 }
 
-function mayImportFile(path: string, target: string, isTypeOnly: boolean): boolean {
+function mayImportFile(path: string, target: string): boolean {
   if (!target.startsWith('src/')) return false;
   const [from, to] = [partOf(path), partOf(target)];
   if (from === to) {
@@ -143,7 +143,7 @@ function mayImportFile(path: string, target: string, isTypeOnly: boolean): boole
     return from !== 'routers' || path === 'src/routers/index.ts';
   }
   const isInternal = internals.some((folder) => target.startsWith(folder));
-  return !isInternal && (isTypeOnly || !typesOnly.includes(from)) && isListed(allowedFor(from), to);
+  return !isInternal && isListed(allowedFor(from), to);
 }
 
 /** What a part may import. Empty if the tables do not list the part. */
@@ -163,9 +163,10 @@ function isListed(list: readonly Part[], part: Part): boolean {
   return list.includes(part) || (part.startsWith('features/') && list.includes('features/*'));
 }
 
-function packageMayImport(name: string, target: string, specifier: string): boolean {
+function packageMayImport(path: string, name: string, target: string, { specifier, isTypeOnly }: Import): boolean {
   const listed = workspacePackages[name];
   if (listed === undefined) return false;
+  if (path === CLIENT_CONTRACT && isTypeOnly && target.startsWith('src/')) return true;
   if (isRelative(specifier)) return target.startsWith(`packages/${name}/src/`);
-  return specifier.startsWith('node:') || listed.includes(specifier);
+  return listed.includes(specifier.startsWith('node:') ? 'node:' : specifier);
 }

@@ -13,7 +13,7 @@ const { formatter } = JSON.parse(readFileSync(join(root, 'biome.json'), 'utf8'))
 const folders = ['src', 'test', 'scripts', 'packages', 'bench', 'examples', '.ci'];
 const CODE = /\.(?:ts|mjs|cjs)$|^run$/;
 /** Code that is generated, and what npm installs. */
-const FOREIGN = /[\\/](?:generated|node_modules)(?:[\\/]|$)/;
+const FOREIGN = /[\\/](?:generated|node_modules|dist|build)(?:[\\/]|$)/;
 /** A line that is one long word, such as a URL, cannot be broken. */
 const UNBREAKABLE = /^\s*\S+$/;
 

@@ -1,6 +1,6 @@
 /** The typed client: its errors, and the operations that send or receive files. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ApiError, createClient, toApiError } from '../../src/client.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ConnectionError, createClient, isLynxroomError, LynxroomError } from '../../packages/client/src/index.ts';
 import { makeMp4 } from '../support/media.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addPerson, addTeam } from '../support/world.ts';
@@ -18,47 +18,50 @@ function reasonOf(call: Promise<unknown>): Promise<unknown> {
   );
 }
 
-test('a failed procedure and a failed upload reject with the same ApiError', async () => {
+test('a failed procedure and a failed upload reject with the same LynxroomError', async () => {
   const { client } = await addPerson(app);
   const expected = { status: 404, code: 'NOT_FOUND', message: 'Workspace not found', issues: [] };
   const id = 999_999;
   const file = new File(['%PDF-1.7'], 'a.pdf', { type: 'application/pdf' });
   for (const call of [() => client.labels.list.query({ id }), () => client.upload({ id, file })]) {
-    const found = toApiError(await reasonOf(call()));
-    expect(found).toBeInstanceOf(ApiError);
-    expect(found).toMatchObject(expected);
-    expect(found?.requestId).toMatch(/^[0-9a-f-]{36}$/);
+    const found = await reasonOf(call());
+    expect(found).toBeInstanceOf(LynxroomError);
+    expect(found).toMatchObject({ ...expected, requestId: expect.stringMatching(/^[0-9a-f-]{36}$/) });
+    expect(isLynxroomError(found)).toBe(true);
   }
 });
 
-test('a failed connection is not an ApiError', async () => {
+test('a failed connection is not a LynxroomError', async () => {
   const client = createClient({ url: 'http://127.0.0.1:1', token: 'lns_x' });
   const reason = await reasonOf(client.workspaces.list.query());
   expect(reason).toBeInstanceOf(Error);
-  expect(toApiError(reason)).toBeNull();
+  expect(isLynxroomError(reason)).toBe(false);
 });
 
 test('the token may change between calls', async () => {
   const { token, name } = await addPerson(app);
   let current: string | undefined;
   const client = createClient({ url: `${app.url}/`, token: () => current });
-  expect(toApiError(await reasonOf(client.auth.me.query()))?.code).toBe('UNAUTHORIZED');
+  expect(await reasonOf(client.auth.me.query())).toMatchObject({ code: 'UNAUTHORIZED' });
   current = token;
   expect((await client.auth.me.query()).user.name).toBe(name);
 });
 
-test.each(['<h1>Bad gateway</h1>', 'null', '{}'])('an error response with the body %s is an ApiError', async (body) => {
-  const fetch = async () => new Response(body, { status: 502 });
-  const client = createClient({ url: 'http://127.0.0.1:1', fetch });
-  expect(await reasonOf(client.exportContacts({ id: 1 }))).toMatchObject({
-    name: 'ApiError',
-    status: 502,
-    code: 'UNKNOWN',
-    message: 'The request failed with status 502',
-    requestId: '',
-    issues: [],
-  });
-});
+test.each(['<h1>Bad gateway</h1>', 'null', '{}'])(
+  'an error response with the body %s is a LynxroomError',
+  async (body) => {
+    const fetch = async () => new Response(body, { status: 502 });
+    const client = createClient({ url: 'http://127.0.0.1:1', fetch });
+    expect(await reasonOf(client.exportContacts({ id: 1 }))).toMatchObject({
+      name: 'LynxroomError',
+      status: 502,
+      code: 'UNKNOWN',
+      message: 'The request failed with status 502',
+      requestId: '',
+      issues: [],
+    });
+  },
+);
 
 const CSV = 'name,email\r\nVera Novak,vera@example.com\r\nnobody,no address\r\n';
 
@@ -75,7 +78,7 @@ test('contacts are imported from CSV and exported as CSV', async () => {
   expect(exported.type).toMatch(/^text\/csv/);
   expect(await exported.text()).toContain('Vera Novak,vera@example.com');
   for (const call of [() => member.client.exportContacts({ id }), () => member.client.importContacts({ id, csv: CSV })])
-    expect(toApiError(await reasonOf(call()))).toMatchObject({ status: 403, message: 'Forbidden' });
+    expect(await reasonOf(call())).toMatchObject({ status: 403, message: 'Forbidden' });
 });
 
 test("a recording is uploaded with its upload token or with the token of the room's user", async () => {
@@ -87,13 +90,13 @@ test("a recording is uploaded with its upload token or with the token of the roo
     const { recording, upload_token: uploadToken } = await client.recordings.start.mutate({ name: room.name });
     const recordingId = recording.id;
     const refused = await reasonOf(stranger.uploadRecording({ recordingId, file }));
-    expect(toApiError(refused)).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
+    expect(refused).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
     const uploaded = isByToken
       ? await stranger.uploadRecording({ recordingId, uploadToken, file })
       : await client.uploadRecording({ recordingId, file });
     expect(uploaded).toMatchObject({ id: recordingId, status: 'available', duration: 5 });
     const again = await reasonOf(stranger.uploadRecording({ recordingId, uploadToken, file }));
-    expect(toApiError(again)).toMatchObject({ status: 409, message: 'The recording already has a file' });
+    expect(again).toMatchObject({ status: 409, message: 'The recording already has a file' });
   }
 });
 
@@ -107,6 +110,87 @@ test('a request that is aborted before it starts rejects with AbortError', async
     () => client.exportContacts({ id: 1, signal }),
   ]) {
     const reason = await reasonOf(call());
-    expect([reason, toApiError(reason)]).toEqual([expect.objectContaining({ name: 'AbortError' }), null]);
+    expect([reason, isLynxroomError(reason)]).toEqual([expect.objectContaining({ name: 'AbortError' }), false]);
+  }
+});
+
+test('more calls in one tick than a batch may have are sent in several requests', async () => {
+  const { client } = await addPerson(app);
+  const users = await Promise.all(Array.from({ length: 120 }, () => client.auth.me.query()));
+  expect(new Set(users.map(({ user }) => user.id)).size).toBe(1);
+});
+
+test('a refused call is reported to onUnauthorized, once', async () => {
+  const codes: string[] = [];
+  const client = createClient({ url: app.url, token: 'lns_x', onUnauthorized: ({ code }) => codes.push(code) });
+  await reasonOf(client.auth.me.query());
+  await reasonOf(client.exportContacts({ id: 1 }));
+  await reasonOf(client.upload({ id: 1, file: new File(['%PDF-1.7'], 'a.pdf', { type: 'application/pdf' }) }));
+  await reasonOf(client.auth.login.mutate({ email: 'nobody@example.com', password: 'wrong password' }));
+  expect(codes).toEqual(Array(4).fill('UNAUTHORIZED'));
+});
+
+describe('an upload', () => {
+  const bytes = Uint8Array.from(makeMp4({ durationSeconds: 5, moov: 'front' }));
+  async function* inChunks() {
+    for (let at = 0; at < bytes.length; at += 1_000) yield bytes.subarray(at, at + 1_000);
+  }
+  const stream = () => ({ stream: inChunks(), size: bytes.length, type: 'video/mp4', name: 'Übung.mp4' });
+
+  test('reports how much of it has been sent', async () => {
+    const { client, id } = await withTeam();
+    const sent: number[] = [];
+    const totals = new Set<number>();
+    const file = new File([bytes], 'a.mp4', { type: 'video/mp4' });
+    const item = await client.upload({
+      id,
+      file,
+      description: 'Ü',
+      onProgress: (progress) => {
+        sent.push(progress.sent);
+        totals.add(progress.total);
+      },
+    });
+    expect(item).toMatchObject({ name: 'a.mp4', description: 'Ü', size: bytes.length, duration: 5 });
+    expect(sent).toEqual([...sent].sort((a, b) => a - b));
+    expect([...totals]).toEqual([sent.at(-1)]);
+  });
+
+  test('takes a stream', async () => {
+    const { client, id } = await withTeam();
+    expect(await client.upload({ id, file: stream() })).toMatchObject({ name: 'Übung.mp4', size: bytes.length });
+  });
+
+  test('that is aborted rejects with the reason of the signal, and stores nothing', async () => {
+    const { client, id } = await withTeam();
+    const abort = new AbortController();
+    async function* endless() {
+      for (;;) {
+        yield new Uint8Array(1_000);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    }
+    const file = { ...stream(), stream: endless(), size: 50_000_000 };
+    let calls = 0;
+    const onProgress = () => {
+      calls += 1;
+      if (calls === 5) abort.abort(new Error('Cancelled by the user'));
+    };
+    const reason = await reasonOf(client.upload({ id, file, onProgress, signal: abort.signal }));
+    expect(reason).toMatchObject({ message: 'Cancelled by the user' });
+    expect((await client.library.list.query({ id })).total).toBe(0);
+  });
+
+  test('rejects with ConnectionError if the connection breaks', async () => {
+    const client = createClient({ url: 'http://127.0.0.1:1', token: 'lns_x' });
+    const reason = await reasonOf(client.upload({ id: 1, file: stream() }));
+    expect(reason).toBeInstanceOf(ConnectionError);
+    expect(reason).toMatchObject({ message: 'The connection to the server was lost while the file was sent' });
+    expect(isLynxroomError(reason)).toBe(false);
+  });
+
+  async function withTeam() {
+    const { id, admin } = await addTeam(app);
+    return { id, client: admin.client };
   }
 });

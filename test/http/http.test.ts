@@ -1,7 +1,7 @@
 /** HTTP itself: HEAD, wrong methods, unknown paths, CORS preflights, error bodies, batches, and path parameters. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createClient, toApiError } from '../../src/client.ts';
+import { createClient, isLynxroomError } from '../../packages/client/src/index.ts';
 import { operations, rawOperations } from '../support/api.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
@@ -238,6 +238,7 @@ describe('tRPC', () => {
     expect(requests).toBe(1);
     expect([me.status, workspace.status, unknown.status]).toEqual(['fulfilled', 'fulfilled', 'rejected']);
     const reason: unknown = unknown.status === 'rejected' ? unknown.reason : undefined;
-    expect(toApiError(reason)).toMatchObject({ status: 404, code: 'NOT_FOUND', message: 'Workspace not found' });
+    expect(isLynxroomError(reason)).toBe(true);
+    expect(reason).toMatchObject({ status: 404, code: 'NOT_FOUND', message: 'Workspace not found' });
   });
 });

@@ -1,7 +1,7 @@
 /** The protocol of tRPC's links at `/trpc`. */
 import { createTRPCClient, httpBatchLink, httpLink, type TRPCClient, TRPCClientError } from '@trpc/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AppRouter } from '../../src/client.ts';
+import type { AppRouter } from '../../packages/client/src/index.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
 

@@ -1,6 +1,6 @@
 /** Joining a room as a guest and as a user: responses and effects. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createClient } from '../../src/client.ts';
+import { createClient } from '../../packages/client/src/index.ts';
 import { addKey } from '../rooms/keys.ts';
 import { dumpTables } from '../support/dump.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';

@@ -1,5 +1,5 @@
 /** Creates users and workspaces with the public operations. */
-import { type Client, createClient } from '../../src/client.ts';
+import { type Client, createClient } from '../../packages/client/src/index.ts';
 import type { Answer } from './http.ts';
 import { makePdf } from './media.ts';
 import type { TestApp } from './test-app.ts';

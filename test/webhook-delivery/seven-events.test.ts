@@ -1,7 +1,7 @@
 /** The seven events of the contract, each caused by an operation and received by a webhook. */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createClient } from '../../src/client.ts';
+import { createClient } from '../../packages/client/src/index.ts';
 import { eventShapes } from '../../src/events/catalogue.ts';
 import { startTestDelivery, type TestDelivery } from '../support/delivery.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';

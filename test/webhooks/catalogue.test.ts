@@ -3,7 +3,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { afterAll, beforeAll, expect, expectTypeOf, test } from 'vitest';
-import type { Outputs, WebhookBody } from '../../src/client.ts';
+import type { Outputs, WebhookBody } from '../../packages/client/src/index.ts';
 import { eventShapes } from '../../src/events/catalogue.ts';
 import { toBody } from '../../src/webhook-delivery/envelope.ts';
 import { document } from '../support/api.ts';

@@ -4,7 +4,7 @@
  * writes nothing.
  */
 import { describe, expect, test } from 'vitest';
-import { createClient } from '../../../src/client.ts';
+import { createClient } from '../../../packages/client/src/index.ts';
 import { withoutRandomness as rowsWithoutRandomness } from '../../support/dump.ts';
 import { allowedRoles, type Row, type Rows, validCall } from '../row.ts';
 import type { Scene, User } from '../scene.ts';

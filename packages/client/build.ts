@@ -1,0 +1,74 @@
+/**
+ * Builds `dist/`: the modules as JavaScript, and one declaration file that needs nothing of the server. tsc prints
+ * every input and output in full. Besides, it names the server's types of the context and of the metadata, which no
+ * client can see, so they are replaced by `object`.
+ */
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const BUILT = 'build/packages/client/src';
+
+for (const folder of ['build', 'dist']) rmSync(here(folder), { recursive: true, force: true });
+const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
+execFileSync(process.execPath, [tsc, '-p', here('tsconfig.json')], { stdio: 'inherit' });
+
+mkdirSync(here('dist'));
+for (const name of readdirSync(here(BUILT)))
+  if (/\.js(?:\.map)?$/.test(name) && !name.startsWith('contract.'))
+    cpSync(here(`${BUILT}/${name}`), here(`dist/${name}`));
+writeFileSync(here('dist/index.d.ts'), createDeclarations());
+rmSync(here('build'), { recursive: true });
+
+function createDeclarations(): string {
+  const names = ['errors', 'send-form', 'webhooks', 'contract', 'client', 'index'];
+  const modules = names.map((name) => read(`${BUILT}/${name}.d.ts`));
+  const router = read('build/src/routers/index.d.ts')
+    .replaceAll(/^import [^;]*;\n|^export declare const rawOperations: .*\n/gm, '')
+    .replace('export declare const', 'declare const')
+    .replace('export type AppRouter', 'type AppRouter');
+  const text = [
+    "import { type TRPCClient, TRPCClientError } from '@trpc/client';",
+    "import type * as Trpc from '@trpc/server';",
+    "import type { inferRouterInputs, inferRouterOutputs } from '@trpc/server';",
+    readErrorShape(),
+    withoutServerNames(router),
+    ...modules.map(withoutImports),
+  ].join('\n');
+  const foreign = /import\("(?!@trpc\/)[^"]*"\)|from '(?!@trpc\/)[^']*'|Prisma|fastify|\bpg\b/i.exec(text);
+  if (foreign) throw new Error(`The declarations still name ${foreign[0]}`);
+  return text;
+}
+
+function read(path: string): string {
+  return readFileSync(here(path), 'utf8');
+}
+
+function readErrorShape(): string {
+  const [shape] = /export interface ErrorShape \{[\s\S]*?\n\}/.exec(read('build/src/trpc/errors.d.ts')) ?? [];
+  if (shape === undefined) throw new Error('No ErrorShape in src/trpc/errors.ts');
+  return shape
+    .replace('TRPC_ERROR_CODE_NUMBER', 'number')
+    .replace('readonly Issue[]', 'readonly { path: string; message: string }[]')
+    .replace('export interface', 'interface');
+}
+
+function withoutServerNames(text: string): string {
+  return text
+    .replaceAll(/import\("[^"]*trpc\/context\.ts"\)\.(?:Context|Meta)/g, 'object')
+    .replaceAll(/import\("[^"]*trpc\/errors\.ts"\)\.ErrorShape/g, 'ErrorShape')
+    .replaceAll(/import\("@trpc\/server"\)\./g, 'Trpc.');
+}
+
+/** All modules are in one file, so their imports go. Only what `index.ts` exports is exported. */
+function withoutImports(text: string): string {
+  return text
+    .replaceAll(/^import [^;]*;\n/gm, '')
+    .replaceAll(/^export \{ ?AppRouter ?\};\n|^export type \{ ?AppRouter ?\};\n/gm, '')
+    .replaceAll(/^(export (?:type )?\{[^}]*\}) from '[^']*';/gm, '$1;')
+    .replaceAll(/^export (declare|type|interface|class|function|const)\b(?! \{)/gm, '$1')
+    .replaceAll(/^\/\/# sourceMappingURL=.*$/gm, '');
+}

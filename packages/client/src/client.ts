@@ -1,0 +1,208 @@
+/**
+ * Creates the client of a service. Every operation is a tRPC procedure of `Client`, except those that send or receive
+ * files: `upload`, `uploadRecording`, `importContacts` and `exportContacts`.
+ */
+import { createTRPCClient, httpBatchLink, type TRPCClient, type TRPCLink } from '@trpc/client';
+import { observable } from '@trpc/server/observable';
+import type { AppRouter, ImportAnswer, LibraryItem, Recording } from './contract.ts';
+import { ConnectionError, LynxroomError } from './errors.ts';
+import { type FileStream, type Progress, sendForm } from './send-form.ts';
+
+/** The most calls that the server takes in one request. */
+const MAX_BATCH = 50;
+/** Longer URLs are split into several requests: servers and proxies commonly refuse more than 8 kB. */
+const MAX_URL_LENGTH = 6_000;
+
+export type ClientOptions = {
+  /** Base URL of the service, such as `https://api.example.com`. */
+  url: string;
+  /**
+   * A session token or an API key, or a function that returns the current one. Without a token, a browser sends the
+   * session cookie if the page has the same origin as the service.
+   */
+  token?: string | (() => string | undefined);
+  /**
+   * Whether a browser sends the session cookie: by default to the page's own origin only. With `include`, also to a
+   * service on another origin of the same site, which must name the page's origin in CORS_ORIGINS.
+   */
+  credentials?: NonNullable<RequestInit['credentials']>;
+  /** Called when a call is refused with 401, for example to show the sign-in page. */
+  onUnauthorized?: (error: LynxroomError) => void;
+  /** Replaces the global `fetch`. */
+  fetch?: typeof globalThis.fetch;
+};
+
+type Sending = {
+  /** Called while the request is sent. */
+  onProgress?: (progress: Progress) => void;
+  signal?: AbortSignal;
+};
+
+export type UploadInput = Sending & {
+  /** Workspace ID. */
+  id: number;
+  /**
+   * A File, or a Blob with the type `application/pdf` or `video/mp4`. In Node, `openAsBlob` of `node:fs` opens a file
+   * that is read while it is sent, and a FileStream is any stream.
+   */
+  file: Blob | FileStream;
+  /** The original filename of a Blob. A File has its own. */
+  filename?: string;
+  /** Display name. Default: the original filename. */
+  name?: string;
+  description?: string;
+};
+
+export type UploadRecordingInput = Sending & {
+  recordingId: number;
+  /**
+   * The `upload_token` of the started recording. Default: the client's token, which must be that of the room's user.
+   */
+  uploadToken?: string;
+  /** A File, a Blob with the type `video/mp4`, or in Node a FileStream. */
+  file: Blob | FileStream;
+};
+
+export type ImportContactsInput = {
+  /** Workspace ID. */
+  id: number;
+  /** CSV in UTF-8. The first row names the columns: `email`, and optionally `name`. */
+  csv: string | Blob;
+  signal?: AbortSignal;
+};
+
+export type ExportContactsInput = {
+  /** Workspace ID. */
+  id: number;
+  signal?: AbortSignal;
+};
+
+/** The operations that send or receive files. Each rejects with `LynxroomError` if the server answers with an error. */
+export type FileOperations = {
+  /** Uploads a PDF or MP4 to the media library. */
+  upload(input: UploadInput): Promise<LibraryItem>;
+  /** Uploads the MP4 file of a recording, which makes the recording available. */
+  uploadRecording(input: UploadRecordingInput): Promise<Recording>;
+  /** Imports contacts from CSV. Resolves with the number of created, updated and skipped rows. */
+  importContacts(input: ImportContactsInput): Promise<ImportAnswer>;
+  /** Exports all contacts of a workspace as CSV. */
+  exportContacts(input: ExportContactsInput): Promise<Blob>;
+};
+
+export type Client = TRPCClient<AppRouter> & FileOperations;
+
+// The `fetch` type of tRPC differs from the platform's in how it declares an absent signal.
+type TrpcFetch = NonNullable<Parameters<typeof httpBatchLink<AppRouter>>[0]['fetch']>;
+
+/** Creates a client of the service at `url`, which sends `token` with every request. */
+export function createClient(options: ClientOptions): Client {
+  const { url, token, credentials = 'same-origin', fetch = globalThis.fetch, onUnauthorized } = options;
+  const baseUrl = url.replace(/\/+$/, '');
+  const report = (error: LynxroomError): LynxroomError => {
+    if (error.status === 401) onUnauthorized?.(error);
+    return error;
+  };
+  const authorize = (ownToken?: string): Record<string, string> => {
+    const current = ownToken ?? (typeof token === 'function' ? token() : token);
+    return current === undefined ? {} : { authorization: `Bearer ${current}` };
+  };
+
+  const trpc = createTRPCClient<AppRouter>({
+    links: [
+      convertErrors(report),
+      httpBatchLink({
+        url: `${baseUrl}/trpc`,
+        maxItems: MAX_BATCH,
+        maxURLLength: MAX_URL_LENGTH,
+        headers: () => authorize(),
+        // The difference between the types of `fetch` does not matter at run time.
+        fetch: ((input: string, init: RequestInit) => fetch(input, { ...init, credentials })) as TrpcFetch,
+      }),
+    ],
+  });
+  const files = createFileOperations({ baseUrl, authorize, credentials, fetch, report });
+  // The tRPC client is a proxy that treats any property as a router, so the file operations are looked up first. The
+  // assertion adds them to the type, which is that of the target.
+  return new Proxy(trpc, {
+    get: (target, name, receiver) => Reflect.get(Object.hasOwn(files, name) ? files : target, name, receiver),
+  }) as Client;
+}
+
+/** Converts the errors of procedures to LynxroomError. */
+function convertErrors(report: (error: LynxroomError) => LynxroomError): TRPCLink<AppRouter> {
+  return () =>
+    ({ op, next }) =>
+      observable((observer) =>
+        next(op).subscribe({
+          next: (value) => observer.next(value),
+          error: (error) => {
+            const converted = LynxroomError.ofProcedure(error);
+            observer.error(converted instanceof LynxroomError ? report(converted) : converted);
+          },
+          complete: () => observer.complete(),
+        }),
+      );
+}
+
+type Connection = Required<Pick<ClientOptions, 'credentials' | 'fetch'>> & {
+  baseUrl: string;
+  /** The header with the client's token, or with `ownToken`. */
+  authorize(ownToken?: string): Record<string, string>;
+  report(error: LynxroomError): LynxroomError;
+};
+
+/** The assertions below name the documented type of each response; the client does not validate responses. */
+function createFileOperations({ baseUrl, authorize, credentials, fetch, report }: Connection): FileOperations {
+  const send = async (path: string, init: RequestInit, signal: AbortSignal | undefined): Promise<Response> => {
+    signal?.throwIfAborted();
+    const request = fetch(`${baseUrl}${path}`, { ...init, credentials, ...(signal && { signal }) });
+    const response = await request.catch((cause: unknown) => {
+      throw signal?.aborted ? signal.reason : new ConnectionError('before it answered', { cause });
+    });
+    if (response.ok) return response;
+    throw report(LynxroomError.ofResponse(response.status, await response.json().catch(() => null)));
+  };
+
+  const upload = async (
+    path: string,
+    { file, onProgress, signal }: Pick<UploadInput, 'file' | 'onProgress' | 'signal'>,
+    {
+      fields = {},
+      filename,
+      token,
+    }: { fields?: Record<string, string | undefined>; filename?: string | undefined; token?: string | undefined },
+  ): Promise<unknown> => {
+    const { status, body } = await sendForm({
+      url: `${baseUrl}${path}`,
+      headers: authorize(token),
+      ...{ credentials, fetch, fields, file, filename, onProgress, signal },
+    });
+    if (status < 200 || status > 299) throw report(LynxroomError.ofResponse(status, body));
+    return body;
+  };
+
+  return {
+    async upload({ id, filename, name, description, ...sending }) {
+      const path = `/api/workspaces/${id}/library`;
+      const body = await upload(path, sending, { filename, fields: { name, description } });
+      return (body as { item: LibraryItem }).item;
+    },
+
+    async uploadRecording({ recordingId, uploadToken, ...sending }) {
+      const body = await upload(`/api/recordings/${recordingId}/file`, sending, { token: uploadToken });
+      return (body as { recording: Recording }).recording;
+    },
+
+    async importContacts({ id, csv, signal }) {
+      const headers = { ...authorize(), 'content-type': 'text/csv' };
+      const path = `/api/workspaces/${id}/contacts/import`;
+      const response = await send(path, { method: 'POST', body: csv, headers }, signal);
+      return (await response.json()) as ImportAnswer;
+    },
+
+    async exportContacts({ id, signal }) {
+      const response = await send(`/api/workspaces/${id}/contacts.csv`, { headers: authorize() }, signal);
+      return response.blob();
+    },
+  };
+}

@@ -1,0 +1,24 @@
+/** The public entry point: everything that a program imports from `@lynxroom/client`. */
+export {
+  type Client,
+  type ClientOptions,
+  createClient,
+  type ExportContactsInput,
+  type FileOperations,
+  type ImportContactsInput,
+  type UploadInput,
+  type UploadRecordingInput,
+} from './client.ts';
+export type {
+  AppRouter,
+  ErrorCode,
+  ImportAnswer,
+  Inputs,
+  LibraryItem,
+  Outputs,
+  Recording,
+  WebhookBody,
+} from './contract.ts';
+export { ConnectionError, type Issue, isLynxroomError, LynxroomError } from './errors.ts';
+export type { FileStream, Progress } from './send-form.ts';
+export { verifyWebhook, WebhookVerificationError } from './webhooks.ts';

@@ -1,0 +1,148 @@
+/** Sends a multipart form with one file, and reports how much of it has been sent. */
+import { ConnectionError } from './errors.ts';
+
+/** A file that is read while it is sent, for Node: nothing holds it in memory as a whole. */
+export type FileStream = {
+  stream: AsyncIterable<Uint8Array>;
+  /** The size of the file in bytes, which the stream must have. */
+  size: number;
+  /** The media type, `application/pdf` or `video/mp4`. */
+  type: string;
+  /** The original filename. */
+  name: string;
+};
+
+/** How much of a request has been sent, in bytes. The file is stored only when the call resolves. */
+export type Progress = { sent: number; total: number };
+
+export type FormRequest = {
+  url: string;
+  headers: Record<string, string>;
+  credentials: NonNullable<RequestInit['credentials']>;
+  fields: Readonly<Record<string, string | undefined>>;
+  file: Blob | FileStream;
+  filename: string | undefined;
+  onProgress: ((progress: Progress) => void) | undefined;
+  signal: AbortSignal | undefined;
+  fetch: typeof globalThis.fetch;
+};
+
+export type FormResponse = { status: number; body: unknown };
+
+/** What is used of XMLHttpRequest. The types of browsers would also apply to the server's code. */
+type Xhr = {
+  withCredentials: boolean;
+  responseType: string;
+  readonly status: number;
+  readonly response: unknown;
+  readonly upload: { onprogress: ((event: { loaded: number; total: number }) => void) | null };
+  onload: (() => void) | null;
+  onerror: (() => void) | null;
+  onabort: (() => void) | null;
+  onloadend: (() => void) | null;
+  open(method: string, url: string): void;
+  setRequestHeader(name: string, value: string): void;
+  send(body: FormData): void;
+  abort(): void;
+};
+/** Undefined outside browsers. */
+const { XMLHttpRequest } = globalThis as { XMLHttpRequest?: new () => Xhr };
+
+/**
+ * Sends the form. Rejects with ConnectionError if the connection breaks, and with the signal's reason if it is aborted.
+ * Browsers report progress only through XMLHttpRequest, which is used if `onProgress` is given.
+ */
+export function sendForm(request: FormRequest): Promise<FormResponse> {
+  // Node's fetch causes an unhandled rejection if it is called with a form and an aborted signal.
+  if (request.signal?.aborted) return Promise.reject(request.signal.reason);
+  const isBlob = request.file instanceof Blob;
+  if (isBlob && request.onProgress && XMLHttpRequest) return sendByXhr(request, new XMLHttpRequest());
+  return sendByFetch(request, isBlob && !request.onProgress ? toForm(request) : toStreamedForm(request));
+}
+
+function toForm({ fields, file, filename }: FormRequest): { body: FormData } {
+  const body = new FormData();
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) body.append(name, value);
+  // `as`: only called for a Blob.
+  if (filename === undefined) body.append('file', file as Blob);
+  else body.append('file', file as Blob, filename);
+  return { body };
+}
+
+function sendByXhr(request: FormRequest, xhr: Xhr): Promise<FormResponse> {
+  const { url, headers, credentials, onProgress, signal } = request;
+  const { promise, resolve, reject } = Promise.withResolvers<FormResponse>();
+  let sent = '0 bytes';
+  xhr.open('POST', url);
+  for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value);
+  xhr.withCredentials = credentials === 'include';
+  xhr.responseType = 'json';
+  xhr.upload.onprogress = ({ loaded, total }) => {
+    sent = `${loaded} of ${total} bytes`;
+    onProgress?.({ sent: loaded, total });
+  };
+  const abort = (): void => xhr.abort();
+  xhr.onload = () => resolve({ status: xhr.status, body: xhr.response });
+  xhr.onerror = () => reject(new ConnectionError(`after ${sent} were sent`));
+  xhr.onabort = () => reject(signal?.reason);
+  xhr.onloadend = () => signal?.removeEventListener('abort', abort);
+  signal?.addEventListener('abort', abort);
+  xhr.send(toForm(request).body);
+  return promise;
+}
+
+type Streamed = { body: ReadableStream<Uint8Array>; duplex: 'half'; headers: Record<string, string> };
+
+/** Frames the form by hand, because `fetch` reports no progress, and no FormData can hold a stream. */
+function toStreamedForm({ fields, file, filename, onProgress }: FormRequest): Streamed {
+  const boundary = `lynxroom-${crypto.randomUUID()}`;
+  const disposition = (name: string, more = '') =>
+    `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${more}`;
+  const texts = Object.entries(fields).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${disposition(name)}\r\n\r\n${value}\r\n`],
+  );
+  const ownName = filename ?? ('name' in file && typeof file.name === 'string' ? file.name : 'file');
+  const head = disposition('file', `; filename="${escapeQuotes(ownName)}"`);
+  const before = new TextEncoder().encode(`${texts.join('')}${head}\r\ncontent-type: ${file.type}\r\n\r\n`);
+  const after = new TextEncoder().encode(`\r\n--${boundary}--\r\n`);
+  const total = before.length + file.size + after.length;
+  async function* parts(): AsyncGenerator<Uint8Array> {
+    let sent = 0;
+    const count = (chunk: Uint8Array): Uint8Array => {
+      sent += chunk.length;
+      onProgress?.({ sent, total });
+      return chunk;
+    };
+    yield count(before);
+    for await (const chunk of file instanceof Blob ? file.stream() : file.stream) yield count(chunk);
+    yield count(after);
+  }
+  return {
+    body: ReadableStream.from(parts()),
+    duplex: 'half',
+    headers: { 'content-type': `multipart/form-data; boundary=${boundary}`, 'content-length': String(total) },
+  };
+}
+
+/** As browsers do (https://html.spec.whatwg.org, "multipart/form-data encoding algorithm"). */
+function escapeQuotes(name: string): string {
+  return name.replaceAll('\r', '%0D').replaceAll('\n', '%0A').replaceAll('"', '%22');
+}
+
+async function sendByFetch(
+  { url, headers, credentials, signal, fetch }: FormRequest,
+  form: { body: FormData } | Streamed,
+): Promise<FormResponse> {
+  const response = await fetch(url, {
+    method: 'POST',
+    ...form,
+    headers: { ...headers, ...('headers' in form ? form.headers : {}) },
+    credentials,
+    // Otherwise Node's fetch keeps the whole body in memory, to send it again after a redirect.
+    redirect: 'error',
+    ...(signal && { signal }),
+  }).catch((cause: unknown) => {
+    throw signal?.aborted ? signal.reason : new ConnectionError('while the file was sent', { cause });
+  });
+  return { status: response.status, body: await response.json().catch(() => null) };
+}
