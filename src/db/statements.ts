@@ -31,7 +31,7 @@ export function json<Value>(name: 'json' | 'jsonb' = 'jsonb'): SqlType<Value> {
   return { name, encode: (value) => JSON.stringify(value) };
 }
 
-/** Text with one of the values that a check constraint allows, which nothing compares again. */
+/** Text with one of these values, which nothing compares here: a check constraint or the output schema does. */
 export function oneOf<Value extends string>(): SqlType<Value> {
   return { name: 'text' };
 }

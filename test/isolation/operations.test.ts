@@ -1,6 +1,7 @@
 /** No statement of an operation reaches a row of a workspace that it is not about. Policies of PostgreSQL watch. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/db/client.ts';
+import type { SqlDatabase } from '../../src/db/sql.ts';
 import { rows } from '../contract/operations.ts';
 import { type Restorer, saveRows } from '../contract/restore.ts';
 import { allowedRoles, type Row, validCall } from '../contract/row.ts';
@@ -33,18 +34,16 @@ afterAll(async () => {
 
 /** While `isFaulty`, the list of API keys forgets the condition on the workspace. */
 function forgetWorkspaces(db: Database): Database {
-  const extended = db.$extends({
-    query: {
-      apiKey: {
-        findMany({ args, query }) {
-          const { workspaceId: _, ...where } = args.where ?? {};
-          return query(isFaulty ? { ...args, where } : args);
-        },
-      },
+  const { sql } = db;
+  const forgetful: SqlDatabase = {
+    ...sql,
+    run(statement, params) {
+      if (!isFaulty || statement.name !== 'list-api-keys') return sql.run(statement, params);
+      const text = statement.text.replace('k.workspace_id = $1::int4', '$1::int4 is not null');
+      return sql.run({ ...statement, name: 'list-all-api-keys', text }, params);
     },
-  });
-  // It has all methods of the database.
-  return extended as unknown as Database;
+  };
+  return Object.assign(db, { sql: forgetful });
 }
 
 /** The workspaces that a call may reach: that of the scene, and all of the caller if the operation is about them. */

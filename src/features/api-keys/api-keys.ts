@@ -7,7 +7,9 @@ import { conflict, notFound, unauthorized } from '../../core/errors.ts';
 import type { ListPageInput } from '../../core/list-page.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
-import { takeSkip } from '../../db/take-skip.ts';
+import { flagOf, secondsOf } from '../../db/columns.ts';
+import { toLimitOffset } from '../../db/limit-offset.ts';
+import { float, int, nullable, statement, text } from '../../db/statements.ts';
 import { requireFreeRow } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import type { ApiKey, ApiKeyInput, CreateApiKeyInput, CreatedApiKey, ToggleApiKeyInput } from './schemas.ts';
@@ -38,15 +40,30 @@ type KeyRow = {
   creator: { name: string };
 };
 
+const keysOf = statement('list-api-keys', {
+  params: { workspaceId: int, limit: int, offset: int },
+  returns: {
+    id: int,
+    workspace_id: int,
+    name: text,
+    key_prefix: text,
+    created_by: int,
+    created_by_name: text,
+    is_active: int,
+    last_used_at: nullable(float),
+    created_at: float,
+  },
+  sql: `
+    select k.id, k.workspace_id, k.name, k.key_prefix, k.created_by, u.name as created_by_name,
+      ${flagOf('k.is_active')} as is_active, ${secondsOf('k.last_used_at')} as last_used_at,
+      ${secondsOf('k.created_at')} as created_at
+    from api_keys k join users u on u.id = k.created_by
+    where k.workspace_id = $workspaceId order by k.created_at, k.id limit $limit offset $offset`,
+});
+
 /** Lists keys, oldest first, without `full_key`. */
-export async function listApiKeys({ db }: Db, { workspaceId }: Actor, page: ListPageInput): Promise<ApiKey[]> {
-  const rows = await db.apiKey.findMany({
-    where: { workspaceId },
-    select: keyColumns,
-    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
-    ...takeSkip(page),
-  });
-  return rows.map(toApiKey);
+export function listApiKeys({ db }: Db, { workspaceId }: Actor, page: ListPageInput): Promise<ApiKey[]> {
+  return db.sql.run(keysOf, { workspaceId, ...toLimitOffset(page) });
 }
 
 function toApiKey(row: KeyRow): ApiKey {

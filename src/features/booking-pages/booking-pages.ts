@@ -8,11 +8,13 @@ import { conflict, notFound } from '../../core/errors.ts';
 import type { ListPageInput } from '../../core/list-page.ts';
 import { isSlug, toSlug } from '../../core/slugs.ts';
 import { type Prisma, type Tx, transact } from '../../db/client.ts';
+import { secondsOf } from '../../db/columns.ts';
 import { isUniqueViolation } from '../../db/errors.ts';
 import { insertWithFreeSlug } from '../../db/insert-with-free-slug.ts';
-import { takeSkip } from '../../db/take-skip.ts';
+import { toLimitOffset } from '../../db/limit-offset.ts';
+import { float, int, json, statement, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
-import { type BookingPageRow, bookingPageColumns, toBookingPage } from './present.ts';
+import { type BookingPageRow, bookingPageColumns, bookingPageUrl, toBookingPage } from './present.ts';
 import type { BookingPage, CreatePageInput, PageInput, UpdatePageInput } from './schemas.ts';
 
 type Db = Pick<Services, 'db'>;
@@ -22,20 +24,36 @@ const MAX_SLUG_BASE = 50;
 
 type NewPage = Omit<Prisma.BookingPageCreateManyInput, 'slug'>;
 
+const pagesOf = statement('list-booking-pages', {
+  params: { workspaceId: int, appUrl: text, limit: int, offset: int },
+  returns: {
+    id: int,
+    workspace_id: int,
+    user_id: int,
+    title: text,
+    slug: text,
+    duration_minutes: int,
+    time_zone: text,
+    hours: json<BookingPage['hours']>(),
+    url: text,
+    created_at: float,
+    updated_at: float,
+  },
+  sql: `
+    select id, workspace_id, user_id, title, slug, duration as duration_minutes, time_zone, hours,
+      ${bookingPageUrl} as url, ${secondsOf('p.created_at')} as created_at, ${secondsOf('updated_at')} as updated_at
+    from booking_pages p
+    where workspace_id = $workspaceId order by p.created_at, id limit $limit offset $offset`,
+});
+
 /** Lists pages, oldest first. */
-export async function listBookingPages(
+export function listBookingPages(
   { db }: Db,
   { workspaceId }: Actor,
   page: ListPageInput,
   appUrl: string,
 ): Promise<BookingPage[]> {
-  const rows = await db.bookingPage.findMany({
-    where: { workspaceId },
-    select: bookingPageColumns,
-    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
-    ...takeSkip(page),
-  });
-  return rows.map((row) => toBookingPage(row, appUrl));
+  return db.sql.run(pagesOf, { workspaceId, appUrl, ...toLimitOffset(page) });
 }
 
 /** Creates a page with the actor as host. Throws 409 if the slug is taken. */

@@ -39,6 +39,9 @@ export function toBookingPageUrl(appUrl: string, slug: string): string {
   return `${appUrl}/book/${slug}`;
 }
 
+/** The same in a statement, for the slug of the page `p`. */
+export const bookingPageUrl = "$appUrl || '/book/' || p.slug";
+
 /** Maps a row to its public shape. */
 export function toBookingPage(row: BookingPageRow, appUrl: string): BookingPage {
   return {

@@ -1,25 +1,44 @@
 import type { Actor } from '../../auth/identify.ts';
 import { badField } from '../../core/errors.ts';
-import { fromUnixSeconds, MINUTE_MS, toUnixSeconds } from '../../core/time.ts';
-import { Prisma } from '../../db/client.ts';
+import { fromUnixSeconds, MINUTE_MS } from '../../core/time.ts';
+import { secondsOf } from '../../db/columns.ts';
+import { float, int, nullable, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { MAX_DURATION } from '../booking-pages/schemas.ts';
-import type { Booking, ListBookingsInput } from './schemas.ts';
+import { type Booking, LAST_SECOND, type ListBookingsInput } from './schemas.ts';
 
-type BookingRow = {
-  id: number;
-  booking_page_id: number;
-  title: string;
-  contact_id: number | null;
-  name: string;
-  email: string;
-  room_name: string | null;
-  starts_at: Date;
-  ends_at: Date;
-  cancelled_at: Date | null;
-  created_at: Date;
-  overlaps: boolean;
-};
+const bookingsOf = statement('list-bookings', {
+  params: { workspaceId: int, start: time, endsAfter: time, to: time, limit: int, offset: int },
+  returns: {
+    id: int,
+    booking_page_id: int,
+    title: text,
+    contact_id: nullable(int),
+    name: text,
+    email: text,
+    room_name: nullable(text),
+    starts_at: float,
+    ends_at: float,
+    cancelled_at: nullable(float),
+    created_at: float,
+    overlaps: int,
+  },
+  sql: `
+    select b.id, b.booking_page_id, p.title, c.id as contact_id, b.name, b.email, r.name as room_name,
+      ${secondsOf('b.starts_at')} as starts_at, ${secondsOf('b.ends_at')} as ends_at,
+      ${secondsOf('b.cancelled_at')} as cancelled_at, ${secondsOf('b.created_at')} as created_at,
+      (b.may_overlap and b.cancelled_at is null and exists (
+        select from bookings o where o.user_id = b.user_id and o.id <> b.id and o.cancelled_at is null
+          and o.starts_at > b.starts_at - make_interval(mins => ${MAX_DURATION}) and o.starts_at < b.ends_at
+          and o.ends_at > b.starts_at
+      ))::int as overlaps
+    from bookings b
+    join booking_pages p on p.workspace_id = b.workspace_id and p.id = b.booking_page_id
+    left join contacts c on c.workspace_id = b.workspace_id and c.id = b.contact_id
+    left join rooms r on r.workspace_id = b.workspace_id and r.id = b.room_id
+    where b.workspace_id = $workspaceId and b.starts_at >= $start and b.starts_at < $to and b.ends_at > $endsAfter
+    order by b.starts_at, b.id limit $limit offset $offset`,
+});
 
 /**
  * Lists the workspace's bookings a page at a time, including cancelled ones, earliest start first. Without `from` the
@@ -33,50 +52,14 @@ export async function listBookings(
   const now = clock.now();
   if (to !== undefined && fromUnixSeconds(to) <= (from === undefined ? now : fromUnixSeconds(from)))
     throw badField('to', '`to` must be after `from` (default: now)');
-  const conditions = [
-    Prisma.sql`b.workspace_id = ${workspaceId}`,
-    lowerBound(from, now),
-    ...(to === undefined ? [] : [Prisma.sql`b.starts_at < ${fromUnixSeconds(to)}`]),
-  ];
-  const rows = await db.$queryRaw<BookingRow[]>`
-    select b.id, b.booking_page_id, p.title, c.id as contact_id, b.name, b.email, r.name as room_name, b.starts_at,
-      b.ends_at, b.cancelled_at, b.created_at,
-      b.may_overlap and b.cancelled_at is null and exists (
-        select from bookings o where o.user_id = b.user_id and o.id <> b.id and o.cancelled_at is null
-          and o.starts_at > b.starts_at - make_interval(mins => ${MAX_DURATION}) and o.starts_at < b.ends_at
-          and o.ends_at > b.starts_at
-      ) as overlaps
-    from bookings b
-    join booking_pages p on p.workspace_id = b.workspace_id and p.id = b.booking_page_id
-    left join contacts c on c.workspace_id = b.workspace_id and c.id = b.contact_id
-    left join rooms r on r.workspace_id = b.workspace_id and r.id = b.room_id
-    where ${Prisma.join(conditions, ' and ')}
-    order by b.starts_at, b.id limit ${limit} offset ${offset}`;
-  return rows.map(toBooking);
+  const end = fromUnixSeconds(to ?? LAST_SECOND);
+  return db.sql.run(bookingsOf, { workspaceId, ...toLowerBound(from, now), to: end, limit, offset });
 }
 
 /** Selects the bookings that start at or after `from`; without `from`, those that have not ended. */
-function lowerBound(from: number | undefined, now: Date): Prisma.Sql {
-  if (from !== undefined) return Prisma.sql`b.starts_at >= ${fromUnixSeconds(from)}`;
-  // The index is on `starts_at`, so this bounds the scan: a booking that started at or before `earliest` has ended,
-  // because none lasts longer.
-  const earliest = new Date(now.getTime() - MAX_DURATION * MINUTE_MS);
-  return Prisma.sql`b.starts_at > ${earliest} and b.ends_at > ${now}`;
-}
-
-function toBooking(row: BookingRow): Booking {
-  return {
-    id: row.id,
-    booking_page_id: row.booking_page_id,
-    title: row.title,
-    contact_id: row.contact_id,
-    name: row.name,
-    email: row.email,
-    room_name: row.room_name,
-    starts_at: toUnixSeconds(row.starts_at),
-    ends_at: toUnixSeconds(row.ends_at),
-    cancelled_at: row.cancelled_at === null ? null : toUnixSeconds(row.cancelled_at),
-    created_at: toUnixSeconds(row.created_at),
-    overlaps: row.overlaps ? 1 : 0,
-  };
+function toLowerBound(from: number | undefined, now: Date): { start: Date; endsAfter: Date } {
+  if (from !== undefined) return { start: fromUnixSeconds(from), endsAfter: fromUnixSeconds(from) };
+  // The index is on `starts_at`, so this bounds the scan: a booking that started earlier has ended, because none lasts
+  // longer.
+  return { start: new Date(now.getTime() - MAX_DURATION * MINUTE_MS), endsAfter: now };
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { email, id, integerBetween, MAX_NAME_LENGTH, requiredText, unixSeconds } from '../../core/validation.ts';
 
 /** The last second of the year 9999. */
-const LAST_SECOND = 253_402_300_799;
+export const LAST_SECOND = 253_402_300_799;
 
 const seconds = integerBetween(0, LAST_SECOND);
 

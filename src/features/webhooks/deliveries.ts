@@ -1,44 +1,50 @@
 /** Deliveries: the recorded attempts to send messages to a webhook. */
 import type { Actor } from '../../auth/identify.ts';
-import { toUnixSeconds } from '../../core/time.ts';
-import type { Prisma } from '../../db/client.ts';
+import { flagOf, secondsOf } from '../../db/columns.ts';
+import { float, int, nullable, oneOf, statement, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { requireWebhook } from './lock-webhook.ts';
-import { type ListDeliveriesInput, SentEvent, type WebhookDelivery } from './schemas.ts';
+import type { ListDeliveriesInput, WebhookDelivery } from './schemas.ts';
 
-export const deliveryColumns = {
-  id: true,
-  webhookId: true,
-  messageId: true,
-  attempt: true,
-  responseStatus: true,
-  responseBody: true,
-  success: true,
-  durationMs: true,
-  createdAt: true,
-} as const satisfies Prisma.WebhookDeliverySelect;
+export const deliveryFields = {
+  id: float,
+  webhook_id: int,
+  delivery_id: text,
+  attempt: int,
+  event: oneOf<WebhookDelivery['event']>(),
+  sequence: nullable(float),
+  payload: text,
+  response_status: int,
+  response_body: text,
+  success: int,
+  duration_ms: int,
+  created_at: float,
+};
 
-type DeliveryRow = Prisma.WebhookDeliveryGetPayload<{ select: typeof deliveryColumns }>;
+/** The public fields of the attempt `d` to send the message `m`. */
+export const deliveryColumns = `d.id::float8 as id, d.webhook_id, d.message_id as delivery_id, d.attempt, m.event,
+      m.sequence::float8 as sequence, m.payload, d.response_status, d.response_body, ${flagOf('d.success')} as success,
+      d.duration_ms, ${secondsOf('d.created_at')} as created_at`;
 
-type MessageColumns = { event: string; sequence: bigint | null; payload: string };
-
-/** Returns the public shape of an attempt, with the event and the body of its message. */
-export function toDelivery(row: DeliveryRow, { event, sequence, payload }: MessageColumns): WebhookDelivery {
-  return {
-    id: Number(row.id),
-    webhook_id: row.webhookId,
-    delivery_id: row.messageId,
-    attempt: row.attempt,
-    event: SentEvent.parse(event),
-    sequence: sequence === null ? null : Number(sequence),
-    payload,
-    response_status: row.responseStatus,
-    response_body: row.responseBody,
-    success: row.success ? 1 : 0,
-    duration_ms: row.durationMs,
-    created_at: toUnixSeconds(row.createdAt),
-  };
-}
+/**
+ * A lateral join reads one message for each attempt. With a plain join the planner, which does not know the limit,
+ * could read all messages.
+ */
+const deliveriesTo = statement('list-deliveries', {
+  params: { workspaceId: int, webhookId: int, limit: int, offset: int },
+  returns: deliveryFields,
+  sql: `
+    select ${deliveryColumns}
+    from (
+      select * from webhook_deliveries where workspace_id = $workspaceId and webhook_id = $webhookId
+      order by created_at desc, id desc limit $limit offset $offset
+    ) d
+    cross join lateral (
+      select event, sequence, payload from webhook_messages
+      where workspace_id = d.workspace_id and id = d.message_id limit 1
+    ) m
+    order by d.created_at desc, d.id desc`,
+});
 
 /** Lists the attempts to send messages to a webhook, newest first. Throws 404. */
 export async function listDeliveries(
@@ -46,22 +52,7 @@ export async function listDeliveries(
   { workspaceId }: Actor,
   { webhookId, limit, offset }: ListDeliveriesInput,
 ): Promise<WebhookDelivery[]> {
-  // A lateral join reads one message for each attempt. With a plain join the planner, which does not know the limit,
-  // could read all messages.
-  const rows = await db.$queryRaw<(DeliveryRow & MessageColumns)[]>`
-    select d.id, d.webhook_id as "webhookId", d.message_id as "messageId", d.attempt,
-      d.response_status as "responseStatus", d.response_body as "responseBody", d.success,
-      d.duration_ms as "durationMs", d.created_at as "createdAt", m.event, m.sequence, m.payload
-    from (
-      select * from webhook_deliveries where workspace_id = ${workspaceId} and webhook_id = ${webhookId}
-      order by created_at desc, id desc limit ${limit} offset ${offset}
-    ) d
-    cross join lateral (
-      select event, sequence, payload from webhook_messages
-      where workspace_id = d.workspace_id and id = d.message_id limit 1
-    ) m
-    order by d.created_at desc, d.id desc`;
-  if (rows.length > 0) return rows.map((row) => toDelivery(row, row));
-  await requireWebhook(db, workspaceId, webhookId);
-  return [];
+  const deliveries = await db.sql.run(deliveriesTo, { workspaceId, webhookId, limit, offset });
+  if (deliveries.length === 0) await requireWebhook(db.sql, workspaceId, webhookId);
+  return deliveries;
 }

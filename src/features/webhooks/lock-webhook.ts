@@ -6,6 +6,7 @@ import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { conflict, notFound } from '../../core/errors.ts';
 import type { Tx } from '../../db/client.ts';
+import { int, type Sql, statement } from '../../db/statements.ts';
 
 export type LockedWebhook = {
   name: string;
@@ -13,6 +14,12 @@ export type LockedWebhook = {
   events: string[];
   sealedSecret: Uint8Array<ArrayBuffer>;
 };
+
+const webhookById = statement('find-webhook', {
+  params: { workspaceId: int, webhookId: int },
+  returns: { id: int },
+  sql: 'select id from webhooks where workspace_id = $workspaceId and id = $webhookId',
+});
 
 /**
  * Locks the rows of the workspace and the webhook until the transaction ends. Throws 403 if the role is below admin,
@@ -29,9 +36,9 @@ export async function lockWebhook(tx: Tx, actor: Actor, webhookId: number): Prom
 }
 
 /** Throws 404 if the webhook does not exist. Call it when a read finds nothing. */
-export async function requireWebhook(db: Tx, workspaceId: number, webhookId: number): Promise<void> {
-  const webhook = await db.webhook.findFirst({ where: { workspaceId, id: webhookId }, select: { id: true } });
-  if (webhook === null) throw notFound('Webhook');
+export async function requireWebhook(sql: Sql, workspaceId: number, webhookId: number): Promise<void> {
+  const [webhook] = await sql.run(webhookById, { workspaceId, webhookId });
+  if (!webhook) throw notFound('Webhook');
 }
 
 /** Throws 409 if the webhook is inactive. The caller has locked it, so that it cannot be deactivated concurrently. */

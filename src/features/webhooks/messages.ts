@@ -1,29 +1,86 @@
 /** The messages to one webhook, with their attempts. */
 import type { Actor } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
-import { Prisma } from '../../db/client.ts';
+import { secondsOf } from '../../db/columns.ts';
+import { float, int, nullable, oneOf, statement, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { isMessageId } from '../../webhook-delivery/message-id.ts';
-import { deliveryColumns, toDelivery } from './deliveries.ts';
+import { deliveryColumns, deliveryFields } from './deliveries.ts';
 import { requireWebhook } from './lock-webhook.ts';
-import { type MessageRow, messageColumns, toMessage } from './present.ts';
-import type { ListMessagesInput, MessageInput, WebhookMessage, WebhookMessageWithAttempts } from './schemas.ts';
+import type {
+  ListMessagesInput,
+  MessageInput,
+  MessageStatus,
+  WebhookMessage,
+  WebhookMessageWithAttempts,
+} from './schemas.ts';
 
 /** A message that was resent many times has many attempts, each with up to 10 kB of a response. */
 const MAX_ATTEMPTS = 100;
 
+const messageFields = {
+  id: text,
+  webhook_id: int,
+  event: oneOf<WebhookMessage['event']>(),
+  sequence: nullable(float),
+  status: oneOf<MessageStatus>(),
+  payload: text,
+  attempt_count: int,
+  created_at: float,
+  next_attempt_at: nullable(float),
+};
+
+/** The public fields of the message `m`. */
+const messageColumns = `m.id, m.webhook_id, m.event, m.sequence::float8 as sequence, m.status, m.payload,
+      m.attempts as attempt_count, ${secondsOf('m.created_at')} as created_at,
+      ${secondsOf('m.next_attempt_at')} as next_attempt_at`;
+
+const messageById = statement('read-message', {
+  params: { workspaceId: int, webhookId: int, messageId: text },
+  returns: messageFields,
+  sql: `
+    select ${messageColumns} from webhook_messages m
+    where m.workspace_id = $workspaceId and m.id = $messageId and m.webhook_id = $webhookId`,
+});
+
+const attemptsOf = statement('list-attempts', {
+  params: { workspaceId: int, messageId: text },
+  returns: deliveryFields,
+  sql: `
+    select ${deliveryColumns}
+    from (
+      select * from webhook_deliveries where workspace_id = $workspaceId and message_id = $messageId
+      order by attempt desc limit ${MAX_ATTEMPTS}
+    ) d
+    join webhook_messages m on m.workspace_id = d.workspace_id and m.id = d.message_id
+    order by d.attempt`,
+});
+
+const byId = 'order by m.id desc';
+const byTime = 'order by m.created_at desc, m.id desc';
+
 /**
- * The condition and the order for each status. Ids begin with the time, so the order by id is an order by time.
- * Waiting, failed and cancelled messages have partial indexes, which the planner uses only if the condition is a
- * literal, not a parameter.
+ * The lists by status. Ids begin with the time, so the order by id is an order by time. Waiting, failed and cancelled
+ * messages have partial indexes, which the planner uses only if the condition is a literal, not a parameter.
  */
-const selections = {
-  any: { where: Prisma.sql`true`, order: Prisma.sql`id desc` },
-  waiting: { where: Prisma.sql`status = 'waiting'`, order: Prisma.sql`id desc` },
-  delivered: { where: Prisma.sql`status = 'delivered'`, order: Prisma.sql`id desc` },
-  failed: { where: Prisma.sql`status = 'failed'`, order: Prisma.sql`created_at desc, id desc` },
-  cancelled: { where: Prisma.sql`status = 'cancelled'`, order: Prisma.sql`created_at desc, id desc` },
-} as const;
+const lists = {
+  any: declareList('list-messages', '', byId),
+  waiting: declareList('list-waiting-messages', "and m.status = 'waiting'", byId),
+  delivered: declareList('list-delivered-messages', "and m.status = 'delivered'", byId),
+  failed: declareList('list-failed-messages', "and m.status = 'failed'", byTime),
+  cancelled: declareList('list-cancelled-messages', "and m.status = 'cancelled'", byTime),
+};
+
+function declareList(name: string, condition: string, orderBy: string) {
+  return statement(name, {
+    params: { workspaceId: int, webhookId: int, limit: int, offset: int },
+    returns: messageFields,
+    sql: `
+    select ${messageColumns} from webhook_messages m
+    where m.workspace_id = $workspaceId and m.webhook_id = $webhookId ${condition}
+    ${orderBy} limit $limit offset $offset`,
+  });
+}
 
 /**
  * Returns a message with its latest 100 attempts, oldest first. Throws 404 for the webhook, and then for the message.
@@ -33,18 +90,9 @@ export async function readMessage(
   { workspaceId }: Actor,
   { webhookId, messageId }: MessageInput,
 ): Promise<WebhookMessageWithAttempts> {
-  const deliveries = { select: deliveryColumns, orderBy: { attempt: 'desc' }, take: MAX_ATTEMPTS } as const;
-  const row = isMessageId(messageId)
-    ? await db.webhookMessage.findFirst({
-        where: { workspaceId, id: messageId, webhookId },
-        select: { ...messageColumns, deliveries },
-      })
-    : null;
-  if (row !== null) {
-    const attempts = row.deliveries.map((attempt) => toDelivery(attempt, row)).reverse();
-    return { ...toMessage(row), attempts };
-  }
-  await requireWebhook(db, workspaceId, webhookId);
+  const [message] = isMessageId(messageId) ? await db.sql.run(messageById, { workspaceId, webhookId, messageId }) : [];
+  if (message) return { ...message, attempts: await db.sql.run(attemptsOf, { workspaceId, messageId }) };
+  await requireWebhook(db.sql, workspaceId, webhookId);
   throw notFound('Message');
 }
 
@@ -54,14 +102,7 @@ export async function listMessages(
   { workspaceId }: Actor,
   { webhookId, status, limit, offset }: ListMessagesInput,
 ): Promise<WebhookMessage[]> {
-  const { where, order } = selections[status ?? 'any'];
-  const rows = await db.$queryRaw<MessageRow[]>`
-    select id, webhook_id as "webhookId", event, sequence, payload, status, attempts,
-      next_attempt_at as "nextAttemptAt", created_at as "createdAt"
-    from webhook_messages
-    where workspace_id = ${workspaceId} and webhook_id = ${webhookId} and ${where}
-    order by ${order} limit ${limit} offset ${offset}`;
-  if (rows.length > 0) return rows.map(toMessage);
-  await requireWebhook(db, workspaceId, webhookId);
-  return [];
+  const messages = await db.sql.run(lists[status ?? 'any'], { workspaceId, webhookId, limit, offset });
+  if (messages.length === 0) await requireWebhook(db.sql, workspaceId, webhookId);
+  return messages;
 }

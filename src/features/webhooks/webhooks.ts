@@ -4,8 +4,10 @@ import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { badField, notFound } from '../../core/errors.ts';
 import type { ListPageInput } from '../../core/list-page.ts';
 import { transact } from '../../db/client.ts';
+import { flagOf, secondsOf } from '../../db/columns.ts';
+import { toLimitOffset } from '../../db/limit-offset.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { takeSkip } from '../../db/take-skip.ts';
+import { float, int, nullable, statement, text, time } from '../../db/statements.ts';
 import { allowLongStatements } from '../../db/time-limits.ts';
 import { requireFreeRow } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
@@ -19,20 +21,40 @@ import { createSecret, sealSecret } from './secrets.ts';
 /** Activating a webhook resets its health. */
 const ACTIVATED = { failureCount: 0, disabledReason: null, failingSince: null, isSlow: false } as const;
 
+const webhooksOf = statement('list-webhooks', {
+  params: { workspaceId: int, now: time, limit: int, offset: int },
+  returns: {
+    id: int,
+    workspace_id: int,
+    name: text,
+    url: text,
+    events: text,
+    is_active: int,
+    created_by: nullable(int),
+    created_at: float,
+    updated_at: float,
+    last_delivery_at: nullable(float),
+    failure_count: int,
+    disabled_reason: nullable(text),
+    previous_secret_expires_at: nullable(float),
+  },
+  sql: `
+    select id, workspace_id, name, url, to_json(events)::text as events, ${flagOf('is_active')} as is_active,
+      created_by, ${secondsOf('w.created_at')} as created_at, ${secondsOf('updated_at')} as updated_at,
+      ${secondsOf('last_delivery_at')} as last_delivery_at, failure_count, disabled_reason,
+      case when previous_secret_until > $now then ${secondsOf('previous_secret_until')} end
+        as previous_secret_expires_at
+    from webhooks w
+    where workspace_id = $workspaceId order by w.created_at, id limit $limit offset $offset`,
+});
+
 /** Lists webhooks, oldest first, without their secrets. */
-export async function listWebhooks(
+export function listWebhooks(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   { workspaceId }: Actor,
   page: ListPageInput,
 ): Promise<Webhook[]> {
-  const rows = await db.webhook.findMany({
-    where: { workspaceId },
-    select: webhookColumns,
-    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
-    ...takeSkip(page),
-  });
-  const now = clock.now();
-  return rows.map((row) => toWebhook(row, now));
+  return db.sql.run(webhooksOf, { workspaceId, now: clock.now(), ...toLimitOffset(page) });
 }
 
 /**

@@ -23,16 +23,6 @@ export type WorkspaceRow = {
   createdAt: Date;
 };
 
-export function toWorkspaceSummary(row: WorkspaceRow): WorkspaceSummary {
-  return {
-    id: row.id,
-    name: row.name,
-    slug: row.slug,
-    owner_id: row.ownerId,
-    created_at: toUnixSeconds(row.createdAt),
-  };
-}
-
 /** The workspace as a member with this role sees it. */
 export function toWorkspace(row: WorkspaceRow, role: Role): Workspace {
   return {
@@ -40,5 +30,15 @@ export function toWorkspace(row: WorkspaceRow, role: Role): Workspace {
     media_retention_days: row.mediaRetentionDays,
     role,
     is_personal: row.isPersonal ? 1 : 0,
+  };
+}
+
+function toWorkspaceSummary(row: WorkspaceRow): WorkspaceSummary {
+  return {
+    id: row.id,
+    name: row.name,
+    slug: row.slug,
+    owner_id: row.ownerId,
+    created_at: toUnixSeconds(row.createdAt),
   };
 }

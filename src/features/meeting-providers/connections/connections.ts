@@ -5,10 +5,12 @@ import { lockWorkspaceAs } from '../../../auth/workspace-lock.ts';
 import { notFound } from '../../../core/errors.ts';
 import type { ListPageInput } from '../../../core/list-page.ts';
 import { transact } from '../../../db/client.ts';
-import { takeSkip } from '../../../db/take-skip.ts';
+import { secondsOf } from '../../../db/columns.ts';
+import { toLimitOffset } from '../../../db/limit-offset.ts';
+import { float, int, nullable, oneOf, statement, text } from '../../../db/statements.ts';
 import { requireFreeRow } from '../../../quotas/quotas.ts';
 import type { Services } from '../../../services.ts';
-import { toProviderKind } from '../adapters/index.ts';
+import { type ProviderKind, toProviderKind } from '../adapters/index.ts';
 import { openCredentials, readNewCredentials, rotateCredentials, sealCredentials } from './credentials.ts';
 import { connectionColumns, toConnection } from './present.ts';
 import type {
@@ -19,20 +21,35 @@ import type {
   RotateConnectionInput,
 } from './schemas.ts';
 
+const connectionsOf = statement('list-connections', {
+  params: { workspaceId: int, origin: text, limit: int, offset: int },
+  returns: {
+    id: int,
+    workspace_id: int,
+    name: text,
+    provider: oneOf<ProviderKind>(),
+    ingest_url: text,
+    created_by: nullable(int),
+    created_at: float,
+    updated_at: float,
+    last_event_at: nullable(float),
+  },
+  sql: `
+    select id, workspace_id, name, provider, $origin || '/api/ingest/' || ingest_id as ingest_url, created_by,
+      ${secondsOf('c.created_at')} as created_at, ${secondsOf('updated_at')} as updated_at,
+      ${secondsOf('last_event_at')} as last_event_at
+    from meeting_connections c
+    where workspace_id = $workspaceId order by c.created_at, id limit $limit offset $offset`,
+});
+
 /** Lists connections of the workspace, oldest first. `origin` is the origin of their URLs. */
-export async function listConnections(
+export function listConnections(
   { db }: Pick<Services, 'db'>,
   { workspaceId }: Actor,
   page: ListPageInput,
   origin: string,
 ): Promise<MeetingConnection[]> {
-  const rows = await db.meetingConnection.findMany({
-    where: { workspaceId },
-    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
-    ...takeSkip(page),
-    select: connectionColumns,
-  });
-  return rows.map((row) => toConnection(row, origin));
+  return db.sql.run(connectionsOf, { workspaceId, origin, ...toLimitOffset(page) });
 }
 
 /**
