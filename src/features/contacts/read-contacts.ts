@@ -1,13 +1,12 @@
 import type { Actor } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
-import { toUnixSeconds } from '../../core/time.ts';
-import { Prisma } from '../../db/client.ts';
+import { secondsOf } from '../../db/columns.ts';
 import { exactCount } from '../../db/counters.ts';
 import { toLikePattern } from '../../db/like-pattern.ts';
+import { float, int, nullable, type RowOf, statement, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
-import { type ContactRow, contactColumns, toContact } from './present.ts';
 import {
-  type ContactEvent,
+  type Contact,
   type ContactInput,
   type ContactReadAnswer,
   type ContactsAnswer,
@@ -24,18 +23,90 @@ const MAX_SCANNED = 10_000;
 /** The index is on trigrams, so a search can use it only with three letters or digits in a row. */
 const SEARCHABLE = /[\p{L}\p{N}]{3}/u;
 
-type EventRow = {
-  id: bigint;
-  type: string;
-  room_id: number | null;
-  room_name: string | null;
-  booking_page_id: number | null;
-  booking_page_title: string | null;
-  created_at: Date;
+const pageParams = { workspaceId: int, limit: int, offset: int };
+const searchParams = { ...pageParams, pattern: text };
+const contactFields = { id: int, workspace_id: int, name: text, email: text, created_at: float };
+
+const contacts = 'contacts where workspace_id = $workspaceId';
+const newestFirst = 'order by created_at desc, id desc';
+const isMatch = '(name ilike $pattern or email ilike $pattern)';
+const page = `${newestFirst} limit $limit offset $offset`;
+
+const countMatches = `
+      select least(count(*), ${MAX_SEARCH_TOTAL})::int as total, count(*) as matches from matching`;
+const fewMatches = `select * from matching where n.matches <= ${MAX_SEARCH_TOTAL} ${page}`;
+/** If there are more matches than `total` counts. A scan of the contacts, newest first, then soon finds a page. */
+const manyMatches = `select id, workspace_id, name, email, created_at
+      from ${contacts} and n.matches > ${MAX_SEARCH_TOTAL} and ${isMatch} ${page}`;
+
+const lists = {
+  all: statement('list-contacts', {
+    params: pageParams,
+    returns: { total: int, ...contactFields, id: nullable(int) },
+    sql: selectPage(
+      `select ${exactCount('contacts')} as total from workspaces w where w.id = $workspaceId`,
+      `select * from ${contacts} ${page}`,
+    ),
+  }),
+  /** Uses the expressions of the index `contacts_search`, so PostgreSQL reads only what matches. */
+  indexed: statement('search-contacts', {
+    params: searchParams,
+    returns: { total: int, ...contactFields, id: nullable(int) },
+    sql: `${materialize(`contacts where workspace_id::bigint = $workspaceId::bigint
+        and (name || e'\\n' || email) ilike $pattern and ${isMatch}`)}
+    ${selectPage(countMatches, `(${fewMatches}) union all (${manyMatches})`)}`,
+  }),
+  scanned: statement('search-newest-contacts', {
+    params: searchParams,
+    returns: { total: int, ...contactFields, id: nullable(int) },
+    sql: `${materialize(`(select * from ${contacts} ${newestFirst} limit ${MAX_SCANNED}) newest where ${isMatch}`)}
+    ${selectPage(countMatches, fewMatches)}`,
+  }),
 };
 
-const columns = Prisma.sql`id, workspace_id as "workspaceId", name, email, created_at as "createdAt"`;
-const newestFirst = Prisma.sql`order by created_at desc, id desc`;
+type ListedRow = RowOf<typeof lists.all>;
+
+const contactById = statement('read-contact', {
+  params: { workspaceId: int, contactId: int },
+  returns: contactFields,
+  sql: `
+    select id, workspace_id, name, email, ${secondsOf('created_at')} as created_at
+    from ${contacts} and id = $contactId`,
+});
+
+const eventsOf = statement('list-contact-events', {
+  params: { workspaceId: int, contactId: int },
+  returns: {
+    id: float,
+    type: text,
+    room_id: nullable(int),
+    room_name: nullable(text),
+    booking_page_id: nullable(int),
+    booking_page_title: nullable(text),
+    created_at: float,
+  },
+  sql: `
+    select e.id::float8 as id, e.type, e.room_id, r.name as room_name, e.booking_page_id,
+      p.title as booking_page_title, ${secondsOf('e.created_at')} as created_at
+    from contact_events e
+    left join rooms r on r.workspace_id = e.workspace_id and r.id = e.room_id
+    left join booking_pages p on p.workspace_id = e.workspace_id and p.id = e.booking_page_id
+    where e.workspace_id = $workspaceId and e.contact_id = $contactId
+    order by e.created_at desc, e.id desc limit ${MAX_EVENTS}`,
+});
+
+function materialize(source: string): string {
+  return `
+    with matching as materialized (
+      select id, workspace_id, name, email, created_at from ${source} limit ${MAX_SEARCH_TOTAL + 1})`;
+}
+
+/** Each row has `total`. If the page is empty, there is one row, whose other fields are null. */
+function selectPage(total: string, found: string): string {
+  return `
+    select n.total, c.id, c.workspace_id, c.name, c.email, ${secondsOf('c.created_at')} as created_at
+    from (${total}) n left join lateral (${found}) c on true order by c.created_at desc, c.id desc`;
+}
 
 /**
  * Lists the workspace's contacts a page at a time, newest first. `total` is the number of all contacts that match, but
@@ -47,47 +118,18 @@ export async function listContacts(
   { workspaceId }: Actor,
   { search, limit, offset }: ListContactsInput,
 ): Promise<ContactsAnswer> {
-  const rows = await db.$queryRaw<((ContactRow | { id: null }) & { total: number })[]>(
-    statementFor(workspaceId, search, Prisma.sql`limit ${limit} offset ${offset}`),
-  );
-  return {
-    contacts: rows.flatMap((row) => (row.id === null ? [] : [toContact(row)])),
-    total: rows[0]?.total ?? 0,
-  };
+  const list = { workspaceId, limit, offset };
+  const searched = search && SEARCHABLE.test(search) ? lists.indexed : lists.scanned;
+  const rows = search
+    ? await db.sql.run(searched, { ...list, pattern: toLikePattern(search) })
+    : await db.sql.run(lists.all, list);
+  // Each contact has `total` too, which the output schema drops.
+  return { contacts: rows.filter(isContact), total: rows[0]?.total ?? 0 };
 }
 
-function statementFor(workspaceId: number, search: string | undefined, page: Prisma.Sql): Prisma.Sql {
-  const contacts = Prisma.sql`contacts where workspace_id = ${workspaceId}`;
-  if (!search) {
-    const total = Prisma.sql`select ${Prisma.raw(exactCount('contacts'))} as total from workspaces w
-      where w.id = ${workspaceId}`;
-    return joinPage(total, Prisma.sql`select ${columns} from ${contacts} ${newestFirst} ${page}`);
-  }
-  const pattern = toLikePattern(search);
-  const isMatch = Prisma.sql`(name ilike ${pattern} or email ilike ${pattern})`;
-  const isIndexed = SEARCHABLE.test(search);
-  // The expressions of the index `contacts_search`, so PostgreSQL reads only what matches.
-  const source = isIndexed
-    ? Prisma.sql`contacts where workspace_id::bigint = ${workspaceId}::bigint
-        and (name || e'\\n' || email) ilike ${pattern} and ${isMatch}`
-    : Prisma.sql`(select * from ${contacts} ${newestFirst} limit ${MAX_SCANNED}) newest where ${isMatch}`;
-  const matching = Prisma.sql`with matching as materialized (
-    select id, workspace_id, name, email, created_at from ${source} limit ${MAX_SEARCH_TOTAL + 1})`;
-  const total = Prisma.sql`
-    select least(count(*), ${MAX_SEARCH_TOTAL})::int as total, count(*) as matches from matching`;
-  const few = Prisma.sql`select ${columns} from matching where n.matches <= ${MAX_SEARCH_TOTAL} ${newestFirst} ${page}`;
-  // Runs only if there are more matches than `total` counts. A scan of the contacts, newest first, then soon finds a
-  // page.
-  const many = Prisma.sql`select ${columns} from ${contacts} and n.matches > ${MAX_SEARCH_TOTAL} and ${isMatch}
-    ${newestFirst} ${page}`;
-  const found = isIndexed ? Prisma.sql`(${few}) union all (${many})` : few;
-  return Prisma.sql`${matching} ${joinPage(total, found)}`;
-}
-
-/** Joins the row `n` of `total` with the page, which may be empty. */
-function joinPage(total: Prisma.Sql, page: Prisma.Sql): Prisma.Sql {
-  return Prisma.sql`select n.total, c.* from (${total}) n left join lateral (${page}) c on true
-    order by c."createdAt" desc, c.id desc`;
+/** Whether a row has a contact: a list without contacts has a row for its total. */
+function isContact(row: ListedRow): row is ListedRow & Contact {
+  return row.id !== null;
 }
 
 /** Reads a contact with its latest events. Throws 404. */
@@ -96,26 +138,7 @@ export async function readContact(
   { workspaceId }: Actor,
   { contactId }: ContactInput,
 ): Promise<ContactReadAnswer> {
-  const contact = await db.contact.findFirst({ where: { workspaceId, id: contactId }, select: contactColumns });
-  if (contact === null) throw notFound('Contact');
-  const events = await db.$queryRaw<EventRow[]>`
-    select e.id, e.type, e.room_id, r.name as room_name, e.booking_page_id, p.title as booking_page_title, e.created_at
-    from contact_events e
-    left join rooms r on r.workspace_id = e.workspace_id and r.id = e.room_id
-    left join booking_pages p on p.workspace_id = e.workspace_id and p.id = e.booking_page_id
-    where e.workspace_id = ${workspaceId} and e.contact_id = ${contactId}
-    order by e.created_at desc, e.id desc limit ${MAX_EVENTS}`;
-  return { contact: toContact(contact), events: events.map(toEvent) };
-}
-
-function toEvent(row: EventRow): ContactEvent {
-  return {
-    id: Number(row.id),
-    type: row.type,
-    room_id: row.room_id,
-    room_name: row.room_name,
-    booking_page_id: row.booking_page_id,
-    booking_page_title: row.booking_page_title,
-    created_at: toUnixSeconds(row.created_at),
-  };
+  const [contact] = await db.sql.run(contactById, { workspaceId, contactId });
+  if (!contact) throw notFound('Contact');
+  return { contact, events: await db.sql.run(eventsOf, { workspaceId, contactId }) };
 }
