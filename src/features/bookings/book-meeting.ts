@@ -82,19 +82,19 @@ async function addMeeting(
 ): Promise<Meeting> {
   const at = clock.now();
   const startsAt = fromUnixSeconds(starts_at);
-  const unlockedPage = await findBookablePage(tx, slug);
+  const unlockedPage = await findBookablePage(sqlIn(tx), slug);
   // Checked before the lock too, so that a request that would fail anyway does not wait for it.
   requireAvailable(unlockedPage, startsAt, at, []);
   const workspace = await lockWorkspace(tx, unlockedPage.workspaceId, 'Booking page');
   // The page may have changed or been deleted before the lock was acquired, and another page may have its slug.
-  const page = await findBookablePage(tx, slug);
+  const page = await findBookablePage(sqlIn(tx), slug);
   const { id: bookingPageId, workspaceId, title, userId, userName } = page;
   // The slug now belongs to a page of another workspace, which is not locked.
   if (workspaceId !== unlockedPage.workspaceId) throw notFound('Booking page');
   // The host cannot change while the workspace is locked.
   await lockCalendar(tx, userId);
   const endsAt = new Date(startsAt.getTime() + page.duration * MINUTE_MS);
-  requireAvailable(page, startsAt, at, await listTakenTimes(tx, page, startsAt, endsAt));
+  requireAvailable(page, startsAt, at, await listTakenTimes(sqlIn(tx), page, startsAt, endsAt));
   const counted = { mailbox: toMailbox(email), networkHash: network === null ? null : hashNetwork(network, userId) };
   await requireWithinBounds(tx, settings, page, counted, at);
   // The room's name is two words that can be guessed, so guests wait until the host admits them.

@@ -2,16 +2,49 @@
 import { notFound } from '../../core/errors.ts';
 import { isSlug } from '../../core/slugs.ts';
 import { DAY_MS, MINUTE_MS } from '../../core/time.ts';
-import type { Database, Tx } from '../../db/client.ts';
 import { onlyRow } from '../../db/only-row.ts';
+import { int, json, type RowOf, type Sql, statement, text, time } from '../../db/statements.ts';
 import type { BookingPageRow } from '../booking-pages/present.ts';
 import { MAX_DURATION } from '../booking-pages/schemas.ts';
 import type { TakenTime } from './available-times.ts';
 
 const HORIZON_DAYS = 365;
 
+const pageBySlug = statement('find-bookable-page', {
+  params: { slug: text },
+  returns: {
+    id: int,
+    workspaceId: int,
+    userId: int,
+    userName: text,
+    title: text,
+    slug: text,
+    duration: int,
+    timeZone: text,
+    hours: json<unknown>(),
+  },
+  sql: `
+    select p.id, p.workspace_id as "workspaceId", p.user_id as "userId", u.name as "userName", p.title, p.slug,
+      p.duration, p.time_zone as "timeZone", p.hours
+    from booking_pages p join users u on u.id = p.user_id where p.slug = $slug`,
+});
+
+/**
+ * Returns one row, because the calendar of a busy host has thousands of bookings, and each row takes several
+ * microseconds of CPU. The index is on `starts_at`, so `earliest` bounds the scan.
+ */
+const takenTimes = statement('list-taken-times', {
+  params: { userId: int, earliest: time, from: time, to: time },
+  returns: { times: json<[startsAt: number, endsAt: number][]>('json') },
+  sql: `
+    select coalesce(json_agg(array[extract(epoch from starts_at), extract(epoch from ends_at)]), '[]') as times
+    from bookings
+    where user_id = $userId and cancelled_at is null and starts_at >= $earliest and starts_at < $to
+      and ends_at > $from`,
+});
+
 /** `userId` and `userName` are the host's. */
-export type BookablePage = Omit<BookingPageRow, 'createdAt' | 'updatedAt'> & { userName: string };
+export type BookablePage = RowOf<typeof pageBySlug>;
 
 /** The latest time at which a meeting that is booked now may start. */
 export function bookingHorizon(now: Date): Date {
@@ -19,38 +52,27 @@ export function bookingHorizon(now: Date): Date {
 }
 
 /** Finds the page that has this slug. Throws 404 "Booking page not found". */
-export async function findBookablePage(db: Database | Tx, slug: string): Promise<BookablePage> {
+export async function findBookablePage(sql: Sql, slug: string): Promise<BookablePage> {
   // Visitors can send any text as a slug, including text that PostgreSQL does not accept.
   if (!isSlug(slug)) throw notFound('Booking page');
-  const [page] = await db.$queryRaw<BookablePage[]>`
-    select p.id, p.workspace_id as "workspaceId", p.user_id as "userId", u.name as "userName", p.title, p.slug,
-      p.duration, p.time_zone as "timeZone", p.hours
-    from booking_pages p join users u on u.id = p.user_id where p.slug = ${slug}`;
+  const [page] = await sql.run(pageBySlug, { slug });
   if (!page) throw notFound('Booking page');
   return page;
 }
 
 /**
  * Lists the times of the host's bookings that overlap the range from `from` to `to`, without cancelled ones. The
- * bookings may be on other pages, including pages of other workspaces. They are read as one row, because the calendar
- * of a busy host has thousands of bookings, and each row takes several microseconds of CPU.
+ * bookings may be on other pages, including pages of other workspaces.
  */
 export async function listTakenTimes(
-  db: Database | Tx,
+  sql: Sql,
   { userId }: Pick<BookingPageRow, 'userId'>,
   from: Date,
   to: Date,
 ): Promise<TakenTime[]> {
-  // The index is on `starts_at`, so this bounds the scan: because of the maximum duration, a booking that starts before
-  // `earliest` has ended by `from`.
+  // Because of the maximum duration, a booking that starts before `earliest` has ended by `from`.
   const earliest = new Date(from.getTime() - MAX_DURATION * MINUTE_MS);
-  const rows = await db.$queryRaw<{ times: string }[]>`
-    select coalesce(json_agg(array[extract(epoch from starts_at), extract(epoch from ends_at)]), '[]')::text as times
-    from bookings
-    where user_id = ${userId} and cancelled_at is null and starts_at >= ${earliest} and starts_at < ${to}
-      and ends_at > ${from}`;
-  // The cast: the statement produces pairs of seconds, with fractions.
-  const times = JSON.parse(onlyRow(rows).times) as [number, number][];
+  const { times } = onlyRow(await sql.run(takenTimes, { userId, earliest, from, to }));
   return times.map(([startsAt, endsAt]) => ({ startsAt: toDate(startsAt), endsAt: toDate(endsAt) }));
 }
 

@@ -19,10 +19,10 @@ export async function listAvailableTimes(
 ): Promise<TimesAnswer> {
   const now = clock.now();
   const { from, to: end } = toRange(range, now);
-  const page = await findBookablePage(db, slug);
+  const page = await findBookablePage(db.sql, slug);
   // The horizon itself is the last time that can be booked.
   const to = new Date(Math.min(end.getTime(), bookingHorizon(now).getTime() + 1));
-  const taken = await listTakenTimes(db, page, from, new Date(to.getTime() + page.duration * MINUTE_MS));
+  const taken = await listTakenTimes(db.sql, page, from, new Date(to.getTime() + page.duration * MINUTE_MS));
   const times = findAvailableTimes({
     openingHours: toOpeningHours(page),
     durationMinutes: page.duration,
