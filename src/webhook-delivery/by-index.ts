@@ -1,5 +1,5 @@
 import type { SqlDatabase } from '../db/sql.ts';
-import { type Sql, statement, text } from '../db/statements.ts';
+import { type Sql, type Statement, statement, text } from '../db/statements.ts';
 
 const preferIndexes = statement('prefer-indexes', {
   params: {},
@@ -12,12 +12,16 @@ const preferIndexes = statement('prefer-indexes', {
 /**
  * Runs `work` in a transaction in which PostgreSQL looks up rows in indexes. The plan of a prepared statement is made
  * once, often while the tables are still small, and kept as they grow. A plan that reads whole tables would then take
- * longer the more messages wait.
+ * longer the more messages wait. `settings` sets these and others, for the transaction alone.
  */
-export function transactByIndex<Result>(db: SqlDatabase, work: (sql: Sql) => Promise<Result>): Promise<Result> {
+export function transactByIndex<Result>(
+  db: SqlDatabase,
+  work: (sql: Sql) => Promise<Result>,
+  settings: Statement<Record<never, never>, unknown> = preferIndexes,
+): Promise<Result> {
   return db.transact(async (sql) => {
     // Sent together with the first statement of `work`.
-    const [, result] = await Promise.all([sql.run(preferIndexes, {}), work(sql)]);
+    const [, result] = await Promise.all([sql.run(settings, {}), work(sql)]);
     return result;
   });
 }

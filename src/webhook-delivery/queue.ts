@@ -82,14 +82,20 @@ export async function createDeliveryQueue(boss: PgBoss): Promise<void> {
 
 /**
  * Leasing should read the head of an index that has the right order. By the statistics, which are outdated as those of
- * a queue often are, PostgreSQL may prefer to read and sort all waiting jobs.
+ * a queue often are, PostgreSQL may prefer to read and sort all waiting jobs. A lease need not be durable: if
+ * PostgreSQL crashes and forgets it, the job is leased again, as after the crash of a worker.
  */
-const preferOrder = statement('prefer-order', {
+const leaseSettings = statement('set-for-leasing', {
   params: {},
   returns: { settings: text },
   sql: `
-    select concat(set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true)) as settings`,
+    select concat(set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
+      set_config('enable_mergejoin', 'off', true), set_config('enable_sort', 'off', true),
+      set_config('enable_bitmapscan', 'off', true), set_config('synchronous_commit', 'off', true)) as settings`,
 });
+
+/** By text. */
+const statementNames = new Map<string, string>();
 
 const wakeWorkers = statement('wake-delivery-workers', {
   params: { channel: text },
@@ -119,8 +125,8 @@ export function openDeliveryQueue(boss: PgBoss) {
 
     /** Leases at most `max` due jobs of a lane, none of them for the excluded webhooks. */
     lease(db: SqlDatabase, lane: Lane, max: number, excluded: readonly WebhookRef[]): Promise<Lease[]> {
-      return transactByIndex(db, async (sql) => {
-        const fetched = boss.fetch<DeliveryJob>(QUEUE, {
+      const fetch = (sql: Sql): Promise<Lease[]> =>
+        boss.fetch<DeliveryJob>(QUEUE, {
           ...priorityRange[lane],
           // The number is a part of the statement, and each text is prepared.
           batchSize: max < BATCH_STEP ? max : max - (max % BATCH_STEP),
@@ -128,9 +134,7 @@ export function openDeliveryQueue(boss: PgBoss) {
           ignoreGroups: excluded.map((webhook) => toGroup(webhook, lane)),
           db: toBossDatabase(sql),
         });
-        const [, leases] = await Promise.all([sql.run(preferOrder, {}), fetched]);
-        return leases;
-      });
+      return transactByIndex(db, fetch, leaseSettings);
     },
 
     /** Renews leases. A lease that is not renewed for 10 s expires. */
@@ -167,10 +171,17 @@ export function openDeliveryQueue(boss: PgBoss) {
 function toBossDatabase(sql: Sql): Db {
   return {
     async executeSql(text, values = []) {
-      const name = `boss-${createHash('sha1').update(text).digest('base64url')}`;
+      const name = nameOf(text);
       return { rows: await sql.run({ name, text, params: {}, columns: {}, encode: () => values }, {}) };
     },
   };
+}
+
+/** Returns the same name in every process, so that a pooler may share prepared statements. */
+function nameOf(text: string): string {
+  const name = statementNames.get(text) ?? `boss-${createHash('sha1').update(text).digest('base64url')}`;
+  statementNames.set(text, name);
+  return name;
 }
 
 /**

@@ -20,7 +20,7 @@ import type { DeliveryQueue, NewJob } from './queue.ts';
 import { countPending, findPosition, toWeight } from './queue-position.ts';
 import { type AddressedEvent, MAX_MESSAGES, takeBatch } from './take-batch.ts';
 
-const MAX_EVENTS = 500;
+const MAX_EVENTS = 1_000;
 /** The advisory lock that the working relay holds. */
 const RELAY_LOCK = 'webhook relay';
 /** After this time, PostgreSQL ends the transaction of a frozen relay, so that another one can take over. */

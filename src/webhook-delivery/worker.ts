@@ -2,8 +2,10 @@
  * The delivery worker: leases due jobs, attempts to deliver their messages, and passes the attempts to the recorder.
  * Any number of processes may run one.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sealer } from '../core/sealing.ts';
 import type { Database } from '../db/client.ts';
+import { int, ints, statement, texts } from '../db/statements.ts';
 import { startPollLoop } from '../jobs/poll-loop.ts';
 import { type AttemptRecorder, startAttemptRecorder } from './attempt-recorder.ts';
 import { demoteMessages } from './demote-messages.ts';
@@ -46,6 +48,8 @@ type WorkerParts = DeliveryWorkerOptions &
 
 /** Small, because a workspace's share of the slots is only enforced between polls. */
 const MAX_LEASES_PER_POLL = 20;
+/** While most slots are in use, a poll waits for more of them, so that one query fills several. */
+const COLLECT_MS = 5;
 /** Retries become due without a notification. */
 const POLL_EVERY_MS = 500;
 /** Other workers repeat the attempts that cannot be recorded within this time. */
@@ -67,6 +71,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
   const loop = startPollLoop({
     name: 'deliver messages',
     async poll() {
+      if (slots.countFree('fast') < MAX_LEASES_PER_POLL) await sleep(COLLECT_MS);
       const fast = await pollLane(parts, 'fast');
       const waitMs = slowLane.waitMs();
       if (waitMs > 0) return fast > 0 ? 0 : waitMs;
@@ -111,18 +116,24 @@ async function pollLane(parts: WorkerParts, lane: Lane): Promise<number> {
   return leased.length;
 }
 
+const findWebhooks = statement('find-excluded-webhooks', {
+  params: { workspaceIds: ints, hosts: texts },
+  returns: { workspaceId: int, webhookId: int },
+  sql: `
+    select workspace_id as "workspaceId", id as "webhookId" from webhooks where workspace_id = any($workspaceIds)
+    union
+    select w.workspace_id, w.id from webhooks w
+    where w.host = any($hosts) and exists
+      (select from webhook_messages m
+       where m.workspace_id = w.workspace_id and m.webhook_id = w.id and m.status = 'waiting')`,
+});
+
 /** Returns the webhooks of the workspaces that have used up their slots, and of the hosts that are full. */
 async function findExcluded(db: Database, slots: FairSlots, hosts: HostLimits): Promise<WebhookRef[]> {
   const workspaceIds = slots.fullWorkspaces();
   const full = hosts.findFull();
   if (workspaceIds.length === 0 && full.hosts.length === 0) return [];
-  const rows = await db.$queryRaw<WebhookRef[]>`
-    select workspace_id as "workspaceId", id as "webhookId" from webhooks where workspace_id = any(${workspaceIds})
-    union
-    select w.workspace_id, w.id from webhooks w
-    where w.host = any(${full.hosts}) and exists
-      (select from webhook_messages m
-       where m.workspace_id = w.workspace_id and m.webhook_id = w.id and m.status = 'waiting')`;
+  const rows = await db.sql.run(findWebhooks, { workspaceIds, hosts: full.hosts });
   return [...rows, ...full.webhooks];
 }
 
