@@ -5,6 +5,12 @@ import { type NewJob, toRank, toSlowRank } from './queue.ts';
 /** The number of pending messages of a workspace above which its rank in the queue grows. */
 const PENDING_UNIT = 50;
 const MAX_COUNTED = 5_000;
+/**
+ * Counting 5,000 messages takes 20 ms, and a long backlog is relayed in many batches. A count of this size is therefore
+ * used again for a while. The rank grows with its logarithm, so it need not be exact.
+ */
+const MIN_REUSED = 1_000;
+const REUSE_MS = 1_000;
 
 /**
  * Where a message is queued: in the slow lane if its webhook is slow, otherwise in the fast lane, further back if
@@ -35,4 +41,31 @@ const countStatement = statement('count-pending-messages', {
 export async function countPending(sql: Sql, workspaceIds: readonly number[]): Promise<Map<number, number>> {
   const rows = await sql.run(countStatement, { workspaceIds });
   return new Map(rows.map(({ id, pending }) => [id, pending]));
+}
+
+export type PendingCounts = {
+  /** Makes the counts of these workspaces known to `next`. */
+  load(sql: Sql, workspaceIds: readonly number[]): Promise<void>;
+  /** Returns how many messages of a workspace are pending before its next one, which counts from now on. */
+  next(workspaceId: number): number;
+};
+
+/** Counts the pending messages of workspaces for the relay, and uses a large count again for a second. */
+export function createPendingCounts(now: () => number = () => performance.now()): PendingCounts {
+  const known = new Map<number, { count: number; at: number }>();
+  return {
+    async load(sql, workspaceIds) {
+      const at = now();
+      for (const [id, counted] of known) {
+        if (counted.count < MIN_REUSED || at - counted.at > REUSE_MS) known.delete(id);
+      }
+      const unknown = workspaceIds.filter((id) => !known.has(id));
+      if (unknown.length === 0) return;
+      for (const [id, count] of await countPending(sql, unknown)) known.set(id, { count, at });
+    },
+    next(workspaceId) {
+      const counted = known.get(workspaceId);
+      return counted === undefined ? 0 : counted.count++;
+    },
+  };
 }

@@ -17,7 +17,7 @@ import { findPredecessors, type SubjectRef, toSubjectKey } from './held-messages
 import { createMessageId } from './message-id.ts';
 import { continueCancelling } from './pending-messages.ts';
 import type { DeliveryQueue, NewJob } from './queue.ts';
-import { countPending, findPosition, toWeight } from './queue-position.ts';
+import { createPendingCounts, findPosition, type PendingCounts, toWeight } from './queue-position.ts';
 import { type AddressedEvent, MAX_MESSAGES, takeBatch } from './take-batch.ts';
 
 const MAX_EVENTS = 1_000;
@@ -74,6 +74,7 @@ const giveJobs = statement('give-jobs-to-messages', {
 });
 
 type RelayServices = { db: Database; clock: Clock; queue: DeliveryQueue };
+type RelayParts = RelayServices & { pending: PendingCounts };
 
 /**
  * Returns a function that relays one batch and resolves with true if there may be more to relay. After a failure the
@@ -81,9 +82,10 @@ type RelayServices = { db: Database; clock: Clock; queue: DeliveryQueue };
  */
 export function createRelay(services: RelayServices): () => Promise<boolean> {
   let max = MAX_EVENTS;
+  const parts: RelayParts = { ...services, pending: createPendingCounts() };
   return async () => {
     try {
-      const isMore = await relayBatch(services, max);
+      const isMore = await relayBatch(parts, max);
       max = Math.min(max * 2, MAX_EVENTS);
       return isMore;
     } catch (error) {
@@ -93,12 +95,13 @@ export function createRelay(services: RelayServices): () => Promise<boolean> {
   };
 }
 
-async function relayBatch({ db, clock, queue }: RelayServices, max: number): Promise<boolean> {
+async function relayBatch(parts: RelayParts, max: number): Promise<boolean> {
+  const { db, clock, queue } = parts;
   const isMore = await transactByIndex(db.sql, async (sql) => {
     if (!(await lockRelay(sql))) return false;
     const now = clock.now();
     const { batch, isMore: isMoreToTake } = await takeBatch(sql, max);
-    await fanOut(sql, now, queue, batch);
+    await fanOut(sql, now, parts, batch);
     if (batch.length > 0) await markRelayed(sql, now, batch);
     const queued = await queueUnqueued(sql, queue);
     return isMoreToTake || queued === MAX_MESSAGES;
@@ -124,10 +127,15 @@ async function lockRelay(sql: Sql): Promise<boolean> {
  * Adds a message with its job for each event and subscriber. The more messages of a workspace are pending, the further
  * back its next ones are queued. A message that must wait for an earlier one gets no job yet.
  */
-async function fanOut(sql: Sql, now: Date, queue: DeliveryQueue, addressed: readonly AddressedEvent[]): Promise<void> {
+async function fanOut(
+  sql: Sql,
+  now: Date,
+  { queue, pending }: RelayParts,
+  addressed: readonly AddressedEvent[],
+): Promise<void> {
   const received = addressed.filter(({ subscribers }) => subscribers.length > 0);
   if (received.length === 0) return;
-  const pending = await countPending(sql, [...new Set(received.map(({ event }) => event.workspaceId))]);
+  await pending.load(sql, [...new Set(received.map(({ event }) => event.workspaceId))]);
   const last = await findPredecessors(sql, listSubjects(received));
   const messages: NewMessage[] = [];
   const jobs: NewJob[] = [];
@@ -140,8 +148,7 @@ async function fanOut(sql: Sql, now: Date, queue: DeliveryQueue, addressed: read
     const payload = toBody({ event: type, timestamp: event.createdAt, data: event.data });
     for (const subscriber of subscribers) {
       const [id, webhookId] = [createMessageId(now), subscriber.id];
-      const ahead = pending.get(workspaceId) ?? 0;
-      pending.set(workspaceId, ahead + 1);
+      const ahead = pending.next(workspaceId);
       const key = subject === null ? null : toSubjectKey({ workspaceId, webhookId, subject });
       const afterId = key === null ? null : (last.get(key) ?? null);
       if (key !== null) last.set(key, id);
