@@ -18,8 +18,6 @@ export type SweepReport = { objects: number; orphans: number; rowsWithoutObject:
  * No upload takes this long (`totalMs` in http/streaming-body.ts), so an older object without a row will never get one.
  */
 const UNFINISHED_AGE_MS = 24 * HOUR_MS;
-/** How many keys of missing objects a log line names. */
-const MAX_LOGGED_KEYS = 20;
 const PAGE_SIZE = 500;
 /** Sorts after every key in byte order. */
 const AFTER_ALL_KEYS = '~';
@@ -45,8 +43,7 @@ export async function sweepStorage({ db, store, clock, log }: Dependencies): Pro
       // Rows are read after the listing, so a new row may belong to an object that was stored after it.
       const missing = rows.filter((row) => !unreferenced.delete(row.key) && row.created_at < before);
       if (missing.length === 0) continue;
-      const keys = missing.slice(0, MAX_LOGGED_KEYS).map(({ key }) => key);
-      log.error({ count: missing.length, keys }, 'Objects are missing from the store');
+      log.error({ keys: missing.map(({ key }) => key) }, 'Objects are missing from the store');
       report.rowsWithoutObject += missing.length;
     }
     const orphans = [...unreferenced.values()].filter(({ modifiedAt }) => modifiedAt < before).map(({ key }) => key);
