@@ -54,12 +54,14 @@ const refusals: Record<number, { name: string; description: string; headers?: ob
   408: { name: 'RequestTimeout', description: 'The body arrived too slowly' },
   409: { name: 'Conflict', description: 'The resource already exists, or its state does not allow the change' },
   413: { name: 'PayloadTooLarge', description: 'The body is too large' },
+  414: { name: 'UriTooLong', description: 'A path parameter is too long' },
   415: { name: 'UnsupportedMediaType', description: 'The body has the wrong content type' },
   429: {
     name: 'TooManyRequests',
     description: 'A rate limit, or another limit on calls, is exceeded',
     headers: { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds to wait' } },
   },
+  431: { name: 'HeadersTooLarge', description: 'The request headers are too large' },
   503: {
     name: 'ServiceUnavailable',
     description: 'The service is overloaded, or the database is unavailable: try again in a moment',
@@ -89,7 +91,7 @@ export function createErrorResponses(): Record<string, object> {
 export function refusalsOf(operation: Operation): Record<string, object> {
   const isInWorkspace = /^\/api\/workspaces\/\{(?:id|workspaceId)\}/.test(operation.path);
   const isWrite = operation.method !== 'GET';
-  return toReferences([
+  return toReferences(operation.path, [
     ...(operation.fields.size > 0 || operation.takesBody ? [400] : []),
     ...(operation.credential === 'none' ? [] : [401]),
     ...(isInWorkspace ? [403, 404] : []),
@@ -102,8 +104,14 @@ export function refusalsOf(operation: Operation): Record<string, object> {
 }
 
 /** The same for a raw operation. */
-export function refusalsOfRaw({ method, access, request, refusals: own = [] }: RawOperation): Record<string, object> {
-  return toReferences([
+export function refusalsOfRaw({
+  method,
+  path,
+  access,
+  request,
+  refusals: own = [],
+}: RawOperation): Record<string, object> {
+  return toReferences(path, [
     400,
     ...(access.credential === 'required' ? [401] : []),
     ...(access.credential === 'required' && method !== 'GET' ? [403] : []),
@@ -114,9 +122,10 @@ export function refusalsOfRaw({ method, access, request, refusals: own = [] }: R
   ]);
 }
 
-function toReferences(statuses: readonly number[]): Record<string, object> {
+function toReferences(path: string, statuses: readonly number[]): Record<string, object> {
+  const hasParameters = path.includes('{');
   return Object.fromEntries(
-    [...new Set([...statuses, 429, 500, 503])]
+    [...new Set([...statuses, ...(hasParameters ? [414] : []), 429, 431, 500, 503])]
       .sort()
       .map((status) => [status, { $ref: `#/components/responses/${refusals[status]?.name}` }]),
   );

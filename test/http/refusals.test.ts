@@ -64,6 +64,19 @@ describe('a malformed request gets the usual error body', () => {
   });
 });
 
+test('every operation documents 431, and those with path parameters document 414', async () => {
+  const { paths, components } = (await app.http.get('/openapi.json')).body;
+  for (const [path, operations] of Object.entries<Record<string, { responses: object }>>(paths))
+    for (const { responses } of Object.values(operations))
+      expect([path, '431' in responses, '414' in responses]).toEqual([path, true, path.includes('{')]);
+  expect(components.responses).toMatchObject({ HeadersTooLarge: {}, UriTooLong: {} });
+});
+
+test('a path parameter that is too long returns 414', async () => {
+  const { status, body } = await app.http.get(`/api/book/${'a'.repeat(10_000)}`);
+  expect([status, body.code]).toEqual([414, 'URI_TOO_LONG']);
+});
+
 test.each(['/docs/static/..', '/docs/static/%00/%2e%2e', '/docs/static/../../package.json'])(
   'a path that leads out of the docs returns 404: %s',
   async (path) => {

@@ -70,6 +70,11 @@ export type DiscardedObject = Prisma.DiscardedObjectModel
  */
 export type ObjectStoreId = Prisma.ObjectStoreIdModel
 /**
+ * Model CreatedStoreId
+ * An id that a server of this database has written, or was about to write, to the `store-id` of a directory.
+ */
+export type CreatedStoreId = Prisma.CreatedStoreIdModel
+/**
  * Model SlugSuffix
  * The last numeric suffix used for a slug, so that the next one is found without trying `-2`, `-3` and so on.
  */

@@ -407,6 +407,7 @@ export const ModelName = {
   Event: 'Event',
   DiscardedObject: 'DiscardedObject',
   ObjectStoreId: 'ObjectStoreId',
+  CreatedStoreId: 'CreatedStoreId',
   SlugSuffix: 'SlugSuffix',
   Room: 'Room',
   Recording: 'Recording',
@@ -445,7 +446,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "session" | "workspace" | "member" | "label" | "libraryItem" | "itemLabel" | "event" | "discardedObject" | "objectStoreId" | "slugSuffix" | "room" | "recording" | "recordingDeletion" | "recordingCopy" | "participant" | "meetingConnection" | "unmatchedCallback" | "meetingEnd" | "ingestEvent" | "rateLimit" | "apiKey" | "webhook" | "webhookMessage" | "webhookDelivery" | "contact" | "bookingPage" | "booking" | "contactEvent" | "counterChange" | "contactEventDay" | "contactEventSubject" | "contactDay"
+    modelProps: "user" | "session" | "workspace" | "member" | "label" | "libraryItem" | "itemLabel" | "event" | "discardedObject" | "objectStoreId" | "createdStoreId" | "slugSuffix" | "room" | "recording" | "recordingDeletion" | "recordingCopy" | "participant" | "meetingConnection" | "unmatchedCallback" | "meetingEnd" | "ingestEvent" | "rateLimit" | "apiKey" | "webhook" | "webhookMessage" | "webhookDelivery" | "contact" | "bookingPage" | "booking" | "contactEvent" | "counterChange" | "contactEventDay" | "contactEventSubject" | "contactDay"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1186,6 +1187,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.ObjectStoreIdCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.ObjectStoreIdCountAggregateOutputType> | number
+        }
+      }
+    }
+    CreatedStoreId: {
+      payload: Prisma.$CreatedStoreIdPayload<ExtArgs>
+      fields: Prisma.CreatedStoreIdFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CreatedStoreIdFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CreatedStoreIdPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CreatedStoreIdFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CreatedStoreIdPayload>
+        }
+        findFirst: {
+          args: Prisma.CreatedStoreIdFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CreatedStoreIdPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CreatedStoreIdFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CreatedStoreIdPayload>
+        }
+        findMany: {
+          args: Prisma.CreatedStoreIdFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CreatedStoreIdPayload>[]
+        }
+        create: {
+          args: Prisma.CreatedStoreIdCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CreatedStoreIdPayload>
+        }
+        createMany: {
+          args: Prisma.CreatedStoreIdCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CreatedStoreIdCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CreatedStoreIdPayload>[]
+        }
+        delete: {
+          args: Prisma.CreatedStoreIdDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CreatedStoreIdPayload>
+        }
+        update: {
+          args: Prisma.CreatedStoreIdUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CreatedStoreIdPayload>
+        }
+        deleteMany: {
+          args: Prisma.CreatedStoreIdDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CreatedStoreIdUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CreatedStoreIdUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CreatedStoreIdPayload>[]
+        }
+        upsert: {
+          args: Prisma.CreatedStoreIdUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CreatedStoreIdPayload>
+        }
+        aggregate: {
+          args: Prisma.CreatedStoreIdAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCreatedStoreId>
+        }
+        groupBy: {
+          args: Prisma.CreatedStoreIdGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CreatedStoreIdGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CreatedStoreIdCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CreatedStoreIdCountAggregateOutputType> | number
         }
       }
     }
@@ -3050,6 +3125,13 @@ export const ObjectStoreIdScalarFieldEnum = {
 export type ObjectStoreIdScalarFieldEnum = (typeof ObjectStoreIdScalarFieldEnum)[keyof typeof ObjectStoreIdScalarFieldEnum]
 
 
+export const CreatedStoreIdScalarFieldEnum = {
+  store: 'store'
+} as const
+
+export type CreatedStoreIdScalarFieldEnum = (typeof CreatedStoreIdScalarFieldEnum)[keyof typeof CreatedStoreIdScalarFieldEnum]
+
+
 export const SlugSuffixScalarFieldEnum = {
   slug: 'slug',
   last: 'last'
@@ -3704,6 +3786,7 @@ export type GlobalOmitConfig = {
   event?: Prisma.EventOmit
   discardedObject?: Prisma.DiscardedObjectOmit
   objectStoreId?: Prisma.ObjectStoreIdOmit
+  createdStoreId?: Prisma.CreatedStoreIdOmit
   slugSuffix?: Prisma.SlugSuffixOmit
   room?: Prisma.RoomOmit
   recording?: Prisma.RecordingOmit

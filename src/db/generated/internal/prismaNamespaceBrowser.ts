@@ -61,6 +61,7 @@ export const ModelName = {
   Event: 'Event',
   DiscardedObject: 'DiscardedObject',
   ObjectStoreId: 'ObjectStoreId',
+  CreatedStoreId: 'CreatedStoreId',
   SlugSuffix: 'SlugSuffix',
   Room: 'Room',
   Recording: 'Recording',
@@ -220,6 +221,13 @@ export const ObjectStoreIdScalarFieldEnum = {
 } as const
 
 export type ObjectStoreIdScalarFieldEnum = (typeof ObjectStoreIdScalarFieldEnum)[keyof typeof ObjectStoreIdScalarFieldEnum]
+
+
+export const CreatedStoreIdScalarFieldEnum = {
+  store: 'store'
+} as const
+
+export type CreatedStoreIdScalarFieldEnum = (typeof CreatedStoreIdScalarFieldEnum)[keyof typeof CreatedStoreIdScalarFieldEnum]
 
 
 export const SlugSuffixScalarFieldEnum = {
