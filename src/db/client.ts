@@ -4,9 +4,10 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import { CONNECT_TIMEOUT_MS } from './bounded-client.ts';
 import { BoundedPool } from './bounded-pool.ts';
 import { retryDeadlocks } from './errors.ts';
+import { createEventSignal, type EventSignal, RELAY_CHANNEL } from './event-signal.ts';
 import { Prisma, PrismaClient } from './generated/client.ts';
 import { type SessionSettings, setOnConnect } from './session-settings.ts';
-import { createSql, type SqlDatabase } from './sql.ts';
+import { createSql, hasAddedEvents, type SqlDatabase } from './sql.ts';
 import { getTimeLimit, LONG_STATEMENT_MS } from './time-limits.ts';
 
 export { Prisma };
@@ -14,6 +15,8 @@ export { Prisma };
 export type Database = PrismaClient & {
   /** Our own statements. */
   readonly sql: SqlDatabase;
+  /** Tells the relays that events were committed. `transact` and `sql` raise it. */
+  readonly eventSignal: EventSignal;
 };
 
 /** A transaction, or the database itself for functions that work with either. */
@@ -103,7 +106,8 @@ export function openDatabase(options: {
     errorFormat: 'minimal',
     transactionOptions: { maxWait: poolTimeoutMs + CONNECT_TIMEOUT_MS, timeout: TRANSACTION_TIMEOUT_MS },
   });
-  return Object.assign(client, { sql: createSql(pool, ownsSession) });
+  const eventSignal = createEventSignal(() => pool.query(`select pg_notify('${RELAY_CHANNEL}', '')`));
+  return Object.assign(client, { sql: createSql(pool, ownsSession, eventSignal.raise), eventSignal });
 }
 
 /**
@@ -112,5 +116,14 @@ export function openDatabase(options: {
  */
 export function transact<Result>(db: Database, work: (tx: Tx) => Promise<Result>): Promise<Result> {
   const options = getTimeLimit() === 'long' ? { timeout: LONG_STATEMENT_MS } : {};
-  return retryDeadlocks(() => db.$transaction(work, options));
+  return retryDeadlocks(async () => {
+    let hasEvents = false;
+    const result = await db.$transaction(async (tx) => {
+      const done = await work(tx);
+      hasEvents = hasAddedEvents(tx);
+      return done;
+    }, options);
+    if (hasEvents) db.eventSignal.raise();
+    return result;
+  });
 }

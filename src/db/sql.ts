@@ -20,29 +20,45 @@ export type SqlDatabase = Sql & {
   transact<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
 };
 
-/** `isNamed` says whether statements are prepared, once for each connection. */
-export function createSql(pool: pg.Pool, isNamed: boolean): SqlDatabase {
-  const on = (client: Pick<pg.Pool, 'query'>): Sql => ({
-    async run({ name, text, encode }, params) {
+/** The transactions of Prisma in which a statement has inserted events. */
+const addedEvents = new WeakSet<Prisma.TransactionClient>();
+
+/**
+ * `isNamed` says whether statements are prepared, once for each connection. `onEvents` is called after a commit that
+ * added events.
+ */
+export function createSql(pool: pg.Pool, isNamed: boolean, onEvents: () => void): SqlDatabase {
+  const on = (client: Pick<pg.Pool, 'query'>, onAdded: () => void): Sql => ({
+    async run({ name, text, encode, addsEvents }, params) {
       const values = encode(params);
       const { rows } = await client.query(isNamed ? { name, text, values } : { text, values });
+      if (addsEvents) onAdded();
       return rows;
     },
   });
-  const { run } = on(pool);
+  const { run } = on(pool, onEvents);
+  const transact: SqlDatabase['transact'] = async (work) => {
+    let hasEvents = false;
+    const onAdded = (): void => {
+      hasEvents = true;
+    };
+    const result = await runTransaction(pool, (client) => work(on(client, onAdded)));
+    if (hasEvents) onEvents();
+    return result;
+  };
   return {
     // A statement on its own changes nothing if it fails, so it can be repeated.
     run: (statement, params) => retryDeadlocks(() => run(statement, params)),
     runBoth: (first, second) =>
       retryDeadlocks(async () => {
         const client = await pool.connect();
-        const sql = on(client);
+        const sql = on(client, onEvents);
         const [one, two] = await Promise.allSettled([first(sql), second(sql)]).finally(() => client.release());
         if (one.status === 'rejected') throw one.reason;
         if (two.status === 'rejected') throw two.reason;
         return [one.value, two.value];
       }),
-    transact: (work) => retryDeadlocks(() => runTransaction(pool, (client) => work(on(client)))),
+    transact: (work) => retryDeadlocks(() => transact(work)),
   };
 }
 
@@ -69,5 +85,15 @@ async function runTransaction<Result>(pool: pg.Pool, work: (client: pg.PoolClien
 
 /** Runs statements in a transaction of Prisma. */
 export function sqlIn(tx: Prisma.TransactionClient): Sql {
-  return { run: ({ text, encode }, params) => tx.$queryRawUnsafe(text, ...encode(params)) };
+  return {
+    run({ text, encode, addsEvents }, params) {
+      if (addsEvents) addedEvents.add(tx);
+      return tx.$queryRawUnsafe(text, ...encode(params));
+    },
+  };
+}
+
+/** Whether a statement has inserted events in a transaction of Prisma. */
+export function hasAddedEvents(tx: Prisma.TransactionClient): boolean {
+  return addedEvents.has(tx);
 }

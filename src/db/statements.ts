@@ -53,6 +53,8 @@ export type Statement<Params, Row> = {
   readonly columns: Readonly<Record<string, SqlType<never>>>;
   /** Returns the values of the parameters in the order of their numbers. */
   encode(params: Params): unknown[];
+  /** Whether it inserts events, which the relay is told after the commit. */
+  readonly addsEvents: boolean;
   /** Exists only in the type. */
   readonly row?: Row;
 };
@@ -90,6 +92,7 @@ export function statement<const Params extends Types, const Columns extends Type
     text: numbered,
     params,
     columns: returns ?? {},
+    addsEvents: /\binsert into events\b/.test(sql),
     encode: (values) =>
       order.map((param) => {
         // `as`: the values have the types that `params` declares.

@@ -3,6 +3,7 @@
  * request has made pending has no job until the relay queues one.
  */
 import { Prisma, type Tx } from '../db/client.ts';
+import { RELAY_CHANNEL } from '../db/event-signal.ts';
 import { sqlIn } from '../db/sql.ts';
 import { bool, int, json, type Sql, statement, text, time } from '../db/statements.ts';
 import type { MessageRef } from './held-messages.ts';
@@ -13,9 +14,6 @@ import type { DeliveryJob, WebhookRef } from './queue.ts';
  * messages need no subscription.
  */
 export const isWanted = "(w.is_active and (m.event = any(w.events) or m.event = 'webhook.test'))";
-
-/** NOTIFY on this channel wakes the relay. The trigger on `events` uses it too. */
-export const RELAY_CHANNEL = 'lynxroom_relay';
 
 const MAX_CANCELLED = 1_000;
 

@@ -172,7 +172,9 @@ function toBossDatabase(sql: Sql): Db {
   return {
     async executeSql(text, values = []) {
       const name = nameOf(text);
-      return { rows: await sql.run({ name, text, params: {}, columns: {}, encode: () => values }, {}) };
+      return {
+        rows: await sql.run({ name, text, params: {}, columns: {}, addsEvents: false, encode: () => values }, {}),
+      };
     },
   };
 }

@@ -4,11 +4,11 @@ import type { Log } from '../core/log.ts';
 import type { Sealer } from '../core/sealing.ts';
 import type { Clock } from '../core/time.ts';
 import type { Database } from '../db/client.ts';
+import { RELAY_CHANNEL } from '../db/event-signal.ts';
 import type { AddressGuard } from '../egress/address-guard.ts';
 import { listenTo, startPollLoop } from '../jobs/poll-loop.ts';
 import type { HostLimitSettings } from './host-limits.ts';
 import type { Sender, SenderOptions } from './http-sender.ts';
-import { RELAY_CHANNEL } from './pending-messages.ts';
 import { createDeliveryQueue, DELIVERY_CHANNEL, openDeliveryQueue } from './queue.ts';
 import { createRelay } from './relay.ts';
 import { startDeliveryWorker } from './worker.ts';
@@ -29,7 +29,7 @@ export type RunningDelivery = {
   stop(): Promise<void>;
 };
 
-/** NOTIFY wakes the relay. This interval covers lost notifications. */
+/** Signals and NOTIFY wake the relay. This interval covers lost ones. */
 const RELAY_EVERY_MS = 2_000;
 
 /** Starts delivery in this process. Any number of processes may run it. */
@@ -60,12 +60,14 @@ export async function startDelivery({
     poll: async () => ((await relayBatch()) ? 0 : RELAY_EVERY_MS),
     log,
   });
+  const endSignals = db.eventSignal.listen(relay.wake);
   const endListening = await Promise.all([
     listenTo(boss, RELAY_CHANNEL, relay.wake, log),
     listenTo(boss, DELIVERY_CHANNEL, worker.wake, log),
   ]);
   return {
     async stop() {
+      endSignals();
       await Promise.all(endListening.map((end) => end()));
       await relay.stop();
       await worker.stop();

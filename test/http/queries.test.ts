@@ -1,6 +1,7 @@
 /** How many statements each operation sends to the database, so that a change of a number is noticed. */
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { RELAY_CHANNEL } from '../../src/db/event-signal.ts';
 import { rows } from '../contract/operations.ts';
 import { type Restorer, saveRows } from '../contract/restore.ts';
 import { allowedRoles, validCall } from '../contract/row.ts';
@@ -94,7 +95,7 @@ const STATEMENTS: Record<string, number> = {
   'webhooks.message': 3,
   'contacts.list': 2,
   'contacts.read': 3,
-  'contacts.create': 7,
+  'contacts.create': 2,
   'contacts.update': 6,
   'contacts.delete': 6,
   'contacts.export': 2,
@@ -132,7 +133,9 @@ beforeAll(async () => {
   restorer = await saveRows(world.app);
   prototype.query = function query(this: unknown, ...args: unknown[]): unknown {
     const [first] = args;
-    statements.push(typeof first === 'string' ? first : ((first as { text?: string }).text ?? ''));
+    const text = typeof first === 'string' ? first : ((first as { text?: string }).text ?? '');
+    // The notification of the relay follows the commit, and several calls share one.
+    if (!text.includes(RELAY_CHANNEL)) statements.push(text);
     return original.apply(this, args);
   };
 });

@@ -1,0 +1,49 @@
+/**
+ * Tells the relays of all processes that events were committed. It does so after the commit: a NOTIFY in a transaction
+ * takes a lock of the whole cluster until the commit is on disk, so no two such commits could share a flush.
+ */
+import { runInBackground } from '../core/call-bounds.ts';
+
+export type EventSignal = {
+  /** Call this after a commit that added events. */
+  raise(): void;
+  /** Calls `wake` when this process has committed events. Returns a function that ends this. */
+  listen(wake: () => void): () => void;
+};
+
+/** NOTIFY on this channel wakes the relays. */
+export const RELAY_CHANNEL = 'lynxroom_relay';
+
+/** The minimum time between two signals. Events that are committed meanwhile share the next one. */
+const INTERVAL_MS = 50;
+
+/**
+ * Wakes the listeners of this process and calls `notify`, which tells the other processes. If `notify` fails, they find
+ * the events at their next poll.
+ */
+export function createEventSignal(notify: () => Promise<unknown>): EventSignal {
+  const listeners = new Set<() => void>();
+  let pause: NodeJS.Timeout | null = null;
+  let isPending = false;
+
+  const send = (): void => {
+    isPending = false;
+    pause = setTimeout(() => {
+      pause = null;
+      if (isPending) send();
+    }, INTERVAL_MS).unref();
+    for (const wake of listeners) wake();
+    runInBackground(notify).catch(() => {});
+  };
+
+  return {
+    raise() {
+      if (pause === null) send();
+      else isPending = true;
+    },
+    listen(wake) {
+      listeners.add(wake);
+      return () => void listeners.delete(wake);
+    },
+  };
+}
