@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventShapes } from '../../src/events/catalogue.ts';
-import { changeWhileBlocked, waitForLockWait } from '../support/lock-waits.ts';
+import { waitForLockWait } from '../support/lock-waits.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
 
@@ -21,61 +21,6 @@ function create(team: Team, settings: object = {}) {
 function memberOf({ id, admin }: Team): string {
   return `workspace_id = ${id} and user_id = ${admin.id}`;
 }
-
-function demotion(team: Team): string {
-  return `update members set role = 'member' where ${memberOf(team)}`;
-}
-
-function removal(team: Team): string {
-  return `delete from members where ${memberOf(team)}`;
-}
-
-test('a creator who is demoted while the creation waits is refused', async () => {
-  const team = await addTeam(app);
-  const { status, body } = await changeWhileBlocked(
-    app,
-    demotion(team),
-    () => create(team),
-    async () => {},
-  );
-  expect([status, body.message]).toEqual([403, 'Forbidden']);
-  expect(await app.services.db.room.count({ where: { workspaceId: team.id } })).toBe(0);
-});
-
-test('a creator who is removed while the creation waits is refused', async () => {
-  const team = await addTeam(app);
-  const { status, body } = await changeWhileBlocked(
-    app,
-    removal(team),
-    () => create(team),
-    async () => {},
-  );
-  expect([status, body.message]).toEqual([403, 'Forbidden']);
-  expect(await app.services.db.event.count({ where: { workspaceId: team.id, type: 'room.created' } })).toBe(0);
-});
-
-test('a demotion that is rolled back does not refuse a creation that waited for it', async () => {
-  const team = await addTeam(app);
-  const { status } = await changeWhileBlocked(
-    app,
-    demotion(team),
-    () => create(team),
-    (client) => client.query('rollback'),
-  );
-  expect(status).toBe(201);
-});
-
-test('a workspace that is deleted while the creation waits is not found', async () => {
-  const team = await addTeam(app);
-  const deletion = `delete from workspaces where id = ${team.id}`;
-  const { status, body } = await changeWhileBlocked(
-    app,
-    deletion,
-    () => create(team),
-    async () => {},
-  );
-  expect([status, body.message]).toEqual([404, 'Workspace not found']);
-});
 
 test('a removal that comes after the creation waits for it, and passes the room on', async () => {
   const team = await addTeam(app);

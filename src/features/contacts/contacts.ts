@@ -1,32 +1,67 @@
 /**
- * Creating, updating and deleting contacts. Each of these locks the workspace first, then checks the actor's role.
+ * Creating, updating and deleting contacts. Each of these locks the workspace first, then checks the actor's role. A
+ * creation shares its locks with other creations.
  */
 import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
-import { conflict, notFound } from '../../core/errors.ts';
+import { conflict, forbidden, notFound } from '../../core/errors.ts';
+import { isAtLeast, toRole } from '../../core/roles.ts';
 import { type Tx, transact } from '../../db/client.ts';
+import { countForQuota } from '../../db/counters.ts';
 import { isUniqueViolation } from '../../db/errors.ts';
 import { onlyRow } from '../../db/only-row.ts';
-import { sqlIn } from '../../db/sql.ts';
-import { countContacts, requireWithinQuota } from '../../quotas/quotas.ts';
+import { bool, int, nullable, statement, text, time } from '../../db/statements.ts';
+import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import { contactColumns, toContact } from './present.ts';
 import type { Contact, ContactInput, CreateContactInput, UpdateContactInput } from './schemas.ts';
 
 type Db = Pick<Services, 'db'>;
 
-/** Creates a contact. Throws 409 if the workspace has a contact with this email address, or has reached its quota. */
-export function createContact(
-  services: Pick<Services, 'db' | 'clock' | 'settings'>,
-  actor: Actor,
+/**
+ * The decision comes from rows that are locked, which are read again after a wait: the workspace, and then the member,
+ * so that a change of their role takes effect before or after.
+ */
+const insertContact = statement('create-contact', {
+  params: { workspaceId: int, userId: int, name: text, email: text, createdAt: time, quota: int },
+  returns: { contacts: nullable(int), role: nullable(text), is_taken: bool, id: nullable(int) },
+  sql: `
+    with workspace as (
+      select w.id, ${countForQuota('contacts')} as contacts from workspaces w where w.id = $workspaceId for key share),
+    member as (
+      select m.role from workspace w join members m on m.workspace_id = w.id and m.user_id = $userId for share of m),
+    taken as (select id from contacts where workspace_id = $workspaceId and email = $email),
+    contact as (
+      insert into contacts (workspace_id, name, email, created_at)
+      select w.id, $name, $email, $createdAt from workspace w, member m
+      where m.role in ('owner', 'admin') and ($quota = 0 or w.contacts < $quota) and not exists (select from taken)
+      on conflict (workspace_id, email) do nothing returning id)
+    select (select contacts from workspace) as contacts, (select role from member) as role,
+      exists (select from taken) as is_taken, (select id from contact) as id`,
+});
+
+/**
+ * Creates a contact, in one statement. Throws 404, 403, and 409 if the workspace has a contact with this email address,
+ * or has reached its quota.
+ */
+export async function createContact(
+  { db, clock, settings: { quotas } }: Pick<Services, 'db' | 'clock' | 'settings'>,
+  { workspaceId, userId }: Actor,
   { name, email }: CreateContactInput,
 ): Promise<Contact> {
-  return write(services, actor, async (tx) => {
-    const data = { workspaceId: actor.workspaceId, name, email, createdAt: services.clock.now() };
-    const row = onlyRow(await tx.contact.createManyAndReturn({ data, select: contactColumns }));
-    requireWithinQuota(services.settings.quotas, 'contacts', await countContacts(sqlIn(tx), actor.workspaceId));
-    return toContact(row);
-  });
+  const contact = { workspaceId, name, email, createdAt: clock.now() };
+  const rows = await db.sql.run(insertContact, { ...contact, userId, quota: quotas.contacts });
+  const { contacts, role, is_taken, id } = onlyRow(rows);
+  if (contacts === null) throw notFound('Workspace');
+  if (role === null || !isAtLeast(toRole(role), 'admin')) throw forbidden();
+  if (id !== null) return toContact({ ...contact, id });
+  if (!is_taken) requireWithinQuota(quotas, 'contacts', contacts + 1);
+  // Taken before, or by a concurrent call.
+  throw emailConflict();
+}
+
+function emailConflict() {
+  return conflict('A contact with this email already exists');
 }
 
 /** Runs `work` in a transaction with the workspace locked. Throws 404, 403, and 409 if the email address is taken. */
@@ -38,7 +73,7 @@ async function write<Result>({ db }: Db, actor: Actor, work: (tx: Tx) => Promise
     });
   } catch (error) {
     // The email address is the only unique key of contacts.
-    if (isUniqueViolation(error)) throw conflict('A contact with this email already exists');
+    if (isUniqueViolation(error)) throw emailConflict();
     throw error;
   }
 }
