@@ -1,7 +1,7 @@
 /** Booking a page that changes while the booking waits for the workspace's lock. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Answer } from '../support/http.ts';
-import { changeWhileBlocked } from '../support/lock-waits.ts';
+import { changeWhileBlocked, waitForLockWait } from '../support/lock-waits.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
 import { at, book, createPage } from './pages.ts';
@@ -83,4 +83,40 @@ test('a slug that passes to another workspace before the lock is acquired is not
   );
   expect([status, body.message]).toEqual([404, 'Booking page not found']);
   expect([await countBookings(page.id), await countBookings(next.id)]).toEqual([0, 0]);
+});
+
+test('a page of a workspace that is deleted while a booking waits is not found', async () => {
+  const deletion = `delete from workspaces where id = ${team.id}`;
+  const { status, body } = await changeWhileBlocked(app, deletion, () => book(app, page.slug, NINE));
+  expect([status, body.message]).toEqual([404, 'Booking page not found']);
+});
+
+test.each(['commit', 'rollback'] as const)('a host who is leaving gets no meeting (%s)', async (end) => {
+  const { admin, owner } = team;
+  const { body } = await changeWhileBlocked(
+    app,
+    `delete from members where workspace_id = ${team.id} and user_id = ${admin.id}`,
+    () => book(app, page.slug, NINE),
+    (client) => client.query('update booking_pages set user_id = $2 where id = $1', [page.id, owner.id]),
+    end,
+  );
+  const room = await app.services.db.room.findUniqueOrThrow({ where: { name: body.booking.room_name } });
+  expect(room.userId).toBe(end === 'commit' ? owner.id : admin.id);
+});
+
+test('a host who leaves while a meeting is being booked passes it on', async () => {
+  const { admin, owner } = team;
+  // Holds up the booking after it has locked the membership.
+  const sameContact = `insert into contacts (workspace_id, name, email, created_at)
+    values (${team.id}, 'Vera', 'vera@example.com', now())`;
+  let left: Promise<Answer> | undefined;
+  const leave = () => {
+    left = app.http.delete(`${team.path}/members/${admin.id}`, admin.token);
+    return waitForLockWait(app, 2);
+  };
+  const { body } = await changeWhileBlocked(app, sameContact, () => book(app, page.slug, NINE), leave, 'rollback');
+  expect((await left)?.status).toBe(200);
+  const room = await app.services.db.room.findUniqueOrThrow({ where: { name: body.booking.room_name } });
+  const { userId } = await app.services.db.booking.findFirstOrThrow({ where: { id: body.booking.id } });
+  expect([room.userId, userId]).toEqual([owner.id, owner.id]);
 });

@@ -157,6 +157,8 @@ export function deleteBookingPage(
 ): Promise<{ ok: true }> {
   return write(services, actor, async (tx) => {
     const { workspaceId } = actor;
+    // Waits for bookings that have locked the page, and so finds them.
+    await tx.$queryRaw`select from booking_pages where workspace_id = ${workspaceId} and id = ${pageId} for update`;
     const upcoming = await tx.booking.findFirst({
       where: { workspaceId, bookingPageId: pageId, cancelledAt: null, startsAt: { gt: services.clock.now() } },
       select: { id: true },

@@ -1,44 +1,31 @@
 import { createToken, hashToken } from '../../auth/tokens.ts';
-import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { conflict, notFound } from '../../core/errors.ts';
 import { fromUnixSeconds, MINUTE_MS, toUnixSeconds } from '../../core/time.ts';
-import { type Tx, transact } from '../../db/client.ts';
 import { isExclusionViolation } from '../../db/errors.ts';
 import { onlyRow } from '../../db/only-row.ts';
-import { sqlIn } from '../../db/sql.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
-import { lockCalendar } from '../booking-pages/host-calendar.ts';
 import { toBookingPageUrl, toOpeningHours } from '../booking-pages/present.ts';
-import { findOrCreateContact } from '../contacts/find-or-create-contact.ts';
-import { recordContactEvent } from '../contacts/record-contact-event.ts';
-import { addRoom } from '../rooms/create-room.ts';
-import { isAvailable, type TakenTime } from './available-times.ts';
-import { type BookablePage, bookingHorizon, findBookablePage, listTakenTimes } from './bookable-page.ts';
-import { hashNetwork, requireWithinBounds } from './booking-bounds.ts';
+import { toContactAddress } from '../contacts/find-or-create-contact.ts';
+import { toRoomParams } from '../rooms/create-room.ts';
+import { generateRoomNames } from '../rooms/suggest-room-name.ts';
+import { isAvailable } from './available-times.ts';
+import { type BookablePage, bookingHorizon, findBookablePage } from './bookable-page.ts';
+import { hashNetwork, requireWithinBounds, toBounds } from './booking-bounds.ts';
+import { insertBooking, lockHost } from './insert-booking.ts';
 import { toMailbox } from './mailbox.ts';
 import type { BookedMeeting, BookInput } from './schemas.ts';
 
+type Needs = Pick<Services, 'db' | 'clock' | 'settings'>;
+
+type Meeting = { id: number; roomName: string; endsAt: Date; token: string };
+
+const MAX_TRIES = 10;
+
 const MAX_DISPLAY_NAME = 100;
 
-type NewBooking = {
-  workspaceId: number;
-  bookingPageId: number;
-  /** The host. */
-  userId: number;
-  contactId: number | null;
-  roomId: number;
-  name: string;
-  email: string;
-  mailbox: string;
-  networkHash: Uint8Array<ArrayBuffer> | null;
-  tokenHash: Uint8Array<ArrayBuffer>;
-  startsAt: Date;
-  endsAt: Date;
-  at: Date;
-};
-
-type Meeting = { id: number; page: BookablePage; endsAt: Date; roomName: string; token: string };
+/** Rolls a transaction back that must be tried again, because something has changed meanwhile. */
+class ChangedError extends Error {}
 
 /**
  * Books a meeting on a page. Creates a scheduled room, which belongs to the host and has a waiting room, and a contact
@@ -51,69 +38,83 @@ type Meeting = { id: number; page: BookablePage; endsAt: Date; roomName: string;
  * null if limits do not apply to them. `appUrl` is the base URL of the frontend.
  */
 export async function bookMeeting(
-  services: Pick<Services, 'db' | 'clock' | 'settings'>,
+  services: Needs,
   input: BookInput,
   network: string | null,
   appUrl: string,
 ): Promise<BookedMeeting> {
-  const { id, page, endsAt, roomName, token } = await transact(services.db, (tx) =>
-    addMeeting(tx, services, input, network),
-  ).catch((error: unknown): never => {
-    throw isExclusionViolation(error) ? notAvailable() : error;
-  });
-  return {
-    id,
-    title: page.title,
-    starts_at: input.starts_at,
-    ends_at: toUnixSeconds(endsAt),
-    name: input.name,
-    room_name: roomName,
-    cancel_url: `${toBookingPageUrl(appUrl, page.slug)}/cancel?token=${token}`,
-    cancel_token: token,
-  };
+  let workspaceId: number | undefined;
+  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+    const page = await findBookablePage(services.db.sql, input.slug);
+    workspaceId ??= page.workspaceId;
+    // Meanwhile a page of another workspace got the slug. The guest did not mean that one.
+    if (page.workspaceId !== workspaceId) throw notFound('Booking page');
+    const meeting = await tryToBook(services, page, input, network);
+    if (meeting !== null) return toBookedMeeting(meeting, page, input, appUrl);
+  }
+  throw new Error(`No meeting was booked in ${MAX_TRIES} tries`);
 }
 
-/** Adds the booking, its room, its contact and the event that analytics counts. Throws 404, 409 and 429. */
-async function addMeeting(
-  tx: Tx,
-  { clock, settings }: Pick<Services, 'clock' | 'settings'>,
-  { slug, name, email, starts_at }: BookInput,
+/**
+ * Adds the booking, its room, its contact and the event that analytics counts. Returns null if the page has changed
+ * since it was read, or something else was added meanwhile. Throws 409 and 429.
+ */
+async function tryToBook(
+  { db, clock, settings }: Needs,
+  page: BookablePage,
+  { name, email, starts_at }: BookInput,
   network: string | null,
-): Promise<Meeting> {
+): Promise<Meeting | null> {
   const at = clock.now();
   const startsAt = fromUnixSeconds(starts_at);
-  const unlockedPage = await findBookablePage(sqlIn(tx), slug);
-  // Checked before the lock too, so that a request that would fail anyway does not wait for it.
-  requireAvailable(unlockedPage, startsAt, at, []);
-  const workspace = await lockWorkspace(tx, unlockedPage.workspaceId, 'Booking page');
-  // The page may have changed or been deleted before the lock was acquired, and another page may have its slug.
-  const page = await findBookablePage(sqlIn(tx), slug);
-  const { id: bookingPageId, workspaceId, title, userId, userName } = page;
-  // The slug now belongs to a page of another workspace, which is not locked.
-  if (workspaceId !== unlockedPage.workspaceId) throw notFound('Booking page');
-  // The host cannot change while the workspace is locked.
-  await lockCalendar(tx, userId);
+  // Needs no lock: the statement finds out whether the page is still the same.
+  requireOffered(page, startsAt, at);
   const endsAt = new Date(startsAt.getTime() + page.duration * MINUTE_MS);
-  requireAvailable(page, startsAt, at, await listTakenTimes(sqlIn(tx), page, startsAt, endsAt));
-  const counted = { mailbox: toMailbox(email), networkHash: network === null ? null : hashNetwork(network, userId) };
-  await requireWithinBounds(tx, settings, page, counted, at);
+  const { workspaceId, userId, userName } = page;
+  const token = createToken('lnb_');
   // The room's name is two words that can be guessed, so guests wait until the host admits them.
   const access = { waiting_room_enabled: 1 } as const;
-  const roomSettings = { ...access, scheduled_at: starts_at, display_name: toDisplayName(title, name) };
-  requireWithinQuota(settings.quotas, 'rooms', workspace.room_count + 1);
-  const room = await addRoom(sqlIn(tx), { userId, name: userName }, { workspaceId, createdAt: at, ...roomSettings });
-  const contactId = await findOrCreateContact(sqlIn(tx), settings.quotas, { workspaceId, name, email, at });
-  const token = createToken('lnb_');
-  const guest = { contactId, name, email, ...counted, tokenHash: hashToken(token) };
-  const booking = { workspaceId, bookingPageId, userId, roomId: room.id, ...guest, startsAt, endsAt, at };
-  const id = await insertBooking(tx, booking);
-  await recordContactEvent(tx, { workspaceId, type: 'booking', contactId, roomId: null, bookingPageId, at });
-  return { id, page, endsAt, roomName: room.name, token };
+  const roomSettings = { ...access, scheduled_at: starts_at, display_name: toDisplayName(page.title, name) };
+  const values = {
+    workspaceId,
+    bookingPageId: page.id,
+    pageVersion: page.version,
+    ...toRoomParams({ userId, name: userName }, roomSettings, at),
+    names: generateRoomNames(),
+    at,
+    contactQuota: settings.quotas.contacts,
+    name,
+    email,
+    address: toContactAddress(email),
+    mailbox: toMailbox(email),
+    networkHash: network === null ? null : hashNetwork(network, userId),
+    tokenHash: hashToken(token),
+    startsAt,
+    endsAt,
+    ...toBounds(settings, at),
+    roomQuota: settings.quotas.rooms,
+  };
+  try {
+    return await db.sql.transact(async (sql) => {
+      // Sent together. The second begins once the first has its locks, and so sees every booking of the host.
+      const [, rows] = await Promise.all([sql.run(lockHost, { workspaceId, userId }), sql.run(insertBooking, values)]);
+      const { is_current, is_taken, rooms, room_name: roomName, id, ...counts } = onlyRow(rows);
+      if (!is_current) throw new ChangedError();
+      if (is_taken) throw notAvailable();
+      requireWithinBounds(settings, counts);
+      requireWithinQuota(settings.quotas, 'rooms', (rooms ?? 0) + 1);
+      if (id === null || roomName === null) throw new ChangedError();
+      return { id, roomName, endsAt, token };
+    });
+  } catch (error) {
+    if (error instanceof ChangedError) return null;
+    throw isExclusionViolation(error) ? notAvailable() : error;
+  }
 }
 
-/** Throws 409 if the page does not offer the time, or if it is taken or beyond the booking horizon. */
-function requireAvailable(page: BookablePage, startsAt: Date, now: Date, taken: readonly TakenTime[]): void {
-  const availability = { openingHours: toOpeningHours(page), durationMinutes: page.duration, taken, now };
+/** Throws 409 if the page does not offer the time, or if it is beyond the booking horizon. */
+function requireOffered(page: BookablePage, startsAt: Date, now: Date): void {
+  const availability = { openingHours: toOpeningHours(page), durationMinutes: page.duration, taken: [], now };
   if (startsAt > bookingHorizon(now) || !isAvailable(availability, startsAt)) throw notAvailable();
 }
 
@@ -125,14 +126,20 @@ function toDisplayName(title: string, name: string): string {
   return [...`${title}: ${name}`].slice(0, MAX_DISPLAY_NAME).join('').trim();
 }
 
-async function insertBooking(tx: Tx, booking: NewBooking): Promise<number> {
-  const { workspaceId, bookingPageId, userId, contactId, roomId, startsAt, endsAt, at } = booking;
-  const { name, email, mailbox, networkHash, tokenHash } = booking;
-  const rows = await tx.$queryRaw<{ id: number }[]>`
-    insert into bookings (workspace_id, booking_page_id, user_id, contact_id, room_id, name, email, mailbox,
-      network_hash, token_hash, starts_at, ends_at, created_at)
-    values (${workspaceId}, ${bookingPageId}, ${userId}, ${contactId}::int, ${roomId}, ${name}, ${email}, ${mailbox},
-      ${networkHash}::bytea, ${tokenHash}, ${startsAt}, ${endsAt}, ${at})
-    returning id`;
-  return onlyRow(rows).id;
+function toBookedMeeting(
+  { id, roomName, endsAt, token }: Meeting,
+  { title, slug }: BookablePage,
+  { name, starts_at }: BookInput,
+  appUrl: string,
+): BookedMeeting {
+  return {
+    id,
+    title,
+    starts_at,
+    ends_at: toUnixSeconds(endsAt),
+    name,
+    room_name: roomName,
+    cancel_url: `${toBookingPageUrl(appUrl, slug)}/cancel?token=${token}`,
+    cancel_token: token,
+  };
 }

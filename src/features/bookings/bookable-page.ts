@@ -22,10 +22,11 @@ const pageBySlug = statement('find-bookable-page', {
     duration: int,
     timeZone: text,
     hours: json<unknown>(),
+    version: text,
   },
   sql: `
     select p.id, p.workspace_id as "workspaceId", p.user_id as "userId", u.name as "userName", p.title, p.slug,
-      p.duration, p.time_zone as "timeZone", p.hours
+      p.duration, p.time_zone as "timeZone", p.hours, p.xmin::text as version
     from booking_pages p join users u on u.id = p.user_id where p.slug = $slug`,
 });
 
@@ -43,7 +44,7 @@ const takenTimes = statement('list-taken-times', {
       and ends_at > $from`,
 });
 
-/** `userId` and `userName` are the host's. */
+/** `userId` and `userName` are the host's. `version` differs after every change of the page. */
 export type BookablePage = RowOf<typeof pageBySlug>;
 
 /** The latest time at which a meeting that is booked now may start. */

@@ -25,14 +25,13 @@ import { blankToNull, withUniqueSession } from './room-settings.ts';
 import { type CreateRoomInput, DEFAULT_COLOR, type Room, type RoomSettings } from './schemas.ts';
 import { generateRoomNames } from './suggest-room-name.ts';
 
-type NewRoom = RoomSettings & { workspaceId: number; name?: string | undefined; createdAt: Date };
-
 /** What the statement adds to the data of the event. */
 type AddedData = 'workspace_id' | 'room_id' | 'room_name';
 
 const MAX_TRIES = 10;
 
-const roomParams = {
+/** The parameters of `roomParts`. `toRoomParams` returns all but the names, of which it takes the first free one. */
+export const roomParams = {
   names: texts,
   userId: int,
   displayName: nullable(text),
@@ -49,7 +48,7 @@ const roomParams = {
  * Parts of a statement. `room` is a room with the first free name, in the workspace of `allowed (workspace_id)`; it
  * is empty if `allowed` is, or if all names are taken. The event is emitted with it.
  */
-const insertRoom = `
+export const roomParts = `
     candidate as (
       select c.name from unnest($names) with ordinality c (name, position)
       where not exists (select from rooms r where r.name = c.name) order by c.position limit 1),
@@ -65,15 +64,6 @@ const insertRoom = `
       select workspace_id, 'room.created',
         $eventData || jsonb_build_object('workspace_id', workspace_id, 'room_id', id, 'room_name', name), $createdAt
       from room)`;
-
-const addRoomStatement = statement('add-room', {
-  params: { workspaceId: int, ...roomParams },
-  returns: { id: int, name: text },
-  sql: `
-    with allowed as (select $workspaceId as workspace_id),
-    ${insertRoom}
-    select id, name from room`,
-});
 
 const createRoomIn = declareCreateRoom('create-room', { workspaceId: int }, 'w.id = $workspaceId');
 const createRoomInPersonal = declareCreateRoom('create-room-in-personal', {}, 'w.owner_id = $userId and w.is_personal');
@@ -104,7 +94,7 @@ function declareCreateRoom<Params extends Partial<{ workspaceId: typeof int }>>(
     allowed as (
       select w.id as workspace_id from workspace w, member m
       where m.role in ('owner', 'admin') and ($quota = 0 or w.rooms < $quota)),
-    ${insertRoom}
+    ${roomParts}
     select w.id as workspace_id, w.rooms, (select role from member) as role, r.id, r.name
     from (select) one left join workspace w on true left join room r on true`,
   });
@@ -136,7 +126,7 @@ export async function createRoom(
     throw await refuseKey(db.sql, requestedId);
   const workspaceId = credential.kind === 'key' ? credential.workspaceId : requestedId;
   const createdAt = clock.now();
-  const params = { ...toParams(caller, settings, createdAt), quota: quotas.rooms };
+  const params = { ...toRoomParams(caller, settings, createdAt), quota: quotas.rooms };
   const room = await withFreeName(name, generateNames, async (names) => {
     const rows = await (workspaceId === undefined
       ? db.sql.run(createRoomInPersonal, { ...params, names })
@@ -166,7 +156,8 @@ async function refuseKey(sql: Sql, workspaceId: number) {
   return workspace ? forbidden() : notFound('Workspace');
 }
 
-function toParams(
+/** The values of `roomParams` but for the names. */
+export function toRoomParams(
   { userId, name }: Pick<Caller, 'userId' | 'name'>,
   {
     scheduled_at: scheduledAt = null,
@@ -226,22 +217,4 @@ function requireAllowed(
   if (role === null || !isAtLeast(toRole(role), 'admin')) throw forbidden();
   requireWithinQuota(quotas, 'rooms', rooms + 1);
   return id === null || name === null ? null : { id, name, workspaceId: workspace_id };
-}
-
-/**
- * Adds a room that belongs to `creator` and emits `room.created`, in one statement. Call it in a transaction that holds
- * at least a shared lock of the workspace. It checks neither the role of the creator nor the quota. Without a name, the
- * room gets a generated one. Throws 409 if the requested name is taken or another room of the workspace has the session
- * id.
- */
-export async function addRoom(
-  sql: Sql,
-  creator: Pick<Caller, 'userId' | 'name'>,
-  { workspaceId, name, createdAt, ...settings }: NewRoom,
-): Promise<{ id: number; name: string }> {
-  const params = { ...toParams(creator, settings, createdAt), workspaceId };
-  return withFreeName(name, generateRoomNames, async (names) => {
-    const [room = null] = await sql.run(addRoomStatement, { ...params, names });
-    return room;
-  });
 }

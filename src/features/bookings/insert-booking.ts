@@ -1,0 +1,101 @@
+/** The statements that book a meeting. They run in one transaction, and are sent together. */
+import { countForQuota } from '../../db/counters.ts';
+import { bool, bytes, int, nullable, statement, text, time } from '../../db/statements.ts';
+import { MAX_DURATION } from '../booking-pages/schemas.ts';
+import { contactParams, contactParts } from '../contacts/find-or-create-contact.ts';
+import { roomParams, roomParts } from '../rooms/create-room.ts';
+
+/**
+ * Locks the calendar of a host, so that the statements after it see every booking of the host, and no other transaction
+ * adds one before the commit. Without this lock, two bookings for the same time could deadlock in the index of the
+ * constraint `bookings_one_calendar`. The host's membership is locked too, so that a departure of the host passes on
+ * this room and booking, or comes before them.
+ */
+export const lockHost = statement('lock-host', {
+  params: { workspaceId: int, userId: int },
+  sql: `
+    with workspace as (select id from workspaces where id = $workspaceId for key share),
+    member as (
+      select m.user_id from workspace w join members m on m.workspace_id = w.id and m.user_id = $userId
+      for share of m)
+    select from workspace w left join member m on true join users u on u.id = $userId for no key update of u`,
+});
+
+/**
+ * Adds the room, the contact, the booking and the contact event, if the page has not changed since it was read, the
+ * time is free, and no bound is reached. If `is_current` is false, or if these hold and `id` is null, the transaction
+ * must be rolled back and tried again: the page has changed, all room names are taken, or the contact was just added.
+ */
+export const insertBooking = statement('insert-booking', {
+  params: {
+    workspaceId: int,
+    bookingPageId: int,
+    pageVersion: text,
+    ...roomParams,
+    ...contactParams,
+    name: text,
+    email: text,
+    address: nullable(text),
+    mailbox: text,
+    networkHash: nullable(bytes),
+    tokenHash: bytes,
+    startsAt: time,
+    endsAt: time,
+    /** Bookings that were made after this time count for the bounds of the network and the host. */
+    countedSince: time,
+    maxUpcoming: int,
+    maxByNetwork: int,
+    maxByHost: int,
+    roomQuota: int,
+  },
+  returns: {
+    is_current: bool,
+    is_taken: bool,
+    upcoming: int,
+    by_network: int,
+    by_host: int,
+    rooms: nullable(int),
+    room_name: nullable(text),
+    id: nullable(int),
+  },
+  sql: `
+    with page as (
+      select p.workspace_id, p.id from booking_pages p
+      where p.workspace_id = $workspaceId and p.id = $bookingPageId and p.user_id = $userId
+        and p.xmin::text = $pageVersion
+      for share of p),
+    used as (
+      select
+        exists (
+          select from bookings where user_id = $userId and cancelled_at is null and ends_at > $startsAt
+            and starts_at < $endsAt and starts_at > $startsAt - interval '${MAX_DURATION} minutes') as is_taken,
+        (select count(*)::int from bookings where workspace_id = $workspaceId and booking_page_id = $bookingPageId
+          and mailbox = $mailbox and cancelled_at is null and starts_at > $at) as upcoming,
+        (select ${countForQuota('rooms')} from workspaces w where w.id = $workspaceId) as rooms, b.by_host, b.by_network
+      from (
+        select count(*) filter (where cancelled_at is null)::int as by_host,
+          count(*) filter (where network_hash = $networkHash)::int as by_network
+        from bookings where user_id = $userId and created_at > $countedSince) b),
+    allowed as (
+      select p.workspace_id from page p, used u
+      where not u.is_taken and u.upcoming < $maxUpcoming
+        and ($networkHash is null or $maxByNetwork = 0 or u.by_network < $maxByNetwork)
+        and ($maxByHost = 0 or u.by_host < $maxByHost) and ($roomQuota = 0 or u.rooms < $roomQuota)),
+    ${roomParts},
+    people as (
+      select r.workspace_id, $address as address, $name as name, 0 as position from room r where $address is not null),
+    ${contactParts},
+    booking as (
+      insert into bookings (workspace_id, booking_page_id, user_id, contact_id, room_id, name, email, mailbox,
+        network_hash, token_hash, starts_at, ends_at, created_at)
+      select r.workspace_id, $bookingPageId, $userId, c.id, r.id, $name, $email, $mailbox, $networkHash, $tokenHash,
+        $startsAt, $endsAt, $at
+      from room r left join contact c on true where $address is null or c.address is not null
+      returning workspace_id, id, contact_id, booking_page_id),
+    contact_event as (
+      insert into contact_events (workspace_id, type, contact_id, booking_page_id, created_at)
+      select workspace_id, 'booking', contact_id, booking_page_id, $at from booking)
+    select exists (select from page) as is_current, u.is_taken, u.upcoming, u.by_network, u.by_host, u.rooms,
+      r.name as room_name, b.id
+    from used u left join room r on true left join booking b on true`,
+});
