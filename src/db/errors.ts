@@ -33,7 +33,7 @@ export function isExclusionViolation(error: unknown): boolean {
 
 /** Whether an error is a violation of a foreign key: the referenced row does not exist. */
 export function isForeignKeyViolation(error: unknown): boolean {
-  return hasSqlState(error, '23503') || isPrismaError(error, 'P2003');
+  return hasSqlState(error, '23503') || isPrismaError(error, 'P2003') || isRawError(error, /"originalCode":"23503"/);
 }
 
 /** Runs one statement, and retries it with backoff if PostgreSQL cancels it to resolve a deadlock. */

@@ -3,10 +3,10 @@
 import { DAY_MS } from '../../src/core/time.ts';
 import { type Tx, transact } from '../../src/db/client.ts';
 import { sqlIn } from '../../src/db/sql.ts';
-import { findOrCreateContact, findOrCreateContacts } from '../../src/features/contacts/find-or-create-contact.ts';
 import { recordContactEvent } from '../../src/features/contacts/record-contact-event.ts';
 import { defaultQuotas } from '../../src/quotas/quotas.ts';
 import { bookingPageData } from '../support/booking-page.ts';
+import { findOrCreateContact, findOrCreateContacts } from '../support/contacts.ts';
 import type { TestApp } from '../support/test-app.ts';
 import type { Team } from '../support/world.ts';
 

@@ -18,6 +18,8 @@ const USERS = 4;
 const PAUSE_MS = 25;
 const MINUTE_MS = 60_000;
 const MAX_GROWTH_MIB_PER_HOUR = 20;
+/** How many characters of the server's log a failure shows. */
+const MAX_LOGGED = 10_000;
 
 type Minute = { rssMiB: number; descriptors: number; requests: number; p50Ms: number; p99Ms: number };
 
@@ -59,7 +61,10 @@ function timed(inner: Http): Http {
     const startedAt = performance.now();
     const answer = await inner.call(method, path, callOptions);
     durations.push(performance.now() - startedAt);
-    if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    if (answer.status >= 400) {
+      const log = server.output().slice(-MAX_LOGGED);
+      throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}\n${log}`);
+    }
     return answer;
   };
   return {

@@ -6,7 +6,7 @@ import { onlyRow } from '../../db/only-row.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import { toBookingPageUrl, toOpeningHours } from '../booking-pages/present.ts';
-import { toContactAddress } from '../contacts/find-or-create-contact.ts';
+import { toContactAddress } from '../contacts/contact-parts.ts';
 import { toRoomParams } from '../rooms/create-room.ts';
 import { generateRoomNames } from '../rooms/suggest-room-name.ts';
 import { isAvailable } from './available-times.ts';

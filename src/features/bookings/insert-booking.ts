@@ -2,7 +2,7 @@
 import { countForQuota } from '../../db/counters.ts';
 import { bool, bytes, int, nullable, statement, text, time } from '../../db/statements.ts';
 import { MAX_DURATION } from '../booking-pages/schemas.ts';
-import { contactParams, contactParts } from '../contacts/find-or-create-contact.ts';
+import { contactParams, contactParts } from '../contacts/contact-parts.ts';
 import { roomParams, roomParts } from '../rooms/create-room.ts';
 
 /**

@@ -8,7 +8,7 @@ import { isForeignKeyViolation } from '../../db/errors.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { bytes, int, nullable, statement, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
-import { toContactAddress } from '../contacts/find-or-create-contact.ts';
+import { toContactAddress } from '../contacts/contact-parts.ts';
 import { findPresent, type Present, type RoomToJoin, toPresentToken, touchPresent } from './find-present.ts';
 import { afterJoin, beforeJoin, joinParams } from './joining.ts';
 import { markJoined } from './participant-lifecycle.ts';

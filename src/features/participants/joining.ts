@@ -1,5 +1,5 @@
 /** What every join does, whether the participant enters at once, is admitted, or is reported by a provider. */
-import { contactParams, contactParts } from '../contacts/find-or-create-contact.ts';
+import { contactParams, contactParts } from '../contacts/contact-parts.ts';
 import { joinedEvents } from './visit-events.ts';
 
 /** The parameters of `beforeJoin`. `at` is when they joined. */

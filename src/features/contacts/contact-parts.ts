@@ -1,0 +1,41 @@
+import { countForQuota } from '../../db/counters.ts';
+import { int, time } from '../../db/statements.ts';
+
+/** The parameters of `contactParts`. A quota of 0 is none. */
+export const contactParams = { contactQuota: int, at: time };
+
+/**
+ * Parts of a statement that finds the contacts of `people (workspace_id, address, name, position)`, who are of one
+ * workspace, and creates those that are missing. `contact (address, id)` then has a row for each address. Concurrent
+ * statements create one contact for an address. Contacts are locked after everything that `people` reads.
+ *
+ * - While the workspace has reached its quota, the ids of new people are null, so that they can still join and book.
+ * - If another transaction has just added an address, this statement cannot see its contact, and `contact` has no row
+ *   for it. The statement must then change nothing else for these people, and be run again.
+ *
+ * An existing contact keeps its name, because anyone can enter the address of somebody else. Existing contacts are
+ * looked up first, because ids are 32-bit, and an insert that hits a conflict wastes one.
+ */
+export const contactParts = `
+  known as (
+    select c.id, c.email as address from (select distinct workspace_id, address from people) p
+    join contacts c on c.workspace_id = p.workspace_id and c.email = p.address),
+  missing as (
+    select m.workspace_id, m.address, m.name, $contactQuota = 0 or row_number() over (order by m.address) + coalesce((
+      select ${countForQuota('contacts')} from workspaces w where w.id = (select workspace_id from people limit 1)
+    ), 0) <= $contactQuota as fits
+    from (
+      select distinct on (p.address) p.workspace_id, p.address, p.name from people p
+      where not exists (select from known k where k.address = p.address) order by p.address, p.position) m),
+  added as (
+    insert into contacts (workspace_id, name, email, created_at)
+    select m.workspace_id, m.name, m.address, $at from missing m where m.fits order by m.address
+    on conflict (workspace_id, email) do nothing returning id, email as address),
+  contact as (
+    select id, address from known union all select id, address from added
+    union all select null, address from missing where not fits)`;
+
+/** Returns the address by which a contact is known; null for a person without one, whom no contact stands for. */
+export function toContactAddress(email: string | null): string | null {
+  return email?.trim().toLowerCase() || null;
+}
