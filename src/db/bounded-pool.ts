@@ -20,6 +20,9 @@ export class BoundedPool extends pg.Pool {
     super({ ...keepAlive, connectionTimeoutMillis, pipeline: true, ...config, ...limits, Client });
     this.#gate = createConnectionGate(config.max, limits);
     this.on('connect', (client) => {
+      // The pool listens only while a client is idle or runs a single statement. In a transaction, an error without a
+      // listener would end the process. The statements that wait are rejected with it.
+      client.on('error', () => {});
       const bounded = toBounded(client);
       bounded.lastHeardAt = performance.now();
       bounded.onDead = (sentAt) => {
