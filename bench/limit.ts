@@ -2,7 +2,7 @@
  * The hand-written limit: Fastify and pg, no validation library, one prepared statement a request. It runs on a schema
  * of its own (seed-limit.sql).
  *   SHAPE=json (default): PostgreSQL writes the JSON, and the server passes it on.
- *   SHAPE=rows: PostgreSQL sends rows, and the server writes the JSON. `total` of the list is a kept counter.
+ *   SHAPE=rows: PostgreSQL sends rows, and the server writes the JSON. `total` of the list is a maintained counter.
  */
 import { createHash } from 'node:crypto';
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';

@@ -28,7 +28,7 @@ create table rooms (
   name text not null unique, user_id int not null references users, scheduled_at timestamptz,
   accent_color text not null default '#6366f1', waiting_room_enabled int not null default 0, waiting_room_message text,
   created_at timestamptz not null default now(), last_used_at timestamptz not null default now());
--- The kept counter of a workspace's items.
+-- The maintained counter of a workspace's items.
 create table library_counts (workspace_id int primary key, n int not null);
 
 insert into users (name, email) select 'User ' || g, 'user' || g || '@example.org' from generate_series(1, 1000) g;

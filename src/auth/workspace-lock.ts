@@ -1,6 +1,8 @@
 /**
- * The lock on a workspace's row. Every transaction that changes members, rooms, API keys or files takes it first, so
- * such changes run one after another. Locking the same row again in one transaction has no effect.
+ * The exclusive lock on a workspace's row. A transaction that changes or removes members, existing rooms, API keys or
+ * files takes it first, so such changes run one after another. Frequent writers, for example those that create or join
+ * rooms, take shared locks instead (docs/decisions/0022-shared-locks.md). Locking the same row again in one transaction
+ * has no effect.
  */
 
 import { forbidden, notFound, type Resource } from '../core/errors.ts';

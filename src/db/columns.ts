@@ -4,12 +4,15 @@
  */
 import { DELETED_USER } from '../core/people.ts';
 
-/** A time as Unix seconds, rounded as by `toUnixSeconds`. Declare the column as `float`: an integer ends in 2038. */
+/**
+ * A time as Unix seconds, rounded as by `toUnixSeconds`. Declare the column as `float`: a 32-bit integer overflows in
+ * 2038.
+ */
 export function secondsOf(column: string): string {
   return `floor(date_part('epoch', ${column}))`;
 }
 
-/** The name of an author, which is null if their account was deleted. */
+/** The name of an author, or `DELETED_USER` if `column` is null because the account was deleted. */
 export function creatorNameOf(column: string): string {
   return `coalesce(${column}, '${DELETED_USER}')`;
 }

@@ -1,8 +1,8 @@
 /**
- * The counters of rooms, contacts and contact events. Whoever changes what they count locks no row that others share:
- * triggers append the change to `counter_changes`. A job adds the changes to the counters in `workspaces`,
- * `contact_days`, `contact_event_days` and `contact_event_subjects`. A reader adds the changes that still wait, in the
- * same statement, so its result is exact at every moment. docs/decisions/0010-analytics-sums.md explains why.
+ * The counters of rooms, contacts and contact events. Counting locks no row that writers share: when a counted row is
+ * added or removed, a trigger appends the change to `counter_changes`. A job adds the pending changes to the counters
+ * in `workspaces`, `contact_days`, `contact_event_days` and `contact_event_subjects`. A reader sums the counter and its
+ * pending changes in one statement, so the result is always exact. docs/decisions/0010-analytics-sums.md explains why.
  */
 import { SECOND_MS } from '../core/time.ts';
 import type { Database } from './client.ts';
@@ -10,7 +10,7 @@ import { int, nullable, statement } from './statements.ts';
 
 const columns = { rooms: 'room_count', contacts: 'contact_count' } as const;
 
-/** How many waiting changes a check of a quota reads at most. */
+/** How many pending changes a check of a quota reads at most. */
 const MAX_READ = 200;
 /** How many changes are added to the counters in one transaction. */
 const MAX_FOLDED = 1_000;
@@ -22,8 +22,8 @@ export function exactCount(counter: keyof typeof columns): string {
 }
 
 /**
- * Like `exactCount`, but at a bounded cost. Changes that have waited behind more than `MAX_READ` others are missing, so
- * a quota may be exceeded by what a busy workspace adds in about a second.
+ * Like `exactCount`, but at a bounded cost. Only the newest `MAX_READ` pending changes of the workspace are counted, so
+ * a busy workspace may exceed a quota by what it adds in about a second.
  */
 export function countForQuota(counter: keyof typeof columns): string {
   return `(w.${columns[counter]} + (
@@ -34,10 +34,11 @@ export function countForQuota(counter: keyof typeof columns): string {
 
 /**
  * Takes a batch of changes from `$from` on, and adds it to the counters. Does nothing while another process does this.
- * Locks the workspaces first, like every transaction that locks several rows of one. The changes of a workspace that is
- * locked otherwise stay for the next time, those of a deleted workspace are dropped, and so are joins and bookings of
- * deleted rooms and pages. Within a workspace changes are taken in the order of their ids, so no counter becomes
- * negative in between. Only deleted rows are added, so a change is added once, whatever the snapshot shows.
+ * Locks the workspaces first, like every transaction that locks several rows of one. Changes of a workspace that
+ * another transaction has locked stay in the queue for the next run. Changes of a deleted workspace are dropped, and
+ * the counters by room and page leave out deleted ones. Within a workspace, changes are taken in the order of their
+ * ids, so no counter becomes negative in between. Only changes that this statement itself deletes from the queue are
+ * added, so each is added exactly once, whatever the snapshot shows.
  */
 const foldChanges = statement('fold-counter-changes', {
   params: { from: int },
@@ -88,8 +89,8 @@ const foldChanges = statement('fold-counter-changes', {
 });
 
 /**
- * Returns a function that adds one batch of changes to the counters. It resolves with how many milliseconds later it
- * should be called again; 0 if more changes may wait.
+ * Returns a function that adds one batch of changes to the counters. It resolves with the delay in milliseconds until
+ * the next call; 0 if more changes may be pending.
  */
 export function createCounterFolder({ db }: { db: Database }): () => Promise<number> {
   let from = 0;

@@ -9,8 +9,9 @@ type Call<Row> = (sql: Sql) => Promise<Row[]>;
 
 export type SqlDatabase = Sql & {
   /**
-   * Runs two statements in one round trip. Each is committed on its own, and the second sees what the first, and others
-   * before its commit, have changed. If PostgreSQL cancels one to resolve a deadlock, both are repeated.
+   * Runs two statements in one round trip. Each is committed on its own, and the second sees the changes of the first,
+   * and of every transaction that committed before the first. If PostgreSQL cancels one to resolve a deadlock, both are
+   * repeated.
    */
   runBoth<First, Second>(first: Call<First>, second: Call<Second>): Promise<[First[], Second[]]>;
   /**

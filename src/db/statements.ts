@@ -1,7 +1,7 @@
 /**
- * Named SQL statements, for what is called often: the caller's identity, lists, frequent writes and the delivery of
- * webhooks. They are sent with `pg`, on the same connections as Prisma's queries, and cost the process a fifth of
- * them. docs/architecture.md says when to use which.
+ * Named SQL statements for frequent operations: the caller's identity, lists, frequent writes and the delivery of
+ * webhooks. They are sent with `pg`, on the same connections as Prisma's queries, and take a fifth of their CPU time.
+ * docs/architecture.md says when to use which.
  */
 
 /** The type of a parameter or a column. */
@@ -23,15 +23,15 @@ export const ints: SqlType<readonly number[]> = { name: '_int4' };
 export const texts: SqlType<readonly string[]> = { name: '_text' };
 
 /**
- * JSON of the type `Value`, which nothing checks. A column that a statement builds can be `json`, which PostgreSQL
- * makes faster than `jsonb`.
+ * JSON of the type `Value`, which nothing checks. Use `json` for a column that a statement builds, because PostgreSQL
+ * builds it faster than `jsonb`.
  */
 export function json<Value>(name: 'json' | 'jsonb' = 'jsonb'): SqlType<Value> {
-  // `pg` would send an array as an array of PostgreSQL.
+  // `pg` would send a JavaScript array as a PostgreSQL array, not as JSON.
   return { name, encode: (value) => JSON.stringify(value) };
 }
 
-/** Text with one of these values, which nothing compares here: a check constraint or the output schema does. */
+/** Text with one of these values. They are not checked here, but by a check constraint or the output schema. */
 export function oneOf<Value extends string>(): SqlType<Value> {
   return { name: 'text' };
 }
@@ -53,7 +53,7 @@ export type Statement<Params, Row> = {
   readonly columns: Readonly<Record<string, SqlType<never>>>;
   /** Returns the values of the parameters in the order of their numbers. */
   encode(params: Params): unknown[];
-  /** Whether it inserts events, which the relay is told after the commit. */
+  /** Whether it inserts events, so that the relay is notified after the commit. */
   readonly addsEvents: boolean;
   /** Exists only in the type. */
   readonly row?: Row;

@@ -1,6 +1,6 @@
 /**
  * Serves `/openapi.json`, and Swagger UI at `/docs`. All of its files come from this server. The document is generated,
- * and Swagger UI loaded, for the first request to them: they take 30 MB of memory and a fifth of the start.
+ * and Swagger UI loaded, for the first request to them: they take 30 MB of memory and a fifth of the startup time.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { DocsApp } from './docs-app.ts';

@@ -9,7 +9,9 @@ import type { CreatedServices } from './create-services.ts';
 import type { StopInTime } from './lifecycle.ts';
 import { createSchedule } from './schedule.ts';
 
-/** Starts scheduled jobs, the folding of counters, webhook delivery and the copying of recordings. */
+/**
+ * Starts scheduled jobs, the loop that applies pending counter changes, webhook delivery and the copying of recordings.
+ */
 export async function startBackgroundWork(
   config: Config,
   { services, directUrl }: CreatedServices,

@@ -12,7 +12,8 @@ const preferIndexes = statement('prefer-indexes', {
 /**
  * Runs `work` in a transaction in which PostgreSQL looks up rows in indexes. The plan of a prepared statement is made
  * once, often while the tables are still small, and kept as they grow. A plan that reads whole tables would then take
- * longer the more messages wait. `settings` sets these and others, for the transaction alone.
+ * longer the more messages wait. `settings` is a statement that disables the other kinds of plans, for this transaction
+ * only. It may change further settings.
  */
 export function transactByIndex<Result>(
   db: SqlDatabase,

@@ -21,7 +21,8 @@ const lockStatement = statement('lock-webhooks', {
     lastDeliveryAt: nullable(time),
     isSlow: bool,
   },
-  // A deletion conflicts with the first lock, which passes over its webhooks. The second one waits for other changes.
+  // The first lock skips webhooks that are being deleted, because a deletion conflicts with it. The second lock waits
+  // for other changes.
   sql: `
     with existing as materialized (
       select w.workspace_id, w.id from jsonb_to_recordset($refs) as k ("workspaceId" int, "webhookId" int)

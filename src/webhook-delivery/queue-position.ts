@@ -46,7 +46,10 @@ export async function countPending(sql: Sql, workspaceIds: readonly number[]): P
 export type PendingCounts = {
   /** Makes the counts of these workspaces known to `next`. */
   load(sql: Sql, workspaceIds: readonly number[]): Promise<void>;
-  /** Returns how many messages of a workspace are pending before its next one, which counts from now on. */
+  /**
+   * Returns the number of pending messages of a workspace, and adds one to it for the message that is about to be
+   * queued.
+   */
   next(workspaceId: number): number;
 };
 

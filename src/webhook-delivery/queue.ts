@@ -81,9 +81,9 @@ export async function createDeliveryQueue(boss: PgBoss): Promise<void> {
 }
 
 /**
- * Leasing should read the head of an index that has the right order. By the statistics, which are outdated as those of
- * a queue often are, PostgreSQL may prefer to read and sort all waiting jobs. A lease need not be durable: if
- * PostgreSQL crashes and forgets it, the job is leased again, as after the crash of a worker.
+ * Leasing should read the head of an index that has the right order. The statistics of a queue are often outdated, and
+ * PostgreSQL may then prefer to read and sort all waiting jobs. A lease need not be durable: if PostgreSQL crashes and
+ * forgets it, the job is leased again, as after the crash of a worker.
  */
 const leaseSettings = statement('set-for-leasing', {
   params: {},
@@ -128,7 +128,7 @@ export function openDeliveryQueue(boss: PgBoss) {
       const fetch = (sql: Sql): Promise<Lease[]> =>
         boss.fetch<DeliveryJob>(QUEUE, {
           ...priorityRange[lane],
-          // The number is a part of the statement, and each text is prepared.
+          // pg-boss writes the number into the SQL text, and each text is prepared, so only a few numbers occur.
           batchSize: max < BATCH_STEP ? max : max - (max % BATCH_STEP),
           groupConcurrency: MAX_PER_WEBHOOK[lane],
           ignoreGroups: excluded.map((webhook) => toGroup(webhook, lane)),
@@ -167,7 +167,10 @@ export function openDeliveryQueue(boss: PgBoss) {
   };
 }
 
-/** Lets pg-boss run its statements in a transaction of ours. Their texts are few, so that they can be prepared. */
+/**
+ * Lets pg-boss run its statements in a transaction of ours. There are only a few distinct texts, so they can be
+ * prepared.
+ */
 function toBossDatabase(sql: Sql): Db {
   return {
     async executeSql(text, values = []) {

@@ -140,7 +140,7 @@ async function fanOut(
   const messages: NewMessage[] = [];
   const jobs: NewJob[] = [];
   const write = async (): Promise<void> => {
-    // Sent at once.
+    // The messages and their jobs are sent together, without waiting for an answer in between.
     await Promise.all([sql.run(insertMessages, { now, messages: messages.splice(0) }), queue.add(sql, jobs.splice(0))]);
   };
   for (const { event, subscribers } of received) {

@@ -48,7 +48,7 @@ type WorkerParts = DeliveryWorkerOptions &
 
 /** Small, because a workspace's share of the slots is only enforced between polls. */
 const MAX_LEASES_PER_POLL = 20;
-/** While most slots are in use, a poll waits for more of them, so that one query fills several. */
+/** While few slots are free, a poll first waits this long for more, so that one query fills several. */
 const COLLECT_MS = 5;
 /** Retries become due without a notification. */
 const POLL_EVERY_MS = 500;

@@ -37,8 +37,8 @@ export async function findOrCreateContact(
 /**
  * Returns the ids of the contacts of these people, in their order, by the rules of `contactParts`. The id is null
  * without an address, because only an address identifies a contact. Unless the workspace is locked, call this once in a
- * transaction: several calls could wait for those of another transaction in a circle. Throws a foreign key violation if
- * the workspace was deleted.
+ * transaction: several calls could deadlock with those of another transaction. Throws a foreign key violation if the
+ * workspace was deleted.
  */
 export async function findOrCreateContacts(
   sql: Sql,

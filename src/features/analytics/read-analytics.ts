@@ -95,8 +95,8 @@ export async function readAnalytics(
 }
 
 /**
- * The five rows of `table` with the most events of `type`, as a subquery. Those with waiting changes are all added up.
- * The others come in the order of an index.
+ * The five rows of `table` with the most events of `type`, as a subquery. All subjects with pending changes are summed;
+ * of the others, an index yields the top five.
  */
 function topSubjects(type: string, table: string, columns: string): string {
   const find = `cross join lateral (

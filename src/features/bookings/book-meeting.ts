@@ -24,7 +24,7 @@ const MAX_TRIES = 10;
 
 const MAX_DISPLAY_NAME = 100;
 
-/** Rolls a transaction back that must be tried again, because something has changed meanwhile. */
+/** Thrown to roll back a transaction that must be retried because the data has changed in the meantime. */
 class ChangedError extends Error {}
 
 /**
@@ -57,7 +57,8 @@ export async function bookMeeting(
 
 /**
  * Adds the booking, its room, its contact and the event that analytics counts. Returns null if the page has changed
- * since it was read, or something else was added meanwhile. Throws 409 and 429.
+ * since it was read, if all generated room names are taken, or if another transaction has just added the contact.
+ * Throws 409 and 429.
  */
 async function tryToBook(
   { db, clock, settings }: Needs,

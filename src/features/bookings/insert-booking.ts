@@ -8,8 +8,8 @@ import { roomParams, roomParts } from '../rooms/create-room.ts';
 /**
  * Locks the calendar of a host, so that the statements after it see every booking of the host, and no other transaction
  * adds one before the commit. Without this lock, two bookings for the same time could deadlock in the index of the
- * constraint `bookings_one_calendar`. The host's membership is locked too, so that a departure of the host passes on
- * this room and booking, or comes before them.
+ * constraint `bookings_one_calendar`. The host's membership is locked too: if the host leaves at the same time, they
+ * either leave after the commit, and this room and booking are reassigned, or have left before the booking is made.
  */
 export const lockHost = statement('lock-host', {
   params: { workspaceId: int, userId: int },
@@ -23,8 +23,8 @@ export const lockHost = statement('lock-host', {
 
 /**
  * Adds the room, the contact, the booking and the contact event, if the page has not changed since it was read, the
- * time is free, and no bound is reached. If `is_current` is false, or if these hold and `id` is null, the transaction
- * must be rolled back and tried again: the page has changed, all room names are taken, or the contact was just added.
+ * time is free, and no bound is reached. Roll back and retry if `is_current` is false (the page has changed), or if all
+ * these conditions are met but `id` is null (all room names are taken, or the contact was just added).
  */
 export const insertBooking = statement('insert-booking', {
   params: {

@@ -1,13 +1,13 @@
 import { countForQuota } from '../../db/counters.ts';
 import { int, time } from '../../db/statements.ts';
 
-/** The parameters of `contactParts`. A quota of 0 is none. */
+/** The parameters of `contactParts`. A quota of 0 means no limit. */
 export const contactParams = { contactQuota: int, at: time };
 
 /**
- * Parts of a statement that finds the contacts of `people (workspace_id, address, name, position)`, who are of one
- * workspace, and creates those that are missing. `contact (address, id)` then has a row for each address. Concurrent
- * statements create one contact for an address. Contacts are locked after everything that `people` reads.
+ * Parts of a statement that finds the contacts of `people (workspace_id, address, name, position)`, who all belong to
+ * one workspace, and creates those that are missing. `contact (address, id)` then has a row for each address.
+ * Concurrent statements create one contact for an address. Contacts are locked after everything that `people` reads.
  *
  * - While the workspace has reached its quota, the ids of new people are null, so that they can still join and book.
  * - If another transaction has just added an address, this statement cannot see its contact, and `contact` has no row
@@ -35,7 +35,7 @@ export const contactParts = `
     select id, address from known union all select id, address from added
     union all select null, address from missing where not fits)`;
 
-/** Returns the address by which a contact is known; null for a person without one, whom no contact stands for. */
+/** Returns the address by which a contact is known; null for a person without an address, who has no contact. */
 export function toContactAddress(email: string | null): string | null {
   return email?.trim().toLowerCase() || null;
 }

@@ -19,8 +19,8 @@ import type { Contact, ContactInput, CreateContactInput, UpdateContactInput } fr
 type Db = Pick<Services, 'db'>;
 
 /**
- * The decision comes from rows that are locked, which are read again after a wait: the workspace, and then the member,
- * so that a change of their role takes effect before or after.
+ * The checks use locked rows, which PostgreSQL re-reads after waiting: the workspace, then the member, so that a
+ * concurrent role change takes effect entirely before or after this statement.
  */
 const insertContact = statement('create-contact', {
   params: { workspaceId: int, userId: int, name: text, email: text, createdAt: time, quota: int },

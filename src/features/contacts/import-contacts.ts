@@ -19,8 +19,8 @@ type Row = { name: string; email: string };
 
 /**
  * The ids have the order of the file. The rows are inserted in the order of the addresses, so that concurrent
- * transactions that create contacts do not wait for each other in a circle. Addresses that exist are left out first,
- * because ids are 32-bit, and an insert that hits a conflict wastes one.
+ * transactions that create contacts do not deadlock. Addresses that exist are left out first, because ids are 32-bit,
+ * and an insert that hits a conflict wastes one.
  */
 const addMissing = statement('import-missing-contacts', {
   params: { workspaceId: int, names: texts, emails: texts, at: time },

@@ -31,8 +31,8 @@ const labelColumns = {
 /** The 403 for a member who creates a label. */
 export const ONLY_ADMINS_CREATE = 'Only owners and admins can create labels';
 
-// The row of the creator is locked, so that a change of their role takes effect before or after. `used` counts in the
-// primary key, and stops at the quota.
+// The creator's row in `members` is locked, so that a concurrent role change takes effect entirely before or after this
+// statement. `used` counts in the primary key, and stops at the quota.
 const insertLabel = statement('insert-label', {
   params: { workspaceId: int, name: text, color: text, createdBy: int, createdAt: time, quota: int },
   returns: { has_workspace: bool, role: nullable(text), used: int, id: nullable(int) },

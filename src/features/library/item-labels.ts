@@ -64,8 +64,8 @@ export async function assignLabel(services: Db, actor: Actor, input: AssignLabel
 }
 
 /**
- * Runs a statement that changes the labels of an item, and lists them after its commit. One statement that does both
- * would not return what is assigned at the same time, so that no answer of several would have all labels.
+ * Runs a statement that changes the labels of an item, and lists them after its commit. A single statement would not
+ * see labels that are assigned concurrently, so of several concurrent calls none might return all labels.
  */
 async function change(
   { db }: Db,

@@ -65,7 +65,10 @@ export async function expireParticipants(services: Needs): Promise<number> {
   return expired;
 }
 
-/** Those who send heartbeats and were last seen before the one limit have expired, and others before the other. */
+/**
+ * Participants who send heartbeats have expired if they were last seen before `heartbeatLimit`; those whom a provider
+ * reported, before `providerLimit`.
+ */
 function toLimits({ settings }: Needs, now: Date): { heartbeatLimit: Date; providerLimit: Date } {
   return {
     heartbeatLimit: new Date(now.getTime() - settings.participantTimeoutSeconds * SECOND_MS),

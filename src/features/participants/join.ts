@@ -25,8 +25,9 @@ const MAX_TRIES = 10;
  * Adds a participant, in one statement. It returns no row for an unknown room, and the room without a participant if
  * the statement must be run again, because it could not see what was committed while it waited for a lock.
  *
- * The room stays until the commit. Whoever has to wait there also locks its row against changes (`guarded`), so that
- * nobody begins to wait in a room whose waiting room is being switched off. Others do not, because they change the row.
+ * The room cannot be deleted before the commit. A participant who has to wait also locks the room's row against updates
+ * (`guarded`), so that nobody starts waiting while the waiting room is being switched off. A participant who enters at
+ * once does not, because entering updates the row.
  */
 const addParticipant = statement('join-room', {
   params: {

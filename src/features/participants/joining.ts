@@ -9,9 +9,9 @@ export const joinParams = contactParams;
  * Parts of a statement that come before it changes participants. `joining (workspace_id, room_id, room_name, name,
  * address, position)` are those who join a room; `contact` then has the contacts of their addresses.
  *
- * The room's `last_used_at` is shown in whole seconds, and written only if these change: all others who join in that
- * second then wait for at most one commit, and not each for the one before. It is written before the contacts are
- * locked, and by nobody who holds a shared lock of the room, since two of these would wait for each other.
+ * The room's `last_used_at` is shown in whole seconds, and written at most once per second, so that everyone who joins
+ * in the same second waits for at most one commit instead of one after another. It is written before the contacts are
+ * locked, and never by a transaction that holds the room `for share`: two such transactions would deadlock.
  */
 export const beforeJoin = `
   used as (
@@ -23,7 +23,10 @@ export const beforeJoin = `
     where j.address is not null),
   ${contactParts}`;
 
-/** Parts that come after it: those of `changed`, the changed rows of participants, who have joined. */
+/**
+ * Parts that come after it. They select from `changed` (the changed participant rows) those who have joined, and emit
+ * their events.
+ */
 export const afterJoin = `
   joined as (
     select c.*, j.room_name from changed c, (select room_name from joining limit 1) j where c.status = 'joined'),

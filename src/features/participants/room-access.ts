@@ -20,8 +20,8 @@ export type RoomAccess = {
 export const hostParams = { userId: nullable(int), keyWorkspaceId: nullable(int) };
 
 /**
- * The condition that the caller is a host of the room `r`: its user, or the owner or an admin of its workspace, as whom
- * `m` is their row of `members`. An API key is limited to its workspace.
+ * The condition that the caller is a host of the room `r`: its user, or the owner or an admin of its workspace. `m` is
+ * the caller's row in `members`. An API key is limited to its workspace.
  */
 export const isHost = `coalesce(r.user_id = $userId or m.role in ('owner', 'admin'), false)
   and ($keyWorkspaceId is null or r.workspace_id = $keyWorkspaceId)`;

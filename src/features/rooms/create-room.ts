@@ -30,7 +30,10 @@ type AddedData = 'workspace_id' | 'room_id' | 'room_name';
 
 const MAX_TRIES = 10;
 
-/** The parameters of `roomParts`. `toRoomParams` returns all but the names, of which it takes the first free one. */
+/**
+ * The parameters of `roomParts`. `toRoomParams` returns all of them except `names`. The statement uses the first of the
+ * names that is free.
+ */
 export const roomParams = {
   names: texts,
   userId: int,
@@ -69,8 +72,8 @@ const createRoomIn = declareCreateRoom('create-room', { workspaceId: int }, 'w.i
 const createRoomInPersonal = declareCreateRoom('create-room-in-personal', {}, 'w.owner_id = $userId and w.is_personal');
 
 /**
- * The decision comes from rows that are locked, which are read again after a wait: the workspace, so that it is not
- * deleted meanwhile, and then the member, so that a change of their role takes effect before or after.
+ * The checks use locked rows, which PostgreSQL re-reads after waiting: the workspace, so that it is not deleted
+ * meanwhile, then the member, so that a concurrent role change takes effect entirely before or after this statement.
  */
 function declareCreateRoom<Params extends Partial<{ workspaceId: typeof int }>>(
   name: string,
