@@ -7,8 +7,7 @@
 
 import { forbidden, notFound, type Resource } from '../core/errors.ts';
 import { isAtLeast, type Role, toRole } from '../core/roles.ts';
-import { Prisma, type Tx } from '../db/client.ts';
-import { countForQuota } from '../db/counters.ts';
+import type { Tx } from '../db/client.ts';
 import type { Actor } from './identify.ts';
 
 export type LockedWorkspace = {
@@ -16,11 +15,7 @@ export type LockedWorkspace = {
   name: string;
   owner_id: number;
   is_personal: boolean;
-  /**
-   * How many rooms, library items and stored bytes the workspace has. The quotas are checked against these. A few rooms
-   * that were just added may be missing (`countForQuota`).
-   */
-  room_count: number;
+  /** How many library items and stored bytes the workspace has. The quotas are checked against these. */
   library_item_count: number;
   stored_bytes: bigint;
 };
@@ -28,9 +23,8 @@ export type LockedWorkspace = {
 /** Locks the workspace's row until the transaction ends. Returns null if the workspace does not exist. */
 export async function lockWorkspaceIfExists(tx: Tx, workspaceId: number): Promise<LockedWorkspace | null> {
   const [workspace] = await tx.$queryRaw<LockedWorkspace[]>`
-    select w.id, w.name, w.owner_id, w.is_personal, ${Prisma.raw(countForQuota('rooms'))} as room_count,
-      w.library_item_count, w.stored_bytes
-    from workspaces w where w.id = ${workspaceId} for no key update`;
+    select id, name, owner_id, is_personal, library_item_count, stored_bytes
+    from workspaces where id = ${workspaceId} for no key update`;
   return workspace ?? null;
 }
 

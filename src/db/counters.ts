@@ -11,7 +11,7 @@ import { int, nullable, statement } from './statements.ts';
 const columns = { rooms: 'room_count', contacts: 'contact_count' } as const;
 
 /** How many pending changes a check of a quota reads at most. */
-const MAX_READ = 200;
+const MAX_READ = 10_000;
 /** How many changes are added to the counters in one transaction. */
 const MAX_FOLDED = 1_000;
 
@@ -22,8 +22,10 @@ export function exactCount(counter: keyof typeof columns): string {
 }
 
 /**
- * Like `exactCount`, but at a bounded cost. Only the newest `MAX_READ` pending changes of the workspace are counted, so
- * a busy workspace may exceed a quota by what it adds in about a second.
+ * Like `exactCount`, but at a bounded cost: only the newest `MAX_READ` pending changes of the workspace are counted.
+ * There are seldom more than those of a second, but changes stay pending while another transaction has locked the
+ * workspace. Not for a statement that locks the workspace more strongly than `for key share`: after a wait it would see
+ * the counter with, and the pending changes without, those that were added to it meanwhile.
  */
 export function countForQuota(counter: keyof typeof columns): string {
   return `(w.${columns[counter]} + (

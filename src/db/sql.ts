@@ -16,7 +16,8 @@ export type SqlDatabase = Sql & {
   runBoth<First, Second>(first: Call<First>, second: Call<Second>): Promise<[First[], Second[]]>;
   /**
    * Runs `work` in a transaction, and retries it if PostgreSQL cancels it to resolve a deadlock. `work` must have no
-   * effects outside the transaction. BEGIN travels with the first statement, so it takes no round trip of its own.
+   * effects outside the transaction. BEGIN travels with the first statement, so it takes no round trip of its own. If
+   * BEGIN alone failed, that statement would run on its own. PostgreSQL fails BEGIN only together with the connection.
    */
   transact<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
 };

@@ -91,14 +91,19 @@ function declareCreateRoom<Params extends Partial<{ workspaceId: typeof int }>>(
     },
     sql: `
     with workspace as (
-      select w.id, ${countForQuota('rooms')} as rooms from workspaces w where ${isWanted} for key share),
+      select w.id, ${countForQuota('rooms')} as rooms from workspaces w
+      where ${isWanted} and exists (select from members m where m.workspace_id = w.id and m.user_id = $userId)
+      for key share),
     member as (
       select m.role from workspace w join members m on m.workspace_id = w.id and m.user_id = $userId for share of m),
     allowed as (
       select w.id as workspace_id from workspace w, member m
       where m.role in ('owner', 'admin') and ($quota = 0 or w.rooms < $quota)),
     ${roomParts}
-    select w.id as workspace_id, w.rooms, (select role from member) as role, r.id, r.name
+    select coalesce(w.id, (
+        select w.id from workspaces w
+        where ${isWanted} and not exists (select from members m where m.workspace_id = w.id and m.user_id = $userId)
+      )) as workspace_id, w.rooms, (select role from member) as role, r.id, r.name
     from (select) one left join workspace w on true left join room r on true`,
   });
 }
@@ -216,8 +221,8 @@ function requireAllowed(
   { workspace_id, rooms, role, id, name }: RowOf<typeof createRoomIn>,
   quotas: Services['settings']['quotas'],
 ) {
-  if (workspace_id === null || rooms === null) throw notFound('Workspace');
-  if (role === null || !isAtLeast(toRole(role), 'admin')) throw forbidden();
+  if (workspace_id === null) throw notFound('Workspace');
+  if (rooms === null || role === null || !isAtLeast(toRole(role), 'admin')) throw forbidden();
   requireWithinQuota(quotas, 'rooms', rooms + 1);
   return id === null || name === null ? null : { id, name, workspaceId: workspace_id };
 }
