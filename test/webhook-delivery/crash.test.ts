@@ -171,8 +171,8 @@ test('workers killed under load lose no event, duplicate no message, and record 
 }, 240_000);
 
 /**
- * The worker's clock follows the database, and on a busy machine differs from that of the receiver by some milliseconds.
- * Attempts of one message are seconds apart.
+ * The worker's clock follows the database, and on a busy machine differs from that of the receiver by a few
+ * milliseconds. Attempts of one message are seconds apart.
  */
 function isBefore(time: Date, other: Date): boolean {
   return time.getTime() <= other.getTime() + MAX_CLOCK_ERROR_MS;
