@@ -15,8 +15,8 @@ export class BoundedPool extends pg.Pool {
     const connectionTimeoutMillis = Math.min(CONNECT_TIMEOUT_MS, limits.queueMs);
     // The pool passes its options to the client, though its type does not say so.
     const Client = BoundedClient as unknown as NonNullable<pg.PoolConfig['Client']>;
-    // With `pipeline`, BEGIN is sent together with the statement after it. Statements of different calls never share a
-    // connection, where one that waits would hold up those behind it.
+    // With `pipeline`, BEGIN is sent together with the statement after it. Calls never share a connection, because a
+    // statement that waits would hold up those queued behind it.
     super({ ...keepAlive, connectionTimeoutMillis, pipeline: true, ...config, ...limits, Client });
     this.#gate = createConnectionGate(config.max, limits);
     this.on('connect', (client) => {

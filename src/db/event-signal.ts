@@ -1,6 +1,6 @@
 /**
  * Tells the relays of all processes that events were committed. It does so after the commit: a NOTIFY in a transaction
- * takes a lock of the whole cluster until the commit is on disk, so no two such commits could share a flush.
+ * holds a cluster-wide lock until the commit is on disk, so no two such commits could share a flush.
  */
 import { runInBackground } from '../core/call-bounds.ts';
 

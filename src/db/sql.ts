@@ -17,7 +17,7 @@ export type SqlDatabase = Sql & {
   /**
    * Runs `work` in a transaction, and retries it if PostgreSQL cancels it to resolve a deadlock. `work` must have no
    * effects outside the transaction. BEGIN travels with the first statement, so it takes no round trip of its own. If
-   * BEGIN alone failed, that statement would run on its own. PostgreSQL fails BEGIN only together with the connection.
+   * only BEGIN failed, the statement would be committed on its own. But BEGIN fails only if the connection does.
    */
   transact<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
 };

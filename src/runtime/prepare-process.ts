@@ -25,7 +25,8 @@ export function prepareProcess(): void {
   // A process with a channel to its parent would lose it.
   if (missing.length > 0 && process.execve && !process.connected) {
     const args = [process.execPath, ...process.execArgv, ...missing, ...process.argv.slice(1)];
-    // glibc gives each thread an arena of its own, which keeps freed memory. Two are enough for mostly one thread.
+    // glibc gives each thread an arena of its own, which keeps freed memory. Two are enough, because most allocations
+    // happen on one thread.
     process.execve(process.execPath, args, { MALLOC_ARENA_MAX: '2', ...process.env });
   }
   // A directory that cannot be written to only makes the start slower.

@@ -57,7 +57,7 @@ async function bindDirectory(db: Database, root: string): Promise<void> {
   );
 }
 
-/** Resolves with the id that the directory has now, which is another one if another server was faster. */
+/** Resolves with the id that the directory has now, which is that of another server if it was faster. */
 async function createId(db: Database, path: string): Promise<string | undefined> {
   const created = `disk:${randomUUID()}`;
   await db.$executeRaw`insert into created_store_ids (store) values (${created})`;

@@ -80,7 +80,7 @@ export async function takeBatch(sql: Sql, max: number): Promise<Batch> {
     const rows = await sql.run(lockStatement, {
       workspaceIds: [...new Set(events.map(({ workspaceId }) => workspaceId))],
     });
-    // Without `events`, the webhook is locked by another transaction.
+    // A row whose `events` is null stands for a webhook that another transaction has locked.
     const locked = rows.filter(({ events }) => events === null);
     if (locked.length === 0) {
       const batch = cutBatch(addressEvents(events, rows.filter(isSubscriber)));

@@ -11,7 +11,7 @@ const DAYS_BEFORE_TODAY = 29;
 const orderedJson: SqlType<Analytics> = { name: 'json' };
 
 /**
- * The counters, and in `waiting` the changes that were not added to them yet. `offset 0` in `topSubjects` keeps
+ * The counters, and in `waiting` the changes that have not been added to them yet. `offset 0` in `topSubjects` keeps
  * PostgreSQL from flattening the lateral lookup of a room or page into a join, so the scan of the ordered index stops
  * after five rows.
  */

@@ -14,9 +14,9 @@ export async function lockCalendar(tx: Tx, userId: number): Promise<void> {
 }
 
 /**
- * Marks all pairs of a booking of `fromUserId` in the workspace and a booking of `toUserId` that overlap, so that the
- * constraint accepts them. Both bookings are kept, since guests rely on them. Call this with the calendar of `toUserId`
- * locked, before the bookings in the workspace pass to that user.
+ * Marks each booking of `fromUserId` in the workspace that overlaps a booking of `toUserId`, and that other booking
+ * too, so that the constraint accepts both. Neither is cancelled, since guests rely on them. Call this with the
+ * calendar of `toUserId` locked, before the bookings in the workspace pass to that user.
  */
 export async function acceptOverlaps(tx: Tx, workspaceId: number, fromUserId: number, toUserId: number): Promise<void> {
   await tx.$executeRaw`

@@ -9,7 +9,7 @@ export const contactParams = { contactQuota: int, at: time };
  * one workspace, and creates those that are missing. `contact (address, id)` then has a row for each address.
  * Concurrent statements create one contact for an address. Contacts are locked after everything that `people` reads.
  *
- * - While the workspace has reached its quota, the ids of new people are null, so that they can still join and book.
+ * - While the workspace is at its quota, the ids of new people are null, so that they can still join and book.
  * - If another transaction has just added an address, this statement cannot see its contact, and `contact` has no row
  *   for it. The statement must then change nothing else for these people, and be run again.
  *

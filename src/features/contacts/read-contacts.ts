@@ -35,7 +35,7 @@ const page = `${newestFirst} limit $limit offset $offset`;
 const countMatches = `
       select least(count(*), ${MAX_SEARCH_TOTAL})::int as total, count(*) as matches from matching`;
 const fewMatches = `select * from matching where n.matches <= ${MAX_SEARCH_TOTAL} ${page}`;
-/** If there are more matches than `total` counts. A scan of the contacts, newest first, then soon finds a page. */
+/** Used if there are more matches than `total` counts: a scan of the contacts, newest first, soon fills a page. */
 const manyMatches = `select id, workspace_id, name, email, created_at
       from ${contacts} and n.matches > ${MAX_SEARCH_TOTAL} and ${isMatch} ${page}`;
 

@@ -32,7 +32,7 @@ const labelColumns = {
 export const ONLY_ADMINS_CREATE = 'Only owners and admins can create labels';
 
 // The creator's row in `members` is locked, so that a concurrent role change takes effect entirely before or after this
-// statement. `used` counts in the primary key, and stops at the quota.
+// statement. `used` is counted by an index scan of the primary key that stops at the quota.
 const insertLabel = statement('insert-label', {
   params: { workspaceId: int, name: text, color: text, createdBy: int, createdAt: time, quota: int },
   returns: { has_workspace: bool, role: nullable(text), used: int, id: nullable(int) },

@@ -97,7 +97,7 @@ function declareLists<Params extends Readonly<Record<string, SqlType<never>>>>(
 /**
  * Each row has `total`. If the page is empty, there is one row, whose other fields are null.
  *
- * The outer limit is a constant, so that the planner knows how small a page is. From the parameter it would expect a
+ * The outer limit is a constant, so that the planner knows how small a page is. With a parameter, it would expect a
  * tenth of all items, and read all assignments of labels.
  */
 function declareList<Params extends Readonly<Record<string, SqlType<never>>>>(

@@ -53,7 +53,7 @@ export async function deleteRoom(services: Services, caller: Caller, { name }: R
   const fileKeys = await transact(services.db, async (tx) => {
     const { workspace_id: workspaceId, id } = await lockRoomAsAdmin(tx, caller, { name }, 'managed');
     const recordings = await tx.recording.findMany({ where: { workspaceId, roomId: id }, select: { fileKey: true } });
-    // Nobody joins from here on, and those who are joining have committed.
+    // This waits for joins in progress to commit, and keeps anyone else from joining.
     await tx.$queryRaw`select from rooms where workspace_id = ${workspaceId} and id = ${id} for update`;
     await emitLeftForRoom(sqlIn(tx), services.clock.now(), workspaceId, id);
     await tx.room.deleteMany({ where: { workspaceId, id } });
