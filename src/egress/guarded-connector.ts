@@ -27,7 +27,7 @@ export function createGuardedConnector(guard: AddressGuard, timeoutMs: number): 
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
     timeout: timeoutMs,
-    // HTTP/2 has no advantage here, and more ways in which a receiver can misbehave.
+    // HTTP/2 has no advantage here, and it gives a receiver more ways to misbehave.
     allowH2: false,
     // Explicit, because the environment variable NODE_TLS_REJECT_UNAUTHORIZED changes the default.
     rejectUnauthorized: true,

@@ -17,8 +17,8 @@ const memoryLimits = ['--max-semi-space-size=8', '--max-old-space-size=512'];
 const compileCacheDirectory = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url));
 
 /**
- * Replaces this process by one with `memoryLimits`, unless they are set, because V8 reads them only when it starts. The
- * process ID stays the same. It takes about 30 ms. Then enables the compile cache.
+ * Unless `memoryLimits` are already set, re-executes this process with them, because V8 reads them only when it starts.
+ * This keeps the process ID and takes about 30 ms. Then enables the compile cache.
  */
 export function prepareProcess(): void {
   const missing = memoryLimits.filter((limit) => !isSet(limit));

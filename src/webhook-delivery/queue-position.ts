@@ -53,7 +53,7 @@ export type PendingCounts = {
   next(workspaceId: number): number;
 };
 
-/** Counts the pending messages of workspaces for the relay, and uses a large count again for a second. */
+/** Counts the pending messages of workspaces for the relay. Large counts are cached for a second. */
 export function createPendingCounts(now: () => number = () => performance.now()): PendingCounts {
   const known = new Map<number, { count: number; at: number }>();
   return {

@@ -18,8 +18,8 @@ export function hashNetwork(network: string, hostId: number): Uint8Array<ArrayBu
 
 /**
  * The bounds as parameters of `insertBooking`, which counts with the calendar of the host locked, so that they are
- * exact. Cancelled bookings count for the network, and not for the host: cancelling what a stranger booked makes room
- * for others.
+ * exact. Cancelled bookings count toward the bound of the network, but not toward that of the host: cancelling what a
+ * stranger booked makes room for others.
  */
 export function toBounds({ maxBookingsPerNetwork, maxBookingsPerHost }: Maximums, now: Date) {
   return {

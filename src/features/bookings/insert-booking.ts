@@ -41,7 +41,7 @@ export const insertBooking = statement('insert-booking', {
     tokenHash: bytes,
     startsAt: time,
     endsAt: time,
-    /** Bookings that were made after this time count for the bounds of the network and the host. */
+    /** Bookings that were made after this time count toward the bounds of the network and the host. */
     countedSince: time,
     maxUpcoming: int,
     maxByNetwork: int,

@@ -102,9 +102,9 @@ export const Booking = z
       .min(0)
       .max(1)
       .describe(
-        '1 if the host has another meeting at the same time, because a page with bookings passed to them from ' +
-          'another host, or because both were booked before each host had a single calendar. New bookings never ' +
-          'overlap',
+        '1 if the host has another meeting at the same time. This happens when a page passes to another host ' +
+          'together with its bookings, or if both meetings were booked before each host had a single calendar. New ' +
+          'bookings never overlap',
       ),
   })
   .meta({ id: 'Booking', description: 'A booked meeting' });
