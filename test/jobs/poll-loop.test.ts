@@ -5,8 +5,15 @@ import type { Log } from '../../src/core/log.ts';
 import { listenTo, startPollLoop } from '../../src/jobs/poll-loop.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
+/** Ends the loops of a test. A poll that never ends would later look like one that has hung. */
+let endLoops: (() => Promise<void>)[] = [];
+
 beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+afterEach(async () => {
+  for (const end of endLoops) await end();
+  endLoops = [];
+  vi.useRealTimers();
+});
 
 /** Lets everything happen that needs no time to pass. */
 function settled(): Promise<unknown> {
@@ -24,6 +31,12 @@ function startManualLoop(log: Log = quietLog) {
       polls.push(poll);
       return poll.promise;
     },
+  });
+  endLoops.push(async () => {
+    const stopped = loop.stop();
+    for (const poll of polls) poll.resolve(0);
+    await settled();
+    await stopped;
   });
   return {
     ...loop,
