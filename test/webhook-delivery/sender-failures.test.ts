@@ -6,13 +6,15 @@ import { closedUrl, startRawReceiver, startReceiver } from '../support/receiver.
 import { CLOSED, closeAfterTest, expectNoResponse, sendOnce, sleep, TIMEOUT_MS, until } from './fixtures/senders.ts';
 
 const NO_RESPONSE = 'No response within 0.25 s';
+/** Far more than the timeout, for a busy machine, and far less than the operating system would wait. */
+const MAX_MS = 10_000;
 
 describe('there is no response', () => {
   test('from a receiver that hangs before the headers', async () => {
     const receiver = await closeAfterTest(startReceiver(() => {}));
     const outcome = await sendOnce(receiver.url, { timeoutMs: TIMEOUT_MS });
     expectNoResponse(outcome, NO_RESPONSE);
-    expect(outcome.durationMs).toBeLessThan(TIMEOUT_MS + 200);
+    expect(outcome.durationMs).toBeLessThan(MAX_MS);
     await until(() => receiver.connections.every((socket) => socket.destroyed));
   });
 
@@ -20,7 +22,7 @@ describe('there is no response', () => {
     const receiver = await closeAfterTest(startRawReceiver(() => {}));
     const outcome = await sendOnce(receiver.url.replace('http:', 'https:'), { timeoutMs: TIMEOUT_MS });
     expectNoResponse(outcome, NO_RESPONSE);
-    expect(outcome.durationMs).toBeLessThan(TIMEOUT_MS + 200);
+    expect(outcome.durationMs).toBeLessThan(MAX_MS);
   });
 
   test('from a receiver that sends its headers too slowly', async () => {
