@@ -23,10 +23,10 @@ export function exactCount(counter: keyof typeof columns): string {
 
 /**
  * Like `exactCount`, but at a bounded cost: only the newest `MAX_READ` pending changes of the workspace are counted.
- * There are seldom more than those of a second, but changes stay pending while another transaction has locked the
- * workspace. Do not use it in a statement that locks the workspace more strongly than `for key share`. Such a statement
- * may wait for the job that updates the counters. It would then count the changes of that batch twice: in the re-read
- * counter, and as pending changes of its older snapshot.
+ * Usually only the changes of the last second are pending, but they stay pending while another transaction has locked
+ * the workspace. Do not use it in a statement that locks the workspace more strongly than `for key share`. Such a
+ * statement may wait for the job that updates the counters. It would then count the changes of that batch twice: in the
+ * re-read counter, and as pending changes of its older snapshot.
  */
 export function countForQuota(counter: keyof typeof columns): string {
   return `(w.${columns[counter]} + (

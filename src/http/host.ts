@@ -15,8 +15,9 @@ export function isLocalHost(host = ''): boolean {
 }
 
 /**
- * Answers 400 to a malformed or second Host header (RFC 9112 section 3.2), since download URLs are built from it, and
- * to a foreign one if `refuseForeign` is set. Also refuses transfer encodings other than `chunked`.
+ * Answers 400 to a malformed or repeated Host header (RFC 9112 section 3.2), because download URLs are built from the
+ * host. If `refuseForeign` is set, also answers 400 to a host other than this machine. Also refuses transfer encodings
+ * other than `chunked`.
  */
 export function refuseWrongHosts(app: FastifyInstance, refuseForeign: boolean): void {
   app.addHook('onRequest', (request, _reply, done) => {

@@ -72,8 +72,8 @@ export const bookingsRouter = router({
         summary: 'Cancel a meeting',
         description:
           'Cancels the meeting with this token, even if the slug of the page has changed since. The room is deleted, ' +
-          'unless somebody has joined it, waited to be admitted or recorded in it. Cancelling again changes nothing. ' +
-          '409 if the meeting has started.',
+          'unless somebody has joined it, has waited to be admitted, or has made a recording in it. Cancelling again ' +
+          'changes nothing. 409 if the meeting has started.',
       },
     })
     .input(CancelInput)
@@ -106,8 +106,8 @@ export const bookingsRouter = router({
         summary: 'Cancel a meeting as its host or as an admin',
         description:
           'For the host of the meeting, and the owner and admins of the workspace. The room is deleted, unless ' +
-          'somebody has joined it, waited to be admitted or recorded in it. Cancelling again changes nothing. 409 if ' +
-          'the meeting has started.',
+          'somebody has joined it, has waited to be admitted, or has made a recording in it. Cancelling again ' +
+          'changes nothing. 409 if the meeting has started.',
       },
     })
     .input(BookingInput)

@@ -36,8 +36,8 @@ async function bindBucket(db: Database, store: string): Promise<void> {
 /**
  * The process may be killed between any two steps. An id is in `created_store_ids` before it is in a directory, so the
  * next start recognizes the directory as one of this database, and continues where the first one stopped. No lock is
- * needed: of servers that start at once, those with the same directory find the same file, and the first of them that
- * inserts its row decides.
+ * needed: if several servers start at the same time, those that share a directory find the same file, and the first
+ * server to insert its row determines the store.
  */
 async function bindDirectory(db: Database, root: string): Promise<void> {
   const path = join(root, 'store-id');

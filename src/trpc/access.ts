@@ -14,8 +14,8 @@ export function requireCaller(context: Context, { caller, access }: Identity): C
   }
   const { userId, credential } = caller;
   const ofKey = credential.kind === 'key' ? credential.workspaceId : null;
-  // Workspaces of which the caller is not a member do not count separately: any number of them would multiply the
-  // limit.
+  // Workspaces of which the caller is not a member are not counted separately. Otherwise, callers could multiply their
+  // limit by naming many of them.
   limitUser(context, userId, access?.role ? access.workspaceId : ofKey);
   return caller;
 }

@@ -30,7 +30,7 @@ type ReadInput = () => Promise<unknown>;
 
 /**
  * A procedure that runs within bounds of its own. `check` checks the caller, and returns what it adds to the context.
- * It is one middleware, because tRPC copies the context and the options of a call for each.
+ * All of it is in a single middleware, because tRPC copies the context and the options of a call for every middleware.
  */
 function checked<Extra extends object>(check: (ctx: Context, readInput: ReadInput) => Extra | Promise<Extra>) {
   return t.procedure.use(({ ctx, path, type, getRawInput, next }) => {

@@ -38,8 +38,8 @@ const lockStatement = statement('lock-webhooks-of-subjects', {
 });
 
 /**
- * Returns, by `toSubjectKey`, the message that the next one for each webhook and subject must wait for. Locks the
- * webhooks of those messages, in the order of their ids.
+ * Returns, for each webhook and subject, the message that a new message must wait for. The keys of the map are made by
+ * `toSubjectKey`. Locks the webhooks of those messages, in the order of their ids.
  */
 export async function findPredecessors(sql: Sql, subjects: readonly SubjectRef[]): Promise<Map<string, string>> {
   if (subjects.length === 0) return new Map();

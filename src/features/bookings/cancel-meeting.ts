@@ -21,9 +21,9 @@ type Meeting = {
 
 /**
  * Cancels the meeting that has this token; the slug in the path does not matter. The time becomes available again. The
- * room is deleted, unless someone has joined it, waited to be admitted or recorded in it. A meeting that is already
- * cancelled does not change. Throws 404 "Booking not found" if no booking has the token, and 409 once the meeting has
- * started.
+ * room is deleted, unless someone has joined it, has waited to be admitted, or has made a recording in it. A meeting
+ * that is already cancelled does not change. Throws 404 "Booking not found" if no booking has the token, and 409 once
+ * the meeting has started.
  */
 export async function cancelByToken(
   { db, clock }: Pick<Services, 'db' | 'clock'>,

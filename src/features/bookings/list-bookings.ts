@@ -59,7 +59,7 @@ export async function listBookings(
 /** Selects the bookings that start at or after `from`; without `from`, those that have not ended. */
 function toLowerBound(from: number | undefined, now: Date): { start: Date; endsAfter: Date } {
   if (from !== undefined) return { start: fromUnixSeconds(from), endsAfter: fromUnixSeconds(from) };
-  // The index is on `starts_at`, so this bounds the scan: a booking that started earlier has ended, because none lasts
-  // longer.
+  // The index is on `starts_at`, so a lower bound on it limits the scan. A booking that started more than the maximum
+  // duration ago has ended.
   return { start: new Date(now.getTime() - MAX_DURATION * MINUTE_MS), endsAfter: now };
 }

@@ -1,9 +1,9 @@
 const GOOGLE = new Set(['gmail.com', 'googlemail.com']);
 
 /**
- * The mailbox that probably receives the mail of a normalized address, to count the bookings of one person: without the
- * tag after a plus and, at Google, without the dots, which Google ignores. Used for counting only: other providers may
- * treat addresses that differ only in such a tag as different mailboxes.
+ * Returns the mailbox that probably receives the mail of a normalized address, so that one person's bookings can be
+ * counted. Removes the tag after a plus sign and, for Google, the dots, which Google ignores. Use it for counting only:
+ * other providers may treat addresses that differ only in such a tag as different mailboxes.
  */
 export function toMailbox(email: string): string {
   const [local = '', domain = ''] = email.split('@');

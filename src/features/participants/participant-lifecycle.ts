@@ -153,7 +153,8 @@ async function joinAll(
 
 /**
  * Moves all waiting participants of a room to `joined`, as `markJoined` does. Call it after the waiting room was
- * switched off in the same transaction: whoever joins then waits for its commit, so nobody is waiting afterwards.
+ * switched off in the same transaction. A concurrent join blocks until the commit, so no participant has the status
+ * `waiting` afterwards.
  */
 export async function admitEveryone(sql: Sql, at: Date, room: RoomKey, quotas: Quotas): Promise<void> {
   for (let count = ADMITTED_AT_A_TIME; count === ADMITTED_AT_A_TIME; ) {

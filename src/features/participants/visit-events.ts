@@ -3,7 +3,7 @@
  * analytics counts.
  */
 
-/** The data of `room.joined` of the participant `v`, whose `room_name` is that of their room. */
+/** The data of the `room.joined` event of the participant `v`. `v.room_name` is the name of the room. */
 const joinedData = `jsonb_build_object('workspace_id', v.workspace_id, 'room_id', v.room_id, 'room_name', v.room_name,
   'participant_id', v.id, 'participant_name', v.name, 'user_id', v.user_id, 'contact_id', v.contact_id,
   'joined_at', ${toUnix('v.joined_at')})`;

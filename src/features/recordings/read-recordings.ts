@@ -151,8 +151,8 @@ export async function readRecording(
 }
 
 /**
- * A recording of a room that the caller manages, or only of one of their own. Throws the same 404 for an unknown
- * recording and for one of any other room.
+ * Finds a recording of a room that the caller manages or, if `relation` is `own`, of a room that belongs to the caller.
+ * Throws the same 404 for an unknown recording and for a recording of any other room.
  */
 export async function findRecording(
   sql: Sql,

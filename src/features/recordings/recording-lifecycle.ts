@@ -65,7 +65,7 @@ type CurrentRow = { id: number; status: string; endedAt: Date | null; updatedAt:
 
 /**
  * Adds a recording with status `started` and emits `recording.started`. Returns its id; null if the archive id exists
- * in the room, or if the recording has an upload token and another one with a token is running in the room.
+ * in the room, or if the recording has an upload token and another recording that has one is running in the room.
  */
 export async function addRecording(tx: Tx, at: Date, recording: NewRecording, now = at): Promise<number | null> {
   const { count } = await tx.recording.createMany({

@@ -117,8 +117,8 @@ export function listWorkspaceRooms({ db }: Db, { workspaceId }: Actor, page: Lis
 }
 
 /**
- * Reads a room that the caller manages, or only one of their own. Throws the same 404 for an unknown room and for any
- * other one.
+ * Reads a room that the caller manages or, if `relation` is `own`, a room that belongs to the caller. Throws the same
+ * 404 for an unknown room and for any other room.
  */
 export async function readRoom(
   sql: Sql,

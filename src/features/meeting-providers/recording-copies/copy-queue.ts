@@ -19,7 +19,7 @@ const MAX_LIFETIME_MS = DAY_MS;
 const MAX_LEASES_PER_OWNER = 3;
 /** A file whose link expires within this time is urgent. Links of Vonage are valid for 10 minutes. */
 const URGENT_MS = 15 * MINUTE_MS;
-/** A file that has been due for longer than this is waiting for a slot: in this time, copiers poll twice. */
+/** Copiers poll twice within this time, so a file that has been due for longer must be waiting for a slot. */
 const WAITING_MS = 10 * SECOND_MS;
 /** The advisory lock that is held while leases are granted, so that concurrent calls count each other's leases. */
 const LEASE_LOCK = 'lynxroom_claim_copies';
