@@ -2,7 +2,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, type ErrorCode, requestCutOff } from '../core/errors.ts';
 import { headersOf, httpStatusOf, toProblem } from '../core/problem.ts';
-import { fromUnexpected } from '../trpc/errors.ts';
+import { fromUnexpected, toTrpcShape } from '../trpc/errors.ts';
 import { logFailure } from './log-failure.ts';
 
 /** Maps the codes of Fastify's own errors to errors of the catalogue. */
@@ -35,7 +35,12 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   logFailure(request.log, known);
   // A malformed URL is refused before the hook that sets this header.
   reply.header('x-request-id', request.id);
-  return reply.headers(headersOf(known)).status(status).send(toProblem(known, request.id));
+  return reply.headers(headersOf(known)).status(status).send(toBody(known, request));
+}
+
+/** Clients of tRPC read errors only in their format, also if a whole batch is refused before its calls are known. */
+function toBody(error: AppError, { id, url }: FastifyRequest): object {
+  return url.startsWith('/trpc/') ? { error: toTrpcShape(error, undefined, id) } : toProblem(error, id);
 }
 
 /** Converts anything that was thrown to an error of the catalogue. The details of an unexpected error are hidden. */

@@ -104,7 +104,8 @@ describe('a body over the limit', () => {
     const text = JSON.stringify({ name: 'x'.repeat(10_000_000) });
     for (const path of [`${team.path}/labels`, '/trpc/labels.create']) {
       const { status, body } = await post(text, JSON_TYPE, path);
-      expect([status, body.code, body.message]).toEqual([413, 'PAYLOAD_TOO_LARGE', 'Request body is too large']);
+      const { code, message } = path.startsWith('/trpc') ? body.error.data : body;
+      expect([status, code, message]).toEqual([413, 'PAYLOAD_TOO_LARGE', 'Request body is too large']);
     }
   });
 

@@ -83,13 +83,13 @@ describe('other requests', () => {
     const form = new FormData();
     form.append('a', new Blob([new Uint8Array(2_000_000)]), 'f');
     const multipart = await app.http.call('POST', '/trpc/auth.login', { body: form });
-    expect([multipart.status, multipart.body.error]).toEqual([415, 'Content type must be application/json']);
-    expect(multipart.body.request_id).not.toBe('');
+    expect([multipart.status, multipart.body.error.message]).toEqual([415, 'Content type must be application/json']);
+    expect(multipart.body.error.data.request_id).not.toBe('');
     const streamed = await app.http.call('POST', '/trpc/auth.login?batch=1', {
       json: { 0: {} },
       headers: { 'trpc-accept': 'application/jsonl' },
     });
-    expect([streamed.status, streamed.body.code]).toEqual([400, 'BAD_REQUEST']);
+    expect([streamed.status, streamed.body.error.data.code]).toEqual([400, 'BAD_REQUEST']);
   });
 
   test('the root path redirects to the docs', async () => {

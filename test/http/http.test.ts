@@ -172,9 +172,10 @@ test('every error has the same body, over both transports', async () => {
   ];
   expect(refusals.map(({ status }) => status)).toEqual([401, 403, 404, 404, 405, 400, 415, 413, 400, 403, 405, 413]);
   for (const { status, body, headers } of refusals) {
-    const { issues, ...rest } = body;
-    expect(rest).toEqual(problem(body.code, body.message));
-    expect(body.request_id).toBe(headers.get('x-request-id'));
+    // In tRPC the same fields are in `data`.
+    const { issues, httpStatus, path, ...rest } = body.error.data ?? body;
+    expect(rest).toEqual(problem(rest.code, rest.message));
+    expect(rest.request_id).toBe(headers.get('x-request-id'));
     expect(headers.get('content-type')).toMatch(/^application\/json/);
     expect(headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
   }
@@ -217,7 +218,7 @@ describe('tRPC', () => {
     expect((await batch(50)).status).toBe(200);
     const { status, body } = await batch(51);
     expect(status).toBe(400);
-    expect(body).toMatchObject({
+    expect(body.error.data).toMatchObject({
       message: 'A batch has at most 50 calls',
       request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
     });

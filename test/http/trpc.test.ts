@@ -1,5 +1,12 @@
 /** The protocol of tRPC's links at `/trpc`. */
-import { createTRPCClient, httpBatchLink, httpLink, type TRPCClient, TRPCClientError } from '@trpc/client';
+import {
+  createTRPCClient,
+  httpBatchLink,
+  httpBatchStreamLink,
+  httpLink,
+  type TRPCClient,
+  TRPCClientError,
+} from '@trpc/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AppRouter } from '../../packages/client/src/index.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -143,7 +150,7 @@ test.each(['trpc-accept', 'accept'])('a streamed batch is refused when %s asks f
     token: team.owner.token,
     headers: { [header]: 'application/jsonl' },
   });
-  expect([status, body.message]).toEqual([400, 'Streamed batches are not supported: use httpBatchLink']);
+  expect([status, body.error.message]).toEqual([400, 'Streamed batches are not supported: use httpBatchLink']);
 });
 
 test('a response for one origin says so to caches', async () => {
@@ -152,6 +159,76 @@ test('a response for one origin says so to caches', async () => {
   expect([headers.get('access-control-allow-origin'), headers.get('vary')]).toEqual([origin, 'Origin']);
   expect(headers.get('access-control-allow-credentials')).toBe('true');
 });
+
+describe('a batch that is refused as a whole says why, with a request ID', () => {
+  type Refused = { method: string; names: string; input: string; type?: string };
+  const refused: [string, Refused, number, string][] = [
+    ['more than 50 calls', query(Array(51).fill('auth.me').join(',')), 400, 'A batch has at most 50 calls'],
+    [
+      'a path that is too long',
+      query(Array(400).fill('workspaces.read').join(',')),
+      414,
+      'A path parameter is too long',
+    ],
+    [
+      'a query and a mutation',
+      query('auth.me,auth.logout'),
+      400,
+      'Cannot mix procedure types in call: query, mutation',
+    ],
+    ['another content type', { ...mutations(), type: 'text/plain' }, 415, 'Content type must be application/json'],
+    ['a body over the limit', mutations('x'.repeat(1_100_000)), 413, 'Request body is too large'],
+    ['an unknown path', query('auth.me/auth.me'), 404, 'Not found'],
+  ];
+  test.each(refused)('%s', async (_, { method, names, input, type = 'application/json' }, expected, message) => {
+    const isQuery = method === 'GET';
+    const url = `/trpc/${names}?batch=1${isQuery ? `&input=${input}` : ''}`;
+    const { status, headers, body } = await app.http.call(method, url, {
+      token: team.owner.token,
+      ...(!isQuery && { body: input, headers: { 'content-type': type } }),
+    });
+    expect([status, body]).toEqual([
+      expected,
+      { error: expect.objectContaining({ code: expect.any(Number), message }) },
+    ]);
+    expect(body.error.data).toMatchObject({ message, httpStatus: expected, request_id: headers.get('x-request-id') });
+  });
+
+  test('and each call of a batch with the wrong method or an unknown name does', async () => {
+    const { status, body } = await app.http.get('/trpc/labels.create,labels.unknown?batch=1', team.owner.token);
+    const failures = body.map((one: { error: { data: { code: string; request_id: string } } }) => one.error.data);
+    expect([status, failures.map(({ code }: { code: string }) => code)]).toEqual([
+      207,
+      ['METHOD_NOT_ALLOWED', 'NOT_FOUND'],
+    ]);
+    for (const { request_id } of failures) expect(request_id).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test.each([
+    ['httpBatchLink', httpBatchLink],
+    ['httpBatchStreamLink', httpBatchStreamLink],
+  ])('to clients with %s', async (name, link) => {
+    const client = createTRPCClient<AppRouter>({
+      links: [link({ url: `${app.url}/trpc`, headers: { authorization: `Bearer ${team.owner.token}` } })],
+    });
+    const failures = await Promise.all(Array.from({ length: 51 }, () => failureOf(client.auth.me.query())));
+    const message =
+      name === 'httpBatchLink'
+        ? 'A batch has at most 50 calls'
+        : 'Streamed batches are not supported: use httpBatchLink';
+    expect(failures).toEqual(
+      Array(51).fill(expect.objectContaining({ message, code: 'BAD_REQUEST', request_id: expect.any(String) })),
+    );
+  });
+});
+
+function query(names: string) {
+  return { method: 'GET', names, input: '%7B%7D' };
+}
+
+function mutations(name = 'One') {
+  return { method: 'POST', names: 'labels.create,labels.create', input: JSON.stringify({ 0: { name } }) };
+}
 
 function post(path: string, body: string, token?: string) {
   return app.http.call('POST', path, { token, body, headers: { 'content-type': 'application/json' } });
