@@ -4,7 +4,7 @@
  * client can see, so they are replaced by `object`.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +19,8 @@ execFileSync(process.execPath, [tsc, '-p', here('tsconfig.json')], { stdio: 'inh
 mkdirSync(here('dist'));
 for (const name of readdirSync(here(BUILT)))
   if (/\.js(?:\.map)?$/.test(name) && !name.startsWith('contract.'))
-    cpSync(here(`${BUILT}/${name}`), here(`dist/${name}`));
+    // The maps lead from `build/packages/client/src` to `src`.
+    writeFileSync(here(`dist/${name}`), read(`${BUILT}/${name}`).replace('"../../../../src/', '"../src/'));
 writeFileSync(here('dist/index.d.ts'), createDeclarations());
 rmSync(here('build'), { recursive: true });
 

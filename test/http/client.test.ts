@@ -1,6 +1,12 @@
 /** The typed client: its errors, and the operations that send or receive files. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ConnectionError, createClient, isLynxroomError, LynxroomError } from '../../packages/client/src/index.ts';
+import {
+  ConnectionError,
+  createClient,
+  isLynxroomError,
+  LynxroomError,
+  type Progress,
+} from '../../packages/client/src/index.ts';
 import { makeMp4 } from '../support/media.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addPerson, addTeam } from '../support/world.ts';
@@ -105,9 +111,9 @@ test('a request that is aborted before it starts rejects with AbortError', async
   const signal = AbortSignal.abort();
   const file = new Blob(['x'], { type: 'video/mp4' });
   for (const call of [
-    () => client.uploadRecording({ recordingId: 1, file, signal }),
-    () => client.importContacts({ id: 1, csv: CSV, signal }),
-    () => client.exportContacts({ id: 1, signal }),
+    () => client.uploadRecording({ recordingId: 1, file }, { signal }),
+    () => client.importContacts({ id: 1, csv: CSV }, { signal }),
+    () => client.exportContacts({ id: 1 }, { signal }),
   ]) {
     const reason = await reasonOf(call());
     expect([reason, isLynxroomError(reason)]).toEqual([expect.objectContaining({ name: 'AbortError' }), false]);
@@ -142,15 +148,11 @@ describe('an upload', () => {
     const sent: number[] = [];
     const totals = new Set<number>();
     const file = new File([bytes], 'a.mp4', { type: 'video/mp4' });
-    const item = await client.upload({
-      id,
-      file,
-      description: 'Ü',
-      onProgress: (progress) => {
-        sent.push(progress.sent);
-        totals.add(progress.total);
-      },
-    });
+    const onProgress = (progress: Progress) => {
+      sent.push(progress.sent);
+      totals.add(progress.total);
+    };
+    const item = await client.upload({ id, file, description: 'Ü' }, { onProgress });
     expect(item).toMatchObject({ name: 'a.mp4', description: 'Ü', size: bytes.length, duration: 5 });
     expect(sent).toEqual([...sent].sort((a, b) => a - b));
     expect([...totals]).toEqual([sent.at(-1)]);
@@ -176,7 +178,7 @@ describe('an upload', () => {
       calls += 1;
       if (calls === 5) abort.abort(new Error('Cancelled by the user'));
     };
-    const reason = await reasonOf(client.upload({ id, file, onProgress, signal: abort.signal }));
+    const reason = await reasonOf(client.upload({ id, file }, { onProgress, signal: abort.signal }));
     expect(reason).toMatchObject({ message: 'Cancelled by the user' });
     expect((await client.library.list.query({ id })).total).toBe(0);
   });

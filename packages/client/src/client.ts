@@ -6,7 +6,7 @@ import { createTRPCClient, httpBatchLink, type TRPCClient, type TRPCLink } from 
 import { observable } from '@trpc/server/observable';
 import type { AppRouter, ImportAnswer, LibraryItem, Recording } from './contract.ts';
 import { ConnectionError, LynxroomError } from './errors.ts';
-import { type FileStream, type Progress, sendForm } from './send-form.ts';
+import { type FileStream, type FormRequest, type Progress, sendForm } from './send-form.ts';
 
 /** The most calls that the server takes in one request. */
 const MAX_BATCH = 50;
@@ -20,25 +20,29 @@ export type ClientOptions = {
    * A session token or an API key, or a function that returns the current one. Without a token, a browser sends the
    * session cookie if the page has the same origin as the service.
    */
-  token?: string | (() => string | undefined);
+  token?: string | (() => string | undefined) | undefined;
   /**
    * Whether a browser sends the session cookie: by default to the page's own origin only. With `include`, also to a
    * service on another origin of the same site, which must name the page's origin in CORS_ORIGINS.
    */
   credentials?: NonNullable<RequestInit['credentials']>;
-  /** Called when a call is refused with 401, for example to show the sign-in page. */
+  /** Called when a call is refused with 401, for example to show the sign-in page. A wrong password is a 401 too. */
   onUnauthorized?: (error: LynxroomError) => void;
-  /** Replaces the global `fetch`. */
+  /** Replaces the global `fetch`, except for uploads of a browser that report their progress. */
   fetch?: typeof globalThis.fetch;
 };
 
-type Sending = {
-  /** Called while the request is sent. */
-  onProgress?: (progress: Progress) => void;
-  signal?: AbortSignal;
+export type CallOptions = {
+  /** Aborts the call, which then rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
 };
 
-export type UploadInput = Sending & {
+export type UploadOptions = CallOptions & {
+  /** Called while the request is sent. */
+  onProgress?: ((progress: Progress) => void) | undefined;
+};
+
+export type UploadInput = {
   /** Workspace ID. */
   id: number;
   /**
@@ -53,7 +57,7 @@ export type UploadInput = Sending & {
   description?: string;
 };
 
-export type UploadRecordingInput = Sending & {
+export type UploadRecordingInput = {
   recordingId: number;
   /**
    * The `upload_token` of the started recording. Default: the client's token, which must be that of the room's user.
@@ -68,25 +72,23 @@ export type ImportContactsInput = {
   id: number;
   /** CSV in UTF-8. The first row names the columns: `email`, and optionally `name`. */
   csv: string | Blob;
-  signal?: AbortSignal;
 };
 
 export type ExportContactsInput = {
   /** Workspace ID. */
   id: number;
-  signal?: AbortSignal;
 };
 
 /** The operations that send or receive files. Each rejects with `LynxroomError` if the server answers with an error. */
 export type FileOperations = {
   /** Uploads a PDF or MP4 to the media library. */
-  upload(input: UploadInput): Promise<LibraryItem>;
+  upload(input: UploadInput, options?: UploadOptions): Promise<LibraryItem>;
   /** Uploads the MP4 file of a recording, which makes the recording available. */
-  uploadRecording(input: UploadRecordingInput): Promise<Recording>;
+  uploadRecording(input: UploadRecordingInput, options?: UploadOptions): Promise<Recording>;
   /** Imports contacts from CSV. Resolves with the number of created, updated and skipped rows. */
-  importContacts(input: ImportContactsInput): Promise<ImportAnswer>;
+  importContacts(input: ImportContactsInput, options?: CallOptions): Promise<ImportAnswer>;
   /** Exports all contacts of a workspace as CSV. */
-  exportContacts(input: ExportContactsInput): Promise<Blob>;
+  exportContacts(input: ExportContactsInput, options?: CallOptions): Promise<Blob>;
 };
 
 export type Client = TRPCClient<AppRouter> & FileOperations;
@@ -151,6 +153,12 @@ type Connection = Required<Pick<ClientOptions, 'credentials' | 'fetch'>> & {
   report(error: LynxroomError): LynxroomError;
 };
 
+type Form = Pick<FormRequest, 'fields' | 'file'> & {
+  path: string;
+  filename?: string | undefined;
+  token?: string | undefined;
+};
+
 /** The assertions below name the documented type of each response; the client does not validate responses. */
 function createFileOperations({ baseUrl, authorize, credentials, fetch, report }: Connection): FileOperations {
   const send = async (path: string, init: RequestInit, signal: AbortSignal | undefined): Promise<Response> => {
@@ -163,15 +171,8 @@ function createFileOperations({ baseUrl, authorize, credentials, fetch, report }
     throw report(LynxroomError.ofResponse(response.status, await response.json().catch(() => null)));
   };
 
-  const upload = async (
-    path: string,
-    { file, onProgress, signal }: Pick<UploadInput, 'file' | 'onProgress' | 'signal'>,
-    {
-      fields = {},
-      filename,
-      token,
-    }: { fields?: Record<string, string | undefined>; filename?: string | undefined; token?: string | undefined },
-  ): Promise<unknown> => {
+  const upload = async (form: Form, { onProgress, signal }: UploadOptions): Promise<unknown> => {
+    const { path, token, fields, file, filename } = form;
     const { status, body } = await sendForm({
       url: `${baseUrl}${path}`,
       headers: authorize(token),
@@ -182,25 +183,26 @@ function createFileOperations({ baseUrl, authorize, credentials, fetch, report }
   };
 
   return {
-    async upload({ id, filename, name, description, ...sending }) {
+    async upload({ id, file, filename, name, description }, options = {}) {
       const path = `/api/workspaces/${id}/library`;
-      const body = await upload(path, sending, { filename, fields: { name, description } });
+      const body = await upload({ path, fields: { name, description }, file, filename }, options);
       return (body as { item: LibraryItem }).item;
     },
 
-    async uploadRecording({ recordingId, uploadToken, ...sending }) {
-      const body = await upload(`/api/recordings/${recordingId}/file`, sending, { token: uploadToken });
+    async uploadRecording({ recordingId, uploadToken, file }, options = {}) {
+      const path = `/api/recordings/${recordingId}/file`;
+      const body = await upload({ path, fields: {}, file, token: uploadToken }, options);
       return (body as { recording: Recording }).recording;
     },
 
-    async importContacts({ id, csv, signal }) {
+    async importContacts({ id, csv }, { signal } = {}) {
       const headers = { ...authorize(), 'content-type': 'text/csv' };
       const path = `/api/workspaces/${id}/contacts/import`;
       const response = await send(path, { method: 'POST', body: csv, headers }, signal);
       return (await response.json()) as ImportAnswer;
     },
 
-    async exportContacts({ id, signal }) {
+    async exportContacts({ id }, { signal } = {}) {
       const response = await send(`/api/workspaces/${id}/contacts.csv`, { headers: authorize() }, signal);
       return response.blob();
     },

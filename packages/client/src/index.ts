@@ -1,5 +1,6 @@
 /** The public entry point: everything that a program imports from `@lynxroom/client`. */
 export {
+  type CallOptions,
   type Client,
   type ClientOptions,
   createClient,
@@ -7,6 +8,7 @@ export {
   type FileOperations,
   type ImportContactsInput,
   type UploadInput,
+  type UploadOptions,
   type UploadRecordingInput,
 } from './client.ts';
 export type {

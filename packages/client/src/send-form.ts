@@ -71,24 +71,24 @@ function toForm({ fields, file, filename }: FormRequest): { body: FormData } {
 
 function sendByXhr(request: FormRequest, xhr: Xhr): Promise<FormResponse> {
   const { url, headers, credentials, onProgress, signal } = request;
-  const { promise, resolve, reject } = Promise.withResolvers<FormResponse>();
-  let sent = '0 bytes';
-  xhr.open('POST', url);
-  for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value);
-  xhr.withCredentials = credentials === 'include';
-  xhr.responseType = 'json';
-  xhr.upload.onprogress = ({ loaded, total }) => {
-    sent = `${loaded} of ${total} bytes`;
-    onProgress?.({ sent: loaded, total });
-  };
-  const abort = (): void => xhr.abort();
-  xhr.onload = () => resolve({ status: xhr.status, body: xhr.response });
-  xhr.onerror = () => reject(new ConnectionError(`after ${sent} were sent`));
-  xhr.onabort = () => reject(signal?.reason);
-  xhr.onloadend = () => signal?.removeEventListener('abort', abort);
-  signal?.addEventListener('abort', abort);
-  xhr.send(toForm(request).body);
-  return promise;
+  return new Promise((resolve, reject) => {
+    let sent = '0 bytes';
+    xhr.open('POST', url);
+    for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value);
+    xhr.withCredentials = credentials === 'include';
+    xhr.responseType = 'json';
+    xhr.upload.onprogress = ({ loaded, total }) => {
+      sent = `${loaded} of ${total} bytes`;
+      onProgress?.({ sent: loaded, total });
+    };
+    const abort = (): void => xhr.abort();
+    xhr.onload = () => resolve({ status: xhr.status, body: xhr.response });
+    xhr.onerror = () => reject(new ConnectionError(`after ${sent} were sent`));
+    xhr.onabort = () => reject(signal?.reason);
+    xhr.onloadend = () => signal?.removeEventListener('abort', abort);
+    signal?.addEventListener('abort', abort);
+    xhr.send(toForm(request).body);
+  });
 }
 
 type Streamed = { body: ReadableStream<Uint8Array>; duplex: 'half'; headers: Record<string, string> };

@@ -46,9 +46,14 @@ export async function verifyWebhook(
 }
 
 function readHeader(headers: WebhookHeaders, name: string): string {
-  const value = headers instanceof Headers ? headers.get(name) : headers[name];
+  // Not `instanceof`: some runtimes and tests have more than one `Headers`.
+  const value = isHeaders(headers) ? headers.get(name) : headers[name];
   if (typeof value !== 'string') throw new WebhookVerificationError(`The header ${name} is missing`);
   return value;
+}
+
+function isHeaders(headers: WebhookHeaders): headers is Headers {
+  return typeof headers.get === 'function';
 }
 
 function importKey(secret: string) {
