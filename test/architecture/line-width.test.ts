@@ -11,7 +11,7 @@ import { expect, test } from 'vitest';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const { formatter } = JSON.parse(readFileSync(join(root, 'biome.json'), 'utf8'));
 const folders = ['src', 'test', 'scripts', 'packages', 'bench', 'examples', '.ci'];
-const CODE = /\.(?:ts|mjs|cjs)$|^run$/;
+const CODE = /\.(?:tsx?|mjs|cjs)$|^run$/;
 /** Code that is generated, and what npm installs. */
 const FOREIGN = /[\\/](?:generated|node_modules|dist|build)(?:[\\/]|$)/;
 /** A line that is one long word, such as a URL, cannot be broken. */

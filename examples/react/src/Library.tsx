@@ -1,0 +1,68 @@
+import { skipToken, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type ChangeEvent, useState } from 'react';
+import { account, client, trpc } from './lynxroom.ts';
+
+export function Library({ userName }: { userName: string }) {
+  const queryClient = useQueryClient();
+  const workspaces = useQuery(trpc.workspaces.list.queryOptions());
+  const workspace = workspaces.data?.workspaces[0];
+  const logout = useMutation(
+    trpc.auth.logout.mutationOptions({ onSuccess: () => queryClient.setQueryData(account.queryKey, null) }),
+  );
+
+  return (
+    <>
+      <h1>{workspace?.name ?? 'Loading …'}</h1>
+      <p>
+        {userName}{' '}
+        <button type="button" onClick={() => logout.mutate()}>
+          Sign out
+        </button>
+      </p>
+      {workspace && <Upload id={workspace.id} />}
+      <Items id={workspace?.id} />
+    </>
+  );
+}
+
+function Upload({ id }: { id: number }) {
+  const queryClient = useQueryClient();
+  const [progress, setProgress] = useState(0);
+  const upload = useMutation({
+    mutationFn: (file: File) =>
+      client.upload({ id, file }, { onProgress: ({ sent, total }) => setProgress(sent / total) }),
+    onSuccess: () => queryClient.invalidateQueries(trpc.library.list.pathFilter()),
+  });
+
+  function choose({ target }: ChangeEvent<HTMLInputElement>): void {
+    const file = target.files?.[0];
+    if (file) upload.mutate(file);
+    // Otherwise, the same file could not be chosen again.
+    target.value = '';
+  }
+
+  return (
+    <p>
+      <label>
+        Upload a PDF or MP4 <input type="file" accept=".pdf,.mp4" disabled={upload.isPending} onChange={choose} />
+      </label>
+      {/* All bytes may be sent before the service has stored them. */}
+      {upload.isPending && <progress value={progress < 1 ? progress : undefined} />}
+      {upload.error && <span role="alert">{upload.error.message}</span>}
+    </p>
+  );
+}
+
+function Items({ id }: { id: number | undefined }) {
+  const { data, error } = useQuery(trpc.library.list.queryOptions(id === undefined ? skipToken : { id }));
+  if (!data) return <p>{error ? error.message : 'Loading …'}</p>;
+  return (
+    <ul>
+      {data.items.map((item) => (
+        <li key={item.id}>
+          {item.name}, {item.size} bytes
+        </li>
+      ))}
+    </ul>
+  );
+}

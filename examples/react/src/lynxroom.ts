@@ -1,0 +1,30 @@
+/** The client of the service, and what React Query makes of it. */
+import { type AppRouter, createClient, isLynxroomError } from '@lynxroom/client';
+import { QueryClient, queryOptions } from '@tanstack/react-query';
+import { createTRPCOptionsProxy } from '@trpc/tanstack-react-query';
+
+export const queryClient = new QueryClient({
+  // The service would refuse the same request again, so only failed connections are retried.
+  defaultOptions: { queries: { retry: (failures, error) => failures < 3 && !isLynxroomError(error) } },
+});
+
+export const client = createClient({
+  url: import.meta.env.VITE_LYNXROOM_URL ?? 'http://localhost:3000',
+  // The service is on another origin than this page. On the same origin, this can be left out.
+  credentials: 'include',
+  onUnauthorized: () => queryClient.setQueryData(account.queryKey, null),
+});
+
+export const trpc = createTRPCOptionsProxy<AppRouter>({ client, queryClient });
+
+/** The signed-in user, or null. The session itself is in a cookie that scripts cannot read. */
+export const account = queryOptions({ queryKey: ['account'], queryFn: readAccount });
+
+async function readAccount() {
+  try {
+    return (await client.auth.me.query()).user;
+  } catch (error) {
+    if (isLynxroomError(error) && error.code === 'UNAUTHORIZED') return null;
+    throw error;
+  }
+}
