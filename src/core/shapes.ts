@@ -1,4 +1,4 @@
 /** Response schemas that several features share. */
 import { z } from 'zod';
 
-export const Ok = z.object({ ok: z.literal(true) });
+export const Ok = z.object({ ok: z.literal(true) }).meta({ id: 'Ok' });

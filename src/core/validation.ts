@@ -171,22 +171,25 @@ export const email = z
   .meta({ example: 'ada@example.com' });
 
 /** The largest 32-bit integer. */
-const MAX_ID = 2_147_483_647;
+export const MAX_INT32 = 2_147_483_647;
+
+/** The last second of the year 9999, as a Unix timestamp. */
+export const LAST_SECOND = 253_402_300_799;
 
 /** The id of a resource. */
 export const id = z
   .number({
     error: (issue) => `${fieldOf(issue)} ${isMissing(issue) ? 'is required' : 'must be a positive 32-bit integer'}`,
   })
-  .refine((value) => Number.isInteger(value) && value >= 1 && value <= MAX_ID, {
+  .refine((value) => Number.isInteger(value) && value >= 1 && value <= MAX_INT32, {
     error: (issue) => `${fieldOf(issue)} must be a positive 32-bit integer`,
   })
-  .meta({ type: 'integer', minimum: 1, maximum: MAX_ID });
+  .meta({ type: 'integer', minimum: 1, maximum: MAX_INT32 });
 
 /** Parses an id from a path or query. Returns null if the text is not an id. */
 export function idFromText(text: string | undefined): number | null {
   const value = Number(text);
-  return text !== undefined && /^[1-9]\d{0,9}$/.test(text) && value <= MAX_ID ? value : null;
+  return text !== undefined && /^[1-9]\d{0,9}$/.test(text) && value <= MAX_INT32 ? value : null;
 }
 
 /** An integer between `min` and `max`, both inclusive. The error names the range. */
@@ -205,4 +208,25 @@ export const hexColor = z.string().regex(/^#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/,
 });
 
 /** An integer Unix timestamp in seconds, in responses. */
-export const unixSeconds = z.int().meta({ description: 'Unix timestamp in seconds', example: 1767225600 });
+export const unixSeconds = integerFrom(0, LAST_SECOND).meta({
+  description: 'Unix timestamp in seconds',
+  example: 1767225600,
+});
+
+/** A flag in responses. */
+export const flag = z
+  .int()
+  .min(0)
+  .max(1)
+  .meta({ minimum: undefined, maximum: undefined, enum: [0, 1] });
+
+/**
+ * An integer in responses. The range is documented and not checked, because it follows from the column or the query.
+ * Without `max` the column has 64 bits, whose range JSON cannot express.
+ */
+export function integerFrom(min: number, max?: number) {
+  return z.int().meta({ minimum: min, maximum: max });
+}
+
+/** A number of things that are counted by 32-bit IDs, in responses. */
+export const count = integerFrom(0, MAX_INT32);

@@ -1,14 +1,14 @@
 /** Every event of the service: the schema of its `data`, a description and an example. */
 import { z } from 'zod';
 import { recordingStatuses } from '../core/recording-status.ts';
-import { id, unixSeconds } from '../core/validation.ts';
+import { id, integerFrom, unixSeconds } from '../core/validation.ts';
 
 const itemData = z.object({
   workspace_id: id,
   item_id: id,
   name: z.string(),
   mime_type: z.string(),
-  size: z.int().describe('Bytes'),
+  size: integerFrom(0).describe('Bytes'),
 });
 
 const recordingData = z.object({
@@ -18,8 +18,8 @@ const recordingData = z.object({
   recording_id: id,
   archive_id: z.string(),
   title: z.string().nullable(),
-  duration: z.int().describe('Seconds; 0 until known'),
-  size: z.int().describe('Bytes; 0 until known'),
+  duration: integerFrom(0).describe('Seconds; 0 until known'),
+  size: integerFrom(0).describe('Bytes; 0 until known'),
   status: z.enum(recordingStatuses),
   created_at: unixSeconds,
 });
@@ -67,7 +67,7 @@ export const eventShapes = {
   }),
   'library_item.uploaded': itemData.extend({
     description: z.string(),
-    duration: z.int().nullable().describe('Seconds; null if unknown'),
+    duration: integerFrom(0).nullable().describe('Seconds; null if unknown'),
     uploaded_by: id,
     uploaded_by_name: z.string(),
     created_at: unixSeconds,

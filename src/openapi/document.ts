@@ -7,7 +7,8 @@ import { listOperations, type Operation } from '../trpc/operations.ts';
 import type { RawOperation } from '../trpc/raw-operation.ts';
 import { description, tags } from './overview.ts';
 import { createRawEntry, toOperationId } from './raw-operations.ts';
-import { createErrorResponses, errorSchema, refusalsOf } from './refusals.ts';
+import { createErrorResponses, errorSchemas, refusalsOf } from './refusals.ts';
+import { rewriteSchemas } from './schemas.ts';
 import { webhookEntries } from './webhooks.ts';
 
 /** Every operation of the API. */
@@ -16,7 +17,7 @@ export type Api = { router: AnyTRPCRouter; rawOperations: readonly RawOperation[
 type OperationObject = {
   operationId: string;
   security?: unknown;
-  requestBody?: { required?: boolean; content: Record<string, { schema: { required?: string[] } }> };
+  requestBody?: { required?: boolean; content: Record<string, { schema: { required?: string[]; title?: string } }> };
   responses: Record<string, object>;
 };
 
@@ -75,7 +76,7 @@ export function createOpenApiDocument({ router, rawOperations }: Api, serverUrl:
     const entry = createRawEntry(operation, credentials, schemas);
     paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: entry };
   }
-  schemas.Error = errorSchema;
+  Object.assign(schemas, errorSchemas);
   allowMoreFields(paths);
   allowMoreFields(schemas);
   const components = {
@@ -86,7 +87,7 @@ export function createOpenApiDocument({ router, rawOperations }: Api, serverUrl:
   };
   document.components = components as unknown as NonNullable<OpenAPIObject['components']>;
   document.webhooks = webhookEntries as unknown as NonNullable<OpenAPIObject['webhooks']>;
-  return document;
+  return rewriteSchemas(document as unknown as OpenAPIObject & { components: { schemas: Record<string, unknown> } });
 }
 
 function completeOperation(operation: Operation, target: OperationObject): void {
@@ -95,6 +96,7 @@ function completeOperation(operation: Operation, target: OperationObject): void 
   if (target.requestBody) {
     const body = target.requestBody.content['application/json'];
     target.requestBody.required = (body?.schema.required?.length ?? 0) > 0;
+    if (body && operation.bodyName !== null) body.schema.title = operation.bodyName;
   }
   const success = target.responses[200];
   if (!success) throw new Error(`The document lacks the response of ${operation.name}`);

@@ -55,7 +55,7 @@ function createRequestBody(request: Exclude<RawRequest, { kind: 'none' }>, schem
       return {
         content: {
           'multipart/form-data': {
-            schema: { type: 'object', required: ['file'], properties: { file, ...properties } },
+            schema: { type: 'object', title: request.name, required: ['file'], properties: { file, ...properties } },
             encoding: { file: { contentType: request.types.join(', ') } },
           },
         },

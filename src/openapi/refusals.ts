@@ -3,8 +3,23 @@ import { STATUS_CODES } from 'node:http';
 import type { Operation } from '../trpc/operations.ts';
 import type { RawOperation } from '../trpc/raw-operation.ts';
 
+/** An invalid field, as an error response lists it. */
+const errorIssue = {
+  type: 'object',
+  description: 'An invalid field',
+  required: ['path', 'message'],
+  properties: {
+    path: {
+      type: 'string',
+      description: 'The field, with dots for nested ones; empty for the whole body',
+      examples: ['name'],
+    },
+    message: { type: 'string', examples: ['Name is required'] },
+  },
+} as const;
+
 /** The body of every error response. */
-export const errorSchema = {
+const error = {
   type: 'object',
   description: 'Why the call failed',
   required: ['error', 'message', 'code', 'request_id'],
@@ -20,21 +35,12 @@ export const errorSchema = {
     issues: {
       type: 'array',
       description: 'The invalid fields',
-      items: {
-        type: 'object',
-        required: ['path', 'message'],
-        properties: {
-          path: {
-            type: 'string',
-            description: 'The field, with dots for nested ones; empty for the whole body',
-            examples: ['name'],
-          },
-          message: { type: 'string', examples: ['Name is required'] },
-        },
-      },
+      items: { $ref: '#/components/schemas/ErrorIssue' },
     },
   },
 } as const;
+
+export const errorSchemas = { Error: error, ErrorIssue: errorIssue };
 
 /** The error responses by status. */
 const refusals: Record<number, { name: string; description: string; headers?: object }> = {
@@ -59,7 +65,7 @@ const refusals: Record<number, { name: string; description: string; headers?: ob
   429: {
     name: 'TooManyRequests',
     description: 'A rate limit, or another limit on calls, is exceeded',
-    headers: { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds to wait' } },
+    headers: { 'Retry-After': { schema: { type: 'integer', minimum: 0 }, description: 'Seconds to wait' } },
   },
   431: { name: 'HeadersTooLarge', description: 'The request headers are too large' },
   503: {

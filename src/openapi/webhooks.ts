@@ -79,6 +79,7 @@ function toOperationId(event: string): string {
 
 function toEntry({ name, description, schema, example }: EventDescription) {
   const { $schema: _, ...body } = schema;
+  const title = `${toOperationId(name).slice('on'.length)}Event`;
   return {
     post: {
       operationId: toOperationId(name),
@@ -87,7 +88,7 @@ function toEntry({ name, description, schema, example }: EventDescription) {
       description: `${description}\n\n${GUIDE}`,
       security: [],
       parameters: listHeaders(name).map(toParameter),
-      requestBody: { required: true, content: { 'application/json': { schema: body, example } } },
+      requestBody: { required: true, content: { 'application/json': { schema: { ...body, title }, example } } },
       responses: {
         '2XX': { description: 'The message is delivered' },
         410: { description: 'The receiver wants no more messages, and the webhook is deactivated' },

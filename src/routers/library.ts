@@ -140,6 +140,7 @@ export const libraryUpload = rawOperation({
   access: workspaceMember('member'),
   request: {
     kind: 'multipart',
+    name: 'UploadLibraryItemRequest',
     types: mediaTypes,
     fileDescription: 'application/pdf (.pdf) or video/mp4 (.mp4)',
     fields: UploadFields,

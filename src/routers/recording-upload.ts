@@ -31,6 +31,7 @@ export const recordingsUpload = rawOperation({
   access: recordingUploader,
   request: {
     kind: 'multipart',
+    name: 'UploadRecordingRequest',
     types: ['video/mp4'],
     fileDescription: 'video/mp4 (.mp4)',
     maxFileBytes: (settings) => settings.maxRecordingBytes,

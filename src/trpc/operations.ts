@@ -17,6 +17,8 @@ export type Operation = {
   /** Whether a call needs a credential, may have one, or ignores it. */
   credential: 'required' | 'optional' | 'none';
   takesBody: boolean;
+  /** The name of the body in the OpenAPI document. Null if no input schema has one. */
+  bodyName: string | null;
   /** The HTTP status of a successful call. */
   status: number;
   /** The field of the output with a URL to which REST redirects callers that do not ask for JSON; null for none. */
@@ -44,6 +46,7 @@ export function listOperations(router: AnyTRPCRouter): Operation[] {
         path,
         credential: protect ? 'required' : credential,
         takesBody: method !== 'GET' && method !== 'DELETE',
+        bodyName: inputs.map((input) => input.meta()?.id).findLast((id) => id !== undefined) ?? null,
         status: successStatus ?? 200,
         redirectsTo,
         refusals,
@@ -56,7 +59,9 @@ export function listOperations(router: AnyTRPCRouter): Operation[] {
 function readFields(inputs: readonly z.ZodType[]): Map<string, ValueType> {
   const fields = new Map<string, ValueType>();
   for (const input of inputs) {
-    const { properties = {} } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
+    const { $ref, $defs = {}, ...schema } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
+    // zod refers to a schema with a name, even at the top.
+    const { properties = {} } = $ref === undefined ? schema : ($defs[$ref.replace('#/$defs/', '')] ?? {});
     for (const [name, schema] of Object.entries(properties)) {
       const type = typeof schema === 'object' ? schema.type : undefined;
       fields.set(name, valueTypes.find((known) => known === type) ?? 'string');

@@ -67,10 +67,12 @@ export const anyoneOrSignedIn = checked(async (ctx) => {
  */
 export const inRoom = checked(() => ({}))
   .input(
-    z.object({
-      roomName: z.string().describe('Name of the room'),
-      token: z.string().describe('The token that the participant received on joining the room'),
-    }),
+    z
+      .object({
+        roomName: z.string().describe('Name of the room'),
+        token: z.string().describe('The token that the participant received on joining the room'),
+      })
+      .meta({ id: 'ParticipantTokenRequest' }),
   )
   .use(async ({ ctx, input, next }) => {
     const participant = await findParticipant(ctx.services.db, input.roomName, input.token);

@@ -39,6 +39,8 @@ export type RawAccess<Caller> = {
 /** A multipart/form-data body with one file in the part `file`. */
 type MultipartRequest = {
   kind: 'multipart';
+  /** The name of the body in the OpenAPI document. */
+  name: string;
   /** The media types of the file. */
   types: readonly string[];
   fileDescription: string;

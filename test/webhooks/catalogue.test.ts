@@ -5,6 +5,7 @@ import addFormats from 'ajv-formats';
 import { afterAll, beforeAll, expect, expectTypeOf, test } from 'vitest';
 import type { Outputs, WebhookBody } from '../../packages/client/src/index.ts';
 import { eventShapes } from '../../src/events/catalogue.ts';
+import { rewriteSchemas } from '../../src/openapi/schemas.ts';
 import { toBody } from '../../src/webhook-delivery/envelope.ts';
 import { document } from '../support/api.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -72,15 +73,25 @@ test('the events that operations cause match their schemas', async () => {
   }
 });
 
+/** The name of an event's body in the document: `RoomCreatedEvent` for `room.created`. */
+function componentOf(event: string): string {
+  return `${event.replace(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase())}Event`;
+}
+
 test('the OpenAPI document has an entry for each event, with the same schema and every header', () => {
   // The cast gives plain JSON the type that it should have.
   const { webhooks = {} } = document as unknown as {
     webhooks?: Record<string, { post: { parameters: { name: string }[]; requestBody: { content: object } } }>;
   };
   expect(Object.keys(webhooks)).toEqual(events.map(({ name }) => name));
-  for (const { name, schema, example } of events) {
-    const { $schema: _, ...body } = schema as Record<string, unknown>;
-    expect(webhooks[name]?.post.requestBody.content).toEqual({ 'application/json': { schema: body, example } });
+  const { schemas } = rewriteSchemas({
+    components: { schemas: Object.fromEntries(events.map(({ name, schema }) => [componentOf(name), schema])) },
+  }).components;
+  for (const { name, example } of events) {
+    const { $schema: _, ...body } = schemas[componentOf(name)] as Record<string, unknown>;
+    const schema = { $ref: `#/components/schemas/${componentOf(name)}` };
+    expect(webhooks[name]?.post.requestBody.content).toEqual({ 'application/json': { schema, example } });
+    expect(document.components?.schemas?.[componentOf(name)]).toEqual(body);
     expect(webhooks[name]?.post.parameters.map((parameter) => parameter.name)).toEqual([
       'X-Webhook-Event',
       'X-Webhook-Timestamp',

@@ -1,14 +1,13 @@
 import { z } from 'zod';
-import { id } from '../../core/validation.ts';
+import { count, id, integerFrom } from '../../core/validation.ts';
 
-const count = z.int();
 const date = z.string().describe('UTC day').meta({ format: 'date', example: '2026-11-20' });
 
 const Kpis = z
   .object({
     rooms: count,
     recordings: count,
-    recordingDuration: count.describe('Total duration of all recordings, in seconds'),
+    recordingDuration: integerFrom(0).describe('Total duration of all recordings, in seconds'),
     contacts: count,
     bookings: count.describe('Contact events of type `booking`'),
   })

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, MAX_NAME_LENGTH, optional, requiredText, unixSeconds } from '../../core/validation.ts';
+import { flag, id, MAX_NAME_LENGTH, optional, requiredText, unixSeconds } from '../../core/validation.ts';
 
 export const ApiKey = z
   .object({
@@ -9,7 +9,7 @@ export const ApiKey = z
     key_prefix: z.string().describe('The first 8 characters of the key').meta({ example: 'lnx_4fTq' }),
     created_by: id.describe('User ID of the creator; the key acts for this user'),
     created_by_name: z.string(),
-    is_active: z.int().min(0).max(1).describe('1: active; 0: calls with the key are rejected with 401'),
+    is_active: flag.describe('1: active; 0: calls with the key are rejected with 401'),
     last_used_at: unixSeconds.nullable().describe('Unix timestamp in seconds, accurate to a minute; null until used'),
     created_at: unixSeconds,
   })
@@ -25,11 +25,13 @@ export const CreatedApiKey = ApiKey.extend({
 }).meta({ id: 'CreatedApiKey' });
 export type CreatedApiKey = z.infer<typeof CreatedApiKey>;
 
-export const CreateApiKeyInput = z.object({
-  name: requiredText(MAX_NAME_LENGTH, 'Name is required')
-    .describe('What the key is used for, at most 100 characters')
-    .meta({ example: 'Nightly import' }),
-});
+export const CreateApiKeyInput = z
+  .object({
+    name: requiredText(MAX_NAME_LENGTH, 'Name is required')
+      .describe('What the key is used for, at most 100 characters')
+      .meta({ example: 'Nightly import' }),
+  })
+  .meta({ id: 'CreateApiKeyRequest' });
 export type CreateApiKeyInput = z.infer<typeof CreateApiKeyInput>;
 
 export const ApiKeyInput = z.object({ keyId: id.describe('API key ID') });
@@ -50,7 +52,8 @@ export const ToggleApiKeyInput = ApiKeyInput.extend({
   .refine((input) => hasStateField(input) || Object.keys(input).every((name) => pathFields.includes(name)), {
     path: ['is_active'],
     error: 'Send is_active or toggle, or an empty body',
-  });
+  })
+  .meta({ id: 'ToggleApiKeyRequest' });
 export type ToggleApiKeyInput = z.infer<typeof ToggleApiKeyInput>;
 
 const pathFields = ['id', 'keyId'];
@@ -59,6 +62,6 @@ function hasStateField({ toggle, is_active }: { toggle?: unknown; is_active?: un
   return toggle !== undefined || is_active !== undefined;
 }
 
-export const ApiKeysAnswer = z.object({ apiKeys: z.array(ApiKey) });
-export const ApiKeyAnswer = z.object({ apiKey: ApiKey });
-export const CreatedApiKeyAnswer = z.object({ apiKey: CreatedApiKey });
+export const ApiKeysAnswer = z.object({ apiKeys: z.array(ApiKey) }).meta({ id: 'ApiKeyList' });
+export const ApiKeyAnswer = z.object({ apiKey: ApiKey }).meta({ id: 'ApiKeyResponse' });
+export const CreatedApiKeyAnswer = z.object({ apiKey: CreatedApiKey }).meta({ id: 'CreatedApiKeyResponse' });

@@ -29,10 +29,12 @@ export const User = z
   .meta({ id: 'User', description: 'A person with an account' });
 export type User = z.infer<typeof User>;
 
-export const RegisterInput = z.object({ name: userName, email, password: newPassword });
+export const RegisterInput = z.object({ name: userName, email, password: newPassword }).meta({ id: 'RegisterRequest' });
 export type RegisterInput = z.infer<typeof RegisterInput>;
 
-export const LoginInput = z.object({ email: email.describe('Email address'), password: givenPassword });
+export const LoginInput = z
+  .object({ email: email.describe('Email address'), password: givenPassword })
+  .meta({ id: 'LoginRequest' });
 export type LoginInput = z.infer<typeof LoginInput>;
 
 export const UpdateMeInput = z
@@ -51,16 +53,19 @@ export const UpdateMeInput = z
   .refine(({ password, end_api_keys }) => password !== undefined || end_api_keys !== true, {
     path: ['end_api_keys'],
     error: 'end_api_keys requires a new password',
-  });
+  })
+  .meta({ id: 'UpdateAccountRequest' });
 export type UpdateMeInput = z.infer<typeof UpdateMeInput>;
 
-export const SignedIn = z.object({
-  user: User,
-  token: z
-    .string()
-    .describe('Send it as `Authorization: Bearer <token>`. It begins with `lns_` and is only returned here'),
-  expires_at: unixSeconds.describe('When the session expires, Unix timestamp in seconds'),
-});
+export const SignedIn = z
+  .object({
+    user: User,
+    token: z
+      .string()
+      .describe('Send it as `Authorization: Bearer <token>`. It begins with `lns_` and is only returned here'),
+    expires_at: unixSeconds.describe('When the session expires, Unix timestamp in seconds'),
+  })
+  .meta({ id: 'Session' });
 export type SignedIn = z.infer<typeof SignedIn>;
 
-export const UserAnswer = z.object({ user: User });
+export const UserAnswer = z.object({ user: User }).meta({ id: 'UserResponse' });

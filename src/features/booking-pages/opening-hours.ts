@@ -44,7 +44,8 @@ const WeeklyInterval = z
   .refine((interval) => interval.from < interval.to, {
     error: (issue) => `${fieldOf(issue)} must be before ${fieldOf(issue).replace(/from$/, 'to')}`,
     path: ['from'],
-  });
+  })
+  .meta({ id: 'WeeklyInterval', description: 'Opening hours of one day of the week' });
 export type WeeklyInterval = z.infer<typeof WeeklyInterval>;
 
 /**

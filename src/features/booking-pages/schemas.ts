@@ -1,10 +1,19 @@
 import { z } from 'zod';
 import { isSlug, slugFormat } from '../../core/slugs.ts';
-import { id, integerBetween, optional, requiredText, unixSeconds, withDefault } from '../../core/validation.ts';
+import {
+  id,
+  integerBetween,
+  integerFrom,
+  optional,
+  requiredText,
+  unixSeconds,
+  withDefault,
+} from '../../core/validation.ts';
 import { OpeningHours } from './opening-hours.ts';
 
 const MAX_TITLE_LENGTH = 100;
-const MIN_DURATION = 5;
+/** Minutes. */
+export const MIN_DURATION = 5;
 /** Minutes. */
 export const MAX_DURATION = 480;
 
@@ -33,7 +42,7 @@ export const BookingPage = z
     user_id: id.describe('User ID of the host: the creator of the page, or the workspace owner after the creator left'),
     title: z.string(),
     slug: z.string(),
-    duration_minutes: z.int(),
+    duration_minutes: integerFrom(MIN_DURATION, MAX_DURATION),
     time_zone: z.string().describe('IANA time zone of the opening hours').meta({ example: 'Europe/Berlin' }),
     hours,
     url: z
@@ -48,13 +57,15 @@ export const BookingPage = z
   .meta({ id: 'BookingPage', description: 'A page where anyone can book a meeting with its host' });
 export type BookingPage = z.infer<typeof BookingPage>;
 
-export const CreatePageInput = z.object({
-  title,
-  slug: optional(slug.describe('Part of the link; unique in the whole service; default: derived from the title')),
-  duration_minutes: withDefault(durationMinutes, 30),
-  time_zone: timeZone,
-  hours,
-});
+export const CreatePageInput = z
+  .object({
+    title,
+    slug: optional(slug.describe('Part of the link; unique in the whole service; default: derived from the title')),
+    duration_minutes: withDefault(durationMinutes, 30),
+    time_zone: timeZone,
+    hours,
+  })
+  .meta({ id: 'CreateBookingPageRequest' });
 export type CreatePageInput = z.infer<typeof CreatePageInput>;
 
 export const PageInput = z.object({ pageId: id.describe('Booking page ID') });
@@ -66,8 +77,8 @@ export const UpdatePageInput = PageInput.extend({
   duration_minutes: optional(durationMinutes),
   time_zone: optional(timeZone),
   hours: optional(hours),
-});
+}).meta({ id: 'UpdateBookingPageRequest' });
 export type UpdatePageInput = z.infer<typeof UpdatePageInput>;
 
-export const PagesAnswer = z.object({ bookingPages: z.array(BookingPage) });
-export const PageAnswer = z.object({ bookingPage: BookingPage });
+export const PagesAnswer = z.object({ bookingPages: z.array(BookingPage) }).meta({ id: 'BookingPageList' });
+export const PageAnswer = z.object({ bookingPage: BookingPage }).meta({ id: 'BookingPageResponse' });

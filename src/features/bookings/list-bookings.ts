@@ -1,11 +1,12 @@
 import type { Actor } from '../../auth/identify.ts';
 import { badField } from '../../core/errors.ts';
 import { fromUnixSeconds, MINUTE_MS } from '../../core/time.ts';
+import { LAST_SECOND } from '../../core/validation.ts';
 import { secondsOf } from '../../db/columns.ts';
 import { float, int, nullable, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { MAX_DURATION } from '../booking-pages/schemas.ts';
-import { type Booking, LAST_SECOND, type ListBookingsInput } from './schemas.ts';
+import type { Booking, ListBookingsInput } from './schemas.ts';
 
 const bookingsOf = statement('list-bookings', {
   params: { workspaceId: int, start: time, endsAfter: time, to: time, limit: int, offset: int },

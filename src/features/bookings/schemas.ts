@@ -1,8 +1,16 @@
 import { z } from 'zod';
-import { email, id, integerBetween, MAX_NAME_LENGTH, requiredText, unixSeconds } from '../../core/validation.ts';
-
-/** The last second of the year 9999. */
-export const LAST_SECOND = 253_402_300_799;
+import {
+  email,
+  flag,
+  id,
+  integerBetween,
+  integerFrom,
+  LAST_SECOND,
+  MAX_NAME_LENGTH,
+  requiredText,
+  unixSeconds,
+} from '../../core/validation.ts';
+import { MAX_DURATION, MIN_DURATION } from '../booking-pages/schemas.ts';
 
 const seconds = integerBetween(0, LAST_SECOND);
 
@@ -17,15 +25,21 @@ export const TimesInput = PageSlugInput.extend({
 });
 export type TimesInput = z.infer<typeof TimesInput>;
 
-export const TimesAnswer = z.object({
-  page: z.object({
+const BookablePage = z
+  .object({
     title: z.string(),
     slug: z.string(),
-    duration_minutes: z.int(),
+    duration_minutes: integerFrom(MIN_DURATION, MAX_DURATION),
     time_zone: z.string().describe('IANA time zone of the page').meta({ example: 'Europe/Berlin' }),
-  }),
-  times: z.array(z.int()).describe('Available start times, Unix timestamps in seconds, ascending'),
-});
+  })
+  .meta({ id: 'BookablePage', description: 'A booking page as guests see it' });
+
+export const TimesAnswer = z
+  .object({
+    page: BookablePage,
+    times: z.array(unixSeconds).describe('Available start times, Unix timestamps in seconds, ascending'),
+  })
+  .meta({ id: 'AvailableTimes' });
 export type TimesAnswer = z.infer<typeof TimesAnswer>;
 
 export const BookInput = PageSlugInput.extend({
@@ -34,7 +48,7 @@ export const BookInput = PageSlugInput.extend({
     .meta({ example: 'Vera Novak' }),
   email: email.describe('Email address of the guest').meta({ example: 'vera@example.com' }),
   starts_at: seconds.describe('One of the available times, Unix timestamp in seconds'),
-});
+}).meta({ id: 'BookMeetingRequest' });
 export type BookInput = z.infer<typeof BookInput>;
 
 export const BookedMeeting = z
@@ -58,10 +72,12 @@ export const BookedMeeting = z
   .meta({ id: 'BookedMeeting', description: 'A meeting as its guest sees it' });
 export type BookedMeeting = z.infer<typeof BookedMeeting>;
 
-export const CancelInput = z.object({
-  slug: z.string().describe('Any slug: the token alone identifies the meeting'),
-  token: z.string().describe('The `cancel_token` of the meeting'),
-});
+export const CancelInput = z
+  .object({
+    slug: z.string().describe('Any slug: the token alone identifies the meeting'),
+    token: z.string().describe('The `cancel_token` of the meeting'),
+  })
+  .meta({ id: 'CancelMeetingRequest' });
 export type CancelInput = z.infer<typeof CancelInput>;
 
 export const BookingInput = z.object({ bookingId: id.describe('Booking ID') });
@@ -97,18 +113,14 @@ export const Booking = z
     ends_at: unixSeconds,
     cancelled_at: unixSeconds.nullable().describe('Unix timestamp in seconds; null if the booking is not cancelled'),
     created_at: unixSeconds,
-    overlaps: z
-      .int()
-      .min(0)
-      .max(1)
-      .describe(
-        '1 if the host has another meeting at the same time. This happens when a page passes to another host ' +
-          'together with its bookings, or if both meetings were booked before each host had a single calendar. New ' +
-          'bookings never overlap',
-      ),
+    overlaps: flag.describe(
+      '1 if the host has another meeting at the same time. This happens when a page passes to another host ' +
+        'together with its bookings, or if both meetings were booked before each host had a single calendar. New ' +
+        'bookings never overlap',
+    ),
   })
   .meta({ id: 'Booking', description: 'A booked meeting' });
 export type Booking = z.infer<typeof Booking>;
 
-export const BookingAnswer = z.object({ booking: BookedMeeting });
-export const BookingsAnswer = z.object({ bookings: z.array(Booking) });
+export const BookingAnswer = z.object({ booking: BookedMeeting }).meta({ id: 'BookedMeetingResponse' });
+export const BookingsAnswer = z.object({ bookings: z.array(Booking) }).meta({ id: 'BookingList' });

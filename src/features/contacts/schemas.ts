@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '../../core/time.ts';
 import {
+  count,
   email as emailAddress,
   id,
   integerBetween,
+  integerFrom,
   MAX_NAME_LENGTH,
   optional,
   requiredText,
@@ -37,7 +39,7 @@ export type Contact = z.infer<typeof Contact>;
 
 export const ContactEvent = z
   .object({
-    id: z.int(),
+    id: integerFrom(1),
     type: z.string().describe('Such as `room_join`, `booking` or `booking_cancelled`').meta({ example: 'room_join' }),
     room_id: id.nullable(),
     room_name: z.string().nullable().describe('null if the event has no room or the room was deleted'),
@@ -60,28 +62,31 @@ export const ListContactsInput = z.object({
 });
 export type ListContactsInput = z.infer<typeof ListContactsInput>;
 
-export const CreateContactInput = z.object({ name: contactName, email });
+export const CreateContactInput = z.object({ name: contactName, email }).meta({ id: 'CreateContactRequest' });
 export type CreateContactInput = z.infer<typeof CreateContactInput>;
 
 export const ContactInput = z.object({ contactId: id.describe('Contact ID') });
 export type ContactInput = z.infer<typeof ContactInput>;
 
-export const UpdateContactInput = ContactInput.extend({ name: optional(contactName), email: optional(email) });
+export const UpdateContactInput = ContactInput.extend({ name: optional(contactName), email: optional(email) }).meta({
+  id: 'UpdateContactRequest',
+});
 export type UpdateContactInput = z.infer<typeof UpdateContactInput>;
 
-export const ContactsAnswer = z.object({
-  contacts: z.array(Contact),
-  total: z
-    .int()
-    .min(0)
-    .describe('Number of matching contacts, independent of limit and offset; with a search at most 10,000'),
-});
+export const ContactsAnswer = z
+  .object({
+    contacts: z.array(Contact),
+    total: count.describe('Number of matching contacts, independent of limit and offset; with a search at most 10,000'),
+  })
+  .meta({ id: 'ContactPage' });
 export type ContactsAnswer = z.infer<typeof ContactsAnswer>;
-export const ContactAnswer = z.object({ contact: Contact });
-export const ContactReadAnswer = z.object({
-  contact: Contact,
-  events: z.array(ContactEvent).describe(`The latest ${MAX_EVENTS} events, newest first`),
-});
+export const ContactAnswer = z.object({ contact: Contact }).meta({ id: 'ContactResponse' });
+export const ContactReadAnswer = z
+  .object({
+    contact: Contact,
+    events: z.array(ContactEvent).describe(`The latest ${MAX_EVENTS} events, newest first`),
+  })
+  .meta({ id: 'ContactWithEvents' });
 export type ContactReadAnswer = z.infer<typeof ContactReadAnswer>;
 
 /** The maximum number of rows of a CSV file, not counting the header and blank rows. */
@@ -97,21 +102,22 @@ export const MAX_LISTED_PROBLEMS = 100;
 
 export const ImportAnswer = z
   .object({
-    created: z.int().min(0).describe('Number of rows that created a contact'),
-    updated: z
-      .int()
-      .min(0)
-      .describe('Number of rows for an existing contact, which gets the name of the last such row'),
+    created: integerFrom(0, MAX_ROWS).describe('Number of rows that created a contact'),
+    updated: integerFrom(0, MAX_ROWS).describe(
+      'Number of rows for an existing contact, which gets the name of the last such row',
+    ),
     skipped: z
       .array(
-        z.object({
-          line: z.int().min(1).describe('Line of the file where the row starts; the first line is 1'),
-          problem: z.string().meta({ example: 'email must be a valid email address' }),
-        }),
+        z
+          .object({
+            line: integerFrom(1, MAX_CSV_BYTES).describe('Line of the file where the row starts; the first line is 1'),
+            problem: z.string().meta({ example: 'email must be a valid email address' }),
+          })
+          .meta({ id: 'SkippedRow', description: 'A row of a CSV file that is invalid' }),
       )
       .max(MAX_LISTED_PROBLEMS)
       .describe(`The first ${MAX_LISTED_PROBLEMS} invalid rows`),
-    skipped_count: z.int().min(0).max(MAX_INVALID_ROWS).describe('Number of invalid rows'),
+    skipped_count: integerFrom(0, MAX_INVALID_ROWS).describe('Number of invalid rows'),
   })
   .meta({ id: 'ContactImport', description: 'The result of an import of contacts' });
 export type ImportAnswer = z.infer<typeof ImportAnswer>;

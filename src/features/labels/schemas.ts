@@ -28,17 +28,21 @@ export const LabelRecord = Label.extend({
 }).meta({ id: 'LabelRecord' });
 export type LabelRecord = z.infer<typeof LabelRecord>;
 
-export const CreateLabelInput = z.object({
-  name: labelName,
-  color: withDefault(color, DEFAULT_COLOR),
-});
+export const CreateLabelInput = z
+  .object({
+    name: labelName,
+    color: withDefault(color, DEFAULT_COLOR),
+  })
+  .meta({ id: 'CreateLabelRequest' });
 export type CreateLabelInput = z.infer<typeof CreateLabelInput>;
 
 export const LabelInput = z.object({ labelId: id.describe('Label ID') });
 export type LabelInput = z.infer<typeof LabelInput>;
 
-export const UpdateLabelInput = LabelInput.extend({ name: optional(labelName), color: optional(color) });
+export const UpdateLabelInput = LabelInput.extend({ name: optional(labelName), color: optional(color) }).meta({
+  id: 'UpdateLabelRequest',
+});
 export type UpdateLabelInput = z.infer<typeof UpdateLabelInput>;
 
-export const LabelsAnswer = z.object({ labels: z.array(Label) });
-export const LabelAnswer = z.object({ label: LabelRecord });
+export const LabelsAnswer = z.object({ labels: z.array(Label) }).meta({ id: 'LabelList' });
+export const LabelAnswer = z.object({ label: LabelRecord }).meta({ id: 'LabelResponse' });

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import {
+  count,
   id,
   integerBetween,
+  integerFrom,
+  MAX_INT32,
   multilineText,
   optional,
   searchText,
@@ -31,8 +34,8 @@ export const LibraryItem = z
     description: z.string(),
     file_url: z.null().describe('Always null. Use the download operation'),
     mime_type: z.enum(mediaTypes),
-    size: z.int().describe('Bytes'),
-    duration: z.int().nullable().describe('Seconds, for videos; null if unknown'),
+    size: integerFrom(0).describe('Bytes'),
+    duration: integerFrom(0, MAX_INT32).nullable().describe('Seconds, for videos; null if unknown'),
     labels: z.array(ItemLabel).describe('Ordered by when the labels were created'),
     created_at: unixSeconds,
     updated_at: unixSeconds,
@@ -63,7 +66,7 @@ export const UpdateItemInput = ItemInput.extend({
     .nullable()
     .transform((text) => text ?? '')
     .optional(),
-});
+}).meta({ id: 'UpdateLibraryItemRequest' });
 export type UpdateItemInput = z.infer<typeof UpdateItemInput>;
 
 /** The text fields of an upload. A blank name is replaced by the original filename. */
@@ -73,19 +76,27 @@ export const UploadFields = z.object({
 });
 export type UploadFields = z.infer<typeof UploadFields>;
 
-export const AssignLabelInput = ItemInput.extend({ labelId: id.describe('Label ID') });
+export const AssignLabelInput = ItemInput.extend({ labelId: id.describe('Label ID') }).meta({
+  id: 'AssignLabelRequest',
+});
 export type AssignLabelInput = z.infer<typeof AssignLabelInput>;
 
-export const Download = z.object({
-  url: z.string().describe('Serves the file as an attachment, without authentication. Supports range requests'),
-  expires_at: unixSeconds.describe('When the URL expires (15 minutes after it was created), Unix timestamp in seconds'),
-});
+export const Download = z
+  .object({
+    url: z.string().describe('Serves the file as an attachment, without authentication. Supports range requests'),
+    expires_at: unixSeconds.describe(
+      'When the URL expires (15 minutes after it was created), Unix timestamp in seconds',
+    ),
+  })
+  .meta({ id: 'Download' });
 export type Download = z.infer<typeof Download>;
 
-export const ItemsAnswer = z.object({
-  items: z.array(LibraryItem),
-  total: z.int().describe('Number of matching items, independent of limit and offset'),
-});
+export const ItemsAnswer = z
+  .object({
+    items: z.array(LibraryItem),
+    total: count.describe('Number of matching items, independent of limit and offset'),
+  })
+  .meta({ id: 'LibraryPage' });
 export type ItemsAnswer = z.infer<typeof ItemsAnswer>;
-export const ItemAnswer = z.object({ item: LibraryItem });
-export const ItemLabelsAnswer = z.object({ labels: z.array(ItemLabel) });
+export const ItemAnswer = z.object({ item: LibraryItem }).meta({ id: 'LibraryItemResponse' });
+export const ItemLabelsAnswer = z.object({ labels: z.array(ItemLabel) }).meta({ id: 'ItemLabelsResponse' });

@@ -18,7 +18,7 @@ export type MemberInput = z.infer<typeof MemberInput>;
 
 export const ChangeRoleInput = MemberInput.extend({
   role: z.enum(roles).describe('`owner` transfers the workspace, and the old owner becomes an admin'),
-});
+}).meta({ id: 'ChangeRoleRequest' });
 export type ChangeRoleInput = z.infer<typeof ChangeRoleInput>;
 
-export const MemberAnswer = z.object({ member: Member });
+export const MemberAnswer = z.object({ member: Member }).meta({ id: 'MemberResponse' });

@@ -49,32 +49,35 @@ const JoinedParticipant = OwnParticipant.extend({
 }).meta({ id: 'JoinedParticipant', description: 'A participant who has joined or is waiting, with their token' });
 export type JoinedParticipant = z.infer<typeof JoinedParticipant>;
 
-export const JoinInput = z.object({
-  roomName,
-  name: singleLineText(MAX_NAME_LENGTH)
-    .nullable()
-    .describe(
-      `At most ${MAX_NAME_LENGTH} characters; required for a guest; for a user, the default is the name of the account`,
-    )
-    .meta({ example: 'Vera Novak' })
-    .optional(),
-  email: email
-    .nullable()
-    .describe(
-      'Email address of a guest, which matches them to a contact; ignored for a user, whose account address is ' +
-        'used instead',
-    )
-    .meta({ example: 'vera@example.com' })
-    .optional(),
-  token: z
-    .string()
-    .nullable()
-    .describe(
-      'The `token` of an earlier join. If that participant is still in the room or waiting, joining again returns ' +
-        'the same participant; otherwise the token is ignored. A user who is still present is recognized without it',
-    )
-    .optional(),
-});
+export const JoinInput = z
+  .object({
+    roomName,
+    name: singleLineText(MAX_NAME_LENGTH)
+      .nullable()
+      .describe(
+        `At most ${MAX_NAME_LENGTH} characters; required for a guest; for a user, the default is the name of the ` +
+          'account',
+      )
+      .meta({ example: 'Vera Novak' })
+      .optional(),
+    email: email
+      .nullable()
+      .describe(
+        'Email address of a guest, which matches them to a contact; ignored for a user, whose account address is ' +
+          'used instead',
+      )
+      .meta({ example: 'vera@example.com' })
+      .optional(),
+    token: z
+      .string()
+      .nullable()
+      .describe(
+        'The `token` of an earlier join. If that participant is still in the room or waiting, joining again returns ' +
+          'the same participant; otherwise the token is ignored. A user who is still present is recognized without it',
+      )
+      .optional(),
+  })
+  .meta({ id: 'JoinRoomRequest' });
 export type JoinInput = z.infer<typeof JoinInput>;
 
 export const ListParticipantsInput = z.object({
@@ -87,7 +90,7 @@ export type ListParticipantsInput = z.infer<typeof ListParticipantsInput>;
 export const ParticipantInput = z.object({ name: roomName, participantId: id.describe('Participant ID') });
 export type ParticipantInput = z.infer<typeof ParticipantInput>;
 
-export const ParticipantAnswer = z.object({ participant: Participant });
-export const ParticipantsAnswer = z.object({ participants: z.array(Participant) });
-export const PresenceAnswer = z.object({ participant: OwnParticipant });
-export const JoinAnswer = z.object({ participant: JoinedParticipant });
+export const ParticipantAnswer = z.object({ participant: Participant }).meta({ id: 'ParticipantResponse' });
+export const ParticipantsAnswer = z.object({ participants: z.array(Participant) }).meta({ id: 'ParticipantList' });
+export const PresenceAnswer = z.object({ participant: OwnParticipant }).meta({ id: 'OwnParticipantResponse' });
+export const JoinAnswer = z.object({ participant: JoinedParticipant }).meta({ id: 'JoinRoomResponse' });

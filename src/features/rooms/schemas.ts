@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { isSlug, slugFormat } from '../../core/slugs.ts';
 import {
+  count,
   exactText,
+  flag,
   hexColor,
   id,
   multilineText,
@@ -24,10 +26,10 @@ export const Room = z
     display_name: z.string().nullable().describe('Name to show to people; null if none is set'),
     created_at: unixSeconds,
     last_used_at: unixSeconds,
-    recording_count: z.int(),
+    recording_count: count,
     scheduled_at: z.number().nullable().describe('Unix timestamp in seconds of a scheduled meeting'),
     accent_color: z.string().describe('Hex color for branding').meta({ example: DEFAULT_COLOR }),
-    waiting_room_enabled: z.int().min(0).max(1).describe('1 enabled, 0 disabled'),
+    waiting_room_enabled: flag.describe('1 enabled, 0 disabled'),
     waiting_room_message: z.string().nullable().describe('Shown to waiting participants'),
     session_id: z
       .string()
@@ -62,7 +64,7 @@ const settings = {
   accent_color: optional(hexColor.describe('Hex color for branding').meta({ example: DEFAULT_COLOR })),
   waiting_room_enabled: optional(
     z
-      .union([z.literal([0, 1]), z.boolean()], { error: 'waiting_room_enabled must be 1 or 0' })
+      .literal([0, 1, false, true], { error: 'waiting_room_enabled must be 1 or 0' })
       .describe('1 or true: participants wait until they are admitted'),
   ),
   waiting_room_message: multilineText(MAX_MESSAGE_LENGTH)
@@ -83,34 +85,38 @@ const settings = {
 };
 export type RoomSettings = z.infer<z.ZodObject<typeof settings>>;
 
-export const CreateRoomInput = z.object({
-  name: optional(
-    z
-      .string({ error: INVALID_NAME })
-      .refine(isSlug, { error: INVALID_NAME })
-      .describe(
-        '2 to 64 lower-case letters a-z, digits and hyphens, with no hyphen at either end or next to another. ' +
-          'Generated when omitted.',
-      )
-      .meta({ ...slugFormat, example: 'amber-falcon' }),
-  ),
-  ...settings,
-  workspace_id: optional(
-    id.describe(
-      'Workspace ID. Default: with an API key, its workspace; otherwise the Personal workspace of the caller',
+export const CreateRoomInput = z
+  .object({
+    name: optional(
+      z
+        .string({ error: INVALID_NAME })
+        .refine(isSlug, { error: INVALID_NAME })
+        .describe(
+          '2 to 64 lower-case letters a-z, digits and hyphens, with no hyphen at either end or next to another. ' +
+            'Generated when omitted.',
+        )
+        .meta({ ...slugFormat, example: 'amber-falcon' }),
     ),
-  ),
-});
+    ...settings,
+    workspace_id: optional(
+      id.describe(
+        'Workspace ID. Default: with an API key, its workspace; otherwise the Personal workspace of the caller',
+      ),
+    ),
+  })
+  .meta({ id: 'CreateRoomRequest' });
 export type CreateRoomInput = z.infer<typeof CreateRoomInput>;
 
-export const UpdateRoomInput = RoomInput.extend(settings);
+export const UpdateRoomInput = RoomInput.extend(settings).meta({ id: 'UpdateRoomRequest' });
 export type UpdateRoomInput = z.infer<typeof UpdateRoomInput>;
 
-export const RoomsAnswer = z.object({ rooms: z.array(Room) });
-export const RoomAnswer = z.object({ room: Room });
+export const RoomsAnswer = z.object({ rooms: z.array(Room) }).meta({ id: 'RoomList' });
+export const RoomAnswer = z.object({ room: Room }).meta({ id: 'RoomResponse' });
 export const PublicRoomInput = z.object({ roomName: z.string().describe('Name of the room') });
 export type PublicRoomInput = z.infer<typeof PublicRoomInput>;
 
-export const PublicRoomAnswer = z.object({ room: PublicRoom });
-export const RoomName = z.object({ name: z.string().meta({ example: 'amber-falcon' }) });
+export const PublicRoomAnswer = z.object({ room: PublicRoom }).meta({ id: 'PublicRoomResponse' });
+export const RoomName = z
+  .object({ name: z.string().meta({ example: 'amber-falcon' }) })
+  .meta({ id: 'RoomNameSuggestion' });
 export type RoomName = z.infer<typeof RoomName>;

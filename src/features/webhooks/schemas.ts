@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import {
+  count,
+  flag,
   id,
   integerBetween,
+  integerFrom,
+  LAST_SECOND,
+  MAX_INT32,
   MAX_NAME_LENGTH,
   optional,
   requiredExactText,
@@ -35,8 +40,6 @@ export const webhookEvents = eventTypes;
 /** The events that a message can have. */
 export const SentEvent = z.enum(sentEvents);
 
-const flag = z.int().min(0).max(1);
-
 export const Webhook = z
   .object({
     id,
@@ -55,7 +58,7 @@ export const Webhook = z
     created_at: unixSeconds,
     updated_at: unixSeconds,
     last_delivery_at: unixSeconds.nullable().describe('Time of the last attempt; null before the first'),
-    failure_count: z.int().min(0).describe('Failed attempts since the last success'),
+    failure_count: count.describe('Failed attempts since the last success'),
     disabled_reason: z.string().nullable().describe('Why the service deactivated the webhook; null if it did not'),
     previous_secret_expires_at: unixSeconds
       .nullable()
@@ -73,7 +76,7 @@ export const WebhookWithSecret = Webhook.extend({
 }).meta({ id: 'WebhookWithSecret' });
 export type WebhookWithSecret = z.infer<typeof WebhookWithSecret>;
 
-const rowId = z.int().min(1);
+const rowId = integerFrom(1);
 
 const sequence = rowId
   .nullable()
@@ -84,16 +87,16 @@ export const WebhookDelivery = z
     id: rowId,
     webhook_id: id,
     delivery_id: z.string().describe('ID of the message, as in the header `webhook-id`; the same on every attempt'),
-    attempt: z.int().min(1).describe('Number of the attempt: 1, 2, ...'),
+    attempt: integerFrom(1, MAX_INT32).describe('Number of the attempt: 1, 2, ...'),
     event: SentEvent,
     sequence,
     payload: z.string().describe('The body that was sent, as JSON text'),
-    response_status: z.int().min(0).describe('HTTP status of the response; 0 if there was no response'),
+    response_status: integerFrom(0, 999).describe('HTTP status of the response; 0 if there was no response'),
     response_body: z
       .string()
       .describe('Body of the response, truncated to 10 kB; if there was no response, the reason'),
     success: flag.describe('1 if the response status was 2xx, else 0'),
-    duration_ms: z.int().min(0).describe('Duration of the attempt in milliseconds'),
+    duration_ms: integerFrom(0, MAX_INT32).describe('Duration of the attempt in milliseconds'),
     created_at: unixSeconds,
   })
   .meta({ id: 'WebhookDelivery', description: 'One attempt to deliver a message' });
@@ -116,7 +119,7 @@ export const WebhookMessage = z
         'schedule failed; cancelled: the webhook was deactivated, or unsubscribed from the event, before delivery',
     ),
     payload: z.string().describe('The body, as JSON text'),
-    attempt_count: z.int().min(0).describe('Attempts so far, in all rounds'),
+    attempt_count: count.describe('Attempts so far, in all rounds'),
     created_at: unixSeconds,
     next_attempt_at: unixSeconds.nullable().describe('When the next attempt is due; null unless waiting'),
   })
@@ -156,7 +159,9 @@ const subscribedEvents = z
   .describe('One or more events; duplicates are dropped')
   .meta({ items: { type: 'string', enum: webhookEvents }, example: ['room.created', 'member.joined'] });
 
-export const CreateWebhookInput = z.object({ name: webhookName, url: webhookUrl, events: subscribedEvents });
+export const CreateWebhookInput = z
+  .object({ name: webhookName, url: webhookUrl, events: subscribedEvents })
+  .meta({ id: 'CreateWebhookRequest' });
 export type CreateWebhookInput = z.infer<typeof CreateWebhookInput>;
 
 export const WebhookInput = z.object({ webhookId: id.describe('Webhook ID') });
@@ -168,10 +173,12 @@ export const UpdateWebhookInput = WebhookInput.extend({
   name: optional(webhookName),
   url: optional(webhookUrl),
   events: optional(subscribedEvents),
-}).refine(({ toggle, is_active }) => toggle === undefined || is_active === undefined, {
-  path: ['is_active'],
-  error: 'Send either toggle or is_active',
-});
+})
+  .refine(({ toggle, is_active }) => toggle === undefined || is_active === undefined, {
+    path: ['is_active'],
+    error: 'Send either toggle or is_active',
+  })
+  .meta({ id: 'UpdateWebhookRequest' });
 export type UpdateWebhookInput = z.infer<typeof UpdateWebhookInput>;
 
 export const ListDeliveriesInput = WebhookInput.extend(pageOf('attempts'));
@@ -195,16 +202,13 @@ export const ResendInput = WebhookInput.extend({
 });
 export type ResendInput = z.infer<typeof ResendInput>;
 
-/** The last second of the year 9999. */
-const LAST_SECOND = 253_402_300_799;
-
 export const ResendFailedInput = WebhookInput.extend({
   since: integerThat(0, LAST_SECOND, ({ input }) =>
     input === undefined || input === null ? 'since is required' : 'since must be a Unix timestamp in seconds',
   )
     .describe('Only messages created at this time or later; Unix timestamp in seconds')
     .meta({ example: 1767225600 }),
-});
+}).meta({ id: 'ResendFailedRequest' });
 export type ResendFailedInput = z.infer<typeof ResendFailedInput>;
 
 export const MessageInput = WebhookInput.extend({
@@ -221,16 +225,24 @@ const EventDescription = z
   })
   .meta({ id: 'WebhookEventDescription' });
 
-export const EventsResponse = z.object({ events: z.array(z.enum(listedEvents)) });
-export const CatalogueResponse = z.object({ events: z.array(EventDescription) });
-export const WebhooksResponse = z.object({ webhooks: z.array(Webhook) });
-export const WebhookResponse = z.object({ webhook: Webhook });
-export const WebhookWithSecretResponse = z.object({ webhook: WebhookWithSecret });
-export const DeliveriesResponse = z.object({ deliveries: z.array(WebhookDelivery) });
-export const MessagesResponse = z.object({ messages: z.array(WebhookMessage) });
-export const MessageResponse = z.object({ message: WebhookMessage });
-export const MessageWithAttemptsResponse = z.object({ message: WebhookMessageWithAttempts });
-export const ResendFailedResponse = z.object({ count: z.int().min(0).describe('How many messages are resent') });
+export const EventsResponse = z.object({ events: z.array(z.enum(listedEvents)) }).meta({ id: 'WebhookEventList' });
+export const CatalogueResponse = z.object({ events: z.array(EventDescription) }).meta({ id: 'WebhookEventCatalogue' });
+export const WebhooksResponse = z.object({ webhooks: z.array(Webhook) }).meta({ id: 'WebhookList' });
+export const WebhookResponse = z.object({ webhook: Webhook }).meta({ id: 'WebhookResponse' });
+export const WebhookWithSecretResponse = z
+  .object({ webhook: WebhookWithSecret })
+  .meta({ id: 'WebhookWithSecretResponse' });
+export const DeliveriesResponse = z
+  .object({ deliveries: z.array(WebhookDelivery) })
+  .meta({ id: 'WebhookDeliveryList' });
+export const MessagesResponse = z.object({ messages: z.array(WebhookMessage) }).meta({ id: 'WebhookMessageList' });
+export const MessageResponse = z.object({ message: WebhookMessage }).meta({ id: 'WebhookMessageResponse' });
+export const MessageWithAttemptsResponse = z
+  .object({ message: WebhookMessageWithAttempts })
+  .meta({ id: 'WebhookMessageWithAttemptsResponse' });
+export const ResendFailedResponse = z
+  .object({ count: count.describe('How many messages are resent') })
+  .meta({ id: 'ResendFailedResponse' });
 
 function pageOf(things: string) {
   return {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { roles } from '../../core/roles.ts';
-import { id, MAX_NAME_LENGTH, requiredText, unixSeconds } from '../../core/validation.ts';
+import { flag, id, integerFrom, MAX_NAME_LENGTH, requiredText, unixSeconds } from '../../core/validation.ts';
 import { Member } from '../members/schemas.ts';
 
 const workspaceName = requiredText(MAX_NAME_LENGTH, 'Name is required')
@@ -21,30 +21,34 @@ export type WorkspaceSummary = z.infer<typeof WorkspaceSummary>;
 
 /** A workspace as the caller sees it. */
 export const Workspace = WorkspaceSummary.extend({
-  media_retention_days: z.int().nullable().describe('Library items older than this many days are deleted; null: never'),
+  media_retention_days: integerFrom(7, 365)
+    .nullable()
+    .describe('Library items older than this many days are deleted; null: never'),
   role: z.enum(roles).describe('The role of the caller in the workspace'),
-  is_personal: z.int().min(0).max(1).describe('1 for the workspace that is created with each account'),
+  is_personal: flag.describe('1 for the workspace that is created with each account'),
 }).meta({ id: 'Workspace' });
 export type Workspace = z.infer<typeof Workspace>;
 
 export const WorkspaceWithMembers = Workspace.extend({ members: z.array(Member) }).meta({ id: 'WorkspaceWithMembers' });
 export type WorkspaceWithMembers = z.infer<typeof WorkspaceWithMembers>;
 
-export const WorkspaceNameInput = z.object({ name: workspaceName });
+export const WorkspaceNameInput = z.object({ name: workspaceName }).meta({ id: 'WorkspaceNameRequest' });
 export type WorkspaceNameInput = z.infer<typeof WorkspaceNameInput>;
 
 export const JoinInput = z.object({ token: z.string().describe('The token of the invite link') });
 
-export const Invite = z.object({
-  token: z.string().describe('The same until the link is revoked or a member is removed by another member'),
-  url: z.string().describe('The link to share: `{app_url}/join/<token>`'),
-});
+export const Invite = z
+  .object({
+    token: z.string().describe('The same until the link is revoked or a member is removed by another member'),
+    url: z.string().describe('The link to share: `{app_url}/join/<token>`'),
+  })
+  .meta({ id: 'Invite' });
 export type Invite = z.infer<typeof Invite>;
 
 const UsageOfQuota = z
   .object({
-    used: z.int().min(0),
-    quota: z.int().min(1).nullable().describe('The maximum; null if there is none'),
+    used: integerFrom(0),
+    quota: integerFrom(1).nullable().describe('The maximum; null if there is none'),
   })
   .meta({ id: 'QuotaUsage' });
 
@@ -64,7 +68,9 @@ export const Usage = z
   .meta({ id: 'WorkspaceUsage', description: 'How much of each quota is used' });
 export type Usage = z.infer<typeof Usage>;
 
-export const UsageAnswer = z.object({ usage: Usage });
-export const WorkspacesAnswer = z.object({ workspaces: z.array(WorkspaceSummary) });
-export const WorkspaceAnswer = z.object({ workspace: Workspace });
-export const WorkspaceReadAnswer = z.object({ workspace: WorkspaceWithMembers });
+export const UsageAnswer = z.object({ usage: Usage }).meta({ id: 'WorkspaceUsageResponse' });
+export const WorkspacesAnswer = z.object({ workspaces: z.array(WorkspaceSummary) }).meta({ id: 'WorkspaceList' });
+export const WorkspaceAnswer = z.object({ workspace: Workspace }).meta({ id: 'WorkspaceResponse' });
+export const WorkspaceReadAnswer = z
+  .object({ workspace: WorkspaceWithMembers })
+  .meta({ id: 'WorkspaceWithMembersResponse' });

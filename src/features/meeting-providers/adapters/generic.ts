@@ -165,7 +165,8 @@ export function createGenericSecret(): string {
 }
 
 function eventSchema<const Type extends string, Subject extends z.ZodRawShape>(type: Type, subject: Subject) {
-  return z.object({ type: z.literal(type), ...occurrence, ...subject });
+  const id = `Provider${type.replace(/(?:^|\.)(\w)/g, (_, letter: string) => letter.toUpperCase())}`;
+  return z.object({ type: z.literal(type), ...occurrence, ...subject }).meta({ id });
 }
 
 /**

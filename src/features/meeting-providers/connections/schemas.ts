@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { id, integerBetween, MAX_NAME_LENGTH, optional, requiredText, unixSeconds } from '../../../core/validation.ts';
+import {
+  id,
+  integerBetween,
+  integerFrom,
+  MAX_NAME_LENGTH,
+  optional,
+  requiredText,
+  unixSeconds,
+} from '../../../core/validation.ts';
 import { credentialsSchemas, providerKinds } from '../adapters/index.ts';
 import { eventKinds } from '../adapters/provider-event.ts';
 
@@ -42,34 +50,44 @@ const credentials = z
   .describe(
     'The credentials with which the provider signs. Required for vonage and livekit; must be omitted for generic',
   )
-  .meta({ anyOf: [jsonSchemaOf('vonage'), jsonSchemaOf('livekit')] });
+  .meta({ anyOf: [jsonSchemaOf('vonage', 'VonageCredentials'), jsonSchemaOf('livekit', 'LiveKitCredentials')] });
 
-export const CreateConnectionInput = z.object({
-  name: requiredText(MAX_NAME_LENGTH, 'Name is required')
-    .describe(`At most ${MAX_NAME_LENGTH} characters`)
-    .meta({ example: 'Video in production' }),
-  provider: z
-    .enum(providerKinds)
-    .describe('The provider that posts the callbacks; generic stands for any other provider that signs as documented'),
-  credentials: optional(credentials),
-});
+export const CreateConnectionInput = z
+  .object({
+    name: requiredText(MAX_NAME_LENGTH, 'Name is required')
+      .describe(`At most ${MAX_NAME_LENGTH} characters`)
+      .meta({ example: 'Video in production' }),
+    provider: z
+      .enum(providerKinds)
+      .describe(
+        'The provider that posts the callbacks; generic stands for any other provider that signs as documented',
+      ),
+    credentials: optional(credentials),
+  })
+  .meta({ id: 'CreateMeetingConnectionRequest' });
 export type CreateConnectionInput = z.infer<typeof CreateConnectionInput>;
 
 export const ConnectionInput = z.object({ connectionId: id.describe('Connection ID') });
 export type ConnectionInput = z.infer<typeof ConnectionInput>;
 
-export const RotateConnectionInput = ConnectionInput.extend({ credentials: optional(credentials) });
+export const RotateConnectionInput = ConnectionInput.extend({ credentials: optional(credentials) }).meta({
+  id: 'RotateMeetingConnectionRequest',
+});
 export type RotateConnectionInput = z.infer<typeof RotateConnectionInput>;
 
-export const ConnectionsAnswer = z.object({ connections: z.array(MeetingConnection) });
-export const ConnectionWithSecretAnswer = z.object({ connection: MeetingConnectionWithSecret });
+export const ConnectionsAnswer = z
+  .object({ connections: z.array(MeetingConnection) })
+  .meta({ id: 'MeetingConnectionList' });
+export const ConnectionWithSecretAnswer = z
+  .object({ connection: MeetingConnectionWithSecret })
+  .meta({ id: 'MeetingConnectionWithSecretResponse' });
 
 export const unmatchedReasons = ['unknown_room', 'unknown_participant'] as const;
 export type UnmatchedReason = (typeof unmatchedReasons)[number];
 
 export const UnmatchedCallback = z
   .object({
-    id: z.int(),
+    id: integerFrom(1),
     event: z.enum(eventKinds).describe('What happened: an event type of the generic provider, or `meeting.ended`'),
     room: z.string().nullable().describe('The name of the room, as the provider sent it; null for vonage'),
     session_id: z.string().nullable().describe('The session, for vonage; null for other providers'),
@@ -93,11 +111,13 @@ export const UnmatchedInput = ConnectionInput.extend({
 });
 export type UnmatchedInput = z.infer<typeof UnmatchedInput>;
 
-export const UnmatchedAnswer = z.object({ unmatched: z.array(UnmatchedCallback) });
+export const UnmatchedAnswer = z
+  .object({ unmatched: z.array(UnmatchedCallback) })
+  .meta({ id: 'UnmatchedCallbackList' });
 
-function jsonSchemaOf(provider: 'vonage' | 'livekit') {
+function jsonSchemaOf(provider: 'vonage' | 'livekit', title: string) {
   const { type, required, properties } = z.toJSONSchema(credentialsSchemas[provider], { io: 'input' });
-  return { title: provider, type, required, properties };
+  return { title, type, required, properties };
 }
 
 export const CallbackParams = z.object({
