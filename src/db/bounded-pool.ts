@@ -1,13 +1,18 @@
 /** A pool that shares its connections fairly, and discards dead ones. */
 import pg from 'pg';
-import { currentCall } from '../core/call-bounds.ts';
+import { type CallBounds, currentCall, endWait, startWait, waitedMs } from '../core/call-bounds.ts';
 import { BoundedClient, CONNECT_TIMEOUT_MS, keepAlive, type StatementLimits } from './bounded-client.ts';
 import { type ConnectionGate, createConnectionGate, type GateLimits } from './connection-gate.ts';
+import { getTimeLimit } from './time-limits.ts';
+
+/** The message of `pg-pool` when no connection is available in time. */
+const CONNECT_TIMEOUT = 'timeout exceeded when trying to connect';
 
 type Connected = (error: Error | undefined, client?: pg.PoolClient, done?: (release?: boolean | Error) => void) => void;
 
 export class BoundedPool extends pg.Pool {
   readonly #gate: ConnectionGate;
+  readonly #requestMs: number;
   /** A connection was dead at this time. Others that have not been heard from since may be dead too. */
   #suspectSince = Number.NEGATIVE_INFINITY;
 
@@ -19,6 +24,7 @@ export class BoundedPool extends pg.Pool {
     // statement that waits would hold up those queued behind it.
     super({ ...keepAlive, connectionTimeoutMillis, pipeline: true, ...config, ...limits, Client });
     this.#gate = createConnectionGate(config.max, limits);
+    this.#requestMs = limits.requestMs;
     this.on('connect', (client) => {
       // The pool listens only while a client is idle or runs a single statement. In a transaction, an error without a
       // listener would end the process. The statements that wait are rejected with it.
@@ -43,9 +49,10 @@ export class BoundedPool extends pg.Pool {
   }
 
   async #connect(use: 'statement' | 'transaction'): Promise<pg.PoolClient> {
-    const leave = await this.#gate.acquire(currentCall.getStore(), use);
+    const call = currentCall.getStore();
+    const leave = await this.#gate.acquire(call, use);
     try {
-      const client = await this.#takeAlive();
+      const client = await this.#takeInTime(call);
       const { release } = client;
       client.release = (error) => {
         release(error ?? toBounded(client).isSpent);
@@ -56,6 +63,24 @@ export class BoundedPool extends pg.Pool {
       leave();
       throw error;
     }
+  }
+
+  /** Gives up when the request has waited long enough. A connection that opens later stays in the pool. */
+  async #takeInTime(call: CallBounds | undefined): Promise<pg.PoolClient> {
+    if (this.idleCount > 0 || call === undefined || getTimeLimit() !== 'request') return this.#takeAlive();
+    const ms = this.#requestMs - waitedMs(call.waited);
+    if (ms <= 0) throw new Error(CONNECT_TIMEOUT);
+    const { promise: timeout, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      reject(new Error(CONNECT_TIMEOUT));
+      taking.then((client) => client.release()).catch(() => {});
+    }, ms);
+    startWait(call.waited);
+    const taking = this.#takeAlive();
+    return Promise.race([taking, timeout]).finally(() => {
+      clearTimeout(timer);
+      endWait(call.waited);
+    });
   }
 
   async #takeAlive(): Promise<pg.PoolClient> {
