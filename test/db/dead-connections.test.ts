@@ -15,7 +15,7 @@ beforeEach(async () => {
       proxy = await startTcpProxy(databaseUrl);
       return proxy.url;
     },
-    database: { poolTimeoutMs: 2_000, statementTimeoutMs: 1_000, requestTimeoutMs: 4_000 },
+    database: { poolTimeoutMs: 4_000, statementTimeoutMs: 3_000, requestTimeoutMs: 8_000 },
   });
   team = await addTeam(app);
 });

@@ -12,7 +12,7 @@ let others: Person[];
 let holder: pg.Client;
 
 beforeAll(async () => {
-  app = await startTestApp({ database: { poolTimeoutMs: 3_000, statementTimeoutMs: 3_000, requestTimeoutMs: 6_000 } });
+  app = await startTestApp({ database: { poolTimeoutMs: 6_000, statementTimeoutMs: 6_000, requestTimeoutMs: 12_000 } });
   team = await addTeam(app);
   others = await concurrently(6, () => addPerson(app));
   const { token } = await team.owner.client.workspaces.invite.mutate({ id: team.id });
