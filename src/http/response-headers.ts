@@ -45,6 +45,8 @@ const exposedHeaders = [
   'etag',
 ].join(', ');
 
+const VARIES = 'Accept-Encoding, Origin';
+
 const preflightHeaders = {
   'access-control-allow-methods': 'GET, HEAD, POST, PATCH, DELETE',
   'access-control-max-age': '3600',
@@ -53,13 +55,20 @@ const preflightHeaders = {
 
 /** Adds the headers to every response, and answers OPTIONS. */
 export function setResponseHeaders(app: FastifyInstance, origins: CorsOrigins): void {
-  const all = { ...dataHeaders, ...(origins === '*' ? { 'access-control-allow-origin': '*' } : { vary: 'Origin' }) };
+  const all = {
+    ...dataHeaders,
+    ...(origins === '*' ? { 'access-control-allow-origin': '*', vary: 'Accept-Encoding' } : { vary: VARIES }),
+  };
+  // A browser may keep what it reads, but asks each time whether it has changed. What it writes may contain a secret.
+  const ofReads = { ...all, 'cache-control': 'private, no-cache' };
+  const ofWrites = { ...all, 'cache-control': 'no-store' };
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id).headers(all);
+    const { method } = request;
+    reply.header('x-request-id', request.id).headers(method === 'GET' || method === 'HEAD' ? ofReads : ofWrites);
     if (request.url.startsWith('/docs')) reply.headers(pageHeaders);
     const { origin } = request.headers;
     if (origin !== undefined) allowReading(reply, origin, origins);
-    if (request.method === 'OPTIONS') answerPreflight(request, reply);
+    if (method === 'OPTIONS') answerPreflight(request, reply);
     else done();
   });
   // Fastify answers 404 to a method without a route. The hook answers first.

@@ -40,6 +40,11 @@ const redirect = {
   headers: { Location: { schema: { type: 'string', format: 'uri' }, description: 'The URL' } },
 };
 
+const notModified = {
+  description: 'The response has the `ETag` of `If-None-Match`, so the caller has it already',
+  headers: { ETag: { schema: { type: 'string' }, description: 'A tag of the response' } },
+};
+
 /** Builds the document. `serverUrl` is the URL of the service; `/` means the origin that serves the document. */
 export function createOpenApiDocument({ router, rawOperations }: Api, serverUrl: string): OpenAPIObject {
   const document = generateOpenApiDocument(router, {
@@ -103,6 +108,7 @@ function completeOperation(operation: Operation, target: OperationObject): void 
   target.responses = {
     [operation.status]: success,
     ...(operation.redirectsTo !== null && { 302: redirect }),
+    ...(operation.method === 'GET' && { 304: notModified }),
     ...refusalsOf(operation),
   };
 }

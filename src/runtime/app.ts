@@ -7,6 +7,8 @@ import cookie from '@fastify/cookie';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { limitBodyTime } from '../http/body-timeouts.ts';
 import { refuseMalformedRequest } from '../http/client-errors.ts';
+import { compressResponses } from '../http/compression.ts';
+import { answerConditionalReads } from '../http/conditional-reads.ts';
 import { closeConnectionsWhenDraining } from '../http/drain.ts';
 import { handleErrors, refuseOtherMethods, sendError } from '../http/errors.ts';
 import { serveFiles } from '../http/files.ts';
@@ -69,6 +71,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   refuseWrongHosts(app, options.refuseForeignHosts ?? false);
   limitBodyTime(app);
   setResponseHeaders(app, corsOrigins);
+  answerConditionalReads(app);
+  compressResponses(app);
   await app.register(cookie);
 
   serveHealth(app, services);

@@ -1,0 +1,92 @@
+/**
+ * Compresses responses of more than 1 kB for callers that accept it (RFC 9110, section 12.5.3). Only responses to GET
+ * are compressed: those that contain a secret answer other methods, and the size of a compressed response can reveal a
+ * secret to someone who chooses text next to it (BREACH).
+ */
+
+import { pipeline, type Readable } from 'node:stream';
+import { isUint8Array } from 'node:util/types';
+import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+type Encoding = 'br' | 'gzip';
+
+const MIN_BYTES = 1024;
+
+/** Files are not compressed: PDF and MP4 are compressed already, and `Range` counts their own bytes. */
+const COMPRESSIBLE = /^(?:application\/(?:json|javascript)|image\/svg\+xml|text\/)/;
+
+/** Higher levels take several times as long and save a few percent. A small window needs less memory. */
+const brotliOptions = {
+  params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_LGWIN]: 18 },
+};
+const gzipOptions = { level: 4 };
+
+/** Call it after the hooks that read the payload. */
+export function compressResponses(app: FastifyInstance): void {
+  app.addHook<unknown>('onSend', (request, reply, payload, done) => {
+    const encoding = chooseEncoding(request, reply);
+    if (encoding === null) return done(null, payload);
+    if (isStream(payload))
+      return done(null, request.method === 'HEAD' ? payload : compressStream(payload, encoding, reply));
+    if (!isBody(payload) || Buffer.byteLength(payload) <= MIN_BYTES) return done(null, payload);
+    // In libuv's thread pool, so that other requests are served meanwhile.
+    compress(payload, encoding, (error, compressed) => {
+      if (error !== null) return done(error);
+      startEncoding(reply, encoding);
+      done(null, compressed);
+    });
+  });
+}
+
+/** Returns null for a response that is not compressed. */
+function chooseEncoding({ method, headers }: FastifyRequest, reply: FastifyReply): Encoding | null {
+  const accepted = headers['accept-encoding'];
+  if (accepted === undefined || (method !== 'GET' && method !== 'HEAD')) return null;
+  if (!COMPRESSIBLE.test(String(reply.getHeader('content-type') ?? '')) || reply.hasHeader('content-encoding'))
+    return null;
+  return preferredEncoding(String(accepted));
+}
+
+/** Brotli where it is accepted as much as gzip. Null if neither is accepted. */
+export function preferredEncoding(accepted: string): Encoding | null {
+  const weights = new Map<string, number>();
+  for (const part of accepted.toLowerCase().split(',')) {
+    const [name = '', ...parameters] = part.split(';').map((text) => text.trim());
+    const weight = parameters.find((parameter) => parameter.startsWith('q='));
+    weights.set(name === 'x-gzip' ? 'gzip' : name, weight === undefined ? 1 : Number(weight.slice(2)) || 0);
+  }
+  const weightOf = (name: Encoding): number => weights.get(name) ?? weights.get('*') ?? 0;
+  const [br, gz] = [weightOf('br'), weightOf('gzip')];
+  if (br > 0 && br >= gz) return 'br';
+  return gz > 0 ? 'gzip' : null;
+}
+
+function isStream(payload: unknown): payload is Readable {
+  return typeof payload === 'object' && payload !== null && 'pipe' in payload && typeof payload.pipe === 'function';
+}
+
+/** When the response is destroyed, because the caller has hung up, `pipeline` destroys the source too. */
+function compressStream(source: Readable, encoding: Encoding, reply: FastifyReply): Readable {
+  startEncoding(reply, encoding);
+  const compressor = encoding === 'br' ? createBrotliCompress(brotliOptions) : createGzip(gzipOptions);
+  // An error of the source destroys the compressor, which ends the response.
+  return pipeline(source, compressor, () => {});
+}
+
+function isBody(payload: unknown): payload is string | Uint8Array {
+  return typeof payload === 'string' || isUint8Array(payload);
+}
+
+function compress(
+  payload: string | Uint8Array,
+  encoding: Encoding,
+  done: (error: Error | null, compressed: Buffer) => void,
+): void {
+  if (encoding === 'br') brotliCompress(payload, brotliOptions, done);
+  else gzip(payload, gzipOptions, done);
+}
+
+function startEncoding(reply: FastifyReply, encoding: Encoding): void {
+  reply.header('content-encoding', encoding).removeHeader('content-length');
+}

@@ -1,0 +1,42 @@
+/** `ETag` and `If-None-Match` (RFC 9110, sections 8.8.3 and 13.1.2): a caller that has the response gets 304. */
+import { hash } from 'node:crypto';
+import { isUint8Array } from 'node:util/types';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+/**
+ * Adds an `ETag` to responses to GET, for callers that send `Accept-Encoding` or `If-None-Match`, as every browser and
+ * most HTTP libraries do. For the others, hashing would be a considerable part of the cost of a list.
+ *
+ * The tag is a hash of the response, so every check of the caller has been made before a 304. It saves bytes, not work:
+ * docs/decisions/0024-http-details.md gives the reasons.
+ */
+export function answerConditionalReads(app: FastifyInstance): void {
+  app.addHook<unknown>('onSend', (request, reply, payload, done) => {
+    if (!isTagged(request, reply, payload)) return done(null, payload);
+    // Weak: the bytes differ by content encoding.
+    const tag = `W/"${hash('sha256', payload, 'base64url').slice(0, 22)}"`;
+    reply.header('etag', tag);
+    if (!includesTag(request.headers['if-none-match'], tag)) return done(null, payload);
+    reply.code(304).removeHeader('content-type').removeHeader('content-length');
+    done(null, null);
+  });
+}
+
+function isTagged(
+  { method, headers }: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+): payload is string | Uint8Array {
+  if (headers['accept-encoding'] === undefined && headers['if-none-match'] === undefined) return false;
+  if ((method !== 'GET' && method !== 'HEAD') || reply.statusCode !== 200 || reply.hasHeader('etag')) return false;
+  // What may not be stored has no use for a tag.
+  if (String(reply.getHeader('cache-control')).includes('no-store')) return false;
+  return typeof payload === 'string' || isUint8Array(payload);
+}
+
+function includesTag(header: string | undefined, tag: string): boolean {
+  if (header === undefined) return false;
+  // The comparison is weak, so a cache may have made the tag strong.
+  const [, opaque] = tag.split('W/');
+  return header.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === opaque);
+}

@@ -1,0 +1,75 @@
+/** `ETag` and `If-None-Match`. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addTeam, type Team } from '../support/world.ts';
+
+let app: TestApp;
+let team: Team;
+let item: number;
+beforeAll(async () => {
+  app = await startTestApp();
+  team = await addTeam(app);
+  const { body } = await app.http.post(`${team.path}/contacts`, team.owner.token, {
+    name: 'A',
+    email: 'a@example.com',
+  });
+  item = body.contact.id;
+});
+afterAll(() => app.close());
+
+function read(path: string, { token = team.member.token, tag = '' } = {}) {
+  return app.http.call('GET', path, { token, ...(tag !== '' && { headers: { 'if-none-match': tag } }) });
+}
+
+describe.each([
+  ['one resource', () => `${team.path}/contacts/${item}`],
+  ['a list', () => `${team.path}/labels`],
+  ['tRPC', () => `/trpc/labels.list?input=${encodeURIComponent(JSON.stringify({ id: team.id }))}`],
+  ['the document', () => '/openapi.json'],
+])('%s', (_, path) => {
+  test('has a tag, and returns 304 to a caller that has it', async () => {
+    const first = await read(path());
+    const tag = first.headers.get('etag') ?? '';
+    expect(tag).toMatch(/^W\/"[\w-]{22}"$/);
+    expect(first.headers.get('cache-control')).toBe('private, no-cache');
+    for (const known of [tag, tag.slice(2), `"x", ${tag}`, '*']) {
+      const { status, headers, body } = await read(path(), { tag: known });
+      expect([status, body, headers.get('etag')]).toEqual([304, '', tag]);
+      expect(headers.get('vary')).toBe(first.headers.get('vary'));
+      expect(headers.get('cache-control')).toBe('private, no-cache');
+      expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    }
+    expect((await read(path(), { tag: 'W/"x"' })).status).toBe(200);
+  });
+});
+
+test('a change gives another tag', async () => {
+  const path = `${team.path}/labels`;
+  const tag = (await read(path)).headers.get('etag') ?? '';
+  await app.http.post(path, team.owner.token, { name: 'New' });
+  const { status, headers, body } = await read(path, { tag });
+  expect([status, body.labels.map(({ name }: { name: string }) => name)]).toEqual([200, ['New']]);
+  expect(headers.get('etag')).not.toBe(tag);
+});
+
+test('a caller who may not read gets the error, whatever tag they send', async () => {
+  const path = `${team.path}/contacts/${item}`;
+  const tag = (await read(path)).headers.get('etag') ?? '';
+  for (const known of [tag, '*']) {
+    expect((await app.http.call('GET', path, { headers: { 'if-none-match': known } })).status).toBe(401);
+    expect((await read(path, { token: team.outsider.token, tag: known })).status).toBe(403);
+    expect((await read(`${team.path}/contacts/2147483647`, { tag: known })).status).toBe(404);
+  }
+});
+
+test('writes, redirects and errors have no tag, and writes may not be stored', async () => {
+  const written = await app.http.post(`${team.path}/labels`, team.owner.token, { name: 'Other' });
+  expect([written.headers.get('etag'), written.headers.get('cache-control')]).toEqual([null, 'no-store']);
+  expect((await read('/api/workspaces/2147483647', { tag: '*' })).headers.get('etag')).toBeNull();
+  const missing = await app.http.call('POST', `${team.path}/labels`, {
+    token: team.owner.token,
+    json: { name: 'Third' },
+    headers: { 'if-none-match': '*' },
+  });
+  expect(missing.status).toBe(200);
+});
