@@ -31,14 +31,15 @@ export function startScript<Ready>(
   return startCommand([process.execPath, script], env, findReady);
 }
 
-/** As `startScript`, for any command. */
+/** As `startScript`, for any command, in any directory. */
 export function startCommand<Ready>(
   [program, ...args]: [string, ...string[]],
   env: Record<string, string>,
   findReady: (output: string) => Ready | undefined,
+  cwd = root,
 ): ScriptProcess<Ready> {
   const child = spawn(program, args, {
-    cwd: root,
+    cwd,
     env: { ...baseEnv, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,0 +1,157 @@
+/**
+ * What a project gets that installs the packed client, and that the examples of the pages run in it as printed.
+ * `consumer.test.ts` installs the client with npm, and uses it in a browser.
+ */
+import { readFileSync } from 'node:fs';
+import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { signedHeaders } from '../../src/webhook-delivery/signature.ts';
+import { createSigningKey } from '../../src/webhook-delivery/signing-keys.ts';
+import { freePort } from '../support/free-port.ts';
+import { startCommand } from '../support/script-process.ts';
+import { makeTempDir } from '../support/temp-dir.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addPerson, type Person } from '../support/world.ts';
+import { examplesOf, installClient, packClient, root, run } from './packed-client.ts';
+
+/** The documented maximum. It holds for the modules as packed; bundlers make them smaller. */
+const MAX_GZIP_BYTES = 10_000;
+
+const clientPage = readFileSync(join(root, 'packages/client/README.md'), 'utf8');
+const isReactQuery = (example: string): boolean => example.includes('createTRPCOptionsProxy');
+const readmeExamples = examplesOf(readFileSync(join(root, 'README.md'), 'utf8'));
+const clientExamples = examplesOf(clientPage).filter((example) => !isReactQuery(example));
+
+let project: string;
+let installed: string;
+beforeAll(async () => {
+  project = await makeTempDir();
+  installed = await installClient(await packClient(project), project);
+  await cp(join(root, 'test/client/fixtures'), project, { recursive: true });
+  await writeFile(join(project, 'package.json'), '{"type":"module"}');
+  await writeFile(join(project, 'readme.ts'), readmeExamples.join('\n'));
+  await writeFile(join(project, 'client.ts'), clientExamples.join('\n'));
+});
+afterAll(() => rm(project, { recursive: true, force: true }));
+
+function read(path: string): string {
+  return readFileSync(join(installed, path), 'utf8');
+}
+
+async function readModules(): Promise<string[]> {
+  const names = await readdir(join(installed, 'dist'));
+  return names.filter((name) => name.endsWith('.js')).map((name) => read(`dist/${name}`));
+}
+
+test('the package has built modules with their sources and maps, one file of types, and nothing else', async () => {
+  const sources = (await readdir(join(root, 'packages/client/src'))).sort();
+  expect((await readdir(join(installed, 'src'))).sort()).toEqual(sources);
+  const built = sources.filter((name) => name !== 'contract.ts').map((name) => name.replace('.ts', '.js'));
+  const expected = [...built, ...built.map((name) => `${name}.map`), 'index.d.ts'];
+  expect((await readdir(join(installed, 'dist'))).sort()).toEqual(expected.sort());
+  expect((await readdir(installed)).sort()).toEqual(['README.md', 'dist', 'package.json', 'src']);
+  for (const name of built) {
+    expect(read(`dist/${name}`)).toContain(`//# sourceMappingURL=${name}.map`);
+    expect(JSON.parse(read(`dist/${name}.map`)).sources).toEqual([`../src/${name.replace('.js', '.ts')}`]);
+  }
+});
+
+test('the package depends on tRPC 11 alone', () => {
+  const { dependencies, peerDependencies } = JSON.parse(read('package.json'));
+  expect(dependencies).toBeUndefined();
+  expect(peerDependencies).toEqual({ '@trpc/client': '^11.4.0', '@trpc/server': '^11.4.0' });
+});
+
+test('the modules import only each other and tRPC, so nothing of Node', async () => {
+  const specifiers = (await readModules()).flatMap((code) =>
+    [...code.matchAll(/(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g)].map(([, specifier = '']) => specifier),
+  );
+  expect(specifiers.length).toBeGreaterThan(5);
+  expect(specifiers.filter((specifier) => !/^(?:\.\/|@trpc\/)/.test(specifier))).toEqual([]);
+});
+
+test('the modules have at most 10 kB after gzip', async () => {
+  expect(gzipSync((await readModules()).join('')).length).toBeLessThanOrEqual(MAX_GZIP_BYTES);
+});
+
+test('the types name nothing of the server', () => {
+  const text = read('dist/index.d.ts');
+  const specifiers = [...text.matchAll(/(?:from |import\()['"]([^'"]+)['"]/g)].map(([, specifier]) => specifier);
+  expect([...new Set(specifiers)].sort()).toEqual(['@trpc/client', '@trpc/server']);
+  expect(text).not.toMatch(/prisma|fastify|services|database|\bpg\b|\bzod\b/i);
+});
+
+test('the types are complete and those of the API, and the examples compile', async () => {
+  const compilerOptions = {
+    ...{ module: 'nodenext', target: 'es2024', strict: true, noEmit: true, skipLibCheck: false },
+    ...{ types: ['node'], lib: ['es2024', 'dom', 'dom.iterable', 'esnext.disposable'] },
+  };
+  await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const errors = await run(process.execPath, [tsc, '-p', project]).catch(({ stdout }) => stdout);
+  expect(errors).toMatchObject({ stdout: '' });
+});
+
+describe('the examples run as printed:', () => {
+  let app: TestApp;
+  let person: Person;
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    app = await startTestApp();
+    person = await addPerson(app);
+    env = { PATH: process.env.PATH ?? '', LYNXROOM_URL: app.url, LYNXROOM_TOKEN: person.token };
+    await mkdir(join(project, 'examples'));
+    const samples = { 'examples/sample.pdf': 'sample.pdf', 'offer.pdf': 'sample.pdf', 'talk.mp4': 'sample.mp4' };
+    for (const [to, from] of Object.entries(samples)) await cp(join(root, 'examples', from), join(project, to));
+  });
+  afterAll(() => app.close());
+
+  test('the one of the README uploads a file and finds it', async () => {
+    expect(readmeExamples).toHaveLength(1);
+    const { stdout } = await run(process.execPath, ['readme.ts'], { cwd: project, env });
+    expect(stdout).toMatch(/^Uploaded item 1\. 1 found: Offer\.pdf$/m);
+  });
+
+  test("those of the client's page call, upload, and verify webhooks", async () => {
+    expect(clientExamples).toHaveLength(5);
+    const secret = `whsec_${Buffer.from('a secret of thirty-two bytes....').toString('base64')}`;
+    const port = await freePort();
+    const program = startCommand(
+      [process.execPath, 'client.ts'],
+      { ...env, WEBHOOK_SECRET: secret, PORT: String(port) },
+      (output) => output.includes('Waiting for webhooks') || undefined,
+      project,
+    );
+    try {
+      await program.ready;
+      expect(program.output()).toMatch(/^400 BAD_REQUEST Name is required [0-9a-f-]{36} \[/m);
+      expect(program.output()).toMatch(/^100 %\nOffer\.pdf 627$/m);
+      expect(program.output()).toMatch(/^talk\.mp4 3$/m);
+      expect(await postMessage(port, `whsec_${Buffer.from('another secret').toString('base64')}`)).toBe(401);
+      expect(await postMessage(port, secret)).toBe(204);
+      await expect.poll(() => program.output()).toMatch(/^Vera joined$/m);
+    } finally {
+      await program.end('SIGTERM');
+    }
+  });
+
+  test('the one with React Query is part of the React example, which runs in a browser', () => {
+    const [example, ...others] = examplesOf(clientPage).filter(isReactQuery);
+    expect(others).toEqual([]);
+    expect(readFileSync(join(root, 'examples/react/src/lynxroom.ts'), 'utf8')).toContain(example);
+    const [, json = ''] = /^```json\n(.*?)^```$/ms.exec(clientPage) ?? [];
+    expect(JSON.parse(readFileSync(join(root, 'examples/react/package.json'), 'utf8'))).toMatchObject(JSON.parse(json));
+  });
+});
+
+/** Sends a message to the receiver on `port` as the service does. Resolves with the status of the response. */
+async function postMessage(port: number, secret: string): Promise<number> {
+  const timestamp = new Date().toISOString();
+  const data = { room_name: 'green-fox', room_id: 1, participant_name: 'Vera' };
+  const body = JSON.stringify({ event: 'room.joined', timestamp, data });
+  const message = { messageId: 'msg_1', event: 'room.joined', timestamp, attemptAt: new Date(), body } as const;
+  const headers = signedHeaders({ ...message, keys: [createSigningKey(secret)] });
+  return (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body, headers })).status;
+}
