@@ -4,6 +4,7 @@
  * for each request cost as much as the rest of a small request.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { badRequest } from '../core/errors.ts';
 
 /** Origins whose pages may read responses; `*` for all, but without cookies. */
 export type CorsOrigins = '*' | readonly (string | RegExp)[];
@@ -68,8 +69,9 @@ export function setResponseHeaders(app: FastifyInstance, origins: CorsOrigins): 
     if (request.url.startsWith('/docs')) reply.headers(pageHeaders);
     const { origin } = request.headers;
     if (origin !== undefined) allowReading(reply, origin, origins);
-    if (method === 'OPTIONS') answerPreflight(request, reply);
-    else done();
+    if (method !== 'OPTIONS') return done();
+    if (isPreflight(request)) answerPreflight(request, reply);
+    else done(badRequest('OPTIONS needs the headers Origin and Access-Control-Request-Method'));
   });
   // Fastify answers 404 to a method without a route. The hook answers first.
   app.options('*', (_request, reply) => reply.send());
@@ -81,11 +83,11 @@ function allowReading(reply: FastifyReply, origin: string, origins: CorsOrigins)
   reply.header('access-control-allow-origin', origin).header('access-control-allow-credentials', 'true');
 }
 
+function isPreflight({ headers }: FastifyRequest): boolean {
+  return headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
+}
+
 function answerPreflight({ headers }: FastifyRequest, reply: FastifyReply): void {
-  if (headers.origin === undefined || headers['access-control-request-method'] === undefined) {
-    reply.status(400).type('text/plain').send('Invalid Preflight Request');
-    return;
-  }
   addVary(reply, 'Access-Control-Request-Headers');
   const asked = headers['access-control-request-headers'];
   if (asked !== undefined) reply.header('access-control-allow-headers', asked);
