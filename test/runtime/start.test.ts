@@ -86,6 +86,19 @@ test('a second start keeps the data and the key of the demo account', async () =
   expect(await mine.json()).toMatchObject({ workspaces: [{ name: 'Personal' }] });
 });
 
+test('log lines are written soon, and none is missing when the server has stopped', async () => {
+  const server = start({ LOG_LEVEL: 'info' });
+  const url = await server.ready;
+  const countRequests = (): number => server.output().match(/"route":"\/health"/g)?.length ?? 0;
+  await fetch(`${url}/health`);
+  // Nothing else is logged meanwhile.
+  await vi.waitUntil(() => countRequests() === 1, { timeout: MINUTE_MS });
+  await Promise.all(Array.from({ length: 100 }, () => fetch(`${url}/health`)));
+  expect(await stopServer(server)).toBe(0);
+  expect(countRequests()).toBe(101);
+  expect(server.output()).toContain('"msg":"Stopping"');
+});
+
 test('a start succeeds after SIGKILL of the server, and of the server and its PostgreSQL', async () => {
   const first = start();
   await first.ready;
