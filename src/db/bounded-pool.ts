@@ -27,7 +27,7 @@ export class BoundedPool extends pg.Pool {
     this.#requestMs = limits.requestMs;
     this.on('connect', (client) => {
       // The pool listens only while a client is idle or runs a single statement. In a transaction, an error without a
-      // listener would end the process. The statements that wait are rejected with it.
+      // listener would end the process. The waiting statements are rejected with that error.
       client.on('error', () => {});
       const bounded = toBounded(client);
       bounded.lastHeardAt = performance.now();

@@ -16,7 +16,7 @@ export function getTimeLimit(): TimeLimit {
   return currentLimit.getStore() ?? 'request';
 }
 
-/** Runs work whose statements may take long, such as deleting everything in a workspace. */
+/** Runs work whose statements may take a long time, such as deleting everything in a workspace. */
 export function allowLongStatements<Result>(work: () => Result): Result {
   return currentLimit.run('long', work);
 }

@@ -134,7 +134,7 @@ export function resolveHostFor(policy: AddressPolicy): ResolveHost {
 }
 
 /**
- * Creates a guard. It expects hosts as the WHATWG URL parser returns them, which converts every notation of an IPv4
+ * Creates a guard. It expects hosts as returned by the WHATWG URL parser, which converts every notation of an IPv4
  * address (octal, hexadecimal, one number) or an IPv6 address to one form, and internationalized names to ASCII.
  */
 export function createAddressGuard(options: { policy: AddressPolicy; resolveHost: ResolveHost }): AddressGuard {

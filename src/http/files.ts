@@ -103,7 +103,7 @@ function createDownload({ handle }: OpenedFile, { first, last }: ByteRange) {
       const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, last - position + 1));
       const { bytesRead } = await handle.read(chunk, 0, chunk.length, position);
       // The error closes the connection: a response that merely ended early would look complete.
-      if (bytesRead === 0) throw new Error('A stored file is shorter than its size');
+      if (bytesRead === 0) throw new Error('A stored file ended before its expected size');
       position += bytesRead;
       yield chunk.subarray(0, bytesRead);
     }

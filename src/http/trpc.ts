@@ -102,7 +102,7 @@ async function parseInputs(text: string, isBatch: boolean): Promise<Record<numbe
   if (!isBatch) return [parsed];
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
     throw badRequest('"input" needs to be an object when doing a batch call');
-  // An object of JSON has only keys that are strings.
+  // `as`: the keys of a JSON object are always strings.
   return parsed as Record<number, unknown>;
 }
 

@@ -62,7 +62,7 @@ export async function startJobs(options: {
     monitorIntervalSeconds: SUPERVISE_SECONDS,
   });
   boss.on('error', (error) => log.error({ err: error }, 'Job queue error'));
-  // Creates or migrates its tables, which may take long.
+  // Creates or migrates its tables, which may take a while.
   await boss.start();
   isStarted = true;
   const runLogged = async ({ name, run }: ScheduledJob): Promise<void> => {

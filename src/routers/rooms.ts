@@ -78,7 +78,7 @@ export const roomsRouter = router({
         description:
           'The room must belong to the caller, who must be owner or admin of its workspace. Only the fields that are ' +
           'sent change; the name cannot be changed. 409 if another room of the workspace has the `session_id`. ' +
-          'Switching the waiting room off admits everyone who waits.',
+          'Switching the waiting room off admits everyone who is waiting.',
       },
     })
     .input(UpdateRoomInput)

@@ -55,7 +55,8 @@ function openPool(
     poolSize: config.DATABASE_POOL_SIZE,
     pooling: config.DATABASE_POOLING,
     onError: ({ message }) => {
-      // `pool.end()` resolves before all connections are closed. Stopping the embedded PostgreSQL breaks the others.
+      // `pool.end()` resolves before all connections are closed. Stopping the embedded PostgreSQL then breaks the open
+      // ones, as expected.
       if (isClosing) return;
       // Only the message: the error object holds the connection, with its password.
       log.error({ reason: message }, 'A database connection was lost');

@@ -56,7 +56,7 @@ export function applyAttempts(before: WebhookHealth, all: readonly Attempt[]): W
 function findDisabledReason(failingSince: Date | null, last: Attempt, attempts: readonly Attempt[]): string | null {
   if (attempts.some(({ outcome }) => outcome.status === GONE)) return 'The receiver responded with 410 Gone';
   if (failingSince === null || last.at.getTime() - failingSince.getTime() < MAX_FAILING_MS) return null;
-  return 'Every attempt failed for 5 days';
+  return 'All attempts of the last 5 days failed';
 }
 
 const updateStatement = statement('update-webhook-health', {

@@ -90,7 +90,7 @@ test('five days in which every attempt fails deactivate the webhook, unless one 
   await attempt();
   expect(await world.readWebhook(webhook)).toMatchObject({
     is_active: 0,
-    disabled_reason: 'Every attempt failed for 5 days',
+    disabled_reason: 'All attempts of the last 5 days failed',
   });
   await update(webhook, { toggle: true });
   expect(await world.readWebhook(webhook)).toMatchObject({ is_active: 1, disabled_reason: null, failure_count: 0 });

@@ -83,7 +83,7 @@ test('5 days of failures deactivate, and not a millisecond less', () => {
   });
   expect(applyAttempts(failing, [attemptAt(MAX_FAILING_MS, 500)])).toMatchObject({
     isActive: false,
-    disabledReason: 'Every attempt failed for 5 days',
+    disabledReason: 'All attempts of the last 5 days failed',
   });
 });
 

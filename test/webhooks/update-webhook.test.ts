@@ -108,7 +108,7 @@ describe('updating a webhook', () => {
     const since = new Date('2026-01-01T00:00:00Z');
     const failed = {
       failureCount: 7,
-      disabledReason: 'Every attempt failed for 5 days',
+      disabledReason: 'All attempts of the last 5 days failed',
       failingSince: since,
       isSlow: true,
     };

@@ -110,8 +110,8 @@ function slugTaken() {
 }
 
 /**
- * Updates the fields that are sent. Existing bookings do not change. Throws 403, 404, and 409 if another page has the
- * slug.
+ * Updates the fields that are sent. Existing bookings do not change. Throws 403 and 404. Throws 409 if another page
+ * has the slug.
  */
 export async function updateBookingPage(
   services: Pick<Services, 'db' | 'clock'>,
@@ -147,8 +147,8 @@ export async function updateBookingPage(
 }
 
 /**
- * Deletes a page with its past and cancelled bookings, but not their rooms. Throws 403, 404, and 409 if the page has
- * upcoming bookings: guests rely on them.
+ * Deletes a page with its past and cancelled bookings, but not their rooms. Throws 403 and 404. Throws 409 if the page
+ * has upcoming bookings: guests rely on them.
  */
 export function deleteBookingPage(
   services: Pick<Services, 'db' | 'clock'>,

@@ -11,7 +11,7 @@ const MAX_UPCOMING = 3;
 /** A guess: the other two bounds count a sliding window of 24 hours, so another booking may be possible at any time. */
 const RETRY_AFTER_SECONDS = 3_600;
 
-/** Identifies a network with this host only, so that stored bookings do not show who booked with several hosts. */
+/** Hashes a network differently for each host, so that stored bookings do not show who booked with several hosts. */
 export function hashNetwork(network: string, hostId: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(createHash('sha256').update(`${hostId}:${network}`).digest());
 }

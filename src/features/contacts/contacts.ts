@@ -78,7 +78,7 @@ async function write<Result>({ db }: Db, actor: Actor, work: (tx: Tx) => Promise
   }
 }
 
-/** Updates the fields that are sent. Throws 404, and 409 if another contact has the email address. */
+/** Updates the fields that are sent. Throws 404. Throws 409 if another contact has the email address. */
 export function updateContact(
   services: Db,
   actor: Actor,

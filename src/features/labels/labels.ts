@@ -111,7 +111,7 @@ function nameConflict() {
   return conflict('A label with this name already exists');
 }
 
-/** Changes the fields that are sent. Throws 404, and 409 if another label has the name. */
+/** Changes the fields that are sent. Throws 404. Throws 409 if another label has the name. */
 export async function updateLabel(
   { db }: Db,
   { workspaceId }: Actor,

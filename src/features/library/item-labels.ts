@@ -65,7 +65,8 @@ export async function assignLabel(services: Db, actor: Actor, input: AssignLabel
 
 /**
  * Runs a statement that changes the labels of an item, and lists them after its commit. A single statement would not
- * see labels that are assigned concurrently, so of several concurrent calls none might return all labels.
+ * see labels that are assigned concurrently, so it could happen that none of several concurrent calls returns all
+ * labels.
  */
 async function change(
   { db }: Db,

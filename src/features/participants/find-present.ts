@@ -15,7 +15,7 @@ import { hostParams, isHost, toHost } from './room-access.ts';
 /** `token` is the one that the participant sent; null if they were found as a user. */
 export type Present = { id: number; token: string | null; sealedToken: Uint8Array | null };
 
-/** A room, and its participant who is joining again; `present` is null if the caller is not present in the room. */
+/** A room and, in `present`, the participant who is joining again; null if the caller is not present in the room. */
 export type RoomToJoin = { workspaceId: number; roomId: number; mayEnter: boolean; present: Present | null };
 
 const isPresent = `p.workspace_id = r.workspace_id and p.room_id = r.id and p.status in ('waiting', 'joined')`;
@@ -64,8 +64,8 @@ const storeToken = statement('replace-participant-token', {
 });
 
 /**
- * Finds the room, and its participant who waits or has joined: the holder of `token`, or else the caller. The token of
- * another user is ignored. Throws 404 "Room not found".
+ * Finds the room and, among the participants who are waiting or have joined, the holder of `token` or else the caller.
+ * The token of another user is ignored. Throws 404 "Room not found".
  */
 export async function findPresent(
   sql: Sql,

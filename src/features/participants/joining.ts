@@ -24,8 +24,8 @@ export const beforeJoin = `
   ${contactParts}`;
 
 /**
- * Parts that come after it. They select from `changed` (the changed participant rows) those who have joined, and emit
- * their events.
+ * The parts of a statement that come after the change of participants. They select from `changed` (the changed rows)
+ * those who have joined, and emit their events.
  */
 export const afterJoin = `
   joined as (

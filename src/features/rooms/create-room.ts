@@ -216,7 +216,7 @@ async function withFreeName<Inserted>(
   throw new Error(`No free room name after ${MAX_TRIES} tries`);
 }
 
-/** Returns null if the names are taken. Throws 404, 403, and 409 if the workspace has reached its quota. */
+/** Returns null if the names are taken. Throws 404 and 403. Throws 409 if the workspace has reached its quota. */
 function requireAllowed(
   { workspace_id, rooms, role, id, name }: RowOf<typeof createRoomIn>,
   quotas: Services['settings']['quotas'],

@@ -15,8 +15,8 @@ import type { Room, RoomInput, UpdateRoomInput } from './schemas.ts';
 const MAX_AWAITED_FILES = 20;
 
 /**
- * Changes the settings that are sent. Switching the waiting room off admits everyone who waits. Throws 404, 403 if the
- * caller is not owner or admin of the workspace, and 409 if another room of the workspace has the session id.
+ * Changes the settings that are sent. Switching the waiting room off admits everyone who is waiting. Throws 404, 403 if
+ * the caller is not owner or admin of the workspace, and 409 if another room of the workspace has the session id.
  */
 export async function updateRoom(
   { db, clock, settings: { quotas } }: Pick<Services, 'db' | 'clock' | 'settings'>,
