@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 
 // Each worker clones databases and opens up to 50 connections. PostgreSQL has 400, see test/support/global-setup.ts.
 const MAX_WORKERS = 8;
@@ -7,6 +7,8 @@ const MAX_WORKERS = 8;
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
+    // They install packages from the registry: see docs/development.md.
+    exclude: [...configDefaults.exclude, 'test/consumer/**'],
     globalSetup: ['test/support/global-setup.ts'],
     // Workers share nothing but the template database, so a worker loads each module once for all its files.
     isolate: false,

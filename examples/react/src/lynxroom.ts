@@ -9,8 +9,8 @@ export const queryClient = new QueryClient({
 });
 
 export const client = createClient({
-  url: import.meta.env.VITE_LYNXROOM_URL ?? 'http://localhost:3000',
-  // The service is on another origin than this page. On the same origin, this can be left out.
+  url: import.meta.env.VITE_LYNXROOM_URL ?? location.origin,
+  // Sends the session cookie to another origin too.
   credentials: 'include',
   onUnauthorized: () => queryClient.setQueryData(account.queryKey, null),
 });
