@@ -75,6 +75,14 @@ test('a nullable schema has the type null beside its own, unless it is a referen
   expect(JSON.stringify(apiDocument)).not.toContain('"nullable"');
 });
 
+test('no field has only the type null, which openapi-fetch takes for a field that cannot be read', () => {
+  const fields = Object.entries(schemas).flatMap(([name, { properties = {} }]) =>
+    Object.entries(properties).map(([field, { type }]) => ({ field: `${name}.${field}`, type })),
+  );
+  expect(fields.length).toBeGreaterThan(300);
+  expect(fields.filter(({ type }) => type === 'null')).toEqual([]);
+});
+
 test('flags are the values 0 and 1', () => {
   const nodes = [...nodesOf(apiDocument)].map(({ node }) => node);
   expect(nodes.filter(({ minimum, maximum }) => minimum === 0 && maximum === 1)).toEqual([]);

@@ -32,7 +32,7 @@ export const LibraryItem = z
     uploaded_by_name: z.string(),
     name: z.string().describe('Display name').meta({ example: 'Contract 2026.pdf' }),
     description: z.string(),
-    file_url: z.null().describe('Always null. Use the download operation'),
+    file_url: z.string().nullable().describe('Currently always null. Use the download operation'),
     mime_type: z.enum(mediaTypes),
     size: integerFrom(0).describe('Bytes'),
     duration: integerFrom(0, MAX_INT32).nullable().describe('Seconds, for videos; null if unknown'),
