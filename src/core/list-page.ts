@@ -1,13 +1,57 @@
-/** The parameters that select a page of a list. */
+/** The parameters that select a page of a list, and the page. */
 import { z } from 'zod';
-import { integerBetween } from './validation.ts';
+import { type Cursor, decodeCursor } from './cursor.ts';
+import { integerBetween, optional } from './validation.ts';
 
 /** The maximum number of entries that a list returns without `limit`. */
 export const MAX_LISTED = 1_000;
 
-/** Without `limit` and `offset` a list returns all entries, up to `MAX_LISTED`. */
+/** How much of a list a call asks for. `offset` and `cursor` exclude each other. */
+export type PageRequest = {
+  limit?: number | undefined;
+  offset?: number | undefined;
+  cursor?: Cursor | undefined;
+};
+
+/** A page of a list. */
+export type Page<Entry> = {
+  entries: Entry[];
+  /** The cursor of the next page; null if there are no more entries. */
+  next_cursor: string | null;
+};
+
+/** Null is the same as no cursor, because React Query sends it for the first page. */
+export const cursor = optional(
+  z.string().transform((text, context): Cursor => {
+    const decoded = decodeCursor(text);
+    if (decoded !== null) return decoded;
+    context.addIssue({ code: 'custom', message: 'cursor must be the next_cursor of an earlier page' });
+    return z.NEVER;
+  }),
+).describe(
+  'The `next_cursor` of the previous page, with the same filters and order. Entries that are added or deleted ' +
+    'meanwhile do not shift the pages. Cannot be combined with `offset`',
+);
+
+/** Without `limit`, `offset` and `cursor` a list returns all entries, up to `MAX_LISTED`. */
 export const ListPageInput = z.object({
   limit: integerBetween(1, 100).describe(`Maximum number of entries; default: all, up to ${MAX_LISTED}`).optional(),
   offset: integerBetween(0, 2_147_483_647).describe('How many entries to skip; default: 0').optional(),
+  cursor,
 });
 export type ListPageInput = z.infer<typeof ListPageInput>;
+
+/** For responses that have a page of a list. */
+export const nextCursor = z
+  .string()
+  .nullable()
+  .describe('Send it as `cursor` to get the next page; null if there are no more entries');
+
+/** The response of a list whose entries are in the field `name`. */
+export function pageAs<const Name extends string, Entry>(
+  name: Name,
+  { entries, next_cursor }: Page<Entry>,
+): Record<Name, Entry[]> & { next_cursor: string | null } {
+  // `as`: a computed key has the type string.
+  return { [name]: entries, next_cursor } as Record<Name, Entry[]> & { next_cursor: string | null };
+}

@@ -1,4 +1,4 @@
-import { ListPageInput } from '../core/list-page.ts';
+import { ListPageInput, pageAs } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { createApiKey, deleteApiKey, listApiKeys, toggleApiKey } from '../features/api-keys/api-keys.ts';
 import {
@@ -26,7 +26,7 @@ export const apiKeysRouter = router({
     })
     .input(ListPageInput)
     .output(ApiKeysAnswer)
-    .query(async ({ ctx, input }) => ({ apiKeys: await listApiKeys(ctx.services, ctx.actor, input) })),
+    .query(async ({ ctx, input }) => pageAs('apiKeys', await listApiKeys(ctx.services, ctx.actor, input))),
 
   create: inWorkspaceBySession('admin')
     .meta({

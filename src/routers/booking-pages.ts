@@ -1,4 +1,4 @@
-import { ListPageInput } from '../core/list-page.ts';
+import { ListPageInput, pageAs } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import {
   createBookingPage,
@@ -31,9 +31,9 @@ export const bookingPagesRouter = router({
     })
     .input(ListPageInput)
     .output(PagesAnswer)
-    .query(async ({ ctx, input }) => ({
-      bookingPages: await listBookingPages(ctx.services, ctx.actor, input, appUrlOf(ctx)),
-    })),
+    .query(async ({ ctx, input }) =>
+      pageAs('bookingPages', await listBookingPages(ctx.services, ctx.actor, input, appUrlOf(ctx))),
+    ),
 
   create: inWorkspace('admin')
     .meta({

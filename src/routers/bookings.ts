@@ -1,3 +1,4 @@
+import { pageAs } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { bookMeeting } from '../features/bookings/book-meeting.ts';
 import { cancelByTeam, cancelByToken } from '../features/bookings/cancel-meeting.ts';
@@ -94,7 +95,7 @@ export const bookingsRouter = router({
     })
     .input(ListBookingsInput)
     .output(BookingsAnswer)
-    .query(async ({ ctx, input }) => ({ bookings: await listBookings(ctx.services, ctx.actor, input) })),
+    .query(async ({ ctx, input }) => pageAs('bookings', await listBookings(ctx.services, ctx.actor, input))),
 
   cancelByTeam: inWorkspace('member')
     .meta({

@@ -1,4 +1,4 @@
-import { ListPageInput } from '../core/list-page.ts';
+import { ListPageInput, pageAs } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { createLabel, deleteLabel, listLabels, ONLY_ADMINS_CREATE, updateLabel } from '../features/labels/labels.ts';
 import {
@@ -25,7 +25,7 @@ export const labelsRouter = router({
     })
     .input(ListPageInput)
     .output(LabelsAnswer)
-    .query(async ({ ctx, input }) => ({ labels: await listLabels(ctx.services, ctx.actor, input) })),
+    .query(async ({ ctx, input }) => pageAs('labels', await listLabels(ctx.services, ctx.actor, input))),
 
   create: inWorkspace('admin', ONLY_ADMINS_CREATE)
     .meta({

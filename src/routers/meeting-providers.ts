@@ -1,5 +1,5 @@
 import { notFound } from '../core/errors.ts';
-import { ListPageInput } from '../core/list-page.ts';
+import { ListPageInput, pageAs } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { GenericEvent } from '../features/meeting-providers/adapters/generic.ts';
 import {
@@ -46,9 +46,9 @@ export const connectionsRouter = router({
     })
     .input(ListPageInput)
     .output(ConnectionsAnswer)
-    .query(async ({ ctx, input }) => ({
-      connections: await listConnections(ctx.services, ctx.actor, input, ctx.origin),
-    })),
+    .query(async ({ ctx, input }) =>
+      pageAs('connections', await listConnections(ctx.services, ctx.actor, input, ctx.origin)),
+    ),
 
   create: inWorkspaceBySession('owner')
     .meta({
@@ -102,7 +102,7 @@ export const connectionsRouter = router({
     })
     .input(UnmatchedInput)
     .output(UnmatchedAnswer)
-    .query(async ({ ctx, input }) => ({ unmatched: await listUnmatched(ctx.services, ctx.actor, input) })),
+    .query(async ({ ctx, input }) => pageAs('unmatched', await listUnmatched(ctx.services, ctx.actor, input))),
 
   delete: inWorkspaceBySession('owner')
     .meta({

@@ -1,3 +1,4 @@
+import { pageAs } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { joinRoom } from '../features/participants/join.ts';
 import { listParticipants } from '../features/participants/list-participants.ts';
@@ -89,7 +90,7 @@ export const participantsRouter = router({
     })
     .input(ListParticipantsInput)
     .output(ParticipantsAnswer)
-    .query(async ({ ctx, input }) => ({ participants: await listParticipants(ctx.services, ctx.caller, input) })),
+    .query(async ({ ctx, input }) => pageAs('participants', await listParticipants(ctx.services, ctx.caller, input))),
 
   admit: signedIn
     .meta({

@@ -1,4 +1,4 @@
-import { ListPageInput } from '../core/list-page.ts';
+import { ListPageInput, pageAs } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { Download, ItemAnswer } from '../features/library/schemas.ts';
 import { deleteRecording, renameRecording } from '../features/recordings/manage-recordings.ts';
@@ -45,9 +45,9 @@ export const recordingsRouter = router({
     })
     .input(ListPageInput.default({}))
     .output(RecordingsAnswer)
-    .query(async ({ ctx, input }) => ({
-      recordings: await listOwnRecordings(ctx.services, ctx.caller, input, ctx.origin),
-    })),
+    .query(async ({ ctx, input }) =>
+      pageAs('recordings', await listOwnRecordings(ctx.services, ctx.caller, input, ctx.origin)),
+    ),
 
   listInRoom: signedIn
     .meta({
@@ -64,9 +64,9 @@ export const recordingsRouter = router({
     })
     .input(RoomInput.extend(ListPageInput.shape))
     .output(RecordingsAnswer)
-    .query(async ({ ctx, input }) => ({
-      recordings: await listRoomRecordings(ctx.services, ctx.caller, input, ctx.origin),
-    })),
+    .query(async ({ ctx, input }) =>
+      pageAs('recordings', await listRoomRecordings(ctx.services, ctx.caller, input, ctx.origin)),
+    ),
 
   listInWorkspace: inWorkspace('admin')
     .meta({
@@ -80,9 +80,9 @@ export const recordingsRouter = router({
     })
     .input(ListPageInput)
     .output(RecordingsAnswer)
-    .query(async ({ ctx, input }) => ({
-      recordings: await listWorkspaceRecordings(ctx.services, ctx.actor, input, ctx.origin),
-    })),
+    .query(async ({ ctx, input }) =>
+      pageAs('recordings', await listWorkspaceRecordings(ctx.services, ctx.actor, input, ctx.origin)),
+    ),
 
   start: signedIn
     .meta({

@@ -1,4 +1,4 @@
-import { ListPageInput } from '../core/list-page.ts';
+import { ListPageInput, pageAs } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { createRoom } from '../features/rooms/create-room.ts';
 import { deleteRoom, updateRoom } from '../features/rooms/manage-rooms.ts';
@@ -31,7 +31,7 @@ export const roomsRouter = router({
     })
     .input(ListPageInput.default({}))
     .output(RoomsAnswer)
-    .query(async ({ ctx, input }) => ({ rooms: await listOwnRooms(ctx.services, ctx.caller, input) })),
+    .query(async ({ ctx, input }) => pageAs('rooms', await listOwnRooms(ctx.services, ctx.caller, input))),
 
   create: signedIn
     .meta({
@@ -114,7 +114,7 @@ export const roomsRouter = router({
     })
     .input(ListPageInput)
     .output(RoomsAnswer)
-    .query(async ({ ctx, input }) => ({ rooms: await listWorkspaceRooms(ctx.services, ctx.actor, input) })),
+    .query(async ({ ctx, input }) => pageAs('rooms', await listWorkspaceRooms(ctx.services, ctx.actor, input))),
 
   readPublic: anyone
     .meta({

@@ -1,4 +1,4 @@
-import { ListPageInput } from '../core/list-page.ts';
+import { ListPageInput, pageAs } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { describedEvents } from '../events/describe-events.ts';
 import { listDeliveries } from '../features/webhooks/deliveries.ts';
@@ -47,7 +47,7 @@ export const webhooksRouter = router({
     })
     .input(ListPageInput)
     .output(WebhooksResponse)
-    .query(async ({ ctx, input }) => ({ webhooks: await listWebhooks(ctx.services, ctx.actor, input) })),
+    .query(async ({ ctx, input }) => pageAs('webhooks', await listWebhooks(ctx.services, ctx.actor, input))),
 
   events: inWorkspace('member')
     .meta({
@@ -171,7 +171,7 @@ export const webhooksRouter = router({
     })
     .input(ListDeliveriesInput)
     .output(DeliveriesResponse)
-    .query(async ({ ctx, input }) => ({ deliveries: await listDeliveries(ctx.services, ctx.actor, input) })),
+    .query(async ({ ctx, input }) => pageAs('deliveries', await listDeliveries(ctx.services, ctx.actor, input))),
 
   resend: inWorkspace('admin')
     .meta({
@@ -221,7 +221,7 @@ export const webhooksRouter = router({
     })
     .input(ListMessagesInput)
     .output(MessagesResponse)
-    .query(async ({ ctx, input }) => ({ messages: await listMessages(ctx.services, ctx.actor, input) })),
+    .query(async ({ ctx, input }) => pageAs('messages', await listMessages(ctx.services, ctx.actor, input))),
 
   resendMessage: inWorkspace('admin')
     .meta({

@@ -1,4 +1,4 @@
-import { ListPageInput } from '../core/list-page.ts';
+import { ListPageInput, pageAs } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { appUrlOf } from '../features/workspaces/app-url.ts';
 import { createWorkspace } from '../features/workspaces/create-workspace.ts';
@@ -32,7 +32,7 @@ export const workspacesRouter = router({
     })
     .input(ListPageInput.default({}))
     .output(WorkspacesAnswer)
-    .query(async ({ ctx, input }) => ({ workspaces: await listWorkspaces(ctx.services, ctx.caller, input) })),
+    .query(async ({ ctx, input }) => pageAs('workspaces', await listWorkspaces(ctx.services, ctx.caller, input))),
 
   create: signedInBySession
     .meta({
@@ -56,12 +56,13 @@ export const workspacesRouter = router({
         path: '/api/workspaces/{id}',
         tags,
         summary: 'Read a workspace with its members',
-        description: 'The members are in the order in which they joined; `limit` and `offset` select a page of them.',
+        description:
+          'The members are in the order in which they joined. `limit`, `offset` and `cursor` select a page of them.',
       },
     })
     .input(ListPageInput)
     .output(WorkspaceReadAnswer)
-    .query(async ({ ctx, input }) => ({ workspace: await readWorkspace(ctx.services, ctx.actor, input) })),
+    .query(async ({ ctx, input }) => readWorkspace(ctx.services, ctx.actor, input)),
 
   usage: inWorkspace('member')
     .meta({

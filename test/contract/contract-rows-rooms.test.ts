@@ -58,7 +58,7 @@ describe('rooms', () => {
     await newScene();
     const { status, body } = await app.http.get(ROOMS, scene.owner.token);
     expect(status).toBe(200);
-    expect(fields(body)).toEqual(['rooms']);
+    expect(fields(body)).toEqual(['next_cursor', 'rooms']);
     for (const room of body.rooms) expect(fields(room)).toEqual(ROOM);
     expect(body.rooms[0]).toMatchObject({
       workspace_id: scene.workspaceId,
@@ -189,7 +189,7 @@ describe('rooms', () => {
     for (const { token } of [scene.owner, scene.admin, scene.member]) {
       const { status, body } = await app.http.get(path, token);
       expect(status).toBe(200);
-      expect(fields(body)).toEqual(['rooms']);
+      expect(fields(body)).toEqual(['next_cursor', 'rooms']);
       for (const room of body.rooms) expect(fields(room)).toEqual(ROOM);
       const listed = body.rooms.map(({ name, recording_count }: Record<string, unknown>) => [name, recording_count]);
       expect(listed).toEqual([
@@ -220,7 +220,7 @@ describe('recordings', () => {
     await newScene();
     const { status, body } = await app.http.get(path(), scene.owner.token);
     expect(status).toBe(200);
-    expect(fields(body)).toEqual(['recordings']);
+    expect(fields(body)).toEqual(['next_cursor', 'recordings']);
     for (const recording of body.recordings) expect(fields(recording)).toEqual(RECORDING);
     const [newest] = body.recordings;
     expect(newest).toMatchObject(expected());

@@ -158,6 +158,7 @@ export const wrongPages: readonly Refusal[] = [
   { input: { limit: 0 }, message: 'limit must be an integer between 1 and 100', path: 'limit' },
   { input: { limit: 101 }, message: 'limit must be an integer between 1 and 100', path: 'limit' },
   { input: { offset: -1 }, message: 'offset must be an integer between 0 and 2147483647', path: 'offset' },
+  { input: { cursor: 'x' }, message: 'cursor must be the next_cursor of an earlier page', path: 'cursor' },
 ];
 
 function nameRequired(name: unknown): Refusal {

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-test('every operation that lists something takes limit and offset', () => {
+test('every operation that lists something takes limit, offset and cursor', () => {
   // These return what a constant in the code or one other row bounds.
   const bounded = ['webhooks.events', 'webhooks.catalogue', 'bookings.times'];
   const lists = listOperations(appRouter).filter(({ name, method }) => {
@@ -37,7 +37,8 @@ test('every operation that lists something takes limit and offset', () => {
     return /(?:^|\.)list/.test(name) || /deliveries|messages$/i.test(name);
   });
   expect(lists.length).toBeGreaterThan(12);
-  const without = lists.filter(({ fields }) => !fields.has('limit') || !fields.has('offset'));
+  const parameters = ['limit', 'offset', 'cursor'];
+  const without = lists.filter(({ fields }) => parameters.some((name) => !fields.has(name)));
   expect(without.map(({ name }) => name)).toEqual([]);
 });
 

@@ -129,14 +129,15 @@ describe.each(transports)('through %s', (_, transport) => {
   test('limit and offset can be combined', async () => {
     const input = { id: team.id, webhookId, limit: 2, offset: 3 };
     const { status, body } = await transport(app, { name: 'webhooks.deliveries', token: team.owner.token, input });
-    expect([status, body]).toEqual([200, { deliveries: await read('?limit=2&offset=3') }]);
+    const deliveries = await read('?limit=2&offset=3');
+    expect([status, body]).toEqual([200, { deliveries, next_cursor: expect.any(String) }]);
   });
 });
 
 test('a webhook without deliveries has an empty list', async () => {
   const id = await addWebhook();
   const { status, body } = await app.http.get(`${team.path}/webhooks/${id}/deliveries`, team.owner.token);
-  expect([status, body]).toEqual([200, { deliveries: [] }]);
+  expect([status, body]).toEqual([200, { deliveries: [], next_cursor: null }]);
 });
 
 test('are deleted with their webhook, and no others are', async () => {

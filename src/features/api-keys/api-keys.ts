@@ -4,12 +4,12 @@ import type { Actor } from '../../auth/identify.ts';
 import { hashToken } from '../../auth/tokens.ts';
 import { lockWorkspace, lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { conflict, notFound, unauthorized } from '../../core/errors.ts';
-import type { ListPageInput } from '../../core/list-page.ts';
+import type { ListPageInput, Page } from '../../core/list-page.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { flagOf, secondsOf } from '../../db/columns.ts';
-import { toLimitOffset } from '../../db/limit-offset.ts';
-import { float, int, nullable, statement, text } from '../../db/statements.ts';
+import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
+import { float, int, nullable, text } from '../../db/statements.ts';
 import { requireFreeRow } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import type { ApiKey, ApiKeyInput, CreateApiKeyInput, CreatedApiKey, ToggleApiKeyInput } from './schemas.ts';
@@ -40,8 +40,9 @@ type KeyRow = {
   creator: { name: string };
 };
 
-const keysOf = statement('list-api-keys', {
-  params: { workspaceId: int, limit: int, offset: int },
+const keysOf = pagedList('list-api-keys', {
+  order: byTime('k.created_at', 'k.id', 'asc'),
+  params: { workspaceId: int },
   returns: {
     id: int,
     workspace_id: int,
@@ -52,18 +53,19 @@ const keysOf = statement('list-api-keys', {
     is_active: int,
     last_used_at: nullable(float),
     created_at: float,
+    ...timeKey,
   },
-  sql: `
+  sql: ({ after, window }) => `
     select k.id, k.workspace_id, k.name, k.key_prefix, k.created_by, u.name as created_by_name,
       ${flagOf('k.is_active')} as is_active, ${secondsOf('k.last_used_at')} as last_used_at,
-      ${secondsOf('k.created_at')} as created_at
+      ${secondsOf('k.created_at')} as created_at, ${timeKeyOf('k.created_at')}
     from api_keys k join users u on u.id = k.created_by
-    where k.workspace_id = $workspaceId order by k.created_at, k.id limit $limit offset $offset`,
+    where k.workspace_id = $workspaceId ${after} ${window}`,
 });
 
 /** Lists keys, oldest first, without `full_key`. */
-export function listApiKeys({ db }: Db, { workspaceId }: Actor, page: ListPageInput): Promise<ApiKey[]> {
-  return db.sql.run(keysOf, { workspaceId, ...toLimitOffset(page) });
+export function listApiKeys({ db }: Db, { workspaceId }: Actor, page: ListPageInput): Promise<Page<ApiKey>> {
+  return readPage(db.sql, keysOf, { workspaceId }, page, [workspaceId]);
 }
 
 function toApiKey(row: KeyRow): ApiKey {

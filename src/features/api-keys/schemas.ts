@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nextCursor } from '../../core/list-page.ts';
 import { flag, id, MAX_NAME_LENGTH, optional, requiredText, unixSeconds } from '../../core/validation.ts';
 
 export const ApiKey = z
@@ -62,6 +63,6 @@ function hasStateField({ toggle, is_active }: { toggle?: unknown; is_active?: un
   return toggle !== undefined || is_active !== undefined;
 }
 
-export const ApiKeysAnswer = z.object({ apiKeys: z.array(ApiKey) }).meta({ id: 'ApiKeyList' });
+export const ApiKeysAnswer = z.object({ apiKeys: z.array(ApiKey), next_cursor: nextCursor }).meta({ id: 'ApiKeyList' });
 export const ApiKeyAnswer = z.object({ apiKey: ApiKey }).meta({ id: 'ApiKeyResponse' });
 export const CreatedApiKeyAnswer = z.object({ apiKey: CreatedApiKey }).meta({ id: 'CreatedApiKeyResponse' });

@@ -5,14 +5,14 @@
 import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { conflict, notFound } from '../../core/errors.ts';
-import type { ListPageInput } from '../../core/list-page.ts';
+import type { ListPageInput, Page } from '../../core/list-page.ts';
 import { isSlug, toSlug } from '../../core/slugs.ts';
 import { type Prisma, type Tx, transact } from '../../db/client.ts';
 import { secondsOf } from '../../db/columns.ts';
 import { isUniqueViolation } from '../../db/errors.ts';
 import { insertWithFreeSlug } from '../../db/insert-with-free-slug.ts';
-import { toLimitOffset } from '../../db/limit-offset.ts';
-import { float, int, json, statement, text } from '../../db/statements.ts';
+import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
+import { float, int, json, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { type BookingPageRow, bookingPageColumns, bookingPageUrl, toBookingPage } from './present.ts';
 import type { BookingPage, CreatePageInput, PageInput, UpdatePageInput } from './schemas.ts';
@@ -24,8 +24,9 @@ const MAX_SLUG_BASE = 50;
 
 type NewPage = Omit<Prisma.BookingPageCreateManyInput, 'slug'>;
 
-const pagesOf = statement('list-booking-pages', {
-  params: { workspaceId: int, appUrl: text, limit: int, offset: int },
+const pagesOf = pagedList('list-booking-pages', {
+  order: byTime('p.created_at', 'id', 'asc'),
+  params: { workspaceId: int, appUrl: text },
   returns: {
     id: int,
     workspace_id: int,
@@ -38,12 +39,14 @@ const pagesOf = statement('list-booking-pages', {
     url: text,
     created_at: float,
     updated_at: float,
+    ...timeKey,
   },
-  sql: `
+  sql: ({ after, window }) => `
     select id, workspace_id, user_id, title, slug, duration as duration_minutes, time_zone, hours,
-      ${bookingPageUrl} as url, ${secondsOf('p.created_at')} as created_at, ${secondsOf('updated_at')} as updated_at
+      ${bookingPageUrl} as url, ${secondsOf('p.created_at')} as created_at, ${secondsOf('updated_at')} as updated_at,
+      ${timeKeyOf('p.created_at')}
     from booking_pages p
-    where workspace_id = $workspaceId order by p.created_at, id limit $limit offset $offset`,
+    where workspace_id = $workspaceId ${after} ${window}`,
 });
 
 /** Lists pages, oldest first. */
@@ -52,8 +55,8 @@ export function listBookingPages(
   { workspaceId }: Actor,
   page: ListPageInput,
   appUrl: string,
-): Promise<BookingPage[]> {
-  return db.sql.run(pagesOf, { workspaceId, appUrl, ...toLimitOffset(page) });
+): Promise<Page<BookingPage>> {
+  return readPage(db.sql, pagesOf, { workspaceId, appUrl }, page, [workspaceId]);
 }
 
 /** Creates a page with the actor as host. Throws 409 if the slug is taken. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nextCursor } from '../../core/list-page.ts';
 import { isSlug, slugFormat } from '../../core/slugs.ts';
 import {
   id,
@@ -80,5 +81,7 @@ export const UpdatePageInput = PageInput.extend({
 }).meta({ id: 'UpdateBookingPageRequest' });
 export type UpdatePageInput = z.infer<typeof UpdatePageInput>;
 
-export const PagesAnswer = z.object({ bookingPages: z.array(BookingPage) }).meta({ id: 'BookingPageList' });
+export const PagesAnswer = z
+  .object({ bookingPages: z.array(BookingPage), next_cursor: nextCursor })
+  .meta({ id: 'BookingPageList' });
 export const PageAnswer = z.object({ bookingPage: BookingPage }).meta({ id: 'BookingPageResponse' });

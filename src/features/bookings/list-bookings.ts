@@ -1,15 +1,18 @@
 import type { Actor } from '../../auth/identify.ts';
 import { badField } from '../../core/errors.ts';
+import type { Page } from '../../core/list-page.ts';
 import { fromUnixSeconds, MINUTE_MS } from '../../core/time.ts';
 import { LAST_SECOND } from '../../core/validation.ts';
 import { secondsOf } from '../../db/columns.ts';
-import { float, int, nullable, statement, text, time } from '../../db/statements.ts';
+import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
+import { float, int, nullable, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { MAX_DURATION } from '../booking-pages/schemas.ts';
 import type { Booking, ListBookingsInput } from './schemas.ts';
 
-const bookingsOf = statement('list-bookings', {
-  params: { workspaceId: int, start: time, endsAfter: time, to: time, limit: int, offset: int },
+const bookingsOf = pagedList('list-bookings', {
+  order: byTime('b.starts_at', 'b.id', 'asc'),
+  params: { workspaceId: int, start: time, endsAfter: time, to: time },
   returns: {
     id: int,
     booking_page_id: int,
@@ -23,8 +26,9 @@ const bookingsOf = statement('list-bookings', {
     cancelled_at: nullable(float),
     created_at: float,
     overlaps: int,
+    ...timeKey,
   },
-  sql: `
+  sql: ({ after, window }) => `
     select b.id, b.booking_page_id, p.title, c.id as contact_id, b.name, b.email, r.name as room_name,
       ${secondsOf('b.starts_at')} as starts_at, ${secondsOf('b.ends_at')} as ends_at,
       ${secondsOf('b.cancelled_at')} as cancelled_at, ${secondsOf('b.created_at')} as created_at,
@@ -32,13 +36,14 @@ const bookingsOf = statement('list-bookings', {
         select from bookings o where o.user_id = b.user_id and o.id <> b.id and o.cancelled_at is null
           and o.starts_at > b.starts_at - make_interval(mins => ${MAX_DURATION}) and o.starts_at < b.ends_at
           and o.ends_at > b.starts_at
-      ))::int as overlaps
+      ))::int as overlaps, ${timeKeyOf('b.starts_at')}
     from bookings b
     join booking_pages p on p.workspace_id = b.workspace_id and p.id = b.booking_page_id
     left join contacts c on c.workspace_id = b.workspace_id and c.id = b.contact_id
     left join rooms r on r.workspace_id = b.workspace_id and r.id = b.room_id
     where b.workspace_id = $workspaceId and b.starts_at >= $start and b.starts_at < $to and b.ends_at > $endsAfter
-    order by b.starts_at, b.id limit $limit offset $offset`,
+      ${after}
+    ${window}`,
 });
 
 /**
@@ -48,13 +53,14 @@ const bookingsOf = statement('list-bookings', {
 export async function listBookings(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   { workspaceId }: Actor,
-  { from, to, limit, offset }: ListBookingsInput,
-): Promise<Booking[]> {
+  { from, to, ...page }: ListBookingsInput,
+): Promise<Page<Booking>> {
   const now = clock.now();
   if (to !== undefined && fromUnixSeconds(to) <= (from === undefined ? now : fromUnixSeconds(from)))
     throw badField('to', '`to` must be after `from` (default: now)');
   const end = fromUnixSeconds(to ?? LAST_SECOND);
-  return db.sql.run(bookingsOf, { workspaceId, ...toLowerBound(from, now), to: end, limit, offset });
+  const range = { ...toLowerBound(from, now), to: end };
+  return readPage(db.sql, bookingsOf, { workspaceId, ...range }, page, [workspaceId, from, to]);
 }
 
 /** Selects the bookings that start at or after `from`; without `from`, those that have not ended. */

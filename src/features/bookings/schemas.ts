@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cursor, nextCursor } from '../../core/list-page.ts';
 import {
   email,
   flag,
@@ -97,6 +98,7 @@ export const ListBookingsInput = z.object({
     .optional(),
   limit: integerBetween(1, 100).default(50).describe('Maximum number of bookings'),
   offset: integerBetween(0, 2_147_483_647).default(0).describe('How many bookings to skip'),
+  cursor,
 });
 export type ListBookingsInput = z.infer<typeof ListBookingsInput>;
 
@@ -123,4 +125,6 @@ export const Booking = z
 export type Booking = z.infer<typeof Booking>;
 
 export const BookingAnswer = z.object({ booking: BookedMeeting }).meta({ id: 'BookedMeetingResponse' });
-export const BookingsAnswer = z.object({ bookings: z.array(Booking) }).meta({ id: 'BookingList' });
+export const BookingsAnswer = z
+  .object({ bookings: z.array(Booking), next_cursor: nextCursor })
+  .meta({ id: 'BookingList' });

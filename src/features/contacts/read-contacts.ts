@@ -3,6 +3,7 @@ import { notFound } from '../../core/errors.ts';
 import { secondsOf } from '../../db/columns.ts';
 import { exactCount } from '../../db/counters.ts';
 import { toLikePattern } from '../../db/like-pattern.ts';
+import { byTime, type PageText, pagedList, runPage, timeKeyOf, toPage } from '../../db/pages.ts';
 import { float, int, nullable, type RowOf, statement, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import {
@@ -23,48 +24,57 @@ const MAX_SCANNED = 10_000;
 /** The index is on trigrams, so a search can use it only with three letters or digits in a row. */
 const SEARCHABLE = /[\p{L}\p{N}]{3}/u;
 
-const pageParams = { workspaceId: int, limit: int, offset: int };
-const searchParams = { ...pageParams, pattern: text };
+const listParams = { workspaceId: int };
+const searchParams = { ...listParams, pattern: text };
 const contactFields = { id: int, workspace_id: int, name: text, email: text, created_at: float };
 
 const contacts = 'contacts where workspace_id = $workspaceId';
 const newestFirst = 'order by created_at desc, id desc';
 const isMatch = '(name ilike $pattern or email ilike $pattern)';
-const page = `${newestFirst} limit $limit offset $offset`;
+const order = byTime('created_at', 'id', 'desc');
 
 const countMatches = `
       select least(count(*), ${MAX_SEARCH_TOTAL})::int as total, count(*) as matches from matching`;
-const fewMatches = `select * from matching where n.matches <= ${MAX_SEARCH_TOTAL} ${page}`;
+const fewMatches = ({ after, window }: PageText) =>
+  `select * from matching where n.matches <= ${MAX_SEARCH_TOTAL} ${after} ${window}`;
 /** Used if there are more matches than `total` counts: a scan of the contacts, newest first, soon fills a page. */
-const manyMatches = `select id, workspace_id, name, email, created_at
-      from ${contacts} and n.matches > ${MAX_SEARCH_TOTAL} and ${isMatch} ${page}`;
+const manyMatches = ({ after, window }: PageText) => `select id, workspace_id, name, email, created_at
+      from ${contacts} and n.matches > ${MAX_SEARCH_TOTAL} and ${isMatch} ${after} ${window}`;
+
+const listFields = { total: int, ...contactFields, id: nullable(int), page_key: nullable(float) };
 
 const lists = {
-  all: statement('list-contacts', {
-    params: pageParams,
-    returns: { total: int, ...contactFields, id: nullable(int) },
-    sql: selectPage(
-      `select ${exactCount('contacts')} as total from workspaces w where w.id = $workspaceId`,
-      `select * from ${contacts} ${page}`,
-    ),
+  all: pagedList('list-contacts', {
+    order,
+    params: listParams,
+    returns: listFields,
+    sql: ({ after, window }) =>
+      selectPage(
+        `select ${exactCount('contacts')} as total from workspaces w where w.id = $workspaceId`,
+        `select * from ${contacts} ${after} ${window}`,
+      ),
   }),
   /** Uses the expressions of the index `contacts_search`, so PostgreSQL reads only what matches. */
-  indexed: statement('search-contacts', {
+  indexed: pagedList('search-contacts', {
+    order,
     params: searchParams,
-    returns: { total: int, ...contactFields, id: nullable(int) },
-    sql: `${materialize(`contacts where workspace_id::bigint = $workspaceId::bigint
+    returns: listFields,
+    sql: (page) => `${materialize(`contacts where workspace_id::bigint = $workspaceId::bigint
         and (name || e'\\n' || email) ilike $pattern and ${isMatch}`)}
-    ${selectPage(countMatches, `(${fewMatches}) union all (${manyMatches})`)}`,
+    ${selectPage(countMatches, `(${fewMatches(page)}) union all (${manyMatches(page)})`)}`,
   }),
-  scanned: statement('search-newest-contacts', {
+  scanned: pagedList('search-newest-contacts', {
+    order,
     params: searchParams,
-    returns: { total: int, ...contactFields, id: nullable(int) },
-    sql: `${materialize(`(select * from ${contacts} ${newestFirst} limit ${MAX_SCANNED}) newest where ${isMatch}`)}
-    ${selectPage(countMatches, fewMatches)}`,
+    returns: listFields,
+    sql: (
+      page,
+    ) => `${materialize(`(select * from ${contacts} ${newestFirst} limit ${MAX_SCANNED}) newest where ${isMatch}`)}
+    ${selectPage(countMatches, fewMatches(page))}`,
   }),
 };
 
-type ListedRow = RowOf<typeof lists.all>;
+type ListedRow = RowOf<typeof lists.all.byOffset>;
 
 const contactById = statement('read-contact', {
   params: { workspaceId: int, contactId: int },
@@ -104,7 +114,8 @@ function materialize(source: string): string {
 /** Each row has `total`. If the page is empty, there is one row, whose other fields are null. */
 function selectPage(total: string, found: string): string {
   return `
-    select n.total, c.id, c.workspace_id, c.name, c.email, ${secondsOf('c.created_at')} as created_at
+    select n.total, c.id, c.workspace_id, c.name, c.email, ${secondsOf('c.created_at')} as created_at,
+      ${timeKeyOf('c.created_at')}
     from (${total}) n left join lateral (${found}) c on true order by c.created_at desc, c.id desc`;
 }
 
@@ -116,19 +127,22 @@ function selectPage(total: string, found: string): string {
 export async function listContacts(
   { db }: Db,
   { workspaceId }: Actor,
-  { search, limit, offset }: ListContactsInput,
+  input: ListContactsInput,
 ): Promise<ContactsAnswer> {
-  const list = { workspaceId, limit, offset };
+  const { search } = input;
+  const filters = [workspaceId, search];
   const searched = search && SEARCHABLE.test(search) ? lists.indexed : lists.scanned;
+  const list = search ? searched : lists.all;
   const rows = search
-    ? await db.sql.run(searched, { ...list, pattern: toLikePattern(search) })
-    : await db.sql.run(lists.all, list);
+    ? await runPage(db.sql, searched, { workspaceId, pattern: toLikePattern(search) }, input, filters)
+    : await runPage(db.sql, lists.all, { workspaceId }, input, filters);
   // Each contact has `total` too, which the output schema drops.
-  return { contacts: rows.filter(isContact), total: rows[0]?.total ?? 0 };
+  const { entries: contacts, next_cursor } = toPage(list, rows.filter(isContact), input, filters);
+  return { contacts, total: rows[0]?.total ?? 0, next_cursor };
 }
 
 /** Whether a row has a contact: a list without contacts has a row for its total. */
-function isContact(row: ListedRow): row is ListedRow & Contact {
+function isContact(row: ListedRow): row is ListedRow & Contact & { page_key: number } {
   return row.id !== null;
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cursor, nextCursor } from '../../core/list-page.ts';
 import { MINUTE_MS } from '../../core/time.ts';
 import {
   count,
@@ -59,6 +60,7 @@ export const ListContactsInput = z.object({
     .optional(),
   limit: integerBetween(1, 100).default(50).describe('Maximum number of contacts'),
   offset: integerBetween(0, 2_147_483_647).default(0).describe('How many contacts to skip'),
+  cursor,
 });
 export type ListContactsInput = z.infer<typeof ListContactsInput>;
 
@@ -76,7 +78,10 @@ export type UpdateContactInput = z.infer<typeof UpdateContactInput>;
 export const ContactsAnswer = z
   .object({
     contacts: z.array(Contact),
-    total: count.describe('Number of matching contacts, independent of limit and offset; with a search at most 10,000'),
+    total: count.describe(
+      'Number of matching contacts, independent of limit, offset and cursor; with a search at most 10,000',
+    ),
+    next_cursor: nextCursor,
   })
   .meta({ id: 'ContactPage' });
 export type ContactsAnswer = z.infer<typeof ContactsAnswer>;

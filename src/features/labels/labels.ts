@@ -1,14 +1,14 @@
 /** The labels of a workspace. */
 import type { Actor } from '../../auth/identify.ts';
 import { conflict, forbidden, notFound } from '../../core/errors.ts';
-import type { ListPageInput } from '../../core/list-page.ts';
+import type { ListPageInput, Page } from '../../core/list-page.ts';
 import { creatorName } from '../../core/people.ts';
 import { isAtLeast, toRole } from '../../core/roles.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { creatorNameOf, secondsOf } from '../../db/columns.ts';
 import { isUniqueViolation } from '../../db/errors.ts';
-import { toLimitOffset } from '../../db/limit-offset.ts';
 import { onlyRow } from '../../db/only-row.ts';
+import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
 import { bool, float, int, nullable, statement, text, time } from '../../db/statements.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
@@ -53,19 +53,20 @@ const insertLabel = statement('insert-label', {
       (select labels from used) as used, (select id from label) as id`,
 });
 
-const labelsOf = statement('list-labels', {
-  params: { workspaceId: int, limit: int, offset: int },
-  returns: { id: int, name: text, color: text, created_by_name: text, created_at: float },
-  sql: `
+const labelsOf = pagedList('list-labels', {
+  order: byTime('l.created_at', 'l.id', 'asc'),
+  params: { workspaceId: int },
+  returns: { id: int, name: text, color: text, created_by_name: text, created_at: float, ...timeKey },
+  sql: ({ after, window }) => `
     select l.id, l.name, l.color, ${creatorNameOf('u.name')} as created_by_name,
-      ${secondsOf('l.created_at')} as created_at
+      ${secondsOf('l.created_at')} as created_at, ${timeKeyOf('l.created_at')}
     from labels l left join users u on u.id = l.created_by
-    where l.workspace_id = $workspaceId order by l.created_at, l.id limit $limit offset $offset`,
+    where l.workspace_id = $workspaceId ${after} ${window}`,
 });
 
 /** Lists labels, oldest first. */
-export function listLabels({ db }: Db, { workspaceId }: Actor, page: ListPageInput): Promise<Label[]> {
-  return db.sql.run(labelsOf, { workspaceId, ...toLimitOffset(page) });
+export function listLabels({ db }: Db, { workspaceId }: Actor, page: ListPageInput): Promise<Page<Label>> {
+  return readPage(db.sql, labelsOf, { workspaceId }, page, [workspaceId]);
 }
 
 function toLabel(row: ListedLabel): Label {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nextCursor } from '../../core/list-page.ts';
 import { hexColor, id, optional, requiredText, unixSeconds, withDefault } from '../../core/validation.ts';
 
 const MAX_LABEL_NAME_LENGTH = 64;
@@ -44,5 +45,5 @@ export const UpdateLabelInput = LabelInput.extend({ name: optional(labelName), c
 });
 export type UpdateLabelInput = z.infer<typeof UpdateLabelInput>;
 
-export const LabelsAnswer = z.object({ labels: z.array(Label) }).meta({ id: 'LabelList' });
+export const LabelsAnswer = z.object({ labels: z.array(Label), next_cursor: nextCursor }).meta({ id: 'LabelList' });
 export const LabelAnswer = z.object({ label: LabelRecord }).meta({ id: 'LabelResponse' });

@@ -1,5 +1,6 @@
 /** The statements that read items. A row has the fields of the response. */
 import { creatorNameOf, secondsOf } from '../../db/columns.ts';
+import { type ListOrder, pagedList } from '../../db/pages.ts';
 import { float, int, json, nullable, oneOf, type RowOf, type SqlType, statement, text } from '../../db/statements.ts';
 import type { MediaType } from '../../media/file-type.ts';
 import { type ItemLabel, type ListItemsInput, MAX_LISTED_ITEMS } from './schemas.ts';
@@ -49,14 +50,19 @@ export const itemById = statement('read-item', {
     select ${itemColumns} from ${itemTables}`,
 });
 
-/** Ties are broken by id in the same direction. */
-const sortColumns: Record<Sort, (table: string) => string> = {
-  date: (table) => `${table}.created_at`,
-  name: (table) => `lower(${table}.name)`,
-  size: (table) => `${table}.size`,
-};
+/** What a list is sorted by, and how a row contains it exactly. Ties are broken by id in the same direction. */
+const sorts = {
+  date: {
+    keyType: 'time',
+    key: (table: string) => `${table}.created_at`,
+    column: "round(date_part('epoch', i.created_at) * 1000)",
+    type: float,
+  },
+  name: { keyType: 'text', key: (table: string) => `lower(${table}.name)`, column: 'lower(i.name)', type: text },
+  size: { keyType: 'number', key: (table: string) => `${table}.size`, column: 'i.size::float8', type: float },
+} as const satisfies Record<Sort, object>;
 
-const pageParams = { workspaceId: int, limit: int, offset: int };
+const listParams = { workspaceId: int };
 const hasLabel = `
         and id in (select item_id from item_labels where workspace_id = $workspaceId and label_id = $label)`;
 
@@ -68,21 +74,21 @@ const hasLabel = `
  * search without a label uses the index `library_items_search`, so the condition repeats its expression.
  */
 export const itemLists = {
-  all: declareLists('list-items', pageParams, null),
+  all: declareLists('list-items', listParams, null),
   search: declareLists(
     'search-items',
-    { ...pageParams, pattern: text },
+    { ...listParams, pattern: text },
     'workspace_id::bigint = $workspaceId::bigint and name ilike $pattern',
   ),
-  label: declareLists('list-items-with-label', { ...pageParams, label: int }, `workspace_id = $workspaceId${hasLabel}`),
+  label: declareLists('list-items-with-label', { ...listParams, label: int }, `workspace_id = $workspaceId${hasLabel}`),
   searchAndLabel: declareLists(
     'search-items-with-label',
-    { ...pageParams, pattern: text, label: int },
+    { ...listParams, pattern: text, label: int },
     `workspace_id = $workspaceId and name ilike $pattern${hasLabel}`,
   ),
 };
 
-export type ListedRow = RowOf<(typeof itemLists)['all']['date']['asc']>;
+export type ListedRow = RowOf<(typeof itemLists)['all']['date']['asc']['byOffset']>;
 
 function declareLists<Params extends Readonly<Record<string, SqlType<never>>>>(
   name: string,
@@ -107,20 +113,25 @@ function declareList<Params extends Readonly<Record<string, SqlType<never>>>>(
   sort: Sort,
   order: Order,
 ) {
-  const orderBy = (table: string) => `order by ${sortColumns[sort](table)} ${order}, ${table}.id ${order}`;
+  const { keyType, key, column, type } = sorts[sort];
+  const listOrder: ListOrder = { key: key('m'), keyType, id: 'm.id', direction: order };
+  // `as`: the key is text or a number, as `keyType` says.
+  const keyColumn = nullable(type as SqlType<string | number>);
   const matching = filter && `matching as materialized (select * from library_items where ${filter}),`;
-  const source = filter ? 'matching m' : 'library_items m where m.workspace_id = $workspaceId';
+  const source = filter ? 'matching m where true' : 'library_items m where m.workspace_id = $workspaceId';
   const total = filter
     ? 'select count(*)::int from matching'
     : 'select library_item_count from workspaces where id = $workspaceId';
-  return statement(name, {
+  return pagedList(name, {
+    order: listOrder,
     params,
-    returns: { total: int, ...itemFields, id: nullable(int) },
-    sql: `
+    returns: { total: int, ...itemFields, id: nullable(int), page_key: keyColumn },
+    sql: ({ after, window }) => `
     with ${matching ?? ''} page as materialized (
-      select * from (select * from ${source} ${orderBy('m')} limit $limit offset $offset) p
-      limit ${MAX_LISTED_ITEMS}),${assigned}
-    select n.total, ${itemColumns}
-    from (select (${total}) as total) n left join (${itemTables}) on true ${orderBy('i')}`,
+      select * from (select * from ${source} ${after} ${window}) p
+      limit ${MAX_LISTED_ITEMS + 1}),${assigned}
+    select n.total, ${itemColumns}, ${column} as page_key
+    from (select (${total}) as total) n left join (${itemTables}) on true
+    order by ${key('i')} ${order}, i.id ${order}`,
   });
 }

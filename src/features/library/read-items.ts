@@ -1,6 +1,7 @@
 import type { Actor } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
 import { toLikePattern } from '../../db/like-pattern.ts';
+import { type PagedList, runPage, toPage } from '../../db/pages.ts';
 import type { Services } from '../../services.ts';
 import { itemById, itemLists, type ListedRow } from './item-statements.ts';
 import type { ItemInput, ItemsAnswer, LibraryItem, ListItemsInput } from './schemas.ts';
@@ -9,22 +10,19 @@ type Db = Pick<Services, 'db'>;
 
 /** Lists the workspace's items a page at a time. `total` is the number of all items that match. */
 export async function listItems({ db }: Db, { workspaceId }: Actor, input: ListItemsInput): Promise<ItemsAnswer> {
-  const rows = await runList(db, workspaceId, input);
-  // Each item has `total` too, which the output schema drops.
-  return { items: rows.filter(isItem), total: rows[0]?.total ?? 0 };
-}
-
-function runList(
-  { sql }: Services['db'],
-  workspaceId: number,
-  { search, label, sort, order, limit, offset }: ListItemsInput,
-): Promise<ListedRow[]> {
-  const page = { workspaceId, limit, offset };
+  const { search, label, sort, order } = input;
   const pattern = search ? toLikePattern(search) : null;
-  if (pattern === null && label === undefined) return sql.run(itemLists.all[sort][order], page);
-  if (label === undefined) return sql.run(itemLists.search[sort][order], { ...page, pattern });
-  if (pattern === null) return sql.run(itemLists.label[sort][order], { ...page, label });
-  return sql.run(itemLists.searchAndLabel[sort][order], { ...page, pattern, label });
+  const filters = [workspaceId, pattern, label];
+  const read = async <Params>(list: PagedList<Params, ListedRow>, params: Params): Promise<ItemsAnswer> => {
+    const rows = await runPage(db.sql, list, params, input, filters);
+    // Each item has `total` too, which the output schema drops.
+    const { entries: items, next_cursor } = toPage(list, rows.filter(isItem), input, filters);
+    return { items, total: rows[0]?.total ?? 0, next_cursor };
+  };
+  if (pattern === null && label === undefined) return read(itemLists.all[sort][order], { workspaceId });
+  if (label === undefined) return read(itemLists.search[sort][order], { workspaceId, pattern });
+  if (pattern === null) return read(itemLists.label[sort][order], { workspaceId, label });
+  return read(itemLists.searchAndLabel[sort][order], { workspaceId, pattern, label });
 }
 
 /** Whether a row has an item: a list without items has a row for its total. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cursor, nextCursor } from '../../core/list-page.ts';
 import {
   count,
   id,
@@ -50,6 +51,7 @@ export const ListItemsInput = z.object({
   order: z.enum(['asc', 'desc']).default('desc'),
   limit: integerBetween(1, MAX_LISTED_ITEMS).default(50).describe('Maximum number of items'),
   offset: integerBetween(0, 2_147_483_647).default(0).describe('How many items to skip'),
+  cursor,
 });
 export type ListItemsInput = z.infer<typeof ListItemsInput>;
 
@@ -94,7 +96,8 @@ export type Download = z.infer<typeof Download>;
 export const ItemsAnswer = z
   .object({
     items: z.array(LibraryItem),
-    total: count.describe('Number of matching items, independent of limit and offset'),
+    total: count.describe('Number of matching items, independent of limit, offset and cursor'),
+    next_cursor: nextCursor,
   })
   .meta({ id: 'LibraryPage' });
 export type ItemsAnswer = z.infer<typeof ItemsAnswer>;

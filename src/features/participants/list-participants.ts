@@ -1,13 +1,15 @@
 import type { Caller } from '../../auth/identify.ts';
+import type { Page } from '../../core/list-page.ts';
 import { secondsOf } from '../../db/columns.ts';
-import { toLimitOffset } from '../../db/limit-offset.ts';
-import { float, int, nullable, oneOf, statement, text } from '../../db/statements.ts';
+import { byTime, type PageText, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
+import { float, int, nullable, oneOf, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import type { ParticipantStatus } from './participant-status.ts';
 import { findHostAccess } from './room-access.ts';
 import type { ListParticipantsInput, Participant } from './schemas.ts';
 
-const listParams = { workspaceId: int, roomId: int, limit: int, offset: int };
+const listParams = { workspaceId: int, roomId: int };
+const order = byTime('p.created_at', 'p.id', 'desc');
 
 const listFields = {
   id: int,
@@ -19,27 +21,31 @@ const listFields = {
   created_at: float,
   joined_at: nullable(float),
   left_at: nullable(float),
+  ...timeKey,
 };
 
-const presentOrWaiting = statement('list-present-participants', {
+const presentOrWaiting = pagedList('list-present-participants', {
+  order,
   params: listParams,
   returns: listFields,
-  sql: selectWhere("p.status in ('waiting', 'joined')"),
+  sql: (page) => selectWhere("p.status in ('waiting', 'joined')", page),
 });
 
-const withStatus = statement('list-participants-with-status', {
+const withStatus = pagedList('list-participants-with-status', {
+  order,
   params: { ...listParams, status: text },
   returns: listFields,
-  sql: selectWhere('p.status = $status'),
+  sql: (page) => selectWhere('p.status = $status', page),
 });
 
-function selectWhere(condition: string): string {
+function selectWhere(condition: string, { after, window }: PageText): string {
   return `
     select p.id, p.name, p.email, p.user_id, p.contact_id, p.status, ${secondsOf('p.created_at')} as created_at,
-      ${secondsOf('p.joined_at')} as joined_at, ${secondsOf('p.left_at')} as left_at
+      ${secondsOf('p.joined_at')} as joined_at, ${secondsOf('p.left_at')} as left_at,
+      ${timeKeyOf('p.created_at')}
     from participants p
-    where p.workspace_id = $workspaceId and p.room_id = $roomId and ${condition}
-    order by p.created_at desc, p.id desc limit $limit offset $offset`;
+    where p.workspace_id = $workspaceId and p.room_id = $roomId and ${condition} ${after}
+    ${window}`;
 }
 
 /**
@@ -50,8 +56,10 @@ export async function listParticipants(
   { db }: Pick<Services, 'db'>,
   caller: Caller,
   { name, status, ...page }: ListParticipantsInput,
-): Promise<Participant[]> {
+): Promise<Page<Participant>> {
   const { workspaceId, roomId } = await findHostAccess(db.sql, caller, name);
-  const list = { workspaceId, roomId, ...toLimitOffset(page) };
-  return status === undefined ? db.sql.run(presentOrWaiting, list) : db.sql.run(withStatus, { ...list, status });
+  const room = { workspaceId, roomId };
+  return status === undefined
+    ? readPage(db.sql, presentOrWaiting, room, page, [workspaceId, roomId])
+    : readPage(db.sql, withStatus, { ...room, status }, page, [workspaceId, roomId, status]);
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ListPageInput } from '../../core/list-page.ts';
+import { ListPageInput, nextCursor } from '../../core/list-page.ts';
 import { email, id, MAX_NAME_LENGTH, singleLineText, unixSeconds } from '../../core/validation.ts';
 import { participantStatuses } from './participant-status.ts';
 
@@ -91,6 +91,8 @@ export const ParticipantInput = z.object({ name: roomName, participantId: id.des
 export type ParticipantInput = z.infer<typeof ParticipantInput>;
 
 export const ParticipantAnswer = z.object({ participant: Participant }).meta({ id: 'ParticipantResponse' });
-export const ParticipantsAnswer = z.object({ participants: z.array(Participant) }).meta({ id: 'ParticipantList' });
+export const ParticipantsAnswer = z
+  .object({ participants: z.array(Participant), next_cursor: nextCursor })
+  .meta({ id: 'ParticipantList' });
 export const PresenceAnswer = z.object({ participant: OwnParticipant }).meta({ id: 'OwnParticipantResponse' });
 export const JoinAnswer = z.object({ participant: JoinedParticipant }).meta({ id: 'JoinRoomResponse' });

@@ -1,10 +1,10 @@
 /** Reading recordings: those of a user's rooms, of one room or of a workspace; and downloading their files. */
 import type { Actor, Caller } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
-import type { ListPageInput } from '../../core/list-page.ts';
+import type { ListPageInput, Page } from '../../core/list-page.ts';
 import type { RecordingStatus } from '../../core/recording-status.ts';
 import { secondsOf } from '../../db/columns.ts';
-import { toLimitOffset } from '../../db/limit-offset.ts';
+import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
 import { bytes, float, int, nullable, oneOf, type RowOf, type Sql, statement, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { signDownload } from '../../storage/sign-download.ts';
@@ -37,29 +37,29 @@ const recordingColumns = `c.id, c.room_id, r.name as room_name, c.archive_id, c.
       ${secondsOf('c.created_at')} as created_at, ${secondsOf('c.ended_at')} as ended_at`;
 const recordingTables = 'rooms r join recordings c on c.workspace_id = r.workspace_id and c.room_id = r.id';
 
-const listParams = { origin: text, limit: int, offset: int };
-const newestFirst = 'order by c.created_at desc, c.id desc limit $limit offset $offset';
+const listed = { returns: { ...recordingFields, ...timeKey }, order: byTime('c.created_at', 'c.id', 'desc') };
+const listedColumns = `${recordingColumns}, ${timeKeyOf('c.created_at')}`;
 
-const ownRecordings = statement('list-own-recordings', {
-  params: { ...callerParams, ...listParams },
-  returns: recordingFields,
-  sql: `
-    select ${recordingColumns} from ${recordingTables} where ${roomConditions.own} ${newestFirst}`,
+const ownRecordings = pagedList('list-own-recordings', {
+  ...listed,
+  params: { ...callerParams, origin: text },
+  sql: ({ after, window }) => `
+    select ${listedColumns} from ${recordingTables} where ${roomConditions.own} ${after} ${window}`,
 });
 
-const recordingsOfRoom = statement('list-recordings-of-room', {
-  params: { workspaceId: int, roomId: int, ...listParams },
-  returns: recordingFields,
-  sql: `
-    select ${recordingColumns} from ${recordingTables}
-    where r.workspace_id = $workspaceId and r.id = $roomId ${newestFirst}`,
+const recordingsOfRoom = pagedList('list-recordings-of-room', {
+  ...listed,
+  params: { workspaceId: int, roomId: int, origin: text },
+  sql: ({ after, window }) => `
+    select ${listedColumns} from ${recordingTables}
+    where r.workspace_id = $workspaceId and r.id = $roomId ${after} ${window}`,
 });
 
-const recordingsOfWorkspace = statement('list-recordings-of-workspace', {
-  params: { workspaceId: int, ...listParams },
-  returns: recordingFields,
-  sql: `
-    select ${recordingColumns} from ${recordingTables} where r.workspace_id = $workspaceId ${newestFirst}`,
+const recordingsOfWorkspace = pagedList('list-recordings-of-workspace', {
+  ...listed,
+  params: { workspaceId: int, origin: text },
+  sql: ({ after, window }) => `
+    select ${listedColumns} from ${recordingTables} where r.workspace_id = $workspaceId ${after} ${window}`,
 });
 
 const recordingById = statement('read-recording', {
@@ -114,8 +114,8 @@ export function listOwnRecordings(
   caller: Caller,
   page: ListPageInput,
   origin: string,
-): Promise<Recording[]> {
-  return db.sql.run(ownRecordings, { ...toCallerParams(caller), origin, ...toLimitOffset(page) });
+): Promise<Page<Recording>> {
+  return readPage(db.sql, ownRecordings, { ...toCallerParams(caller), origin }, page, []);
 }
 
 /** The recordings of a room that the caller manages, newest first. Throws 404 "Room not found". */
@@ -124,9 +124,9 @@ export async function listRoomRecordings(
   caller: Caller,
   { name, ...page }: RoomInput & ListPageInput,
   origin: string,
-): Promise<Recording[]> {
+): Promise<Page<Recording>> {
   const { workspace_id: workspaceId, id: roomId } = await readRoom(db.sql, caller, { name });
-  return db.sql.run(recordingsOfRoom, { workspaceId, roomId, origin, ...toLimitOffset(page) });
+  return readPage(db.sql, recordingsOfRoom, { workspaceId, roomId, origin }, page, [workspaceId, roomId]);
 }
 
 /** All recordings of the workspace, newest first. */
@@ -135,8 +135,8 @@ export function listWorkspaceRecordings(
   { workspaceId }: Actor,
   page: ListPageInput,
   origin: string,
-): Promise<Recording[]> {
-  return db.sql.run(recordingsOfWorkspace, { workspaceId, origin, ...toLimitOffset(page) });
+): Promise<Page<Recording>> {
+  return readPage(db.sql, recordingsOfWorkspace, { workspaceId, origin }, page, [workspaceId]);
 }
 
 /** One recording of a workspace. Does not check access. Throws 404. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nextCursor } from '../../core/list-page.ts';
 import { recordingStatuses } from '../../core/recording-status.ts';
 import { exactText, id, integerFrom, optional, singleLineText, unixSeconds } from '../../core/validation.ts';
 import { UploadFields } from '../library/schemas.ts';
@@ -69,7 +70,9 @@ export type RenameRecordingInput = z.infer<typeof RenameRecordingInput>;
 export const SaveToLibraryInput = RecordingInput.extend(UploadFields.shape).meta({ id: 'SaveToLibraryRequest' });
 export type SaveToLibraryInput = z.infer<typeof SaveToLibraryInput>;
 
-export const RecordingsAnswer = z.object({ recordings: z.array(Recording) }).meta({ id: 'RecordingList' });
+export const RecordingsAnswer = z
+  .object({ recordings: z.array(Recording), next_cursor: nextCursor })
+  .meta({ id: 'RecordingList' });
 export const RecordingAnswer = z.object({ recording: Recording }).meta({ id: 'RecordingResponse' });
 
 export const StartedRecording = RecordingAnswer.extend({

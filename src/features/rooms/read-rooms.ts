@@ -2,11 +2,11 @@
 import type { Actor, Caller } from '../../auth/identify.ts';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
-import type { ListPageInput } from '../../core/list-page.ts';
+import type { ListPageInput, Page } from '../../core/list-page.ts';
 import { isSlug } from '../../core/slugs.ts';
 import type { Tx } from '../../db/client.ts';
 import { flagOf, secondsOf } from '../../db/columns.ts';
-import { toLimitOffset } from '../../db/limit-offset.ts';
+import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { float, int, nullable, type Sql, statement, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
@@ -57,20 +57,21 @@ const roomColumns = `r.id, r.workspace_id, r.name, r.user_id, r.display_name,
       r.scheduled_at, r.accent_color, ${flagOf('r.waiting_room_enabled')} as waiting_room_enabled,
       r.waiting_room_message, r.session_id`;
 
-const newestFirst = 'order by r.created_at desc, r.id desc limit $limit offset $offset';
+const listed = { returns: { ...roomFields, ...timeKey }, order: byTime('r.created_at', 'r.id', 'desc') };
+const listedColumns = `${roomColumns}, ${timeKeyOf('r.created_at')}`;
 
-const ownRooms = statement('list-own-rooms', {
-  params: { ...callerParams, limit: int, offset: int },
-  returns: roomFields,
-  sql: `
-    select ${roomColumns} from rooms r where ${roomConditions.own} ${newestFirst}`,
+const ownRooms = pagedList('list-own-rooms', {
+  ...listed,
+  params: callerParams,
+  sql: ({ after, window }) => `
+    select ${listedColumns} from rooms r where ${roomConditions.own} ${after} ${window}`,
 });
 
-const roomsOfWorkspace = statement('list-rooms-of-workspace', {
-  params: { workspaceId: int, limit: int, offset: int },
-  returns: roomFields,
-  sql: `
-    select ${roomColumns} from rooms r where r.workspace_id = $workspaceId ${newestFirst}`,
+const roomsOfWorkspace = pagedList('list-rooms-of-workspace', {
+  ...listed,
+  params: { workspaceId: int },
+  sql: ({ after, window }) => `
+    select ${listedColumns} from rooms r where r.workspace_id = $workspaceId ${after} ${window}`,
 });
 
 const roomByName = {
@@ -102,8 +103,8 @@ function declareRoomByName(relation: RoomRelation) {
 }
 
 /** The caller's rooms, newest first. With an API key, only those in its workspace. */
-export function listOwnRooms({ db }: Db, caller: Caller, page: ListPageInput): Promise<Room[]> {
-  return db.sql.run(ownRooms, { ...toCallerParams(caller), ...toLimitOffset(page) });
+export function listOwnRooms({ db }: Db, caller: Caller, page: ListPageInput): Promise<Page<Room>> {
+  return readPage(db.sql, ownRooms, toCallerParams(caller), page, []);
 }
 
 /** The values of `callerParams`. */
@@ -112,8 +113,8 @@ export function toCallerParams({ userId, credential }: Caller): { userId: number
 }
 
 /** All rooms of the workspace, newest first. */
-export function listWorkspaceRooms({ db }: Db, { workspaceId }: Actor, page: ListPageInput): Promise<Room[]> {
-  return db.sql.run(roomsOfWorkspace, { workspaceId, ...toLimitOffset(page) });
+export function listWorkspaceRooms({ db }: Db, { workspaceId }: Actor, page: ListPageInput): Promise<Page<Room>> {
+  return readPage(db.sql, roomsOfWorkspace, { workspaceId }, page, [workspaceId]);
 }
 
 /**

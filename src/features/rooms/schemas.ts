@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nextCursor } from '../../core/list-page.ts';
 import { isSlug, slugFormat } from '../../core/slugs.ts';
 import {
   count,
@@ -110,7 +111,7 @@ export type CreateRoomInput = z.infer<typeof CreateRoomInput>;
 export const UpdateRoomInput = RoomInput.extend(settings).meta({ id: 'UpdateRoomRequest' });
 export type UpdateRoomInput = z.infer<typeof UpdateRoomInput>;
 
-export const RoomsAnswer = z.object({ rooms: z.array(Room) }).meta({ id: 'RoomList' });
+export const RoomsAnswer = z.object({ rooms: z.array(Room), next_cursor: nextCursor }).meta({ id: 'RoomList' });
 export const RoomAnswer = z.object({ room: Room }).meta({ id: 'RoomResponse' });
 export const PublicRoomInput = z.object({ roomName: z.string().describe('Name of the room') });
 export type PublicRoomInput = z.infer<typeof PublicRoomInput>;

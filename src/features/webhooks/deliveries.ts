@@ -1,7 +1,9 @@
 /** Deliveries: the recorded attempts to send messages to a webhook. */
 import type { Actor } from '../../auth/identify.ts';
+import type { Page } from '../../core/list-page.ts';
 import { flagOf, secondsOf } from '../../db/columns.ts';
-import { float, int, nullable, oneOf, statement, text } from '../../db/statements.ts';
+import { pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
+import { float, int, nullable, oneOf, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { requireWebhook } from './lock-webhook.ts';
 import type { ListDeliveriesInput, WebhookDelivery } from './schemas.ts';
@@ -30,14 +32,15 @@ export const deliveryColumns = `d.id::float8 as id, d.webhook_id, d.message_id a
  * A lateral join reads one message for each attempt. With a plain join the planner, which does not know the limit,
  * could read all messages.
  */
-const deliveriesTo = statement('list-deliveries', {
-  params: { workspaceId: int, webhookId: int, limit: int, offset: int },
-  returns: deliveryFields,
-  sql: `
-    select ${deliveryColumns}
+const deliveriesTo = pagedList('list-deliveries', {
+  order: { key: 'created_at', keyType: 'time', id: 'id', idType: 'number', direction: 'desc' },
+  params: { workspaceId: int, webhookId: int },
+  returns: { ...deliveryFields, ...timeKey },
+  sql: ({ after, window }) => `
+    select ${deliveryColumns}, ${timeKeyOf('d.created_at')}
     from (
-      select * from webhook_deliveries where workspace_id = $workspaceId and webhook_id = $webhookId
-      order by created_at desc, id desc limit $limit offset $offset
+      select * from webhook_deliveries where workspace_id = $workspaceId and webhook_id = $webhookId ${after}
+      ${window}
     ) d
     cross join lateral (
       select event, sequence, payload from webhook_messages
@@ -50,9 +53,10 @@ const deliveriesTo = statement('list-deliveries', {
 export async function listDeliveries(
   { db }: Pick<Services, 'db'>,
   { workspaceId }: Actor,
-  { webhookId, limit, offset }: ListDeliveriesInput,
-): Promise<WebhookDelivery[]> {
-  const deliveries = await db.sql.run(deliveriesTo, { workspaceId, webhookId, limit, offset });
-  if (deliveries.length === 0) await requireWebhook(db.sql, workspaceId, webhookId);
+  { webhookId, ...page }: ListDeliveriesInput,
+): Promise<Page<WebhookDelivery>> {
+  const webhook = { workspaceId, webhookId };
+  const deliveries = await readPage(db.sql, deliveriesTo, webhook, page, [workspaceId, webhookId]);
+  if (deliveries.entries.length === 0) await requireWebhook(db.sql, workspaceId, webhookId);
   return deliveries;
 }

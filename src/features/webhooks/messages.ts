@@ -1,7 +1,9 @@
 /** The messages to one webhook, with their attempts. */
 import type { Actor } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
+import type { Page } from '../../core/list-page.ts';
 import { secondsOf } from '../../db/columns.ts';
+import { byTime, type ListOrder, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
 import { float, int, nullable, oneOf, statement, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { isMessageId } from '../../webhook-delivery/message-id.ts';
@@ -56,29 +58,30 @@ const attemptsOf = statement('list-attempts', {
     order by d.attempt`,
 });
 
-const byId = 'order by m.id desc';
-const byTime = 'order by m.created_at desc, m.id desc';
+const newestId: ListOrder = { key: 'm.id', keyType: 'text', direction: 'desc' };
+const newestTime: ListOrder = { ...byTime('m.created_at', 'm.id', 'desc'), idType: 'text' };
 
 /**
  * The lists by status. Ids begin with the time, so the order by id is an order by time. Waiting, failed and cancelled
  * messages have partial indexes, which the planner uses only if the condition is a literal, not a parameter.
  */
 const lists = {
-  any: declareList('list-messages', '', byId),
-  waiting: declareList('list-waiting-messages', "and m.status = 'waiting'", byId),
-  delivered: declareList('list-delivered-messages', "and m.status = 'delivered'", byId),
-  failed: declareList('list-failed-messages', "and m.status = 'failed'", byTime),
-  cancelled: declareList('list-cancelled-messages', "and m.status = 'cancelled'", byTime),
+  any: declareList('list-messages', '', newestId),
+  waiting: declareList('list-waiting-messages', "and m.status = 'waiting'", newestId),
+  delivered: declareList('list-delivered-messages', "and m.status = 'delivered'", newestId),
+  failed: declareList('list-failed-messages', "and m.status = 'failed'", newestTime),
+  cancelled: declareList('list-cancelled-messages', "and m.status = 'cancelled'", newestTime),
 };
 
-function declareList(name: string, condition: string, orderBy: string) {
-  return statement(name, {
-    params: { workspaceId: int, webhookId: int, limit: int, offset: int },
-    returns: messageFields,
-    sql: `
-    select ${messageColumns} from webhook_messages m
-    where m.workspace_id = $workspaceId and m.webhook_id = $webhookId ${condition}
-    ${orderBy} limit $limit offset $offset`,
+function declareList(name: string, condition: string, order: ListOrder) {
+  return pagedList(name, {
+    order,
+    params: { workspaceId: int, webhookId: int },
+    returns: { ...messageFields, ...timeKey },
+    sql: ({ after, window }) => `
+    select ${messageColumns}, ${timeKeyOf('m.created_at')} from webhook_messages m
+    where m.workspace_id = $workspaceId and m.webhook_id = $webhookId ${condition} ${after}
+    ${window}`,
   });
 }
 
@@ -100,9 +103,10 @@ export async function readMessage(
 export async function listMessages(
   { db }: Pick<Services, 'db'>,
   { workspaceId }: Actor,
-  { webhookId, status, limit, offset }: ListMessagesInput,
-): Promise<WebhookMessage[]> {
-  const messages = await db.sql.run(lists[status ?? 'any'], { workspaceId, webhookId, limit, offset });
-  if (messages.length === 0) await requireWebhook(db.sql, workspaceId, webhookId);
+  { webhookId, status, ...page }: ListMessagesInput,
+): Promise<Page<WebhookMessage>> {
+  const webhook = { workspaceId, webhookId };
+  const messages = await readPage(db.sql, lists[status ?? 'any'], webhook, page, [workspaceId, webhookId]);
+  if (messages.entries.length === 0) await requireWebhook(db.sql, workspaceId, webhookId);
   return messages;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cursor, nextCursor } from '../../core/list-page.ts';
 import {
   count,
   flag,
@@ -227,15 +228,19 @@ const EventDescription = z
 
 export const EventsResponse = z.object({ events: z.array(z.enum(listedEvents)) }).meta({ id: 'WebhookEventList' });
 export const CatalogueResponse = z.object({ events: z.array(EventDescription) }).meta({ id: 'WebhookEventCatalogue' });
-export const WebhooksResponse = z.object({ webhooks: z.array(Webhook) }).meta({ id: 'WebhookList' });
+export const WebhooksResponse = z
+  .object({ webhooks: z.array(Webhook), next_cursor: nextCursor })
+  .meta({ id: 'WebhookList' });
 export const WebhookResponse = z.object({ webhook: Webhook }).meta({ id: 'WebhookResponse' });
 export const WebhookWithSecretResponse = z
   .object({ webhook: WebhookWithSecret })
   .meta({ id: 'WebhookWithSecretResponse' });
 export const DeliveriesResponse = z
-  .object({ deliveries: z.array(WebhookDelivery) })
+  .object({ deliveries: z.array(WebhookDelivery), next_cursor: nextCursor })
   .meta({ id: 'WebhookDeliveryList' });
-export const MessagesResponse = z.object({ messages: z.array(WebhookMessage) }).meta({ id: 'WebhookMessageList' });
+export const MessagesResponse = z
+  .object({ messages: z.array(WebhookMessage), next_cursor: nextCursor })
+  .meta({ id: 'WebhookMessageList' });
 export const MessageResponse = z.object({ message: WebhookMessage }).meta({ id: 'WebhookMessageResponse' });
 export const MessageWithAttemptsResponse = z
   .object({ message: WebhookMessageWithAttempts })
@@ -248,6 +253,7 @@ function pageOf(things: string) {
   return {
     limit: integerBetween(1, 100).default(50).describe(`Maximum number of ${things}`),
     offset: integerBetween(0, 2_147_483_647).default(0).describe(`How many ${things} to skip`),
+    cursor,
   };
 }
 

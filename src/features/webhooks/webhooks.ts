@@ -2,12 +2,12 @@
 import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { badField, notFound } from '../../core/errors.ts';
-import type { ListPageInput } from '../../core/list-page.ts';
+import type { ListPageInput, Page } from '../../core/list-page.ts';
 import { transact } from '../../db/client.ts';
 import { flagOf, secondsOf } from '../../db/columns.ts';
-import { toLimitOffset } from '../../db/limit-offset.ts';
+import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { float, int, nullable, statement, text, time } from '../../db/statements.ts';
+import { float, int, nullable, text, time } from '../../db/statements.ts';
 import { allowLongStatements } from '../../db/time-limits.ts';
 import { requireFreeRow } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
@@ -21,8 +21,9 @@ import { createSecret, sealSecret } from './secrets.ts';
 /** Activating a webhook resets its health. */
 const ACTIVATED = { failureCount: 0, disabledReason: null, failingSince: null, isSlow: false } as const;
 
-const webhooksOf = statement('list-webhooks', {
-  params: { workspaceId: int, now: time, limit: int, offset: int },
+const webhooksOf = pagedList('list-webhooks', {
+  order: byTime('w.created_at', 'id', 'asc'),
+  params: { workspaceId: int, now: time },
   returns: {
     id: int,
     workspace_id: int,
@@ -37,15 +38,16 @@ const webhooksOf = statement('list-webhooks', {
     failure_count: int,
     disabled_reason: nullable(text),
     previous_secret_expires_at: nullable(float),
+    ...timeKey,
   },
-  sql: `
+  sql: ({ after, window }) => `
     select id, workspace_id, name, url, to_json(events)::text as events, ${flagOf('is_active')} as is_active,
       created_by, ${secondsOf('w.created_at')} as created_at, ${secondsOf('updated_at')} as updated_at,
       ${secondsOf('last_delivery_at')} as last_delivery_at, failure_count, disabled_reason,
       case when previous_secret_until > $now then ${secondsOf('previous_secret_until')} end
-        as previous_secret_expires_at
+        as previous_secret_expires_at, ${timeKeyOf('w.created_at')}
     from webhooks w
-    where workspace_id = $workspaceId order by w.created_at, id limit $limit offset $offset`,
+    where workspace_id = $workspaceId ${after} ${window}`,
 });
 
 /** Lists webhooks, oldest first, without their secrets. */
@@ -53,8 +55,8 @@ export function listWebhooks(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   { workspaceId }: Actor,
   page: ListPageInput,
-): Promise<Webhook[]> {
-  return db.sql.run(webhooksOf, { workspaceId, now: clock.now(), ...toLimitOffset(page) });
+): Promise<Page<Webhook>> {
+  return readPage(db.sql, webhooksOf, { workspaceId, now: clock.now() }, page, [workspaceId]);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nextCursor } from '../../core/list-page.ts';
 import { roles } from '../../core/roles.ts';
 import { flag, id, integerFrom, MAX_NAME_LENGTH, requiredText, unixSeconds } from '../../core/validation.ts';
 import { Member } from '../members/schemas.ts';
@@ -69,8 +70,10 @@ export const Usage = z
 export type Usage = z.infer<typeof Usage>;
 
 export const UsageAnswer = z.object({ usage: Usage }).meta({ id: 'WorkspaceUsageResponse' });
-export const WorkspacesAnswer = z.object({ workspaces: z.array(WorkspaceSummary) }).meta({ id: 'WorkspaceList' });
+export const WorkspacesAnswer = z
+  .object({ workspaces: z.array(WorkspaceSummary), next_cursor: nextCursor })
+  .meta({ id: 'WorkspaceList' });
 export const WorkspaceAnswer = z.object({ workspace: Workspace }).meta({ id: 'WorkspaceResponse' });
 export const WorkspaceReadAnswer = z
-  .object({ workspace: WorkspaceWithMembers })
+  .object({ workspace: WorkspaceWithMembers, next_cursor: nextCursor.describe('Of the members') })
   .meta({ id: 'WorkspaceWithMembersResponse' });

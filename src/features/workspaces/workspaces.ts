@@ -2,12 +2,12 @@
 import type { Actor, Caller } from '../../auth/identify.ts';
 import { runInBackground } from '../../core/call-bounds.ts';
 import { badRequest, notFound } from '../../core/errors.ts';
-import type { ListPageInput } from '../../core/list-page.ts';
+import type { ListPageInput, Page } from '../../core/list-page.ts';
 import { transact } from '../../db/client.ts';
 import { flagOf, secondsOf } from '../../db/columns.ts';
 import { retryDeadlocks } from '../../db/errors.ts';
-import { toLimitOffset } from '../../db/limit-offset.ts';
-import { float, int, json, nullable, statement, text } from '../../db/statements.ts';
+import { byTime, pagedList, readPage, runPage, timeKey, timeKeyOf, toPage } from '../../db/pages.ts';
+import { float, int, json, nullable, text } from '../../db/statements.ts';
 import { allowLongStatements } from '../../db/time-limits.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObjects } from '../../storage/discarded-objects.ts';
@@ -18,31 +18,36 @@ import type { Workspace, WorkspaceNameInput, WorkspaceSummary, WorkspaceWithMemb
 const summaryFields = { id: int, name: text, slug: text, owner_id: int, created_at: float };
 const summaryColumns = `w.id, w.name, w.slug, w.owner_id, ${secondsOf('w.created_at')} as created_at`;
 
-const workspacesOf = statement('list-workspaces', {
-  params: { userId: int, keyWorkspaceId: nullable(int), limit: int, offset: int },
-  returns: summaryFields,
-  sql: `
-    select ${summaryColumns} from members m join workspaces w on w.id = m.workspace_id
+const workspacesOf = pagedList('list-workspaces', {
+  order: byTime('w.created_at', 'w.id', 'asc'),
+  params: { userId: int, keyWorkspaceId: nullable(int) },
+  returns: { ...summaryFields, ...timeKey },
+  sql: ({ after, window }) => `
+    select ${summaryColumns}, ${timeKeyOf('w.created_at')} from members m join workspaces w on w.id = m.workspace_id
     where m.user_id = $userId and ($keyWorkspaceId is null or w.id = $keyWorkspaceId)
-    order by w.created_at, w.id limit $limit offset $offset`,
+    ${after} ${window}`,
 });
 
-const workspaceWithMembers = statement('read-workspace', {
-  params: { workspaceId: int, limit: int, offset: int },
+type ListedMember = Member & { page_key: number };
+
+/** A page of members in one row: their order is that of the list in `members`. */
+const workspaceWithMembers = pagedList('read-workspace', {
+  order: byTime('joined_at', 'user_id', 'asc'),
+  params: { workspaceId: int },
   returns: {
     ...summaryFields,
     media_retention_days: nullable(int),
     is_personal: int,
-    members: json<Member[]>('json'),
+    members: json<ListedMember[]>('json'),
   },
-  sql: `
+  sql: ({ after, window }) => `
     select ${summaryColumns}, w.media_retention_days, ${flagOf('w.is_personal')} as is_personal,
       coalesce((
         select json_agg(json_build_object('id', l.user_id, 'name', u.name, 'email', u.email, 'role', l.role,
-          'joined_at', ${secondsOf('l.joined_at')}) order by l.joined_at, l.user_id)
+          'joined_at', ${secondsOf('l.joined_at')}, 'page_key', l.page_key) order by l.joined_at, l.user_id)
         from (
-          select user_id, role, joined_at from members where workspace_id = w.id
-          order by joined_at, user_id limit $limit offset $offset) l
+          select user_id, role, joined_at, ${timeKeyOf('joined_at')} from members
+          where workspace_id = w.id ${after} ${window}) l
         join users u on u.id = l.user_id), '[]') as members
     from workspaces w where w.id = $workspaceId`,
 });
@@ -52,10 +57,10 @@ export function listWorkspaces(
   { db }: Pick<Services, 'db'>,
   caller: Caller,
   page: ListPageInput,
-): Promise<WorkspaceSummary[]> {
+): Promise<Page<WorkspaceSummary>> {
   const { userId, credential } = caller;
   const keyWorkspaceId = credential.kind === 'key' ? credential.workspaceId : null;
-  return db.sql.run(workspacesOf, { userId, keyWorkspaceId, ...toLimitOffset(page) });
+  return readPage(db.sql, workspacesOf, { userId, keyWorkspaceId }, page, []);
 }
 
 /** Returns a workspace with a page of its members, in the order in which they joined. Throws 404. */
@@ -63,10 +68,11 @@ export async function readWorkspace(
   { db }: Pick<Services, 'db'>,
   { workspaceId, role }: Actor,
   page: ListPageInput,
-): Promise<WorkspaceWithMembers> {
-  const [workspace] = await db.sql.run(workspaceWithMembers, { workspaceId, ...toLimitOffset(page) });
+): Promise<{ workspace: WorkspaceWithMembers; next_cursor: string | null }> {
+  const [workspace] = await runPage(db.sql, workspaceWithMembers, { workspaceId }, page, [workspaceId]);
   if (!workspace) throw notFound('Workspace');
-  return { ...workspace, role };
+  const { entries: members, next_cursor } = toPage(workspaceWithMembers, workspace.members, page, [workspaceId]);
+  return { workspace: { ...workspace, members, role }, next_cursor };
 }
 
 /** Renames a workspace. Its slug does not change. Throws 404. */

@@ -111,7 +111,7 @@ function testOtherWorkspaces(transport: Transport, matrix: () => Matrix): void {
         const unknown = await listWith(UNKNOWN_ID);
         const foreign = await listWith(scene.foreign.labelId);
         expect(foreign).toEqual(unknown);
-        expect(foreign.body).toEqual({ items: [], total: 0 });
+        expect(foreign.body).toEqual({ items: [], total: 0, next_cursor: null });
         expect((await listWith(scene.redId)).body).toMatchObject({ total: 1 });
       }
     });

@@ -17,6 +17,7 @@ export const libraryRows: Rows = {
         path: 'limit',
       })),
       { input: { offset: -1 }, message: 'offset must be an integer between 0 and 2147483647', path: 'offset' },
+      { input: { cursor: 'x' }, message: 'cursor must be the next_cursor of an earlier page', path: 'cursor' },
       { input: { sort: 'colour' }, message: 'sort must be one of date, name, size', path: 'sort' },
       { input: { order: 'DESC' }, message: 'order must be one of asc, desc', path: 'order' },
       { input: { label: 0 }, message: 'label must be a positive 32-bit integer', path: 'label' },

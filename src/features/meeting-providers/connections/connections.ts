@@ -3,11 +3,11 @@ import type { Actor } from '../../../auth/identify.ts';
 import { createLinkToken } from '../../../auth/tokens.ts';
 import { lockWorkspaceAs } from '../../../auth/workspace-lock.ts';
 import { notFound } from '../../../core/errors.ts';
-import type { ListPageInput } from '../../../core/list-page.ts';
+import type { ListPageInput, Page } from '../../../core/list-page.ts';
 import { transact } from '../../../db/client.ts';
 import { secondsOf } from '../../../db/columns.ts';
-import { toLimitOffset } from '../../../db/limit-offset.ts';
-import { float, int, nullable, oneOf, statement, text } from '../../../db/statements.ts';
+import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../../db/pages.ts';
+import { float, int, nullable, oneOf, text } from '../../../db/statements.ts';
 import { requireFreeRow } from '../../../quotas/quotas.ts';
 import type { Services } from '../../../services.ts';
 import { type ProviderKind, toProviderKind } from '../adapters/index.ts';
@@ -21,8 +21,9 @@ import type {
   RotateConnectionInput,
 } from './schemas.ts';
 
-const connectionsOf = statement('list-connections', {
-  params: { workspaceId: int, origin: text, limit: int, offset: int },
+const connectionsOf = pagedList('list-connections', {
+  order: byTime('c.created_at', 'id', 'asc'),
+  params: { workspaceId: int, origin: text },
   returns: {
     id: int,
     workspace_id: int,
@@ -33,13 +34,14 @@ const connectionsOf = statement('list-connections', {
     created_at: float,
     updated_at: float,
     last_event_at: nullable(float),
+    ...timeKey,
   },
-  sql: `
+  sql: ({ after, window }) => `
     select id, workspace_id, name, provider, $origin || '/api/ingest/' || ingest_id as ingest_url, created_by,
       ${secondsOf('c.created_at')} as created_at, ${secondsOf('updated_at')} as updated_at,
-      ${secondsOf('last_event_at')} as last_event_at
+      ${secondsOf('last_event_at')} as last_event_at, ${timeKeyOf('c.created_at')}
     from meeting_connections c
-    where workspace_id = $workspaceId order by c.created_at, id limit $limit offset $offset`,
+    where workspace_id = $workspaceId ${after} ${window}`,
 });
 
 /** Lists connections of the workspace, oldest first. `origin` is the origin of their URLs. */
@@ -48,8 +50,8 @@ export function listConnections(
   { workspaceId }: Actor,
   page: ListPageInput,
   origin: string,
-): Promise<MeetingConnection[]> {
-  return db.sql.run(connectionsOf, { workspaceId, origin, ...toLimitOffset(page) });
+): Promise<Page<MeetingConnection>> {
+  return readPage(db.sql, connectionsOf, { workspaceId, origin }, page, [workspaceId]);
 }
 
 /**

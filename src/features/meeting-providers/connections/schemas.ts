@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cursor, nextCursor } from '../../../core/list-page.ts';
 import {
   id,
   integerBetween,
@@ -76,7 +77,7 @@ export const RotateConnectionInput = ConnectionInput.extend({ credentials: optio
 export type RotateConnectionInput = z.infer<typeof RotateConnectionInput>;
 
 export const ConnectionsAnswer = z
-  .object({ connections: z.array(MeetingConnection) })
+  .object({ connections: z.array(MeetingConnection), next_cursor: nextCursor })
   .meta({ id: 'MeetingConnectionList' });
 export const ConnectionWithSecretAnswer = z
   .object({ connection: MeetingConnectionWithSecret })
@@ -108,11 +109,12 @@ export type UnmatchedCallback = z.infer<typeof UnmatchedCallback>;
 export const UnmatchedInput = ConnectionInput.extend({
   limit: integerBetween(1, 100).default(50).describe('Maximum number of entries'),
   offset: integerBetween(0, 2_147_483_647).default(0).describe('How many entries to skip'),
+  cursor,
 });
 export type UnmatchedInput = z.infer<typeof UnmatchedInput>;
 
 export const UnmatchedAnswer = z
-  .object({ unmatched: z.array(UnmatchedCallback) })
+  .object({ unmatched: z.array(UnmatchedCallback), next_cursor: nextCursor })
   .meta({ id: 'UnmatchedCallbackList' });
 
 function jsonSchemaOf(provider: 'vonage' | 'livekit', title: string) {

@@ -2,8 +2,10 @@
 import type { Actor } from '../../../auth/identify.ts';
 import { toEnum } from '../../../core/enums.ts';
 import { notFound } from '../../../core/errors.ts';
+import type { Page } from '../../../core/list-page.ts';
 import { DAY_MS, toUnixSeconds } from '../../../core/time.ts';
 import { retryDeadlocks } from '../../../db/errors.ts';
+import { requireCursor, toPage } from '../../../db/pages.ts';
 import type { Services } from '../../../services.ts';
 import type { ProviderEvent } from '../adapters/provider-event.ts';
 import { eventKinds } from '../adapters/provider-event.ts';
@@ -20,6 +22,9 @@ import { toMeeting } from './find-room.ts';
 export const MAX_UNMATCHED = 1_000;
 const RETENTION_MS = 30 * DAY_MS;
 const PRUNE_BATCH = 1_000;
+
+/** The list that is sorted by id, newest first. */
+const unmatchedOf = { name: 'list-unmatched', order: { key: 'id', keyType: 'number', direction: 'desc' } } as const;
 
 /**
  * Stores an event that matched nothing. A repeated event is stored once. The entry of a leave is deleted when its join
@@ -53,21 +58,24 @@ function toReference(event: ProviderEvent): string {
 export async function listUnmatched(
   { db }: Pick<Services, 'db'>,
   { workspaceId }: Actor,
-  { connectionId, limit, offset }: UnmatchedInput,
-): Promise<UnmatchedCallback[]> {
+  { connectionId, ...page }: UnmatchedInput,
+): Promise<Page<UnmatchedCallback>> {
+  const { limit, offset, cursor } = page;
+  const filters = [workspaceId, connectionId];
+  const after = cursor && requireCursor(unmatchedOf, cursor, offset, filters);
   const connection = await db.meetingConnection.findUnique({
     where: { workspaceId_id: { workspaceId, id: connectionId } },
     select: { provider: true },
   });
   if (connection === null) throw notFound('Connection');
   const rows = await db.unmatchedCallback.findMany({
-    where: { workspaceId, connectionId },
+    where: { workspaceId, connectionId, ...(after && { id: { lt: Number(after.id) } }) },
     orderBy: { id: 'desc' },
-    take: limit,
+    take: limit + 1,
     skip: offset,
   });
   const hasSessions = connection.provider === 'vonage';
-  return rows.map((row) => ({
+  const callbacks = rows.map((row) => ({
     id: Number(row.id),
     event: toEnum(eventKinds, row.kind, 'kind of event'),
     room: hasSessions ? null : row.meeting,
@@ -78,6 +86,7 @@ export async function listUnmatched(
     occurred_at: toUnixSeconds(row.occurredAt),
     received_at: toUnixSeconds(row.receivedAt),
   }));
+  return toPage(unmatchedOf, callbacks, page, filters);
 }
 
 /** Deletes the callbacks that are older than a month. */
