@@ -32,7 +32,7 @@ const pageHeaders = {
   'x-frame-options': 'SAMEORIGIN',
 };
 
-/** Headers that pages of other origins may read. The last five are for downloads. */
+/** Headers that pages of other origins may read. */
 const exposedHeaders = [
   'x-request-id',
   'retry-after',
@@ -44,6 +44,9 @@ const exposedHeaders = [
   'content-length',
   'content-range',
   'etag',
+  'deprecation',
+  'sunset',
+  'link',
 ].join(', ');
 
 const VARIES = 'Accept-Encoding, Origin';

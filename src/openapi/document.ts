@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { generateOpenApiDocument, type OpenAPIObject } from 'trpc-to-openapi';
 import { z } from 'zod';
+import type { Deprecation } from '../trpc/deprecation.ts';
 import { listOperations, type Operation } from '../trpc/operations.ts';
 import type { RawOperation } from '../trpc/raw-operation.ts';
 import { description, tags } from './overview.ts';
@@ -16,6 +17,8 @@ export type Api = { router: AnyTRPCRouter; rawOperations: readonly RawOperation[
 
 type OperationObject = {
   operationId: string;
+  description?: string;
+  deprecated?: true;
   security?: unknown;
   requestBody?: { required?: boolean; content: Record<string, { schema: { required?: string[]; title?: string } }> };
   responses: Record<string, object>;
@@ -98,6 +101,7 @@ export function createOpenApiDocument({ router, rawOperations }: Api, serverUrl:
 function completeOperation(operation: Operation, target: OperationObject): void {
   target.operationId = toOperationId(operation.name);
   target.security = security[operation.credential];
+  if (operation.deprecated) markDeprecated(target, operation.deprecated);
   if (target.requestBody) {
     const body = target.requestBody.content['application/json'];
     target.requestBody.required = (body?.schema.required?.length ?? 0) > 0;
@@ -111,6 +115,13 @@ function completeOperation(operation: Operation, target: OperationObject): void 
     ...(operation.method === 'GET' && { 304: notModified }),
     ...refusalsOf(operation),
   };
+}
+
+function markDeprecated(target: OperationObject, { since, sunset, instead }: Deprecation): void {
+  target.deprecated = true;
+  target.description = `Deprecated since ${since}, and may be removed after ${sunset}. Use ${instead}.\n\n${
+    target.description ?? ''
+  }`.trim();
 }
 
 /** Removes `additionalProperties: false`, which the generators add, because new fields may be added to responses. */

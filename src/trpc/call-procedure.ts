@@ -1,7 +1,8 @@
 /** Calls procedures without tRPC's proxies and adapters. */
 import { type AnyTRPCProcedure, type AnyTRPCRouter, TRPCError } from '@trpc/server';
 import type { AppError } from '../core/errors.ts';
-import type { Context } from './context.ts';
+import type { Context, Meta } from './context.ts';
+import { deprecationHeaders } from './deprecation.ts';
 import { fromTrpcError, fromUnexpected } from './errors.ts';
 
 /** Returns the input of a call, the same each time. */
@@ -10,6 +11,8 @@ type ReadInput = () => Promise<unknown>;
 export type Procedure = {
   /** Whether it only reads. */
   isQuery: boolean;
+  /** The headers of its responses if it is deprecated. */
+  deprecation: Record<string, string> | null;
   /** Runs the checks of the procedure, then its function. Rejects with an error of the catalogue. */
   call(context: Context, readInput: ReadInput): Promise<unknown>;
 };
@@ -26,11 +29,14 @@ export function proceduresOf(router: AnyTRPCRouter): [string, AnyTRPCProcedure][
 }
 
 function toProcedure(path: string, procedure: AnyTRPCProcedure): Procedure {
-  const { type } = procedure._def;
+  const { type, meta } = procedure._def;
+  // tRPC does not carry the type of our meta into this record.
+  const { deprecated } = (meta ?? {}) as Meta;
   // Every procedure is a function with these options at run time. Its type is hidden, since only adapters call it.
   const invoke = procedure as unknown as (options: object) => Promise<unknown>;
   return {
     isQuery: type === 'query',
+    deprecation: deprecated === undefined ? null : deprecationHeaders(deprecated),
     async call(ctx, getRawInput) {
       try {
         return await invoke({ ctx, getRawInput, path, type, signal: undefined, batchIndex: 0 });

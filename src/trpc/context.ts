@@ -4,6 +4,7 @@ import type { Identity } from '../auth/identify.ts';
 import type { RequestBounds } from '../core/call-bounds.ts';
 import type { AppError } from '../core/errors.ts';
 import type { Services } from '../services.ts';
+import type { Deprecation } from './deprecation.ts';
 
 /** Transports create it from an HTTP request. Tests may create it directly. */
 export type Context = {
@@ -42,4 +43,6 @@ export type Meta = OpenApiMeta & {
   redirectsTo?: 'url';
   /** Error statuses for the OpenAPI document, besides those that all operations of the same kind have. */
   refusals?: readonly (401 | 403 | 404 | 409)[];
+  /** For an operation that will be removed. */
+  deprecated?: Deprecation;
 };

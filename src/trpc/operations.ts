@@ -3,6 +3,7 @@ import type { AnyTRPCRouter } from '@trpc/server';
 import { z } from 'zod';
 import { proceduresOf } from './call-procedure.ts';
 import type { Meta } from './context.ts';
+import type { Deprecation } from './deprecation.ts';
 
 const valueTypes = ['integer', 'number', 'boolean', 'string'] as const;
 export type ValueType = (typeof valueTypes)[number];
@@ -25,6 +26,8 @@ export type Operation = {
   redirectsTo: string | null;
   /** Error statuses for the OpenAPI document, besides those that all operations of the same kind have. */
   refusals: readonly number[];
+  /** Set if the operation will be removed. */
+  deprecated: Deprecation | null;
   /** The type of every input field. Path and query parameters are converted to it. */
   fields: ReadonlyMap<string, ValueType>;
 };
@@ -34,7 +37,7 @@ export function listOperations(router: AnyTRPCRouter): Operation[] {
   return proceduresOf(router).flatMap(([name, { _def: definition }]) => {
     // tRPC does not carry the type of our meta into this record.
     const meta = (definition.meta ?? {}) as Meta;
-    const { openapi, successStatus, credential = 'none', redirectsTo = null, refusals = [] } = meta;
+    const { openapi, successStatus, credential = 'none', redirectsTo = null, refusals = [], deprecated = null } = meta;
     if (!openapi) return [];
     const { method, path, protect = true } = openapi;
     // Every procedure has `inputs` at run time, although the public type lacks it. trpc-to-openapi reads it too.
@@ -50,6 +53,7 @@ export function listOperations(router: AnyTRPCRouter): Operation[] {
         status: successStatus ?? 200,
         redirectsTo,
         refusals,
+        deprecated,
         fields: readFields(inputs),
       },
     ];
