@@ -109,6 +109,11 @@ export function serviceUnavailable(message: string, retryAfterSeconds: number): 
   return new AppError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds });
 }
 
+/** 503 because concurrent calls have changed the data each time that this call tried. */
+export function tooManyTries(): AppError {
+  return serviceUnavailable('The service is busy: try again in a moment', 1);
+}
+
 export function storageUnavailable(message: string, cause: unknown): AppError {
   return new AppError('STORAGE_UNAVAILABLE', message, { cause });
 }

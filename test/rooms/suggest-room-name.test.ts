@@ -50,7 +50,9 @@ describe('suggestions', () => {
     } as const;
     const room = await createRoom(app.services, caller, {}, () => suggestions.shift() ?? [taken]);
     expect(room.name).toBe('free-at-last');
-    await expect(createRoom(app.services, caller, {}, () => [taken])).rejects.toThrow('No free room name');
+    await expect(createRoom(app.services, caller, {}, () => [taken])).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+    });
   });
 
   test('are never taken: if all pairs of words are, a number follows', async () => {

@@ -1,5 +1,5 @@
 import { createToken, hashToken } from '../../auth/tokens.ts';
-import { conflict, notFound } from '../../core/errors.ts';
+import { conflict, notFound, tooManyTries } from '../../core/errors.ts';
 import { fromUnixSeconds, MINUTE_MS, toUnixSeconds } from '../../core/time.ts';
 import { isExclusionViolation } from '../../db/errors.ts';
 import { onlyRow } from '../../db/only-row.ts';
@@ -52,7 +52,7 @@ export async function bookMeeting(
     const meeting = await tryToBook(services, page, input, network);
     if (meeting !== null) return toBookedMeeting(meeting, page, input, appUrl);
   }
-  throw new Error(`No meeting was booked in ${MAX_TRIES} tries`);
+  throw tooManyTries();
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Caller } from '../../auth/identify.ts';
 import { createToken, hashToken } from '../../auth/tokens.ts';
-import { badField, notFound, unauthorized } from '../../core/errors.ts';
+import { badField, notFound, tooManyTries, unauthorized } from '../../core/errors.ts';
 import { isSlug } from '../../core/slugs.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { transact } from '../../db/client.ts';
@@ -92,7 +92,7 @@ export async function joinRoom(services: Needs, caller: Caller | null, input: Jo
     const joined = await tryToJoin(services, caller, input);
     if (joined !== null) return joined;
   }
-  throw new Error(`No room was joined in ${MAX_TRIES} tries`);
+  throw tooManyTries();
 }
 
 /** Returns null if something has changed meanwhile, so that the caller must try again. */

@@ -2,7 +2,7 @@
  * The lifecycle of a participant, whether the participant, a host, a meeting provider or a schedule causes the change.
  * `at` is when the change happened. These functions lock the rows of the participants.
  */
-import { notFound } from '../../core/errors.ts';
+import { notFound, tooManyTries } from '../../core/errors.ts';
 import { onlyRow } from '../../db/only-row.ts';
 import { bool, int, json, nullable, type Sql, statement, text, time } from '../../db/statements.ts';
 import type { Quotas } from '../../quotas/quotas.ts';
@@ -148,7 +148,7 @@ async function joinAll(
     // Those who are missing have a contact that was just added. The next statement sees it.
     for (const { id, contact_id } of rows) contactIds.set(id, contact_id);
   }
-  throw new Error(`Participants did not join in ${MAX_TRIES} tries`);
+  throw tooManyTries();
 }
 
 /**

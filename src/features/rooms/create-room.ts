@@ -1,6 +1,6 @@
 /** Creates rooms, for the API and for bookings. */
 import type { Caller } from '../../auth/identify.ts';
-import { conflict, forbidden, notFound } from '../../core/errors.ts';
+import { conflict, forbidden, notFound, tooManyTries } from '../../core/errors.ts';
 import { isAtLeast, toRole } from '../../core/roles.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { countForQuota } from '../../db/counters.ts';
@@ -213,7 +213,7 @@ async function withFreeName<Inserted>(
     if (inserted !== null) return inserted;
     if (requested !== undefined) throw conflict('Room name already taken');
   }
-  throw new Error(`No free room name after ${MAX_TRIES} tries`);
+  throw tooManyTries();
 }
 
 /** Returns null if the names are taken. Throws 404 and 403. Throws 409 if the workspace has reached its quota. */
