@@ -8,15 +8,18 @@ import { peakMib } from '../upload-servers.ts';
 import { openWorld, seedLimit, seedOurs, workspaces } from '../world.ts';
 import { checkAnswers } from './check-answers.ts';
 import { type Figures, measure, type Shot } from './measure.ts';
-import { operations, reads } from './operations.ts';
+import { type Operation, operations } from './operations.ts';
 import { countRoundTrips } from './round-trips.ts';
 import { goalsTable, type Results, requestsTable, spreadTable } from './tables.ts';
-import { startTargets, type TargetName, targetNames } from './targets.ts';
+import { startTargets, type Target, type TargetName, targetNames } from './targets.ts';
 
 const WRITERS = 16;
-/** Seconds. A write runs more code, and fewer times a second, before V8 has optimized it. */
-const READ_WARM_UP = 1.5;
-const WRITE_WARM_UP = 3;
+/**
+ * Before an operation is measured, each server answers this many calls, so that V8 has optimized its code, but for at
+ * most this time. It is counted in calls, because a server that other work slows down would be measured before that.
+ */
+const WARM_UP_CALLS = 4_000;
+const WARM_UP_SECONDS = 10;
 
 export async function run(): Promise<void> {
   const options = readOptions();
@@ -57,8 +60,7 @@ export async function run(): Promise<void> {
     const operation = operations[name];
     if (operation === undefined) throw new Error(`Unknown operation ${name}`);
     const able = [...targets].filter(([, { api }]) => operation.calls[api] !== undefined);
-    const warmUp = Number(options.warmup ?? (reads.includes(name) ? READ_WARM_UP : WRITE_WARM_UP));
-    for (const [, target] of able) await measure(operation, target, { ...shot, seconds: warmUp });
+    for (const [, target] of able) await warmUp(operation, target, shot, Number(options.warmup ?? WARM_UP_SECONDS));
     const figures = new Map<TargetName, Figures[]>(able.map(([target]) => [target, []]));
     for (let round = 0; round < rounds; round += 1)
       for (const [target, running] of alternate(able, round))
@@ -91,6 +93,12 @@ export async function run(): Promise<void> {
 /** The names of a comma-separated option, or all. */
 function pick<Name extends string>(option: string | undefined, all: readonly Name[]): Name[] {
   return option === undefined ? [...all] : all.filter((name) => option.split(',').includes(name));
+}
+
+async function warmUp(operation: Operation, target: Target, shot: Shot, maxSeconds: number): Promise<void> {
+  let calls = 0;
+  for (let second = 0; second < maxSeconds && calls < WARM_UP_CALLS; second += 1)
+    calls += (await measure(operation, target, { ...shot, seconds: Math.min(1, maxSeconds) })).perSecond;
 }
 
 /** The order of a round: forwards and backwards in turns. */
