@@ -7,7 +7,7 @@ import { retryDeadlocks } from './errors.ts';
 import { createEventSignal, type EventSignal, RELAY_CHANNEL } from './event-signal.ts';
 import { Prisma, PrismaClient } from './generated/client.ts';
 import { type SessionSettings, setOnConnect } from './session-settings.ts';
-import { createSql, hasAddedEvents, type SqlDatabase } from './sql.ts';
+import { addedEvents, createSql, type SqlDatabase } from './sql.ts';
 import { getTimeLimit, LONG_STATEMENT_MS } from './time-limits.ts';
 
 export { Prisma };
@@ -120,7 +120,7 @@ export function transact<Result>(db: Database, work: (tx: Tx) => Promise<Result>
     let hasEvents = false;
     const result = await db.$transaction(async (tx) => {
       const done = await work(tx);
-      hasEvents = hasAddedEvents(tx);
+      hasEvents = addedEvents.has(tx);
       return done;
     }, options);
     if (hasEvents) db.eventSignal.raise();

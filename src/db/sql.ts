@@ -4,26 +4,26 @@ import { retryDeadlocks } from './errors.ts';
 import type { Prisma } from './generated/client.ts';
 import type { Sql } from './statements.ts';
 
-/** A statement with the values of its parameters. */
-type Call<Row> = (sql: Sql) => Promise<Row[]>;
-
 export type SqlDatabase = Sql & {
   /**
    * Runs two statements in one round trip. Each is committed on its own, and the second sees the changes of the first,
    * and of every transaction that committed before the first. If PostgreSQL cancels one to resolve a deadlock, both are
    * repeated.
    */
-  runBoth<First, Second>(first: Call<First>, second: Call<Second>): Promise<[First[], Second[]]>;
+  runBoth<First, Second>(
+    first: (sql: Sql) => Promise<First>,
+    second: (sql: Sql) => Promise<Second>,
+  ): Promise<[First, Second]>;
   /**
    * Runs `work` in a transaction, and retries it if PostgreSQL cancels it to resolve a deadlock. `work` must have no
-   * effects outside the transaction. BEGIN travels with the first statement, so it takes no round trip of its own. If
-   * only BEGIN failed, the statement would be committed on its own. But BEGIN fails only if the connection does.
+   * effects outside the transaction. BEGIN is sent together with the first statement. If only BEGIN fails, for example
+   * because an administrator cancels it, that statement runs on its own, so it must only lock or read.
    */
   transact<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
 };
 
 /** The transactions of Prisma in which a statement has inserted events. */
-const addedEvents = new WeakSet<Prisma.TransactionClient>();
+export const addedEvents = new WeakSet<Prisma.TransactionClient>();
 
 /**
  * `isNamed` says whether statements are prepared, once for each connection. `onEvents` is called after a commit that
@@ -39,15 +39,6 @@ export function createSql(pool: pg.Pool, isNamed: boolean, onEvents: () => void)
     },
   });
   const { run } = on(pool, onEvents);
-  const transact: SqlDatabase['transact'] = async (work) => {
-    let hasEvents = false;
-    const onAdded = (): void => {
-      hasEvents = true;
-    };
-    const result = await runTransaction(pool, (client) => work(on(client, onAdded)));
-    if (hasEvents) onEvents();
-    return result;
-  };
   return {
     // A statement on its own changes nothing if it fails, so it can be repeated.
     run: (statement, params) => retryDeadlocks(() => run(statement, params)),
@@ -55,12 +46,19 @@ export function createSql(pool: pg.Pool, isNamed: boolean, onEvents: () => void)
       retryDeadlocks(async () => {
         const client = await pool.connect();
         const sql = on(client, onEvents);
-        const [one, two] = await Promise.allSettled([first(sql), second(sql)]).finally(() => client.release());
-        if (one.status === 'rejected') throw one.reason;
-        if (two.status === 'rejected') throw two.reason;
-        return [one.value, two.value];
+        const both = [first(sql), second(sql)] as const;
+        await Promise.allSettled(both);
+        client.release();
+        return Promise.all(both);
       }),
-    transact: (work) => retryDeadlocks(() => transact(work)),
+    transact: (work) =>
+      retryDeadlocks(async () => {
+        let hasEvents = false;
+        const onAdded = (): boolean => (hasEvents = true);
+        const result = await runTransaction(pool, (client) => work(on(client, onAdded)));
+        if (hasEvents) onEvents();
+        return result;
+      }),
   };
 }
 
@@ -68,8 +66,8 @@ async function runTransaction<Result>(pool: pg.Pool, work: (client: pg.PoolClien
   const client = await pool.connect();
   try {
     const begun = client.query('begin');
-    // Its error is thrown below. Until then it must not count as unhandled.
-    begun.catch(() => {});
+    // Statements that are sent later must not run outside a transaction, so the connection is closed.
+    begun.catch(() => client.end());
     const result = await work(client);
     await begun;
     await client.query('commit');
@@ -93,9 +91,4 @@ export function sqlIn(tx: Prisma.TransactionClient): Sql {
       return tx.$queryRawUnsafe(text, ...encode(params));
     },
   };
-}
-
-/** Whether a statement has inserted events in a transaction of Prisma. */
-export function hasAddedEvents(tx: Prisma.TransactionClient): boolean {
-  return addedEvents.has(tx);
 }

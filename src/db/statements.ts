@@ -67,10 +67,8 @@ export type Sql = {
   run<Params, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row[]>;
 };
 
-const declared = new Map<string, Statement<never, unknown>>();
-
 /** Every statement of the modules that have been imported. A test prepares each and compares its types. */
-export const allStatements: ReadonlyMap<string, Statement<never, unknown>> = declared;
+export const allStatements = new Map<string, Statement<never, unknown>>();
 
 /**
  * Declares a statement. In `sql`, `$name` stands for a parameter, which is cast to its type. `returns` has the columns
@@ -80,7 +78,7 @@ export function statement<const Params extends Types, const Columns extends Type
   name: string,
   { params, returns, sql }: { params: Params; returns?: Columns; sql: string },
 ): Statement<Values<Params>, Values<Columns>> {
-  if (declared.has(name)) throw new Error(`Two statements are named ${name}`);
+  if (allStatements.has(name)) throw new Error(`Two statements are named ${name}`);
   const order = Object.keys(params);
   const numbered = sql.replace(/\$([a-z]\w*)/gi, (_, param: string) => {
     const type = params[param];
@@ -100,6 +98,6 @@ export function statement<const Params extends Types, const Columns extends Type
         return params[param]?.encode?.(value) ?? value;
       }),
   };
-  declared.set(name, created as Statement<never, unknown>);
+  allStatements.set(name, created as Statement<never, unknown>);
   return created;
 }

@@ -21,8 +21,8 @@ export function transactByIndex<Result>(
   settings: Statement<Record<never, never>, unknown> = preferIndexes,
 ): Promise<Result> {
   return db.transact(async (sql) => {
-    // Sent together with the first statement of `work`.
-    const [, result] = await Promise.all([sql.run(settings, {}), work(sql)]);
-    return result;
+    // Awaited, because only a statement that changes nothing may travel with BEGIN.
+    await sql.run(settings, {});
+    return work(sql);
   });
 }

@@ -1,5 +1,6 @@
 /** Booking a page that changes while the booking waits for the workspace's lock. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Client } from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Answer } from '../support/http.ts';
 import { changeWhileBlocked, waitForLockWait } from '../support/lock-waits.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -119,4 +120,37 @@ test('a host who leaves while a meeting is being booked passes it on', async () 
   const room = await app.services.db.room.findUniqueOrThrow({ where: { name: body.booking.room_name } });
   const { userId } = await app.services.db.booking.findFirstOrThrow({ where: { id: body.booking.id } });
   expect([room.userId, userId]).toEqual([owner.id, owner.id]);
+});
+
+test('a host can be removed while bookings wait for the calendar', async () => {
+  const { admin, owner } = team;
+  const results = await changeWhileBlocked(
+    app,
+    `select from users where id = ${admin.id} for no key update`,
+    () => Promise.all(['Vera', 'Walt', 'Xena'].map((name) => book(app, page.slug, NINE, name))),
+    async () => {
+      await waitForLockWait(app, 3);
+      expect((await app.http.delete(`${team.path}/members/${admin.id}`, owner.token)).status).toBe(200);
+    },
+  );
+  expect(results.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+  expect(await app.services.db.booking.findMany({ select: { userId: true } })).toContainEqual({ userId: owner.id });
+});
+
+describe('while the removal of the host is not committed', () => {
+  const removal = () => `delete from members where workspace_id = ${team.id} and user_id = ${team.admin.id}`;
+  const passOn = (client: Client) =>
+    client.query('update booking_pages set user_id = $2 where id = $1', [page.id, team.owner.id]);
+  const hostsOf = () =>
+    app.services.db.booking.findMany({ where: { bookingPageId: page.id }, select: { userId: true } });
+
+  test('a booking waits, and is then made with the next host', async () => {
+    const { status } = await changeWhileBlocked(app, removal(), () => book(app, page.slug, NINE), passOn);
+    expect([status, await hostsOf()]).toEqual([200, [{ userId: team.owner.id }]]);
+  });
+
+  test('a booking waits, and is made with the host if the removal is rolled back', async () => {
+    const { status } = await changeWhileBlocked(app, removal(), () => book(app, page.slug, NINE), passOn, 'rollback');
+    expect([status, await hostsOf()]).toEqual([200, [{ userId: team.admin.id }]]);
+  });
 });

@@ -23,7 +23,7 @@ const STATEMENTS: Record<string, number> = {
   'auth.logout': 2,
   'auth.me': 1,
   'auth.updateMe': 4,
-  'auth.deleteMe': 7,
+  'auth.deleteMe': 8,
   'workspaces.list': 2,
   'workspaces.create': 6,
   'workspaces.read': 2,

@@ -23,7 +23,11 @@ export type TcpProxy = {
 
 type Link = { sockets: Socket[]; isForgotten: boolean };
 
-export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
+/** `rewrite` changes what clients send. */
+export async function startTcpProxy(
+  targetUrl: string,
+  rewrite: (chunk: Buffer) => Buffer = (chunk) => chunk,
+): Promise<TcpProxy> {
   const target = new URL(targetUrl);
   const links = new Set<Link>();
   let isBroken = false;
@@ -37,7 +41,7 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
       [client, upstream],
       [upstream, client],
     ] as const) {
-      from.on('data', (chunk) => link.isForgotten || to.write(chunk));
+      from.on('data', (chunk: Buffer) => link.isForgotten || to.write(from === client ? rewrite(chunk) : chunk));
       // If the network has forgotten a connection, the other side does not learn that it has ended.
       from.on('end', () => link.isForgotten || to.end());
       from.on('error', () => link.isForgotten || to.destroy());

@@ -89,6 +89,8 @@ export async function deleteMe({ db, clock }: Services, caller: Caller): Promise
         select id, name, owner_id from workspaces
         where id in (select workspace_id from members where user_id = ${caller.userId})
         order by id for no key update`;
+        // Whoever books a meeting with the user locks the user before the membership.
+        await tx.$queryRaw`select id from users where id = ${caller.userId} for no key update`;
         const owned = workspaces.filter((workspace) => workspace.owner_id === caller.userId).map(({ id }) => id);
         const others = await tx.member.count({ where: { workspaceId: { in: owned }, NOT: { userId: caller.userId } } });
         if (others > 0) throw ownsSharedWorkspace();

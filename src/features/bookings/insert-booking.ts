@@ -6,25 +6,28 @@ import { contactParams, contactParts } from '../contacts/contact-parts.ts';
 import { roomParams, roomParts } from '../rooms/create-room.ts';
 
 /**
- * Locks the calendar of a host, so that the statements after it see every booking of the host, and no other transaction
+ * Locks the calendar of a host, so that the statement after it sees every booking of the host, and no other transaction
  * adds one before the commit. Without this lock, two bookings for the same time could deadlock in the index of the
- * constraint `bookings_one_calendar`. The host's membership is locked too: if the host leaves at the same time, they
- * either leave after the commit, and this room and booking are reassigned, or have left before the booking is made.
+ * constraint `bookings_one_calendar`. The setting lasts as long as the lock.
  */
 export const lockHost = statement('lock-host', {
   params: { workspaceId: int, userId: int },
+  returns: { locked_host: text },
   sql: `
-    with workspace as (select id from workspaces where id = $workspaceId for key share),
-    member as (
-      select m.user_id from workspace w join members m on m.workspace_id = w.id and m.user_id = $userId
-      for share of m)
-    select from workspace w left join member m on true join users u on u.id = $userId for no key update of u`,
+    with workspace as (select id from workspaces where id = $workspaceId for key share)
+    select set_config('lynxroom.locked_host', u.id::text, true) as locked_host
+    from workspace w join users u on u.id = $userId for no key update of u`,
 });
 
 /**
  * Adds the room, the contact, the booking and the contact event, if the page has not changed since it was read, the
  * time is free, and no bound is reached. Roll back and retry if `is_current` is false (the page has changed), or if all
  * these conditions are met but `id` is null (all room names are taken, or the contact was just added).
+ *
+ * The host's membership is locked first: if the host leaves at the same time, they either leave after the commit, and
+ * this room and booking are reassigned, or the page is no longer theirs. It is locked after the calendar, so that only
+ * one booking of a host at a time holds up their removal. Nothing is added without the lock of `lockHost`: both
+ * statements travel with BEGIN, and if only BEGIN failed, each would run on its own.
  */
 export const insertBooking = statement('insert-booking', {
   params: {
@@ -59,10 +62,14 @@ export const insertBooking = statement('insert-booking', {
     id: nullable(int),
   },
   sql: `
-    with page as (
-      select p.workspace_id, p.id from booking_pages p
-      where p.workspace_id = $workspaceId and p.id = $bookingPageId and p.user_id = $userId
-        and p.xmin::text = $pageVersion
+    with host as (
+      select workspace_id, user_id from members
+      where workspace_id = $workspaceId and user_id = $userId
+        and current_setting('lynxroom.locked_host', true) = $userId::text
+      for share),
+    page as (
+      select p.workspace_id, p.id from host h join booking_pages p on p.workspace_id = h.workspace_id
+        and p.id = $bookingPageId and p.user_id = h.user_id and p.xmin::text = $pageVersion
       for share of p),
     used as (
       select
