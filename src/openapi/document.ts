@@ -6,6 +6,8 @@ import { z } from 'zod';
 import type { Deprecation } from '../trpc/deprecation.ts';
 import { listOperations, type Operation } from '../trpc/operations.ts';
 import type { RawOperation } from '../trpc/raw-operation.ts';
+import { bodyOf, type Example, readExamples } from './examples.ts';
+import { headers, headersOf } from './headers.ts';
 import { description, tags } from './overview.ts';
 import { createRawEntry, toOperationId } from './raw-operations.ts';
 import { createErrorResponses, errorSchemas, refusalsOf } from './refusals.ts';
@@ -20,9 +22,15 @@ type OperationObject = {
   description?: string;
   deprecated?: true;
   security?: unknown;
-  requestBody?: { required?: boolean; content: Record<string, { schema: { required?: string[]; title?: string } }> };
+  parameters?: { name: string; example?: unknown }[];
+  requestBody?: {
+    required?: boolean;
+    content: Record<string, { schema: { required?: string[]; title?: string }; example?: unknown }>;
+  };
   responses: Record<string, object>;
 };
+
+const noExample: Example = { input: {}, response: undefined, errors: {} };
 
 const { version } = z
   .object({ version: z.string() })
@@ -40,12 +48,12 @@ const security: Record<Operation['credential'], readonly object[]> = {
 /** The response to a caller that does not ask for JSON. */
 const redirect = {
   description: 'A redirect to the URL, if the `Accept` header does not contain `application/json`',
-  headers: { Location: { schema: { type: 'string', format: 'uri' }, description: 'The URL' } },
+  headers: { Location: { schema: { type: 'string', format: 'uri' }, description: 'The URL' }, ...headersOf(302) },
 };
 
 const notModified = {
   description: 'The response has the `ETag` of `If-None-Match`, so the caller has it already',
-  headers: { ETag: { schema: { type: 'string' }, description: 'A tag of the response' } },
+  headers: headersOf(304),
 };
 
 /** Builds the document. `serverUrl` is the URL of the service; `/` means the origin that serves the document. */
@@ -75,13 +83,14 @@ export function createOpenApiDocument({ router, rawOperations }: Api, serverUrl:
   const schemas: Record<string, unknown> = Object.fromEntries(
     Object.entries(document.components?.schemas ?? {}).filter(([name]) => !name.startsWith('error.')),
   );
+  const examples = readExamples();
   for (const operation of listOperations(router)) {
     const target = paths[operation.path]?.[operation.method.toLowerCase()];
     if (!target) throw new Error(`The document lacks ${operation.name}`);
-    completeOperation(operation, target as OperationObject);
+    completeOperation(operation, target as OperationObject, examples[operation.name] ?? noExample);
   }
   for (const operation of rawOperations) {
-    const entry = createRawEntry(operation, credentials, schemas);
+    const entry = createRawEntry(operation, credentials, schemas, examples[operation.name] ?? noExample);
     paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: entry };
   }
   Object.assign(schemas, errorSchemas);
@@ -90,6 +99,7 @@ export function createOpenApiDocument({ router, rawOperations }: Api, serverUrl:
   const components = {
     ...document.components,
     schemas,
+    headers,
     responses: createErrorResponses(),
     securitySchemes: { ...document.components?.securitySchemes, ...findOwnSchemes(rawOperations) },
   };
@@ -98,22 +108,32 @@ export function createOpenApiDocument({ router, rawOperations }: Api, serverUrl:
   return rewriteSchemas(document as unknown as OpenAPIObject & { components: { schemas: Record<string, unknown> } });
 }
 
-function completeOperation(operation: Operation, target: OperationObject): void {
+function completeOperation(operation: Operation, target: OperationObject, example: Example): void {
   target.operationId = toOperationId(operation.name);
   target.security = security[operation.credential];
   if (operation.deprecated) markDeprecated(target, operation.deprecated);
   if (target.requestBody) {
     const body = target.requestBody.content['application/json'];
     target.requestBody.required = (body?.schema.required?.length ?? 0) > 0;
-    if (body && operation.bodyName !== null) body.schema.title = operation.bodyName;
+    if (body) {
+      if (operation.bodyName !== null) body.schema.title = operation.bodyName;
+      body.example = bodyOf(example.input, operation.path);
+    }
   }
-  const success = target.responses[200];
+  for (const parameter of target.parameters ?? [])
+    if (parameter.name in example.input) parameter.example = example.input[parameter.name];
+  // The generator declares every success as 200, with JSON.
+  const success = target.responses[200] as { content: Record<string, object> } | undefined;
   if (!success) throw new Error(`The document lacks the response of ${operation.name}`);
   target.responses = {
-    [operation.status]: success,
+    [operation.status]: {
+      ...success,
+      headers: headersOf(operation.status, operation.method),
+      content: { 'application/json': { ...success.content['application/json'], example: example.response } },
+    },
     ...(operation.redirectsTo !== null && { 302: redirect }),
     ...(operation.method === 'GET' && { 304: notModified }),
-    ...refusalsOf(operation),
+    ...refusalsOf(operation, example.errors),
   };
 }
 

@@ -1,6 +1,8 @@
 /** Raw operations in the OpenAPI document, from the declarations that the REST transport serves. */
 import { z } from 'zod';
-import type { RawOperation, RawRequest, RawResponse } from '../trpc/raw-operation.ts';
+import type { RawOperation, RawRequest } from '../trpc/raw-operation.ts';
+import { bodyOf, type Example } from './examples.ts';
+import { headersOf } from './headers.ts';
 import { refusalsOfRaw } from './refusals.ts';
 
 type Schemas = Record<string, unknown>;
@@ -11,8 +13,13 @@ export function toOperationId(name: string): string {
 }
 
 /** Creates the entry of an operation. Adds the named schemas that it uses to `schemas`. */
-export function createRawEntry(operation: RawOperation, credentials: readonly object[], schemas: Schemas): object {
-  const { name, tags, summary, description, access, request, response } = operation;
+export function createRawEntry(
+  operation: RawOperation,
+  credentials: readonly object[],
+  schemas: Schemas,
+  example: Example,
+): object {
+  const { name, tags, summary, description, access, request } = operation;
   return {
     operationId: toOperationId(name),
     tags,
@@ -23,17 +30,19 @@ export function createRawEntry(operation: RawOperation, credentials: readonly ob
         ? credentials
         : // `{}` is included, because some callers send a signature that is not declared as a scheme.
           [{}, ...Object.keys(access.credential.schemes).map((scheme) => ({ [scheme]: [] }))],
-    parameters: [...createPathParameters(operation), ...createHeaderParameters(operation)],
-    ...(request.kind !== 'none' && { requestBody: { required: true, ...createRequestBody(request, schemas) } }),
-    responses: { 200: createResponse(response, schemas), ...refusalsOfRaw(operation) },
+    parameters: [...createPathParameters(operation, example), ...createHeaderParameters(operation)],
+    ...(request.kind !== 'none' && {
+      requestBody: { required: true, ...createRequestBody(operation, request, schemas, example) },
+    }),
+    responses: { 200: createResponse(operation, schemas, example), ...refusalsOfRaw(operation, example.errors) },
   };
 }
 
-function createPathParameters({ params }: RawOperation): object[] {
+function createPathParameters({ params }: RawOperation, { input }: Example): object[] {
   const { properties = {} } = z.toJSONSchema(params, { io: 'input' });
   return Object.entries(properties).map(([name, property]) => {
     const { description, ...schema } = typeof property === 'object' ? property : {};
-    return { in: 'path', name, required: true, description, schema };
+    return { in: 'path', name, required: true, description, schema, example: input[name] };
   });
 }
 
@@ -47,7 +56,12 @@ function createHeaderParameters({ headers = {} }: RawOperation): object[] {
   }));
 }
 
-function createRequestBody(request: Exclude<RawRequest, { kind: 'none' }>, schemas: Schemas): object {
+function createRequestBody(
+  { path }: RawOperation,
+  request: Exclude<RawRequest, { kind: 'none' }>,
+  schemas: Schemas,
+  { input }: Example,
+): object {
   switch (request.kind) {
     case 'multipart': {
       const { properties = {} } = request.fields ? z.toJSONSchema(request.fields, { io: 'input' }) : {};
@@ -56,6 +70,7 @@ function createRequestBody(request: Exclude<RawRequest, { kind: 'none' }>, schem
         content: {
           'multipart/form-data': {
             schema: { type: 'object', title: request.name, required: ['file'], properties: { file, ...properties } },
+            example: { file: request.exampleFile, ...bodyOf(input, path) },
             encoding: { file: { contentType: request.types.join(', ') } },
           },
         },
@@ -64,15 +79,21 @@ function createRequestBody(request: Exclude<RawRequest, { kind: 'none' }>, schem
     case 'csv':
       return { content: { 'text/csv': { schema: { type: 'string' }, example: request.example } } };
     case 'bytes':
-      return { content: { 'application/json': { schema: toSchema(request.schema, 'input', schemas) } } };
+      return {
+        content: {
+          'application/json': { schema: toSchema(request.schema, 'input', schemas), example: bodyOf(input, path) },
+        },
+      };
   }
 }
 
-function createResponse(response: RawResponse, schemas: Schemas): object {
+function createResponse({ method, response }: RawOperation, schemas: Schemas, { response: example }: Example): object {
   const { description } = response;
-  return response.kind === 'csv'
-    ? { description, content: { 'text/csv': { schema: { type: 'string' }, example: response.example } } }
-    : { description, content: { 'application/json': { schema: toSchema(response.schema, 'output', schemas) } } };
+  const content =
+    response.kind === 'csv'
+      ? { 'text/csv': { schema: { type: 'string' }, example } }
+      : { 'application/json': { schema: toSchema(response.schema, 'output', schemas), example } };
+  return { description, headers: headersOf(200, method), content };
 }
 
 /** Returns the JSON Schema of a zod schema, with references to `components` for named schemas. */

@@ -1,7 +1,13 @@
 /** Error responses in the OpenAPI document: their body, and the error statuses of each operation. */
 import { STATUS_CODES } from 'node:http';
+import { type ErrorCode, statusOf } from '../core/errors.ts';
+import type { Problem } from '../core/problem.ts';
 import type { Operation } from '../trpc/operations.ts';
 import type { RawOperation } from '../trpc/raw-operation.ts';
+import type { Example, ExampleError } from './examples.ts';
+import { headers, headersOf } from './headers.ts';
+
+const REQUEST_ID = headers.RequestId.example;
 
 /** An invalid field, as an error response lists it. */
 const errorIssue = {
@@ -30,7 +36,7 @@ const error = {
     request_id: {
       type: 'string',
       description: "Identifies this call in the server's log",
-      examples: ['706dfcfb-d38a-4184-b596-5642486d82e6'],
+      examples: [REQUEST_ID],
     },
     issues: {
       type: 'array',
@@ -42,62 +48,87 @@ const error = {
 
 export const errorSchemas = { Error: error, ErrorIssue: errorIssue };
 
-/** The error responses by status. */
-const refusals: Record<number, { name: string; description: string; headers?: object }> = {
-  400: { name: 'BadRequest', description: 'The input is invalid; `issues` names each field' },
-  401: {
-    name: 'Unauthorized',
-    description: 'No valid credential',
-    headers: { 'WWW-Authenticate': { schema: { type: 'string' }, description: '`Bearer`' } },
+type Refusal = { name: string; description: string; message: string };
+
+/** The error responses by status, with the text of an example. */
+const refusals: Record<number, Refusal> = {
+  400: {
+    name: 'BadRequest',
+    description: 'The input is invalid; `issues` names each field',
+    message: 'Request body must be valid JSON',
   },
+  401: { name: 'Unauthorized', description: 'No valid credential', message: 'Unauthorized' },
   403: {
     name: 'Forbidden',
     description:
       'The caller is not a member of the workspace, their role is too low, the operation does not accept API keys, ' +
       'or a page of another origin sent a write with the session cookie',
+    message: 'Forbidden',
   },
-  404: { name: 'NotFound', description: 'The resource does not exist, or belongs to another workspace' },
-  408: { name: 'RequestTimeout', description: 'The body arrived too slowly' },
-  409: { name: 'Conflict', description: 'The resource already exists, or its state does not allow the change' },
-  413: { name: 'PayloadTooLarge', description: 'The body is too large' },
-  414: { name: 'UriTooLong', description: 'A path parameter is too long' },
-  415: { name: 'UnsupportedMediaType', description: 'The body has the wrong content type' },
+  404: {
+    name: 'NotFound',
+    description: 'The resource does not exist, or belongs to another workspace',
+    message: 'Not found',
+  },
+  408: {
+    name: 'RequestTimeout',
+    description: 'The body arrived too slowly',
+    message: 'The request body arrived too slowly',
+  },
+  409: {
+    name: 'Conflict',
+    description: 'The resource already exists, or its state does not allow the change',
+    message: 'The quota of 100 workspaces is used up (QUOTA_WORKSPACES)',
+  },
+  413: { name: 'PayloadTooLarge', description: 'The body is too large', message: 'Request body is too large' },
+  414: { name: 'UriTooLong', description: 'A path parameter is too long', message: 'A path parameter is too long' },
+  415: {
+    name: 'UnsupportedMediaType',
+    description: 'The body has the wrong content type',
+    message: 'Content type must be application/json',
+  },
   429: {
     name: 'TooManyRequests',
     description: 'A rate limit, or another limit on calls, is exceeded',
-    headers: { 'Retry-After': { schema: { type: 'integer', minimum: 0 }, description: 'Seconds to wait' } },
+    message: 'Too many requests: try again in 5 s',
   },
-  431: { name: 'HeadersTooLarge', description: 'The request headers are too large' },
-  503: {
-    name: 'ServiceUnavailable',
-    description: 'The service is overloaded, or the database is unavailable: try again in a moment',
+  431: {
+    name: 'HeadersTooLarge',
+    description: 'The request headers are too large',
+    message: 'Request headers are too large',
   },
   500: {
     name: 'InternalServerError',
     description: 'A bug in the service (report the request id), or the storage service is unavailable (try again)',
+    message: 'Internal server error',
+  },
+  503: {
+    name: 'ServiceUnavailable',
+    description: 'The service is overloaded, or the database is unavailable: try again in a moment',
+    message: 'The service is busy: try again in a moment',
   },
 };
 
-const errorContent = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+type Errors = Example['errors'];
 
-/** The error responses as components, by name. */
+/** The error responses that many operations share, as components, by name. */
 export function createErrorResponses(): Record<string, object> {
   return Object.fromEntries(
-    Object.entries(refusals).map(([status, { name, ...refusal }]) => [
+    Object.entries(refusals).map(([status, { name, message }]) => [
       name,
-      { ...refusal, description: `${refusal.description} (${STATUS_CODES[status]})`, content: errorContent },
+      toResponse(Number(status), [{ message, code: codeOf(Number(status)) }]),
     ]),
   );
 }
 
 /**
- * Returns references to the error responses of a procedure, by status. The procedure declares further statuses in its
- * `meta`.
+ * Returns the error responses of a procedure, by status. The procedure declares further statuses in its `meta`.
+ * `errors` are examples of this operation.
  */
-export function refusalsOf(operation: Operation): Record<string, object> {
+export function refusalsOf(operation: Operation, errors: Errors): Record<string, object> {
   const isInWorkspace = /^\/api\/workspaces\/\{(?:id|workspaceId)\}/.test(operation.path);
   const isWrite = operation.method !== 'GET';
-  return toReferences(operation.path, [
+  return toResponses(operation.path, errors, [
     ...(operation.fields.size > 0 || operation.takesBody ? [400] : []),
     ...(operation.credential === 'none' ? [] : [401]),
     ...(isInWorkspace ? [403, 404] : []),
@@ -110,14 +141,12 @@ export function refusalsOf(operation: Operation): Record<string, object> {
 }
 
 /** The same for a raw operation. */
-export function refusalsOfRaw({
-  method,
-  path,
-  access,
-  request,
-  refusals: own = [],
-}: RawOperation): Record<string, object> {
-  return toReferences(path, [
+export function refusalsOfRaw(
+  { method, path, access, request, refusals: own = [] }: RawOperation,
+  errors: Errors,
+): Record<string, object> {
+  const contentType = { 415: [{ message: 'Content type must be text/csv', code: codeOf(415) }] };
+  return toResponses(path, { ...(request.kind === 'csv' && contentType), ...errors }, [
     400,
     ...(access.credential === 'required' ? [401] : []),
     ...(access.credential === 'required' && method !== 'GET' ? [403] : []),
@@ -128,11 +157,57 @@ export function refusalsOfRaw({
   ]);
 }
 
-function toReferences(path: string, statuses: readonly number[]): Record<string, object> {
+function toResponses(path: string, errors: Errors, statuses: readonly number[]): Record<string, object> {
   const hasParameters = path.includes('{');
   return Object.fromEntries(
     [...new Set([...statuses, ...(hasParameters ? [414] : []), 429, 431, 500, 503])]
       .sort()
-      .map((status) => [status, { $ref: `#/components/responses/${refusals[status]?.name}` }]),
+      .map((status) => [status, toResponseOrReference(status, errors[status] ?? [])]),
   );
+}
+
+/** A reference to the shared response, unless there are examples of the operation with other texts. */
+function toResponseOrReference(status: number, errors: readonly ExampleError[]): object {
+  const { name, message } = refusalOf(status);
+  const isShared = errors.every((error) => error.message === message);
+  return isShared ? { $ref: `#/components/responses/${name}` } : toResponse(status, errors);
+}
+
+function toResponse(status: number, errors: readonly ExampleError[]): object {
+  const { description } = refusalOf(status);
+  const [first, ...others] = errors.map(toBody);
+  const examples =
+    others.length === 0
+      ? { example: first }
+      : {
+          examples: Object.fromEntries(errors.map((error) => [toPascalCase(error.message), { value: toBody(error) }])),
+        };
+  return {
+    description: `${description} (${STATUS_CODES[status]})`,
+    headers: headersOf(status),
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' }, ...examples } },
+  };
+}
+
+function toBody({ message, code, issues }: ExampleError): Problem {
+  return { error: message, message, code, request_id: REQUEST_ID, ...(issues && { issues }) };
+}
+
+function toPascalCase(text: string): string {
+  return text.replace(/\W*(\w+)\W*/g, (_, word: string) => word.charAt(0).toUpperCase() + word.slice(1));
+}
+
+function refusalOf(status: number): Refusal {
+  const refusal = refusals[status];
+  if (!refusal) throw new Error(`The document does not describe ${status}`);
+  return refusal;
+}
+
+/** The code of an error with the status. Throws if there is none. */
+function codeOf(status: number): ErrorCode {
+  // `Object.entries` returns the keys as plain strings.
+  const codes = Object.entries(statusOf) as [ErrorCode, number][];
+  const [code] = codes.find(([, one]) => one === status) ?? [];
+  if (code === undefined) throw new Error(`No error has the status ${status}`);
+  return code;
 }

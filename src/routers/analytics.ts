@@ -10,6 +10,7 @@ export const analyticsRouter = router({
         path: '/api/workspaces/{workspaceId}/analytics',
         tags: ['Analytics'],
         summary: 'Read the analytics of a workspace',
+        successDescription: 'The analytics of the workspace',
         description:
           'Any member. The timelines cover today and the previous 29 days, in UTC, oldest first. Deleted rooms, ' +
           'recordings and contacts are not counted; contact events are, even after their contact was deleted.',

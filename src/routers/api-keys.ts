@@ -21,6 +21,7 @@ export const apiKeysRouter = router({
         path: '/api/workspaces/{id}/api-keys',
         tags,
         summary: 'List API keys',
+        successDescription: 'The API keys of the workspace',
         description: 'Owner or admin. All keys of the workspace, oldest first, without `full_key`.',
       },
     })
@@ -36,6 +37,7 @@ export const apiKeysRouter = router({
         path: '/api/workspaces/{id}/api-keys',
         tags,
         summary: 'Create an API key',
+        successDescription: 'The new API key, with the key itself',
         description:
           'Owner or admin; API keys are not accepted. The key acts for its creator in this workspace only, with the ' +
           'role that the creator has at the time of the call. `full_key` is only returned here and cannot be ' +
@@ -56,6 +58,7 @@ export const apiKeysRouter = router({
         path: '/api/workspaces/{id}/api-keys/{keyId}',
         tags,
         summary: 'Activate or deactivate an API key',
+        successDescription: 'The API key with its new state',
         description:
           'Owner or admin; API keys are not accepted. `is_active` sets the state. `toggle: true`, an empty body or ' +
           'no body inverts it. 400 for a body that has only other fields. 409 if a revoked key would become active.',
@@ -72,6 +75,7 @@ export const apiKeysRouter = router({
         path: '/api/workspaces/{id}/api-keys/{keyId}',
         tags,
         summary: 'Delete an API key',
+        successDescription: 'The API key is deleted',
         description: 'Owner only; API keys are not accepted. Calls with the key are then rejected with 401.',
       },
     })

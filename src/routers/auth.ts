@@ -20,6 +20,7 @@ export const authRouter = router({
         tags,
         protect: false,
         summary: 'Create an account',
+        successDescription: 'The new user and their session',
         description:
           'Creates a user with a workspace named Personal, and signs them in. 409 if the email address already has ' +
           'an account.',
@@ -38,6 +39,7 @@ export const authRouter = router({
         tags,
         protect: false,
         summary: 'Sign in',
+        successDescription: 'The user and their new session',
         description:
           'Returns a session token and sets it as the cookie `session`. 401 for a wrong email address or password.',
       },
@@ -57,6 +59,7 @@ export const authRouter = router({
         path: '/api/auth/logout',
         tags,
         summary: 'Sign out',
+        successDescription: 'The session has ended',
         description: 'Ends the current session and clears its cookie.',
       },
     })
@@ -75,6 +78,7 @@ export const authRouter = router({
         path: '/api/auth/me',
         tags,
         summary: 'Get the signed-in user',
+        successDescription: 'The user of the session',
         description: 'The user to whom the session belongs.',
       },
     })
@@ -90,6 +94,7 @@ export const authRouter = router({
         path: '/api/auth/me',
         tags,
         summary: 'Change the name or password',
+        successDescription: 'The user with the changes',
         description:
           'Only the fields that are sent change. A new password requires `current_password` and ends all other ' +
           'sessions. With `end_api_keys: true` it also revokes the API keys that the user created.',
@@ -114,6 +119,7 @@ export const authRouter = router({
         path: '/api/auth/me',
         tags,
         summary: 'Delete the account',
+        successDescription: 'The account is deleted',
         description:
           'Deletes the user, their Personal workspace, and workspaces without other members. In other workspaces, ' +
           'their API keys are deleted, their rooms and booking pages pass to the workspace owner, and everything ' +

@@ -26,6 +26,7 @@ export const bookingPagesRouter = router({
         path: '/api/workspaces/{id}/booking-pages',
         tags,
         summary: 'List booking pages',
+        successDescription: 'The booking pages of the workspace',
         description: 'All booking pages of the workspace, oldest first.',
       },
     })
@@ -43,6 +44,7 @@ export const bookingPagesRouter = router({
         path: '/api/workspaces/{id}/booking-pages',
         tags,
         summary: 'Create a booking page',
+        successDescription: 'The new booking page',
         description: 'Owner or admin. The caller becomes the host of the page. 409 if the slug is taken.',
       },
     })
@@ -60,6 +62,7 @@ export const bookingPagesRouter = router({
         path: '/api/workspaces/{id}/booking-pages/{pageId}',
         tags,
         summary: 'Update a booking page',
+        successDescription: 'The booking page with the changes',
         description:
           'Owner or admin. Only the fields that are sent change. Existing bookings do not change. 409 if the slug ' +
           'is taken.',
@@ -79,6 +82,7 @@ export const bookingPagesRouter = router({
         path: '/api/workspaces/{id}/booking-pages/{pageId}',
         tags,
         summary: 'Delete a booking page',
+        successDescription: 'The booking page and its bookings are deleted',
         description:
           'Owner or admin. The bookings of the page are deleted too, but not their rooms. 409 while the page has ' +
           'upcoming bookings that are not cancelled.',

@@ -30,6 +30,7 @@ export const bookingsRouter = router({
         tags,
         protect: false,
         summary: 'List the times that can be booked',
+        successDescription: 'The booking page, and the times that can be booked',
         description:
           'The times in a range at which a booking page is open and its host has no other meeting, up to 365 days ' +
           'from now.',
@@ -48,6 +49,7 @@ export const bookingsRouter = router({
         tags,
         protect: false,
         summary: 'Book a meeting',
+        successDescription: 'The meeting, with the token for cancelling it',
         description:
           'Books one of the available times of the page. Creates a room for the meeting, with a waiting room, and a ' +
           'contact for the guest. A host has one calendar: a time that is booked on one of their pages is taken on ' +
@@ -71,6 +73,7 @@ export const bookingsRouter = router({
         tags,
         protect: false,
         summary: 'Cancel a meeting',
+        successDescription: 'The meeting is cancelled',
         description:
           'Cancels the meeting with this token, even if the slug of the page has changed since. The room is deleted, ' +
           'unless somebody has joined it, has waited to be admitted, or has made a recording in it. Cancelling again ' +
@@ -88,6 +91,7 @@ export const bookingsRouter = router({
         path: '/api/workspaces/{id}/bookings',
         tags,
         summary: 'List bookings',
+        successDescription: 'The bookings of the workspace',
         description:
           'The bookings on all pages of the workspace, including cancelled ones, ordered by start time. Bookings ' +
           'that have ended are included only if `from` is set.',
@@ -105,6 +109,7 @@ export const bookingsRouter = router({
         path: '/api/workspaces/{id}/bookings/{bookingId}/cancel',
         tags,
         summary: 'Cancel a meeting as its host or as an admin',
+        successDescription: 'The meeting is cancelled',
         description:
           'For the host of the meeting, and the owner and admins of the workspace. The room is deleted, unless ' +
           'somebody has joined it, has waited to be admitted, or has made a recording in it. Cancelling again ' +

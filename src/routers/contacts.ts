@@ -28,6 +28,7 @@ export const contactsRouter = router({
         path: '/api/workspaces/{id}/contacts',
         tags,
         summary: 'List contacts',
+        successDescription: 'A page of contacts, and the number of all matching contacts',
         description: 'Any member. Returns a page of contacts, newest first, and the number of all matching contacts.',
       },
     })
@@ -42,6 +43,7 @@ export const contactsRouter = router({
         path: '/api/workspaces/{id}/contacts/{contactId}',
         tags,
         summary: 'Read a contact',
+        successDescription: 'The contact and its latest events',
         description: 'Any member. Returns the contact with its latest events.',
       },
     })
@@ -57,6 +59,7 @@ export const contactsRouter = router({
         path: '/api/workspaces/{id}/contacts',
         tags,
         summary: 'Create a contact',
+        successDescription: 'The new contact',
         description: 'Owner or admin. 409 if the workspace already has a contact with this email address.',
       },
     })
@@ -72,6 +75,7 @@ export const contactsRouter = router({
         path: '/api/workspaces/{id}/contacts/{contactId}',
         tags,
         summary: 'Update a contact',
+        successDescription: 'The contact with the changes',
         description:
           'Owner or admin. Only the fields that are sent change. 409 if another contact has the email address.',
       },
@@ -87,6 +91,7 @@ export const contactsRouter = router({
         path: '/api/workspaces/{id}/contacts/{contactId}',
         tags,
         summary: 'Delete a contact',
+        successDescription: 'The contact is deleted',
         description: 'Owner or admin. The events of the contact remain in the analytics.',
       },
     })
@@ -112,7 +117,6 @@ export const contactsExport = rawOperation({
     kind: 'csv',
     filename: 'contacts.csv',
     description: 'The CSV file',
-    example: 'id,name,email,created_at\r\n1,Vera Novak,vera@example.com,1767225600\r\n',
   },
   handle: ({ services, caller }) => exportContacts(services, caller),
 });

@@ -20,6 +20,7 @@ export const labelsRouter = router({
         path: '/api/workspaces/{id}/labels',
         tags,
         summary: 'List labels',
+        successDescription: 'The labels of the workspace',
         description: 'All labels of the workspace, oldest first.',
       },
     })
@@ -35,6 +36,7 @@ export const labelsRouter = router({
         path: '/api/workspaces/{id}/labels',
         tags,
         summary: 'Create a label',
+        successDescription: 'The new label',
         description: 'Owner or admin. 409 if the workspace has a label with this name.',
       },
     })
@@ -50,6 +52,7 @@ export const labelsRouter = router({
         path: '/api/workspaces/{id}/labels/{labelId}',
         tags,
         summary: 'Change a label',
+        successDescription: 'The label with the changes',
         description: 'Owner or admin. Only the fields that are sent change. 409 if another label has this name.',
       },
     })
@@ -64,6 +67,7 @@ export const labelsRouter = router({
         path: '/api/workspaces/{id}/labels/{labelId}',
         tags,
         summary: 'Delete a label',
+        successDescription: 'The label is deleted and removed from all items',
         description: 'Owner or admin. The label is removed from every item.',
       },
     })

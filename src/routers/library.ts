@@ -28,6 +28,7 @@ export const libraryRouter = router({
         path: '/api/workspaces/{id}/library',
         tags,
         summary: 'List and search the library',
+        successDescription: 'A page of items, and the number of all matching items',
         description: 'Returns a page of items and the number of all matching items. Ties are broken by id.',
       },
     })
@@ -42,6 +43,7 @@ export const libraryRouter = router({
         path: '/api/workspaces/{id}/library/{itemId}',
         tags,
         summary: 'Read an item',
+        successDescription: 'The item',
         description: 'Any member.',
       },
     })
@@ -56,6 +58,7 @@ export const libraryRouter = router({
         path: '/api/workspaces/{id}/library/{itemId}/download',
         tags,
         summary: 'Get a download URL',
+        successDescription: 'The download URL',
         description:
           'Returns a URL that serves the file as an attachment for 15 minutes, to anyone who has it, even after the ' +
           'caller has left the workspace. It stops working when the item is deleted.',
@@ -74,6 +77,7 @@ export const libraryRouter = router({
         path: '/api/workspaces/{id}/library/{itemId}',
         tags,
         summary: 'Update an item',
+        successDescription: 'The item with the changes',
         description: 'Only the fields that are sent change.',
       },
     })
@@ -88,6 +92,7 @@ export const libraryRouter = router({
         path: '/api/workspaces/{id}/library/{itemId}',
         tags,
         summary: 'Delete an item',
+        successDescription: 'The item and its file are deleted',
         description: 'Deletes the item and its file. Emits `library_item.deleted`.',
       },
     })
@@ -102,6 +107,7 @@ export const libraryRouter = router({
         path: '/api/workspaces/{id}/library/{itemId}/labels',
         tags,
         summary: 'Assign a label to an item',
+        successDescription: 'All labels of the item',
         description: 'Returns all labels of the item. Assigning a label twice changes nothing.',
       },
     })
@@ -116,6 +122,7 @@ export const libraryRouter = router({
         path: '/api/workspaces/{id}/library/{itemId}/labels/{labelId}',
         tags,
         summary: 'Remove a label from an item',
+        successDescription: 'The remaining labels of the item',
         description: 'Returns the remaining labels. Removing a label that is not assigned changes nothing.',
       },
     })
@@ -143,6 +150,7 @@ export const libraryUpload = rawOperation({
     name: 'UploadLibraryItemRequest',
     types: mediaTypes,
     fileDescription: 'application/pdf (.pdf) or video/mp4 (.mp4)',
+    exampleFile: 'contract.pdf',
     fields: UploadFields,
     maxFileBytes: () => MAX_ITEM_BYTES,
   },

@@ -41,6 +41,7 @@ export const connectionsRouter = router({
         path: '/api/workspaces/{id}/connections',
         tags,
         summary: 'List the connections to meeting providers',
+        successDescription: 'The connections of the workspace',
         description: 'Owner only. All connections of the workspace, oldest first, without their credentials.',
       },
     })
@@ -58,6 +59,7 @@ export const connectionsRouter = router({
         path: '/api/workspaces/{id}/connections',
         tags,
         summary: 'Connect a meeting provider',
+        successDescription: 'The new connection, with its secret',
         description:
           'Owner only; API keys are not accepted. The provider posts its callbacks to `ingest_url`. vonage and ' +
           'livekit require `credentials`; for generic the service creates a `secret`, which is returned only here.',
@@ -76,6 +78,7 @@ export const connectionsRouter = router({
         path: '/api/workspaces/{id}/connections/{connectionId}/rotate',
         tags,
         summary: 'Replace the credentials of a connection',
+        successDescription: 'The connection with its new credentials',
         description:
           'Owner only; API keys are not accepted. vonage and livekit require `credentials`; for generic the service ' +
           'creates a new `secret`, which is returned only here. Callbacks signed with the previous credentials are ' +
@@ -95,6 +98,7 @@ export const connectionsRouter = router({
         path: '/api/workspaces/{id}/connections/{connectionId}/unmatched',
         tags,
         summary: 'List callbacks that matched nothing',
+        successDescription: 'The callbacks that matched nothing',
         description:
           'Owner only. The callbacks of a connection that matched no room or participant, and so changed nothing: ' +
           'the newest 1,000 of the last 30 days, newest first. A repeated callback is listed once.',
@@ -111,6 +115,7 @@ export const connectionsRouter = router({
         path: '/api/workspaces/{id}/connections/{connectionId}',
         tags,
         summary: 'Delete a connection',
+        successDescription: 'The connection is deleted',
         description:
           'Owner only; API keys are not accepted. The `ingest_url` of the connection returns 404 afterwards. ' +
           'Participants and recordings that the provider reported remain.',

@@ -13,6 +13,7 @@ export const membersRouter = router({
         path: '/api/workspaces/{id}/members/{userId}',
         tags,
         summary: 'Change the role of a member',
+        successDescription: 'The member with the new role',
         description:
           'API keys are not accepted. The owner may give any role to anyone. Giving the role `owner` transfers the ' +
           'workspace and makes the old owner an admin; 400 for Personal. Admins may promote members to admin.',
@@ -29,6 +30,7 @@ export const membersRouter = router({
         path: '/api/workspaces/{id}/members/{userId}',
         tags,
         summary: 'Remove a member, or leave',
+        successDescription: 'The member is removed',
         description:
           'API keys are not accepted. Every member except the owner may leave. The owner may remove anyone else, ' +
           'admins may remove members. The API keys of that user in the workspace are revoked. Removing somebody ' +

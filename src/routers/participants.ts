@@ -28,6 +28,7 @@ export const participantsRouter = router({
         tags,
         protect: false,
         summary: 'Join a room',
+        successDescription: 'The participant, who has joined or is waiting, and their token',
         description:
           'For anyone: signed in, or as a guest with a name. An invalid `Authorization` header is rejected. If the ' +
           "room has a waiting room, everyone waits to be admitted, except the room's user and the owner and admins " +
@@ -49,6 +50,7 @@ export const participantsRouter = router({
         tags,
         protect: false,
         summary: 'Send a heartbeat',
+        successDescription: 'The participant and their status',
         description:
           'Requires the `token` that joining returned. Send a heartbeat about once a minute: after five minutes ' +
           'without one (by default) a participant gets the status `left`. Returns the status, so a waiting ' +
@@ -67,6 +69,7 @@ export const participantsRouter = router({
         tags,
         protect: false,
         summary: 'Leave a room',
+        successDescription: 'The participant has left',
         description:
           'Requires the `token` that joining returned; also works while waiting. Emits `room.left` if the ' +
           'participant had joined. Leaving again changes nothing.',
@@ -83,6 +86,7 @@ export const participantsRouter = router({
         path: '/api/dashboard/rooms/{name}/participants',
         tags,
         summary: 'List the participants of a room',
+        successDescription: 'The participants of the room',
         description:
           "For the room's user, and the owner and admins of its workspace. Returns the participants with the given " +
           '`status`, or without `status` those who are waiting or have joined, newest first.',
@@ -100,6 +104,7 @@ export const participantsRouter = router({
         path: '/api/dashboard/rooms/{name}/participants/{participantId}/admit',
         tags,
         summary: 'Admit a participant',
+        successDescription: 'The participant, who has joined now',
         description:
           "For the room's user, and the owner and admins of its workspace. Emits `room.joined`. Admitting a " +
           'participant again changes nothing. 409 for a participant who was refused or has left.',
@@ -117,6 +122,7 @@ export const participantsRouter = router({
         path: '/api/dashboard/rooms/{name}/participants/{participantId}/refuse',
         tags,
         summary: 'Refuse a participant',
+        successDescription: 'The participant, who is refused now',
         description:
           "For the room's user, and the owner and admins of its workspace. The participant learns this from " +
           '`presence` and may join again. 409 for a participant who has joined or left.',

@@ -34,6 +34,7 @@ export const recordingsUpload = rawOperation({
     name: 'UploadRecordingRequest',
     types: ['video/mp4'],
     fileDescription: 'video/mp4 (.mp4)',
+    exampleFile: 'recording.mp4',
     maxFileBytes: (settings) => settings.maxRecordingBytes,
   },
   response: { kind: 'json', schema: RecordingAnswer, description: 'The recording, which is now available' },

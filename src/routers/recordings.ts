@@ -39,6 +39,7 @@ export const recordingsRouter = router({
         path: '/api/dashboard/recordings',
         tags,
         summary: 'List my recordings',
+        successDescription: 'The recordings of the caller',
         description:
           'The recordings of all rooms of the caller, newest first. With an API key, only rooms in its workspace.',
       },
@@ -57,6 +58,7 @@ export const recordingsRouter = router({
         path: '/api/dashboard/rooms/{name}/recordings',
         tags,
         summary: 'List the recordings of a room',
+        successDescription: 'The recordings of the room',
         description:
           'The recordings of one room, newest first. The room must belong to the caller, or they must be owner or ' +
           'admin of its workspace.',
@@ -75,6 +77,7 @@ export const recordingsRouter = router({
         path: '/api/workspaces/{id}/recordings',
         tags,
         summary: 'List the recordings of a workspace',
+        successDescription: 'The recordings of the workspace',
         description: 'Owner or admin. The recordings of all rooms of the workspace, newest first.',
       },
     })
@@ -92,6 +95,7 @@ export const recordingsRouter = router({
         path: '/api/dashboard/rooms/{name}/recordings',
         tags,
         summary: 'Start a recording',
+        successDescription: 'The new recording, and the token for uploading its file',
         description:
           'The room must belong to the caller; their role in its workspace does not matter. Upload the file with ' +
           '`upload_token`. 409 if a recording is already running in the room, or if the room already has a ' +
@@ -111,6 +115,7 @@ export const recordingsRouter = router({
         protect: false,
         tags,
         summary: 'Start a recording from within the room',
+        successDescription: 'The new recording, and the token for uploading its file',
         description:
           'For participants who have joined, with their `token`; others get 403 "Only participants who have joined ' +
           'can record". 409 if a recording is already running in the room, or if 3 recordings that participants ' +
@@ -130,6 +135,7 @@ export const recordingsRouter = router({
         path: '/api/dashboard/rooms/{name}/recordings/{recordingId}/stop',
         tags,
         summary: 'Stop a recording',
+        successDescription: 'The recording, which has ended',
         description:
           'The room must belong to the caller; their role in its workspace does not matter. Sets `ended_at`. The ' +
           'file can be uploaded afterwards. Stopping a recording again changes nothing.',
@@ -150,6 +156,7 @@ export const recordingsRouter = router({
         protect: false,
         tags,
         summary: 'Stop a recording from within the room',
+        successDescription: 'The recording, which has ended',
         description:
           'For participants who have joined, with their `token`. Stops the recording if it is running in the room, ' +
           'no matter who started it. 404 if it is not running, except for the participant who started it: stopping ' +
@@ -171,6 +178,7 @@ export const recordingsRouter = router({
         path: '/api/dashboard/recordings/{recordingId}/download',
         tags,
         summary: 'Download a recording',
+        successDescription: 'The download URL, if the `Accept` header contains `application/json`',
         description:
           'Redirects to a URL that serves the file as an attachment for 15 minutes to anyone who has it, so a video ' +
           'element or a link can use the path. A caller whose `Accept` header contains `application/json` gets that ' +
@@ -190,6 +198,7 @@ export const recordingsRouter = router({
         path: '/api/dashboard/recordings/{recordingId}',
         tags,
         summary: 'Rename a recording',
+        successDescription: 'The recording with its new title',
         description: 'The recording must belong to a room of the caller, who must be owner or admin of its workspace.',
       },
     })
@@ -207,6 +216,7 @@ export const recordingsRouter = router({
         path: '/api/dashboard/recordings/{recordingId}',
         tags,
         summary: 'Delete a recording',
+        successDescription: 'The recording and its file are deleted',
         description:
           'Requires the role owner or admin in its workspace. Deletes the recording and its file. Later callbacks of ' +
           'its provider do not recreate it.',
@@ -224,6 +234,7 @@ export const recordingsRouter = router({
         path: '/api/dashboard/recordings/{recordingId}/save-to-library',
         tags,
         summary: 'Save a recording to the library',
+        successDescription: 'The new item of the library',
         description:
           'Copies the file of a recording into the library of its workspace. The room must belong to the caller, or ' +
           'they must be owner or admin of its workspace; the file must be at most 100 MB. The recording is not ' +

@@ -12,6 +12,7 @@ export const retentionRouter = router({
         path: '/api/workspaces/{id}/retention',
         tags,
         summary: 'Read the retention policy',
+        successDescription: 'The retention policy',
         description: 'Owner only. null means that items are kept indefinitely.',
       },
     })
@@ -25,6 +26,7 @@ export const retentionRouter = router({
         path: '/api/workspaces/{id}/retention',
         tags,
         summary: 'Set the retention policy',
+        successDescription: 'The new retention policy',
         description:
           'Owner only. When the service starts and once a day, items older than the policy allows are deleted with ' +
           'their files. Each deletion emits `library_item.deleted`.',

@@ -26,6 +26,7 @@ export const roomsRouter = router({
         path: '/api/dashboard/rooms',
         tags,
         summary: 'List my rooms',
+        successDescription: 'The rooms of the caller',
         description: 'The rooms of the caller, newest first. With an API key, only those in its workspace.',
       },
     })
@@ -42,6 +43,7 @@ export const roomsRouter = router({
         path: '/api/dashboard/rooms',
         tags,
         summary: 'Create a room',
+        successDescription: 'The new room',
         description:
           'Requires the role owner or admin in the workspace; everyone is the owner of their Personal workspace. 400 ' +
           '"Invalid room name" if the name has the wrong format. 409 if the name is taken, or if another room of the ' +
@@ -60,6 +62,7 @@ export const roomsRouter = router({
         path: '/api/dashboard/rooms/{name}',
         tags,
         summary: 'Read a room',
+        successDescription: 'The room',
         description: 'The room must belong to the caller, or they must be owner or admin of its workspace.',
       },
     })
@@ -75,6 +78,7 @@ export const roomsRouter = router({
         path: '/api/dashboard/rooms/{name}',
         tags,
         summary: 'Update a room',
+        successDescription: 'The room with the changes',
         description:
           'The room must belong to the caller, who must be owner or admin of its workspace. Only the fields that are ' +
           'sent change; the name cannot be changed. 409 if another room of the workspace has the `session_id`. ' +
@@ -93,6 +97,7 @@ export const roomsRouter = router({
         path: '/api/dashboard/rooms/{name}',
         tags,
         summary: 'Delete a room',
+        successDescription: 'The room and its recordings are deleted',
         description:
           'Requires the role owner or admin in its workspace. Deletes its recordings and their files too. Emits ' +
           '`room.left` for each participant in it.',
@@ -109,6 +114,7 @@ export const roomsRouter = router({
         path: '/api/workspaces/{id}/rooms',
         tags,
         summary: 'List the rooms of a workspace',
+        successDescription: 'The rooms of the workspace',
         description: 'The rooms of all users in the workspace, newest first.',
       },
     })
@@ -125,6 +131,7 @@ export const roomsRouter = router({
         tags,
         protect: false,
         summary: 'Read the public fields of a room',
+        successDescription: 'The public fields of the room',
         description:
           'For a page where people join. Returns the name, the display name, the color, the scheduled time, and ' +
           'whether there is a waiting room.',
@@ -142,6 +149,7 @@ export const roomsRouter = router({
         tags,
         protect: false,
         summary: 'Suggest a room name',
+        successDescription: 'A name that no room has',
         description: 'Returns a random name that no room currently has. The name is not reserved.',
       },
     })

@@ -42,6 +42,7 @@ export const webhooksRouter = router({
         path: '/api/workspaces/{id}/webhooks',
         tags,
         summary: 'List webhooks',
+        successDescription: 'The webhooks of the workspace',
         description: 'Owner or admin. Returns all webhooks of the workspace, oldest first, without their secrets.',
       },
     })
@@ -56,6 +57,7 @@ export const webhooksRouter = router({
         path: '/api/workspaces/{id}/webhooks/events',
         tags,
         summary: 'List the events for webhooks',
+        successDescription: 'The names of the events',
         description:
           'Any member. The list is fixed and deliberately omits `library_item.uploaded` and `library_item.deleted`. ' +
           'A webhook can subscribe to these two as well; the catalogue describes every event.',
@@ -71,6 +73,7 @@ export const webhooksRouter = router({
         path: '/api/workspaces/{id}/webhooks/catalogue',
         tags,
         summary: 'Describe the events for webhooks',
+        successDescription: 'The events, with the schema and an example of each body',
         description:
           'Any member. Returns a description, the JSON Schema of the body and an example for each event, ' +
           'including `webhook.test`, which is sent only on request.',
@@ -87,6 +90,7 @@ export const webhooksRouter = router({
         path: '/api/workspaces/{id}/webhooks',
         tags,
         summary: 'Register a webhook',
+        successDescription: 'The new webhook, with its secret',
         description: 'Owner or admin. `secret` is returned only here. The URL must point to a public address.',
       },
     })
@@ -101,6 +105,7 @@ export const webhooksRouter = router({
         path: '/api/workspaces/{id}/webhooks/{webhookId}',
         tags,
         summary: 'Update, activate or deactivate a webhook',
+        successDescription: 'The webhook with the changes',
         description:
           'Owner or admin. Only the fields in the body change. `is_active` sets the state, `toggle: true` inverts ' +
           'it; send only one of them. Activating sets `failure_count` to 0 and `disabled_reason` to null. ' +
@@ -119,6 +124,7 @@ export const webhooksRouter = router({
         path: '/api/workspaces/{id}/webhooks/{webhookId}',
         tags,
         summary: 'Delete a webhook',
+        successDescription: 'The webhook, its messages and its deliveries are deleted',
         description: 'Owner only. Also deletes its messages and deliveries. Waiting messages are not sent.',
       },
     })
@@ -133,6 +139,7 @@ export const webhooksRouter = router({
         path: '/api/workspaces/{id}/webhooks/{webhookId}/rotate-secret',
         tags,
         summary: 'Rotate the secret of a webhook',
+        successDescription: 'The webhook with its new secret',
         description:
           'Owner or admin. The new `secret` is returned only here. For 24 hours, until `previous_secret_expires_at`, ' +
           'messages are also signed with the previous secret. Older secrets stop signing at once.',
@@ -149,6 +156,7 @@ export const webhooksRouter = router({
         path: '/api/workspaces/{id}/webhooks/{webhookId}/test',
         tags,
         summary: 'Send a test message to a webhook',
+        successDescription: 'The test message, which is sent now',
         description:
           'Owner or admin. Sends `webhook.test` to this webhook only, whatever events it subscribes to. It is ' +
           'signed, retried and recorded like any other message.',
@@ -166,6 +174,7 @@ export const webhooksRouter = router({
         path: '/api/workspaces/{id}/webhooks/{webhookId}/deliveries',
         tags,
         summary: 'List the deliveries of a webhook',
+        successDescription: 'The deliveries of the webhook',
         description: 'Owner or admin. Returns one entry for each attempt, newest first.',
       },
     })
@@ -180,6 +189,7 @@ export const webhooksRouter = router({
         path: '/api/workspaces/{id}/webhooks/{webhookId}/deliveries/{deliveryId}/resend',
         tags,
         summary: 'Resend the message of a delivery',
+        successDescription: 'The message, which is sent again',
         description:
           'Owner or admin. Starts a new round of attempts for the message, whatever its status, with the same ' +
           '`webhook-id` and body. A waiting message is sent now.',
@@ -197,6 +207,7 @@ export const webhooksRouter = router({
         path: '/api/workspaces/{id}/webhooks/{webhookId}/resend',
         tags,
         summary: 'Resend failed messages',
+        successDescription: 'How many messages are sent again',
         description:
           'Owner or admin. Starts a new round of attempts for every message created since `since` that failed or ' +
           'was cancelled, oldest first. Messages of events that the webhook no longer subscribes to are left out.',
@@ -214,6 +225,7 @@ export const webhooksRouter = router({
         path: '/api/workspaces/{id}/webhooks/{webhookId}/messages',
         tags,
         summary: 'List the messages of a webhook',
+        successDescription: 'The messages of the webhook',
         description:
           'Owner or admin. Returns the messages with the given `status`, or without `status` all messages, newest ' +
           'first.',
@@ -230,6 +242,7 @@ export const webhooksRouter = router({
         path: '/api/workspaces/{id}/webhooks/{webhookId}/messages/{messageId}/resend',
         tags,
         summary: 'Resend a message',
+        successDescription: 'The message, which is sent again',
         description:
           'Owner or admin. Starts a new round of attempts for the message, whatever its status, with the same ' +
           '`webhook-id` and body. Unlike resending a delivery, this also works for a message without attempts.',
@@ -247,6 +260,7 @@ export const webhooksRouter = router({
         path: '/api/workspaces/{id}/webhooks/{webhookId}/messages/{messageId}',
         tags,
         summary: 'Read a message and its attempts',
+        successDescription: 'The message and its attempts',
         description: 'Owner or admin. Returns the status of the message and its latest 100 attempts.',
       },
     })

@@ -26,6 +26,7 @@ export const workspacesRouter = router({
         path: '/api/workspaces',
         tags,
         summary: 'List workspaces',
+        successDescription: 'The workspaces of the caller',
         description:
           'All workspaces of which the caller is a member, oldest first. With an API key, only its workspace.',
       },
@@ -42,6 +43,7 @@ export const workspacesRouter = router({
         path: '/api/workspaces',
         tags,
         summary: 'Create a workspace',
+        successDescription: 'The new workspace',
         description: 'The caller becomes the owner.',
       },
     })
@@ -56,6 +58,7 @@ export const workspacesRouter = router({
         path: '/api/workspaces/{id}',
         tags,
         summary: 'Read a workspace with its members',
+        successDescription: 'The workspace and its members',
         description:
           'The members are in the order in which they joined. `limit`, `offset` and `cursor` select a page of them.',
       },
@@ -71,6 +74,7 @@ export const workspacesRouter = router({
         path: '/api/workspaces/{id}/usage',
         tags,
         summary: 'Read the usage of the quotas',
+        successDescription: 'What the workspace uses of each quota',
         description:
           'Any member. `workspaces` counts those of the caller. Once a quota is reached, adding more returns 409.',
       },
@@ -85,6 +89,7 @@ export const workspacesRouter = router({
         path: '/api/workspaces/{id}',
         tags,
         summary: 'Rename a workspace',
+        successDescription: 'The workspace with its new name',
         description: 'Owner only. The slug does not change.',
       },
     })
@@ -99,6 +104,7 @@ export const workspacesRouter = router({
         path: '/api/workspaces/{id}',
         tags,
         summary: 'Delete a workspace',
+        successDescription: 'The workspace is deleted',
         description:
           'Owner only; API keys are not accepted. Deletes everything in it, including files. 400 for Personal.',
       },
@@ -113,6 +119,7 @@ export const workspacesRouter = router({
         path: '/api/workspaces/{id}/invite',
         tags,
         summary: 'Get the invite link',
+        successDescription: 'The invite link',
         description:
           'Owner or admin; API keys are not accepted. Returns the same link until it is revoked or a member is ' +
           'removed by another member.',
@@ -128,6 +135,7 @@ export const workspacesRouter = router({
         path: '/api/workspaces/{id}/invite',
         tags,
         summary: 'Revoke the invite link',
+        successDescription: 'The invite link is revoked',
         description:
           'Owner or admin; API keys are not accepted. Nobody can join with the link any more. The next request for ' +
           'the invite link creates a new one.',
@@ -144,6 +152,7 @@ export const workspacesRouter = router({
         path: '/api/workspaces/join/{token}',
         tags,
         summary: 'Join a workspace with an invite link',
+        successDescription: 'The workspace, of which the caller is a member now',
         description: 'If the caller is already a member, returns the same response without a second `member.joined`.',
       },
     })

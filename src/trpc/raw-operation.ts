@@ -44,6 +44,8 @@ type MultipartRequest = {
   /** The media types of the file. */
   types: readonly string[];
   fileDescription: string;
+  /** The name of a file, as an example. */
+  exampleFile: string;
   /** The schema of the other parts. */
   fields?: z.ZodObject;
   maxFileBytes(settings: Settings): number;
@@ -70,7 +72,7 @@ export type BodyOf<Request extends RawRequest> = Request extends MultipartReques
 
 export type RawResponse =
   | { kind: 'json'; schema: z.ZodType; description: string }
-  | { kind: 'csv'; filename: string; description: string; example: string };
+  | { kind: 'csv'; filename: string; description: string };
 
 type HandlerCall<Caller, Body> = Pick<RawCall, 'headers'> & {
   services: Services;

@@ -54,7 +54,7 @@ test('two schemas with one name are an error', () => {
 });
 
 test('no integer has the bounds of a JavaScript number, and every integer has a minimum or values', () => {
-  expect(JSON.stringify(apiDocument)).not.toContain(String(Number.MAX_SAFE_INTEGER));
+  expect(JSON.stringify(apiDocument).includes(String(Number.MAX_SAFE_INTEGER))).toBe(false);
   const integers = [...nodesOf(apiDocument)].filter(({ node }) => [node.type].flat().includes('integer'));
   expect(integers.length).toBeGreaterThan(200);
   expect(integers.filter(({ node }) => node.minimum === undefined && node.enum === undefined)).toEqual([]);
@@ -72,7 +72,7 @@ test('a nullable schema has the type null beside its own, unless it is a referen
   for (const union of unions.filter((members) => members.some(isNull)))
     expect(union.filter((member) => !isNull(member) && !isReference(member))).toEqual([]);
   expect(schemas.LibraryItem?.properties?.duration).toMatchObject({ type: ['integer', 'null'] });
-  expect(JSON.stringify(apiDocument)).not.toContain('"nullable"');
+  expect(JSON.stringify(apiDocument).includes('"nullable"')).toBe(false);
 });
 
 test('no field has only the type null, which openapi-fetch takes for a field that cannot be read', () => {

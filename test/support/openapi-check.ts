@@ -4,7 +4,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { document as openApiDocument } from './api.ts';
 
 type Operation = { path: string; pattern: RegExp; method: string; responses: Record<string, Response> };
-type Response = { $ref?: string; content?: Record<string, { schema: object }> };
+type Response = { $ref?: string; headers?: Record<string, object>; content?: Record<string, { schema: object }> };
 type Document = {
   paths: Record<string, Record<string, { responses: Record<string, Response> }>>;
   components: { responses: Record<string, Response>; schemas: Record<string, object> };
@@ -42,18 +42,20 @@ function findOperation(method: string, pathname: string): Operation | undefined 
     .sort((a, b) => a.path.split('{').length - b.path.split('{').length)[0];
 }
 
+function getResponse({ method, path, responses }: Operation, status: number): Response {
+  const documented = responses[status];
+  if (!documented) throw new Error(`The document does not contain ${method} ${path} ${status}`);
+  const { $ref } = documented;
+  return $ref === undefined ? documented : (document.components.responses[$ref.split('/').at(-1) ?? ''] ?? {});
+}
+
 const validators = new Map<string, ValidateFunction>();
 
 function getValidator(operation: Operation, status: number): ValidateFunction {
   const name = `${operation.method} ${operation.path} ${status}`;
   const existing = validators.get(name);
   if (existing) return existing;
-  const documented = operation.responses[status];
-  if (!documented) throw new Error(`The document does not contain ${name}`);
-  const response = documented.$ref
-    ? document.components.responses[documented.$ref.split('/').at(-1) ?? '']
-    : documented;
-  const { content } = response ?? {};
+  const { content } = getResponse(operation, status);
   if (content === undefined) {
     // A redirect has no body.
     const validateNothing = ajv.compile({ enum: [''] });
@@ -71,14 +73,37 @@ function getValidator(operation: Operation, status: number): ValidateFunction {
 /** The operations and statuses that the tests have seen, such as `GET /api/workspaces 200`. */
 export const seenAnswers = new Set<string>();
 
+/** The headers that must be documented where a response has them. */
+const documentedHeaders = [
+  'x-request-id',
+  'ratelimit-limit',
+  'ratelimit-remaining',
+  'ratelimit-reset',
+  'retry-after',
+  'www-authenticate',
+  'location',
+  'etag',
+];
+
+type CheckedAnswer = { status: number; headers?: Headers; body: unknown };
+
 /** Throws if the answer is not as documented. Ignores paths that are not in the document. */
-export function checkAnswer(method: string, path: string, answer: { status: number; body: unknown }): void {
+export function checkAnswer(method: string, path: string, answer: CheckedAnswer): void {
   // A trailing slash changes nothing.
   const operation = findOperation(method, path.replace(/(?<=.)\/$/, ''));
   if (!operation || answer.status === 405) return;
   const validate = getValidator(operation, answer.status);
   seenAnswers.add(`${method} ${operation.path} ${answer.status}`);
+  checkHeaders(operation, answer);
   if (validate(answer.body)) return;
   const name = `${method} ${operation.path} ${answer.status}`;
   throw new Error(`${name} is not as documented: ${ajv.errorsText(validate.errors)}\n${JSON.stringify(answer.body)}`);
+}
+
+function checkHeaders(operation: Operation, { status, headers }: CheckedAnswer): void {
+  const documented = Object.keys(getResponse(operation, status).headers ?? {}).map((name) => name.toLowerCase());
+  const missing = documentedHeaders.filter((name) => headers?.has(name) && !documented.includes(name));
+  if (missing.length === 0) return;
+  const { method, path } = operation;
+  throw new Error(`The document does not contain the headers ${missing.join(', ')} of ${method} ${path} ${status}`);
 }

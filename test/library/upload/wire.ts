@@ -106,7 +106,7 @@ export async function send(
   let text = '';
   for await (const chunk of response.setEncoding('utf8')) text += chunk;
   const answer = { status: response.statusCode ?? 0, headers: response.headers, body: JSON.parse(text) };
-  checkAnswer('POST', new URL(url).pathname, answer);
+  checkAnswer('POST', new URL(url).pathname, { status: answer.status, body: answer.body });
   return answer;
 }
 

@@ -1,0 +1,60 @@
+/** The headers of responses in the OpenAPI document. */
+
+const count = { type: 'integer', minimum: 0, maximum: 2 ** 31 - 1 } as const;
+
+/** The headers that many responses have, as components. */
+export const headers = {
+  RequestId: {
+    description: "Identifies this call in the server's log",
+    schema: { type: 'string' },
+    example: '706dfcfb-d38a-4184-b596-5642486d82e6',
+  },
+  RateLimitLimit: {
+    description: 'How many calls the caller may make in the current window; absent if no limit applies',
+    schema: count,
+    example: 600,
+  },
+  RateLimitRemaining: {
+    description: 'How many calls are left in the current window; absent if no limit applies',
+    schema: count,
+    example: 599,
+  },
+  RateLimitReset: {
+    description: 'Seconds until the window ends; absent if no limit applies',
+    schema: count,
+    example: 42,
+  },
+  RetryAfter: { description: 'Seconds to wait before trying again', schema: count, example: 5 },
+  Etag: {
+    description: 'A tag of the response, for `If-None-Match`',
+    schema: { type: 'string' },
+    example: 'W/"q1MwNjK2VMpOTDE2BrIA5A"',
+  },
+  WwwAuthenticate: { description: '`Bearer`', schema: { type: 'string' }, example: 'Bearer' },
+} as const;
+
+const rateLimit = {
+  'RateLimit-Limit': toReference('RateLimitLimit'),
+  'RateLimit-Remaining': toReference('RateLimitRemaining'),
+  'RateLimit-Reset': toReference('RateLimitReset'),
+};
+
+/** Statuses of requests that are refused before they are counted. */
+const uncounted: readonly number[] = [408, 414, 431];
+/** Statuses after which a caller may try again. 409 is among them while another import of contacts is running. */
+const temporary: readonly number[] = [409, 429, 503];
+
+/** References to the headers of a response with the status. `method` is the method of a successful call. */
+export function headersOf(status: number, method?: string): Record<string, object> {
+  return {
+    'x-request-id': toReference('RequestId'),
+    ...(!uncounted.includes(status) && rateLimit),
+    ...((status === 304 || method === 'GET') && { ETag: toReference('Etag') }),
+    ...(temporary.includes(status) && { 'Retry-After': toReference('RetryAfter') }),
+    ...(status === 401 && { 'WWW-Authenticate': toReference('WwwAuthenticate') }),
+  };
+}
+
+function toReference(name: keyof typeof headers): { $ref: string } {
+  return { $ref: `#/components/headers/${name}` };
+}

@@ -1,0 +1,71 @@
+/** Calls whose errors do not follow from the rows of the contract tests: what the service must hold, and the input. */
+
+import type { QuotaName } from '../../src/quotas/quotas.ts';
+import type { Scene } from '../contract/scene.ts';
+import type { Input } from '../contract/transports.ts';
+
+type Prepare = (scene: Scene) => Promise<Input> | Input;
+
+export const exampleErrors: Readonly<Record<string, (scene: Scene) => Input>> = {
+  'auth.login': () => ({ password: 'a wrong password' }),
+  'workspaces.join': () => ({ token: 'no-such-token' }),
+  'rooms.readPublic': () => ({ roomName: 'no-such-room' }),
+  'participants.join': () => ({ roomName: 'no-such-room' }),
+  'bookings.times': () => ({ slug: 'no-such-page' }),
+  'bookings.book': () => ({ slug: 'no-such-page' }),
+  'ingest.callback': () => ({ connectionId: 'unknown' }),
+};
+
+/** Calls that are refused because of something that was done before. */
+export const exampleConflicts: Readonly<Record<string, Prepare>> = {
+  'workspaces.create': (scene) => withQuota(scene, 'workspaces', 1),
+  'workspaces.join': (scene) => withQuota(scene, 'members', 3),
+  'library.upload': (scene) => withQuota(scene, 'items', 1),
+  'apiKeys.create': (scene) => withQuota(scene, 'apiKeys', 1),
+  'webhooks.create': (scene) => withQuota(scene, 'webhooks', 2),
+  'connections.create': (scene) => withQuota(scene, 'connections', 2),
+  'recordings.saveToLibrary': ({ stoppedRecording: { recordingId } }) => ({ recordingId }),
+  async 'participants.admit'(scene) {
+    await decide(scene, 'refuse');
+    return {};
+  },
+  async 'participants.refuse'(scene) {
+    await decide(scene, 'admit');
+    return {};
+  },
+  async 'contacts.update'({ app, workspaceId, owner }) {
+    const walt = { name: 'Walt Weber', email: 'walt@example.com' };
+    await app.http.post(`/api/workspaces/${workspaceId}/contacts`, owner.token, walt);
+    return walt;
+  },
+  async 'rooms.update'({ app, workspaceId, owner }) {
+    const taken = { workspace_id: workspaceId, name: 'other-room', session_id: '1_MX4x' };
+    await app.http.post('/api/dashboard/rooms', owner.token, taken);
+    return { session_id: taken.session_id };
+  },
+  async 'apiKeys.toggle'({ app, keyId }) {
+    await app.services.db.apiKey.updateMany({
+      where: { id: keyId },
+      data: { isActive: false, revokedAt: new Date(0) },
+    });
+    return { is_active: 1 };
+  },
+  'bookings.cancel': startMeeting,
+  'bookings.cancelByTeam': startMeeting,
+};
+
+async function decide({ app, roomName, participantId, owner }: Scene, decision: 'admit' | 'refuse'): Promise<void> {
+  const path = `/api/dashboard/rooms/${roomName}/participants/${participantId}/${decision}`;
+  await app.http.post(path, owner.token);
+}
+
+async function startMeeting({ app, bookingId }: Scene): Promise<Input> {
+  await app.services.db.booking.updateMany({ where: { id: bookingId }, data: { startsAt: app.clock.now() } });
+  return {};
+}
+
+/** Sets a quota that the scene has reached. */
+function withQuota({ app }: Scene, name: QuotaName, quota: number): Input {
+  Object.assign(app.services.settings.quotas, { [name]: quota });
+  return {};
+}
