@@ -6,11 +6,11 @@ import { pathToFileURL } from 'node:url';
 /** What is used of Playwright, whose types are installed outside of this project. */
 export type Browser = { newPage(): Promise<Page>; close(): Promise<void> };
 export type Page = {
+  setDefaultTimeout(ms: number): void;
   goto(url: string): Promise<unknown>;
   getByLabel(text: string): Locator;
   getByText(text: string | RegExp): Locator;
   getByRole(role: string, options?: { name?: string }): Locator;
-  addInitScript(script: string): Promise<unknown>;
   evaluate(expression: string): Promise<unknown>;
   on(event: 'console', listener: (message: { type(): string; text(): string }) => void): void;
   on(event: 'pageerror', listener: (error: Error) => void): void;

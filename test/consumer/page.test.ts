@@ -1,6 +1,6 @@
 /** The React example in a browser, with a real server. */
 import { rm } from 'node:fs/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { run } from '../client/packed-client.ts';
 import { freePort } from '../support/free-port.ts';
 import { type ScriptProcess, startCommand } from '../support/script-process.ts';
@@ -73,6 +73,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
   afterAll(() => browser.close());
   beforeEach(async () => {
     page = await browser.newPage();
+    page.setDefaultTimeout(60_000);
     errors = [];
     page.on('pageerror', ({ message }) => errors.push(message));
     page.on('console', (message) => {
@@ -128,6 +129,22 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect(errors).toEqual([]);
+  });
+
+  test('it says that an upload was cancelled, or that its connection was lost', async () => {
+    const preview = startPreview('dist', 0);
+    onTestFinished(async () => void (await preview.end('SIGKILL')));
+    await open(preview);
+    await signIn(ada.password);
+    await slowDown();
+    await chooseFile('Late.pdf');
+    await page.getByRole('progressbar').waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('Cancelled').waitFor();
+    await chooseFile('Late.pdf');
+    await page.getByRole('progressbar').waitFor();
+    await preview.end('SIGKILL');
+    await page.getByText(/^The connection to the server was lost after \d/).waitFor();
   });
 
   test.each(['before', 'during'])('it asks to sign in if the session ends %s an upload', async (when) => {

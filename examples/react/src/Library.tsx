@@ -1,5 +1,5 @@
 import { skipToken, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type ChangeEvent, useState } from 'react';
+import { type ChangeEvent, useRef, useState } from 'react';
 import { account, client, trpc } from './lynxroom.ts';
 
 export function Library({ userName }: { userName: string }) {
@@ -28,9 +28,13 @@ export function Library({ userName }: { userName: string }) {
 function Upload({ id }: { id: number }) {
   const queryClient = useQueryClient();
   const [progress, setProgress] = useState(0);
+  const abort = useRef(new AbortController());
   const upload = useMutation({
-    mutationFn: (file: File) =>
-      client.upload({ id, file }, { onProgress: ({ sent, total }) => setProgress(sent / total) }),
+    mutationFn(file: File) {
+      abort.current = new AbortController();
+      const { signal } = abort.current;
+      return client.upload({ id, file }, { signal, onProgress: ({ sent, total }) => setProgress(sent / total) });
+    },
     onSuccess: () => queryClient.invalidateQueries(trpc.library.list.pathFilter()),
   });
 
@@ -47,7 +51,14 @@ function Upload({ id }: { id: number }) {
         Upload a PDF or MP4 <input type="file" accept=".pdf,.mp4" disabled={upload.isPending} onChange={choose} />
       </label>
       {/* All bytes may be sent before the service has stored them. */}
-      {upload.isPending && <progress value={progress < 1 ? progress : undefined} />}
+      {upload.isPending && (
+        <>
+          <progress value={progress < 1 ? progress : undefined} />
+          <button type="button" onClick={() => abort.current.abort(new Error('Cancelled'))}>
+            Cancel
+          </button>
+        </>
+      )}
       {upload.error && <span role="alert">{upload.error.message}</span>}
     </p>
   );
