@@ -5,7 +5,8 @@
 import { cp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { packClient, root, run } from '../client/packed-client.ts';
+import { packClient, root } from '../client/packed-client.ts';
+import { installPackages } from '../support/install-packages.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 import { chromiumPath } from './browser.ts';
 
@@ -26,9 +27,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // The lock file of the example names the packed client by this relative path.
   const exampleDir = join(dir, 'examples/react');
   await packClient(dir);
-  await install('examples/react', exampleDir);
+  await installPackages('examples/react', exampleDir);
   const toolsDir = join(dir, 'tools');
-  await install('tools/browser-test', toolsDir);
+  await installPackages('tools/browser-test', toolsDir);
   // Compiles with the example, although it is no part of it.
   await cp(join(root, 'test/client/fixtures'), join(exampleDir, 'fixtures'), { recursive: true });
   const check = { extends: './tsconfig.json', include: ['src', 'fixtures'] };
@@ -36,9 +37,4 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('exampleDir', exampleDir);
   project.provide('toolsDir', toolsDir);
   return () => rm(dir, { recursive: true, force: true });
-}
-
-async function install(from: string, to: string): Promise<void> {
-  await cp(join(root, from), to, { recursive: true, filter: (path) => !/\/(?:node_modules|dist)(?:\/|$)/.test(path) });
-  await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: to });
 }
