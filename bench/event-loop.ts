@@ -1,6 +1,6 @@
 /**
  * Measures how long the most expensive requests keep the event loop busy without a pause, in the server's own process.
- * Other requests wait for that long. The database has what the quotas allow.
+ * Other requests wait for that long. The database is filled up to the quotas.
  *   node bench/event-loop.ts [runs=5] [only=times]
  * Prints, for each request: its size, its time, the longest time between two turns of the event loop, and the longest
  * CPU time of a turn, in milliseconds. On a busy machine only the CPU time is meaningful.

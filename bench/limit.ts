@@ -21,7 +21,7 @@ const ROOM_NAME = /^[a-z0-9](?:[a-z0-9]|-(?=[a-z0-9])){1,63}$/;
 const UNIQUE_VIOLATION = '23505';
 const sendsRows = process.env.SHAPE === 'rows';
 
-/** Who calls, and as what. No row is a 401, no role a 403. */
+/** The caller and their role. No row means 401, no role 403. */
 const ME = `me as (select k.created_by as user_id, k.workspace_id, m.role from api_keys k
   left join members m on m.user_id = k.created_by and m.workspace_id = $2
   where k.key_hash = $1 and k.is_active and k.workspace_id = $2)`;

@@ -66,7 +66,7 @@ export async function run(): Promise<void> {
       const load = (kind: keyof typeof kinds, time: number) =>
         measure(kind, servers, tokens, { connections, seconds: time }, world.postgresPid);
       for (const kind of ['reads', 'writes'] as const) await load(kind, WARM_UP_SECONDS * count);
-      // Limited servers would take long to start and to warm up.
+      // Limited servers would take a long time to start and to warm up.
       for (const { pid } of servers) shares?.limit(pid);
       for (const kind of ['reads', 'writes'] as const) {
         const figures: Figures[] = [];

@@ -30,8 +30,8 @@ function wrap(text: string): string {
 }
 
 /**
- * Prints a text and, unless `isWritten` is false, replaces with it what is between `<!-- name: start -->` and
- * `<!-- name: end -->` in a page of `docs`.
+ * Prints a text. Unless `isWritten` is false, also writes it between `<!-- name: start -->` and `<!-- name: end -->` in
+ * a page of `docs`, in place of the text that is there.
  */
 export async function writeSection(page: string, name: string, text: string, isWritten: boolean): Promise<void> {
   console.log(`\n${text}`);

@@ -1,6 +1,7 @@
 /**
- * Measures what downloads cost whose clients read nothing: memory and descriptors of the server, and how long it keeps
- * them. The readers come from several networks, as X-Forwarded-For says, because a network may open only 200 downloads.
+ * Measures the cost of downloads whose clients read nothing: the memory and descriptors of the server, and how long it
+ * keeps them. The readers come from several networks, as X-Forwarded-For says, because a network may open only 200
+ * downloads.
  *   node bench/stalled-readers.ts [readers=1700] [seconds=50]
  * Linux only.
  */

@@ -8,7 +8,7 @@ import type { Target } from './targets.ts';
 
 export type Figures = { perSecond: number; cpuUs: number; p50: number; p99: number };
 
-/** What a load can do at most, in calls a second: `prepare` creates enough for it. */
+/** The maximum rate of a load, in calls per second. `prepare` creates enough for it. */
 const MAX_RATE = 5_000;
 
 export type Shot = {

@@ -52,7 +52,7 @@ const redirect = {
 };
 
 const notModified = {
-  description: 'The response has the `ETag` of `If-None-Match`, so the caller has it already',
+  description: 'The `ETag` matches `If-None-Match`, so the caller already has this response',
   headers: headersOf(304),
 };
 

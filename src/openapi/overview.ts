@@ -5,8 +5,8 @@ export const description = `Teams share meeting rooms, recordings and a media li
 Fields named \`*_at\` are Unix timestamps in seconds. Flags are 1 or 0. Every error response has the same body:
 \`error\` and \`message\` contain the text, \`code\` is a constant for programs, and \`issues\` lists each invalid field
 of a 400.
-If the path names a workspace, errors are checked in this order: 401, 404 for the workspace, 403, 400, 404 for a
-resource in it, 409.
+If the path names a workspace, checks run in this order: 401, 404 for the workspace, 403, 400, 404 for a resource in it,
+409.
 
 New paths and new fields can be added at any time, so clients must ignore fields that they do not know.`;
 

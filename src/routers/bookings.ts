@@ -54,8 +54,8 @@ export const bookingsRouter = router({
           'Books one of the available times of the page. Creates a room for the meeting, with a waiting room, and a ' +
           'contact for the guest. A host has one calendar: a time that is booked on one of their pages is taken on ' +
           'all of them. 409 if the time is taken or not offered, or if the email address already has three upcoming ' +
-          'bookings on the page. 429 also if too many meetings were booked from one network, or with one host, in 24 ' +
-          'hours. Emits `room.created`.',
+          'bookings on the page. 429 also if too many meetings with the host were booked in 24 hours, from one ' +
+          'network or in total. Emits `room.created`.',
       },
     })
     .input(BookInput)

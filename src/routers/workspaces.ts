@@ -76,7 +76,8 @@ export const workspacesRouter = router({
         summary: 'Read the usage of the quotas',
         successDescription: 'What the workspace uses of each quota',
         description:
-          'Any member. `workspaces` counts those of the caller. Once a quota is reached, adding more returns 409.',
+          'Any member. `workspaces` counts those that the caller owns. Once a quota is reached, adding more returns ' +
+          '409.',
       },
     })
     .output(UsageAnswer)

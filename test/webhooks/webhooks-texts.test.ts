@@ -40,7 +40,8 @@ describe.each(texts)('%s', (_, text) => {
     expect(first).toBe(0);
     const delays = others.map(toText);
     expect(text).toContain(
-      `again after ${delays.slice(0, -1).join(', ')} and ${delays.at(-1)}, each with up to ${JITTER * 100} %`,
+      `again after ${delays.slice(0, -1).join(', ')} and ${delays.at(-1)}. ` +
+        `Each delay is extended at random by up to ${JITTER * 100} %`,
     );
     expect(MAX_RETRY_AFTER_MS).toBe(HOUR_MS);
     expect(text).toMatch(/`Retry-After`[^.]* up to an hour/);
