@@ -32,7 +32,7 @@ export type Settings = {
   /** How long webhook messages and their attempts are stored. */
   webhookRetentionDays: number;
   quotas: Quotas;
-  /** How many meetings can be booked from one network, and in total, with one host in 24 hours; 0 for no limit. */
+  /** How many meetings with one host can be booked in 24 hours, from one network and in total; 0 means no limit. */
   maxBookingsPerNetwork: number;
   maxBookingsPerHost: number;
 };

@@ -228,5 +228,5 @@ export function integerFrom(min: number, max?: number) {
   return z.int().meta({ minimum: min, maximum: max });
 }
 
-/** A number of things that are counted by 32-bit IDs, in responses. */
+/** A count in responses that fits into 32 bits. */
 export const count = integerFrom(0, MAX_INT32);

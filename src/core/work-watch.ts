@@ -2,7 +2,7 @@
 
 const running = new Map<symbol, { name: string; since: number }>();
 
-/** Runs one step of the background work under watch. */
+/** Runs one step of the background work. If it runs for too long, `findStuckWork` returns its name. */
 export async function watchWork<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
   const key = Symbol(name);
   running.set(key, { name, since: performance.now() });

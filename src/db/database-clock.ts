@@ -21,7 +21,10 @@ export type DatabaseClockOptions = {
 type Measurement = { offset: number; errorMs: number };
 
 const MEASURE_EVERY_MS = 30 * SECOND_MS;
-/** The first statement on a connection is slow. Three also suffice to detect that one was wrong. */
+/**
+ * The first measurement is imprecise, because the first statement on a connection is slow. If it is wrong by more than
+ * MAX_STEP_MS, two more that agree correct it.
+ */
 const MEASUREMENTS_AT_START = 3;
 /** A larger correction is made only if the next measurement agrees to within this time. */
 const MAX_STEP_MS = SECOND_MS;

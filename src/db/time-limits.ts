@@ -21,7 +21,7 @@ export function allowLongStatements<Result>(work: () => Result): Result {
   return currentLimit.run('long', work);
 }
 
-/** Runs work whose statements are short, but many. */
+/** Runs work that consists of many short statements. */
 export function allowManyStatements<Result>(work: () => Result): Result {
   return currentLimit.run('steps', work);
 }

@@ -1,7 +1,7 @@
 /**
  * Compresses responses of more than 1 kB for callers that accept it (RFC 9110, section 12.5.3). Only responses to GET
- * are compressed: those that contain a secret answer other methods, and the size of a compressed response can reveal a
- * secret to someone who chooses text next to it (BREACH).
+ * are compressed. Responses to other methods may contain a secret, and the size of a compressed response can reveal it
+ * to someone who chooses text next to it (BREACH).
  */
 
 import { pipeline, type Readable } from 'node:stream';
@@ -48,7 +48,7 @@ function chooseEncoding({ method, headers }: FastifyRequest, reply: FastifyReply
   return preferredEncoding(String(accepted));
 }
 
-/** Brotli where it is accepted as much as gzip. Null if neither is accepted. */
+/** Returns Brotli unless gzip has a higher weight. Returns null if neither is accepted. */
 export function preferredEncoding(accepted: string): Encoding | null {
   const weights = new Map<string, number>();
   for (const part of accepted.toLowerCase().split(',')) {

@@ -29,14 +29,14 @@ function isTagged(
 ): payload is string | Uint8Array {
   if (headers['accept-encoding'] === undefined && headers['if-none-match'] === undefined) return false;
   if ((method !== 'GET' && method !== 'HEAD') || reply.statusCode !== 200 || reply.hasHeader('etag')) return false;
-  // What may not be stored has no use for a tag.
+  // A response that must not be stored needs no tag.
   if (String(reply.getHeader('cache-control')).includes('no-store')) return false;
   return typeof payload === 'string' || isUint8Array(payload);
 }
 
 function includesTag(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false;
-  // The comparison is weak, so a cache may have made the tag strong.
+  // The comparison is weak (RFC 9110, section 8.8.3.2): it ignores `W/`, which a cache may have removed.
   const [, opaque] = tag.split('W/');
   return header.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === opaque);
 }

@@ -38,7 +38,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   return reply.headers(headersOf(known)).status(status).send(toBody(known, request));
 }
 
-/** Clients of tRPC read errors only in their format, also if a whole batch is refused before its calls are known. */
+/** tRPC clients can read errors only in tRPC's format, even if a whole batch is refused before its calls are known. */
 function toBody(error: AppError, { id, url }: FastifyRequest): object {
   return url.startsWith('/trpc/') ? { error: toTrpcShape(error, undefined, id) } : toProblem(error, id);
 }

@@ -10,7 +10,7 @@ import { guardBody, type OpenBody, pipeBody, type StreamTimeouts } from './strea
 const MAX_PARTS = 60;
 const MAX_FIELDS = 50;
 const MAX_FIELD_BYTES = 64 * 1024;
-/** File parts with other names than `file` are skipped, up to this number of parts. */
+/** The maximum number of file parts, including those that are skipped because their name is not `file`. */
 const MAX_FILES = 5;
 /** The size of one read from a connection. A larger value only uses more memory. */
 const CHUNK_BYTES = 64 * 1024;

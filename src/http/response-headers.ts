@@ -63,7 +63,8 @@ export function setResponseHeaders(app: FastifyInstance, origins: CorsOrigins): 
     ...dataHeaders,
     ...(origins === '*' ? { 'access-control-allow-origin': '*', vary: 'Accept-Encoding' } : { vary: VARIES }),
   };
-  // A browser may keep what it reads, but asks each time whether it has changed. What it writes may contain a secret.
+  // A browser may store the response to a read, but must check each time whether it has changed. The response to a
+  // write may contain a secret, and must not be stored.
   const ofReads = { ...all, 'cache-control': 'private, no-cache' };
   const ofWrites = { ...all, 'cache-control': 'no-store' };
   app.addHook('onRequest', (request, reply, done) => {

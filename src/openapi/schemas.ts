@@ -9,7 +9,7 @@ type AddComponent = (name: string, schema: Node) => void;
 
 const REFERENCE = '#/components/schemas/';
 const MAX_INT32 = 2 ** 31 - 1;
-/** Keys with data. It may look like a schema, but is none. */
+/** Keys whose values are data, and not schemas even if they look like schemas. */
 const dataKeys: readonly string[] = ['example', 'examples', 'default', 'enum', 'const'];
 
 /** Returns the document with rewritten schemas, sorted by name. Throws if two schemas have the same name. */
@@ -63,7 +63,7 @@ function withNullType(node: Node): Node {
   };
 }
 
-/** Removes the bounds that zod gives to an integer without others, and marks the integers that need 64 bits. */
+/** Removes the default bounds, which zod adds where a schema sets none, and marks the integers that need 64 bits. */
 function withRealBounds(node: Node): Node {
   const { type, minimum, maximum, ...schema } = node;
   if (![type].flat().includes('integer') || 'enum' in schema) return node;
@@ -77,7 +77,10 @@ function withRealBounds(node: Node): Node {
   };
 }
 
-/** Replaces `XOutput`, which the generator adds for a response with the schema X of a request, if both are the same. */
+/**
+ * For a schema X that both requests and responses use, the generator adds `XOutput` for the responses. Replaces it with
+ * X if both are the same.
+ */
 function mergeOutputs<Given extends Document>(document: Given): Given {
   const { schemas } = document.components;
   const outputs = Object.keys(schemas).filter((name) => name.endsWith('Output'));

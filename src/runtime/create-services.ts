@@ -34,7 +34,8 @@ export type CreatedServices = {
 
 /**
  * Creates all services and migrates the database. Without DATABASE_URL it starts the embedded PostgreSQL. `cleanup`
- * closes them. `machineClock` is the clock of this machine, which does not affect the time of the service.
+ * closes them. `machineClock` is the clock of this machine. It does not affect the time of the service; a large
+ * difference from the clock of the database is logged.
  */
 export async function createServices(
   config: Config,

@@ -22,8 +22,9 @@ const SAME_SIGNAL_MS = 1_000;
 const EXIT_AFTER_SECONDS = 80;
 
 /**
- * Log lines are written in groups, because a write for each line costs as much CPU time as the rest of a small request:
- * as soon as a group is this long, and at least this often. The rest is written when the process exits.
+ * Log lines are written in groups, because a write for each line took up to a quarter of the CPU time of a small
+ * request. A group is written as soon as it reaches `minLength`, and at least every `periodicFlush` milliseconds. The
+ * rest is written when the process exits.
  */
 const logGroups = { minLength: 4_096, periodicFlush: 50 };
 

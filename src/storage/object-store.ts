@@ -24,8 +24,8 @@ export type DownloadOptions = {
 export type ObjectStore = {
   /**
    * Streams `source` into a new object, with backpressure. When it resolves, the object is durable and readable. When
-   * it rejects, nothing is readable under the key, `source` is destroyed, and staged data is removed, at the latest by
-   * `removeStaleUploads`. An abort rejects with the signal's reason. It has no effect once the step that makes the
+   * it rejects, nothing is readable under the key, `source` is destroyed, and staged data is removed, at once or later
+   * by `removeStaleUploads`. An abort rejects with the signal's reason. It has no effect once the step that makes the
    * object readable has begun. Only a store that stops responding during that step can leave an object behind.
    */
   put(key: string, source: Readable, options: { contentType: string; signal?: AbortSignal }): Promise<void>;

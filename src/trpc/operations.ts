@@ -64,7 +64,7 @@ function readFields(inputs: readonly z.ZodType[]): Map<string, ValueType> {
   const fields = new Map<string, ValueType>();
   for (const input of inputs) {
     const { $ref, $defs = {}, ...schema } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
-    // zod refers to a schema with a name, even at the top.
+    // For a named schema, zod writes a `$ref`, even at the top level.
     const { properties = {} } = $ref === undefined ? schema : ($defs[$ref.replace('#/$defs/', '')] ?? {});
     for (const [name, schema] of Object.entries(properties)) {
       const type = typeof schema === 'object' ? schema.type : undefined;

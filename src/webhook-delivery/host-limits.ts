@@ -24,7 +24,7 @@ export type HostLimits = {
 type HostState = {
   inFlight: number;
   /**
-   * How many requests may start now, by the rate limit. It grows by `perSecond` each second, and is at most
+   * How many requests the rate limit allows to start now. It grows by `perSecond` each second, and is at most
    * `perSecond`.
    */
   allowance: number;

@@ -5,7 +5,7 @@ import type { WebhookHealth } from './webhook-health.ts';
 
 export type LockedWebhooks = {
   webhooks: WebhookHealth[];
-  /** Whether another transaction is deleting the webhook, so that it is not locked. */
+  /** Whether another transaction is deleting the webhook. If so, the webhook is not locked. */
   isBeingDeleted(webhook: WebhookRef): boolean;
 };
 

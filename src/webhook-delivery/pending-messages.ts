@@ -26,7 +26,7 @@ const wake = statement('wake-relay', {
   sql: `select pg_notify($channel, '')::text as notified`,
 });
 
-/** Makes the relay queue new pending messages as soon as the transaction commits. */
+/** Wakes the relay as soon as the transaction commits, so that it queues the new pending messages. */
 export async function wakeRelay(sql: Sql): Promise<void> {
   await sql.run(wake, { channel: RELAY_CHANNEL });
 }

@@ -6,8 +6,8 @@ import { type NewJob, toRank, toSlowRank } from './queue.ts';
 const PENDING_UNIT = 50;
 const MAX_COUNTED = 5_000;
 /**
- * Counting 5,000 messages takes 20 ms, and a long backlog is relayed in many batches. A count of this size is therefore
- * used again for a while. The rank grows with its logarithm, so it need not be exact.
+ * Counting 5,000 messages takes 20 ms, and a long backlog is relayed in many batches. A count of MIN_REUSED or more is
+ * therefore reused for REUSE_MS. The rank grows with its logarithm, so it need not be exact.
  */
 const MIN_REUSED = 1_000;
 const REUSE_MS = 1_000;

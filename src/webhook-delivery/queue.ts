@@ -128,7 +128,7 @@ export function openDeliveryQueue(boss: PgBoss) {
       const fetch = (sql: Sql): Promise<Lease[]> =>
         boss.fetch<DeliveryJob>(QUEUE, {
           ...priorityRange[lane],
-          // pg-boss writes the number into the SQL text, and each text is prepared, so only a few numbers occur.
+          // pg-boss writes the number into the SQL text, and each text is prepared. Rounding keeps the texts few.
           batchSize: max < BATCH_STEP ? max : max - (max % BATCH_STEP),
           groupConcurrency: MAX_PER_WEBHOOK[lane],
           ignoreGroups: excluded.map((webhook) => toGroup(webhook, lane)),

@@ -36,8 +36,8 @@ const isCurrent = `m.status = 'waiting' and m.job_id is not distinct from a."job
 
 /**
  * Adds the rows of attempts and updates their messages. Returns the job that each message has now, and the messages
- * that are held behind it. The caller has locked the webhooks, so only the relay may lock messages meanwhile.
- * PostgreSQL reads a row again after waiting for its lock.
+ * that are held behind it. The caller has locked the webhooks, so no API request changes the messages meanwhile. If the
+ * relay or the maintenance has locked a message, the update waits and then reads the row again.
  */
 const writeAttempts = statement('record-attempts', {
   params: { now: time, attempts: json<AttemptRow[]>() },

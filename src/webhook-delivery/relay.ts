@@ -118,7 +118,10 @@ const lockStatement = statement('lock-relay', {
       set_config('idle_in_transaction_session_timeout', $maxIdleMs, true) as "maxIdleMs"`,
 });
 
-/** Resolves with false while another relay works. That one is woken as well, and relays what is committed meanwhile. */
+/**
+ * Resolves with false if another relay is working. Every wake-up reaches all relays, so the working one also relays the
+ * events that are committed meanwhile.
+ */
 async function lockRelay(sql: Sql): Promise<boolean> {
   return onlyRow(await sql.run(lockStatement, { lock: RELAY_LOCK, maxIdleMs: String(MAX_IDLE_MS) })).isLocked;
 }

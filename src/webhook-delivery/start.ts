@@ -29,7 +29,7 @@ export type RunningDelivery = {
   stop(): Promise<void>;
 };
 
-/** Signals and NOTIFY wake the relay. This interval covers lost ones. */
+/** The event signal and NOTIFY wake the relay. This interval covers wake-ups that are lost. */
 const RELAY_EVERY_MS = 2_000;
 
 /** Starts delivery in this process. Any number of processes may run it. */
@@ -76,7 +76,7 @@ export async function startDelivery({
   };
 }
 
-/** Creates a sender that is loaded with the first message, because its HTTP client takes 20 MB of memory. */
+/** Creates a sender that loads its HTTP client, which takes 20 MB of memory, only when the first message is sent. */
 function createSenderOnUse(options: SenderOptions): Sender {
   let loading: Promise<Sender> | undefined;
   const load = async (): Promise<Sender> => (await import('./http-sender.ts')).createSender(options);

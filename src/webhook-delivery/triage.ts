@@ -5,7 +5,7 @@ import type { Lane, Lease } from './queue.ts';
 export type Triage = {
   /** To be attempted now. */
   due: LeasedMessage[];
-  /** Leased from the fast lane although their webhook is slow by now: to be moved to the slow lane. */
+  /** Leased from the fast lane, but the webhook has become slow since then: to be moved to the slow lane. */
   misplaced: LeasedMessage[];
   /**
    * Nothing is to be sent: the message was deleted, is no longer pending or has another job, or its webhook is inactive

@@ -112,8 +112,8 @@ export type Participant = Prisma.ParticipantModel
 export type MeetingConnection = Prisma.MeetingConnectionModel
 /**
  * Model UnmatchedCallback
- * What a provider reported and matched no room or participant: the newest 1,000 of a connection, for 30 days. A leave
- * that arrives before its join waits here for it.
+ * An event that a provider reported and that matched no room or participant. The newest 1,000 of a connection are
+ * stored, for 30 days. A leave that arrives before its join waits here for it.
  */
 export type UnmatchedCallback = Prisma.UnmatchedCallbackModel
 /**

@@ -34,8 +34,8 @@ class ChangedError extends Error {}
  *
  * Throws 404 "Booking page not found", and 409 if the time is taken, not offered or more than 365 days from now, if the
  * mailbox has three upcoming bookings on the page, or if the workspace has reached its quota of rooms. Throws 429 if
- * too many meetings were booked from the network, or with the host, in 24 hours. `network` is that of the guest, or
- * null if limits do not apply to them. `appUrl` is the base URL of the frontend.
+ * too many meetings with the host were booked in 24 hours, from the network or in total. `network` is the guest's
+ * network, or null if its limit does not apply to them. `appUrl` is the base URL of the frontend.
  */
 export async function bookMeeting(
   services: Needs,
@@ -47,7 +47,7 @@ export async function bookMeeting(
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     const page = await findBookablePage(services.db.sql, input.slug);
     workspaceId ??= page.workspaceId;
-    // Meanwhile a page of another workspace got the slug. The guest did not mean that one.
+    // Since the first try, a page of another workspace has taken the slug. The guest did not mean that page.
     if (page.workspaceId !== workspaceId) throw notFound('Booking page');
     const meeting = await tryToBook(services, page, input, network);
     if (meeting !== null) return toBookedMeeting(meeting, page, input, appUrl);

@@ -18,7 +18,7 @@ const ROWS_PER_TURN = 100;
 type Row = { name: string; email: string };
 
 /**
- * The ids have the order of the file. The rows are inserted in the order of the addresses, so that concurrent
+ * Ids are assigned in the order of the file. The rows are inserted in the order of the addresses, so that concurrent
  * transactions that create contacts do not deadlock. Addresses that exist are left out first, because ids are 32-bit,
  * and an insert that hits a conflict wastes one.
  */

@@ -14,7 +14,7 @@ const defaults = {
   maxWaiting: 20,
   /** An import of 100,000 rows takes about 10 s. */
   maxWaitMs: 30 * SECOND_MS,
-  /** The memory for all files, of which each has at most 10 MiB. */
+  /** The memory for all files, each of which has at most 10 MiB. */
   maxBytes: 64 * 1024 * 1024,
 };
 

@@ -13,7 +13,7 @@ export type ParsedRow = { line: number; name: string; email: string } | { line: 
 const MAX_RECORD_BYTES = 1024 * 1024;
 /** Empty fields add no bytes to a record, so MAX_RECORD_BYTES alone does not limit the number of columns. */
 const MAX_COLUMNS = 1000;
-/** All records of a piece are in memory at once, and parsing them blocks the event loop for some milliseconds. */
+/** All records of a piece are in memory at once, and parsing them blocks the event loop for a few milliseconds. */
 const PIECE_BYTES = 16 * 1024;
 
 const COMMA = 0x2c;
@@ -164,7 +164,7 @@ function isBlank(field: string): boolean {
 
 /**
  * Yields `head` and the rest of the file in pieces, each in a separate turn of the event loop. Otherwise a file that
- * has already arrived would be parsed in one turn. Closes the file at the end, also on failure.
+ * has already arrived would be parsed in one turn. Closes the file at the end, even after a failure.
  */
 async function* splitIntoPieces(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
   try {

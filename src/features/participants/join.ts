@@ -172,7 +172,7 @@ async function rejoin(
   const { participant, waitingRoomMessage } = touched;
   if (participant.status === 'joined' || !room.mayEnter)
     return { ...toOwnParticipant(participant, waitingRoomMessage), token };
-  // They have become a host while they waited. This is rare, so it takes the lock of the workspace, as admitting does.
+  // They became a host while they were waiting. This is rare, so it takes the lock of the workspace, as admitting does.
   return transact(db, async (tx) => {
     const access = await lockRoomAccess(tx, (sql) => findRoomAccess(sql, caller, roomName));
     if (!access.isHost && access.hasWaitingRoom) return null;

@@ -6,8 +6,8 @@ import { joinedEvents } from './visit-events.ts';
 export const joinParams = contactParams;
 
 /**
- * Parts of a statement that come before it changes participants. `joining (workspace_id, room_id, room_name, name,
- * address, position)` are those who join a room; `contact` then has the contacts of their addresses.
+ * The parts of a statement that come before the change of participants. `joining (workspace_id, room_id, room_name,
+ * name, address, position)` are those who join a room; `contact` then has the contacts of their addresses.
  *
  * The room's `last_used_at` is shown in whole seconds, and written at most once per second, so that everyone who joins
  * in the same second waits for at most one commit instead of one after another. It is written before the contacts are

@@ -158,8 +158,8 @@ async function stopRecording(
 
 /**
  * Stops a recording that is running in the participant's room, no matter who started it. Throws 403 "Only participants
- * who have joined can record", and 404 "Recording not found", also for a recording that is not running unless the
- * participant started it, because participants cannot see earlier recordings of the room.
+ * who have joined can record", and 404 "Recording not found". A recording that is no longer running is found only by
+ * the participant who started it, because participants cannot see earlier recordings of the room.
  */
 export function stopRecordingByParticipant(
   { db, clock }: Needs,

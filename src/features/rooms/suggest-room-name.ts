@@ -22,7 +22,7 @@ export async function suggestRoomName(sql: Sql): Promise<string> {
   return free;
 }
 
-/** Returns random names, of which some may be taken. Those with a number, which are longer, are last. */
+/** Returns random names, some of which may be taken. Those with a number, which are longer, are last. */
 export function generateRoomNames(): string[] {
   return [...generate(twoWords), ...generate(twoWordsAndNumber)];
 }

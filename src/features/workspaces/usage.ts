@@ -1,4 +1,4 @@
-/** What a workspace uses of its quotas. */
+/** How much of its quotas a workspace uses. */
 import type { Actor } from '../../auth/identify.ts';
 import { exactCount } from '../../db/counters.ts';
 import { onlyRow } from '../../db/only-row.ts';

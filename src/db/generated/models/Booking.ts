@@ -921,7 +921,7 @@ export type $BookingPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     id: number
     bookingPageId: number
     /**
-     * The host: the user of the page, also after the page passes to another one.
+     * The host: the user of the page. When the page passes to another user, so do its bookings.
      */
     userId: number
     contactId: number | null
@@ -932,7 +932,7 @@ export type $BookingPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     name: string
     email: string
     /**
-     * The address without what does not change the mailbox, to count the bookings of one person.
+     * The mailbox that probably receives the mail of the address, to count the bookings of one person.
      */
     mailbox: string
     /**

@@ -100,7 +100,7 @@ export async function removeCopy(tx: Tx, { workspaceId, recordingId }: CopyKey):
 }
 
 /**
- * Leases up to `max` due files for a minute each, of which at most `maxNotUrgent` are not urgent. Urgent files come
+ * Leases up to `max` due files for a minute each, at most `maxNotUrgent` of which are not urgent. Urgent files come
  * first, and then the owners of the workspaces take turns. At most three files of one owner are leased at a time, in
  * all processes together.
  */
