@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { Deprecation } from '../trpc/deprecation.ts';
 import { listOperations, type Operation } from '../trpc/operations.ts';
 import type { RawOperation } from '../trpc/raw-operation.ts';
+import { createCodeSamples } from './code-samples.ts';
 import { bodyOf, type Example, readExamples } from './examples.ts';
 import { headers, headersOf } from './headers.ts';
 import { description, tags } from './overview.ts';
@@ -87,10 +88,22 @@ export function createOpenApiDocument({ router, rawOperations }: Api, serverUrl:
   for (const operation of listOperations(router)) {
     const target = paths[operation.path]?.[operation.method.toLowerCase()];
     if (!target) throw new Error(`The document lacks ${operation.name}`);
-    completeOperation(operation, target as OperationObject, examples[operation.name] ?? noExample);
+    const example = examples[operation.name] ?? noExample;
+    completeOperation(operation, target as OperationObject, example);
+    const sampled = { ...operation, isSigned: operation.credential === 'required', request: null };
+    Object.assign(target, { 'x-codeSamples': createCodeSamples(sampled, example, serverUrl) });
   }
   for (const operation of rawOperations) {
-    const entry = createRawEntry(operation, credentials, schemas, examples[operation.name] ?? noExample);
+    const example = examples[operation.name] ?? noExample;
+    const isSigned = operation.access.credential === 'required' || operation.request.kind === 'multipart';
+    const entry = {
+      ...createRawEntry(operation, credentials, schemas, example),
+      'x-codeSamples': createCodeSamples(
+        { ...operation, isSigned, headers: exampleHeaders(operation) },
+        example,
+        serverUrl,
+      ),
+    };
     paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: entry };
   }
   Object.assign(schemas, errorSchemas);
@@ -142,6 +155,10 @@ function markDeprecated(target: OperationObject, { since, sunset, instead }: Dep
   target.description = `Deprecated since ${since}, and may be removed after ${sunset}. Use ${instead}.\n\n${
     target.description ?? ''
   }`.trim();
+}
+
+function exampleHeaders({ headers = {} }: RawOperation): Record<string, string> {
+  return Object.fromEntries(Object.keys(headers).map((name) => [name, 'EXAMPLE']));
 }
 
 /** Removes `additionalProperties: false`, which the generators add, because new fields may be added to responses. */

@@ -1,0 +1,157 @@
+/** The samples of each operation in the OpenAPI document (`x-codeSamples`): curl, TypeScript and Python. */
+import type { RawRequest } from '../trpc/raw-operation.ts';
+import { bodyOf, type Example } from './examples.ts';
+
+export type SampledOperation = {
+  name: string;
+  method: string;
+  path: string;
+  /** Whether the call sends a token. */
+  isSigned: boolean;
+  /** What a raw operation receives. Null for a procedure, which takes JSON in POST, PATCH and PUT. */
+  request: RawRequest | null;
+  /** Headers of the caller, besides those that follow from the request. */
+  headers?: Readonly<Record<string, string>>;
+};
+
+/** What the samples send: one request, in the terms of HTTP. */
+type Request = {
+  method: string;
+  url: string;
+  headers: Record<string, string>;
+  query: Record<string, unknown>;
+  json: Record<string, unknown> | null;
+  /** The path and type of a file to send, as a part of a form or as the body. */
+  file: { name: string; type: string; isPart: boolean } | null;
+};
+
+const TOKEN = 'lnx_EXAMPLE_TOKEN';
+const EXAMPLE_URL = 'https://lynxroom.example.com';
+
+/** The operations with files, which the client has as methods. */
+const clientMethods: Record<string, string> = {
+  'library.upload': 'upload',
+  'recordings.upload': 'uploadRecording',
+  'contacts.export': 'exportContacts',
+  'contacts.import': 'importContacts',
+};
+
+/** Creates the samples of an operation. `serverUrl` is that of the document; `/` stands for an example. */
+export function createCodeSamples(operation: SampledOperation, { input }: Example, serverUrl: string): object[] {
+  const baseUrl = serverUrl === '/' ? EXAMPLE_URL : serverUrl;
+  const request = toRequest(operation, input, baseUrl);
+  return [
+    { lang: 'Shell', label: 'curl', source: toCurl(request) },
+    { lang: 'TypeScript', label: '@lynxroom/client', source: toTypeScript(operation, input, request, baseUrl) },
+    { lang: 'Python', label: 'requests', source: toPython(request) },
+  ];
+}
+
+function toRequest(operation: SampledOperation, input: Example['input'], baseUrl: string): Request {
+  const { method, path, isSigned, request, headers = {} } = operation;
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(input[name])));
+  const rest = bodyOf(input, path);
+  const takesJson = request === null ? ['POST', 'PATCH', 'PUT'].includes(method) : request.kind === 'bytes';
+  const isEmpty = Object.keys(rest).length === 0;
+  return {
+    method,
+    url: baseUrl + filled,
+    headers: { ...(isSigned && { Authorization: `Bearer ${TOKEN}` }), ...headers },
+    query: takesJson ? {} : rest,
+    json: takesJson && !isEmpty ? rest : null,
+    file: toFile(request),
+  };
+}
+
+function toFile(request: RawRequest | null): Request['file'] {
+  if (request?.kind === 'csv') return { name: 'contacts.csv', type: 'text/csv', isPart: false };
+  if (request?.kind !== 'multipart') return null;
+  const { exampleFile } = request;
+  return { name: exampleFile, type: exampleFile.endsWith('.pdf') ? 'application/pdf' : 'video/mp4', isPart: true };
+}
+
+function toCurl({ method, url, headers, query, json, file }: Request): string {
+  const types = {
+    ...(json && { 'Content-Type': 'application/json' }),
+    ...(file?.isPart === false && { 'Content-Type': file.type }),
+  };
+  const parameters = Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]);
+  const text = new URLSearchParams(parameters).toString();
+  return [
+    `curl${method === 'GET' ? '' : ` -X ${method}`} ${quote(text === '' ? url : `${url}?${text}`)}`,
+    ...Object.entries({ ...headers, ...types }).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
+    ...(json ? [`-d ${quote(JSON.stringify(json))}`] : []),
+    ...(file
+      ? [file.isPart ? `-F ${quote(`file=@${file.name};type=${file.type}`)}` : `--data-binary @${file.name}`]
+      : []),
+  ].join(' \\\n  ');
+}
+
+/** A word of a shell, in single quotes. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function toTypeScript(
+  { name, method, isSigned, request }: SampledOperation,
+  input: Example['input'],
+  { url, headers, json, file }: Request,
+  baseUrl: string,
+): string {
+  const clientMethod = clientMethods[name];
+  if (request !== null && clientMethod === undefined) {
+    const options = { method, headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(json) };
+    return `const response = await fetch('${url}', ${toObject(options)});\nconsole.log(await response.json());`;
+  }
+  const call = clientMethod ?? `${name}.${method === 'GET' ? 'query' : 'mutate'}`;
+  const argument = Object.keys(input).length === 0 && !file ? '' : toObject(input);
+  const withFile = file
+    ? argument.replace(/^\{ (.*?),? \}$/, `{ $1, ${file.isPart ? 'file' : 'csv: file'} }`)
+    : argument;
+  return [
+    ...(file ? ["import { openAsBlob } from 'node:fs';"] : []),
+    "import { createClient } from '@lynxroom/client';",
+    '',
+    `const client = createClient({ url: '${baseUrl}'${isSigned ? `, token: '${TOKEN}'` : ''} });`,
+    ...(file ? [`const file = await openAsBlob('${file.name}', { type: '${file.type}' });`] : []),
+    `const result = await client.${call}(${withFile});`,
+  ].join('\n');
+}
+
+/** A value of JSON as TypeScript: without quotes around the names, and on one line if it is short. */
+function toObject(value: unknown): string {
+  const lines = JSON.stringify(value, null, 2).replace(/^( *)"(\w+)":/gm, '$1$2:');
+  const line = lines.replace(/\n */g, ' ');
+  return line.length <= 80 ? line : lines;
+}
+
+function toPython({ method, url, headers, query, json, file }: Request): string {
+  const types = file?.isPart === false ? { 'Content-Type': file.type } : {};
+  const all = { ...headers, ...types };
+  const open = file && `open("${file.name}", "rb")`;
+  const isText = url.endsWith('.csv');
+  return [
+    'import requests',
+    '',
+    `response = requests.${method.toLowerCase()}(`,
+    `    ${toPythonLiteral(url)},`,
+    ...(Object.keys(all).length > 0 ? [`    headers=${toPythonLiteral(all)},`] : []),
+    ...(Object.keys(query).length > 0 ? [`    params=${toPythonLiteral(query)},`] : []),
+    ...(json ? [`    json=${toPythonLiteral(json)},`] : []),
+    ...(file?.isPart ? [`    files={"file": ("${file.name}", ${open}, "${file.type}")},`] : []),
+    ...(file?.isPart === false ? [`    data=${open},`] : []),
+    '    timeout=30,',
+    ')',
+    'response.raise_for_status()',
+    `print(response.${isText ? 'text' : 'json()'})`,
+  ].join('\n');
+}
+
+function toPythonLiteral(value: unknown): string {
+  if (value === null) return 'None';
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (Array.isArray(value)) return `[${value.map(toPythonLiteral).join(', ')}]`;
+  if (typeof value !== 'object') return JSON.stringify(value);
+  const entries = Object.entries(value as object);
+  return `{${entries.map(([name, field]) => `${JSON.stringify(name)}: ${toPythonLiteral(field)}`).join(', ')}}`;
+}
