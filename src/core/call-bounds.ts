@@ -25,6 +25,20 @@ export type CallBounds = RequestBounds & {
   transactions: number;
   /** How many connections the call has acquired so far. */
   acquired: number;
+  /** Null for a call without an idempotency key. */
+  claim: Claim | null;
+};
+
+/** The idempotency key of a call. Its transactions record that the call was carried out. */
+export type Claim = {
+  caller: string;
+  key: string;
+  /** Identifies this attempt. Another attempt may take the key over once the lease has expired. */
+  lease: string;
+  /** Whether the answer was stored by the transaction that carries the call out. */
+  isAnswered: boolean;
+  /** Prepares an answer for the database. */
+  toStored(answer: unknown): { answer: Uint8Array | null; bodyHash: Uint8Array | null; withRoles: boolean };
 };
 
 /** The call in progress. Background work has none. */
@@ -41,13 +55,22 @@ export function runCall<Result>(
   { feature, isRead }: Pick<CallBounds, 'feature' | 'isRead'>,
   work: (call: CallBounds) => Result,
 ): Result {
-  const call: CallBounds = { ...request, feature, isRead, owner: null, transactions: 0, acquired: 0 };
+  const call: CallBounds = { ...request, feature, isRead, owner: null, transactions: 0, acquired: 0, claim: null };
   return currentCall.run(call, () => work(call));
 }
 
 /** Starts work that outlives the call that starts it, and so is not within its bounds. */
 export function runInBackground<Result>(work: () => Result): Result {
   return currentCall.run(undefined, work);
+}
+
+/**
+ * Runs work of several transactions that may be repeated, such as an import. They do not record that the call was
+ * carried out, so a retry repeats it unless it was answered.
+ */
+export function runRepeatable<Result>(work: () => Result): Result {
+  const call = currentCall.getStore();
+  return call?.claim ? currentCall.run({ ...call, claim: null }, work) : work();
 }
 
 /** Sets the owner of the call in progress. */

@@ -1,16 +1,26 @@
 /** Encryption of secrets that are stored in the database: AES-256-GCM with a key that is stored elsewhere. */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 
-export type SealPurpose = 'webhook secret' | 'meeting credentials' | 'recording link' | 'participant token';
+export type SealPurpose =
+  | 'webhook secret'
+  | 'meeting credentials'
+  | 'recording link'
+  | 'participant token'
+  | 'stored answer';
 
 /** What a sealed text belongs to. It can be opened only with the same context, so copying it elsewhere is useless. */
-export type SealContext = { workspaceId: number; purpose: SealPurpose };
+export type SealContext =
+  | { workspaceId: number; purpose: SealPurpose }
+  /** For what belongs to a caller instead of a workspace. */
+  | { owner: string; purpose: SealPurpose };
 
 export type Sealer = {
   /** Returns the nonce, the ciphertext and the tag, in this order. The result differs each time. */
   seal(text: string, context: SealContext): Uint8Array<ArrayBuffer>;
   /** Returns the original text. Throws if the key or the context differ, or if any byte was changed. */
   open(sealed: Uint8Array, context: SealContext): string;
+  /** Returns a hash that only holders of the key can compute, so that short texts cannot be guessed from it. */
+  fingerprint(text: string): Uint8Array<ArrayBuffer>;
 };
 
 const CIPHER = 'aes-256-gcm';
@@ -32,6 +42,7 @@ export function readEncryptionKey(text: string): Uint8Array | null {
 
 /** Creates a sealer with a 32-byte key. */
 export function createSealer(key: Uint8Array): Sealer {
+  const hashKey = Buffer.from(hkdfSync('sha256', key, '', 'fingerprint', KEY_BYTES));
   return {
     seal(text, context) {
       const nonce = randomBytes(NONCE_BYTES);
@@ -55,10 +66,13 @@ export function createSealer(key: Uint8Array): Sealer {
         });
       }
     },
+
+    fingerprint: (text) => new Uint8Array(createHmac('sha256', hashKey).update(text).digest()),
   };
 }
 
 /** Encoded as a JSON array, so that different contexts never result in the same bytes. */
-function associatedData({ purpose, workspaceId }: SealContext): Buffer {
-  return Buffer.from(JSON.stringify([purpose, workspaceId]));
+function associatedData(context: SealContext): Buffer {
+  const owner = 'owner' in context ? context.owner : context.workspaceId;
+  return Buffer.from(JSON.stringify([context.purpose, owner]));
 }

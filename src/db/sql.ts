@@ -1,7 +1,9 @@
 /** Runs statements with `pg`, and transactions of statements. */
 import type pg from 'pg';
+import { currentCall } from '../core/call-bounds.ts';
 import { retryDeadlocks } from './errors.ts';
 import type { Prisma } from './generated/client.ts';
+import { markExecuted } from './idempotency-keys.ts';
 import type { Sql } from './statements.ts';
 
 export type SqlDatabase = Sql & {
@@ -27,7 +29,7 @@ export const addedEvents = new WeakSet<Prisma.TransactionClient>();
 
 /**
  * `isNamed` says whether statements are prepared, once for each connection. `onEvents` is called after a commit that
- * added events.
+ * added events. In a call with an idempotency key, everything that changes rows is a transaction that records this.
  */
 export function createSql(pool: pg.Pool, isNamed: boolean, onEvents: () => void): SqlDatabase {
   const on = (client: Pick<pg.Pool, 'query'>, onAdded: () => void): Sql => ({
@@ -39,11 +41,31 @@ export function createSql(pool: pg.Pool, isNamed: boolean, onEvents: () => void)
     },
   });
   const { run } = on(pool, onEvents);
+  /** Runs a transaction. If its first statement writes, it must wait for BEGIN. */
+  const runOnce = async <Result>(work: (sql: Sql) => Promise<Result>, awaitsBegin: boolean): Promise<Result> => {
+    let hasEvents = false;
+    const onAdded = (): boolean => (hasEvents = true);
+    const claim = currentCall.getStore()?.claim;
+    const result = await runTransaction(pool, awaitsBegin, async (client) => {
+      const sql = on(client, onAdded);
+      const done = await work(sql);
+      if (claim) await markExecuted(sql, claim);
+      return done;
+    });
+    if (hasEvents) onEvents();
+    return result;
+  };
   return {
     // A statement on its own changes nothing if it fails, so it can be repeated.
-    run: (statement, params) => retryDeadlocks(() => run(statement, params)),
+    run: (statement, params) =>
+      retryDeadlocks(() =>
+        statement.writes && currentCall.getStore()?.claim
+          ? runOnce((sql) => sql.run(statement, params), true)
+          : run(statement, params),
+      ),
     runBoth: (first, second) =>
       retryDeadlocks(async () => {
+        if (currentCall.getStore()?.claim) return runOnce(async (sql) => [await first(sql), await second(sql)], true);
         const client = await pool.connect();
         const sql = on(client, onEvents);
         const both = [first(sql), second(sql)] as const;
@@ -51,23 +73,21 @@ export function createSql(pool: pg.Pool, isNamed: boolean, onEvents: () => void)
         client.release();
         return Promise.all(both);
       }),
-    transact: (work) =>
-      retryDeadlocks(async () => {
-        let hasEvents = false;
-        const onAdded = (): boolean => (hasEvents = true);
-        const result = await runTransaction(pool, (client) => work(on(client, onAdded)));
-        if (hasEvents) onEvents();
-        return result;
-      }),
+    transact: (work) => retryDeadlocks(() => runOnce(work, false)),
   };
 }
 
-async function runTransaction<Result>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<Result>) {
+async function runTransaction<Result>(
+  pool: pg.Pool,
+  awaitsBegin: boolean,
+  work: (client: pg.PoolClient) => Promise<Result>,
+) {
   const client = await pool.connect();
   try {
     const begun = client.query('begin');
     // Statements that are sent later must not run outside a transaction, so the connection is closed.
     begun.catch(() => client.end());
+    if (awaitsBegin) await begun;
     const result = await work(client);
     await begun;
     await client.query('commit');

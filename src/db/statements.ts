@@ -55,6 +55,8 @@ export type Statement<Params, Row> = {
   encode(params: Params): unknown[];
   /** Whether it inserts events, so that the relay is notified after the commit. */
   readonly addsEvents: boolean;
+  /** Whether it changes rows. */
+  readonly writes: boolean;
   /** Exists only in the type. */
   readonly row?: Row;
 };
@@ -66,6 +68,9 @@ export type RowOf<Of> = Of extends Statement<never, infer Row> ? Row : never;
 export type Sql = {
   run<Params, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row[]>;
 };
+
+/** Matches no lock, such as `for update of m`. */
+const WRITE = /\b(?:insert into|delete from|update (?:only )?\w+ (?:as )?(?:\w+ )?set)\b/;
 
 /** Every statement of the modules that have been imported. A test prepares each and compares its types. */
 export const allStatements = new Map<string, Statement<never, unknown>>();
@@ -91,6 +96,7 @@ export function statement<const Params extends Types, const Columns extends Type
     params,
     columns: returns ?? {},
     addsEvents: /\binsert into events\b/.test(sql),
+    writes: WRITE.test(sql),
     encode: (values) =>
       order.map((param) => {
         // `as`: the values have the types that `params` declares.

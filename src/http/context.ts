@@ -46,6 +46,7 @@ export function createContext(
     isDirect: isDirect(request),
     origin: readOrigin(request, services),
     unreadableBody: known.unreadableBody ?? null,
+    idempotencyKey: readIdempotencyKey(request),
     hasAuthorization: request.headers.authorization !== undefined,
     identify: async (workspaceId) => known.identity ?? identifyRequest(services, request, workspaceId),
     setHeader(name, value) {
@@ -62,6 +63,12 @@ export function createContext(
       else reply.clearCookie(SESSION_COOKIE, options);
     },
   };
+}
+
+/** Node joins repeated headers of this kind with a comma and a space, which no key has. */
+function readIdempotencyKey({ headers }: FastifyRequest): string | null {
+  const key = headers['idempotency-key'];
+  return key === undefined ? null : String(key);
 }
 
 /**

@@ -1,15 +1,27 @@
 /** Serves the raw operations that routers declare. */
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Identity } from '../auth/identify.ts';
+import { hashToken } from '../auth/tokens.ts';
 import { type CallBounds, currentCall } from '../core/call-bounds.ts';
 import { AppError, badField } from '../core/errors.ts';
+import { idFromText } from '../core/validation.ts';
 import type { Services } from '../services.ts';
 import { attachmentDisposition } from '../storage/content-disposition.ts';
 import { limitNetwork } from '../trpc/access.ts';
-import type { BodyOf, RawCall, RawOperation, RawRequest, RawResponse } from '../trpc/raw-operation.ts';
+import { type KeyOwner, ownerOfCaller } from '../trpc/idempotency.ts';
+import {
+  type BodyOf,
+  type RawCall,
+  type RawOperation,
+  type RawRequest,
+  type RawResponse,
+  takesIdempotencyKeys,
+} from '../trpc/raw-operation.ts';
 import { createContext, readCredential } from './context.ts';
 import { csvTooLarge, openCsvBody } from './csv-body.ts';
 import { toFastifyPath } from './fastify-path.ts';
+import { handleOnce } from './handle-once.ts';
 import { openMultipartBody } from './multipart.ts';
 import { keepContext, runBounded } from './request-bounds.ts';
 import { defaultTimeouts, leaveBodiesUnread, type OpenBody, type StreamTimeouts } from './streaming-body.ts';
@@ -22,7 +34,7 @@ declare module 'fastify' {
 }
 
 /** An authorized call, which the `onRequest` hook passes to the handler. */
-type Admitted = { call: RawCall; caller: unknown; bounds: CallBounds };
+type Admitted = { call: RawCall; caller: unknown; bounds: CallBounds; findOwner(): KeyOwner };
 
 /** Registers each operation in its own plugin context, because content type parsers are set per context. */
 export async function serveRawOperations(
@@ -51,11 +63,18 @@ function serveRawOperation(
   else leaveBodiesUnread(scope, timeouts);
   const admitted = new WeakMap<FastifyRequest, Admitted>();
 
-  const handle = async ({ call, caller }: Admitted, request: FastifyRequest, reply: FastifyReply) => {
+  const takesKeys = takesIdempotencyKeys(operation);
+
+  const handle = async ({ call, caller, findOwner }: Admitted, request: FastifyRequest, reply: FastifyReply) => {
     const open = openBody(content, request, services, timeouts);
     try {
       const { headers, context } = call;
-      const result = await operation.handle({ services, caller, headers, body: open.body, origin: context.origin });
+      const { idempotencyKey: key, origin } = context;
+      const run = (body: BodyOf<RawRequest>) => operation.handle({ services, caller, headers, body, origin });
+      const result =
+        key === null || !takesKeys
+          ? await run(open.body)
+          : await handleOnce(operation, call, { key, owner: findOwner(), body: open.body }, async (body) => run(body));
       return sendResult(operation.response, result, reply);
     } catch (error) {
       const reason = open.fail(error);
@@ -74,9 +93,9 @@ function serveRawOperation(
     config: { boundsOwnBody: content.kind !== 'bytes' },
     // Access is checked before the body is read, so that nobody uploads 100 MB only to get a 403.
     async onRequest(request, reply) {
-      const call = toRawCall(services, request, reply);
+      const { call, findOwner } = toRawCall(services, request, reply);
       await runBounded(request, reply, operation, async (bounds) => {
-        admitted.set(request, { call, caller: await access.admit(call), bounds });
+        admitted.set(request, { call, caller: await access.admit(call), bounds, findOwner });
       });
       requireContentType(content, request);
     },
@@ -94,14 +113,30 @@ function readBodiesWhole(scope: FastifyInstance): void {
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 }
 
-function toRawCall(services: Services, request: FastifyRequest, reply: FastifyReply): RawCall {
-  return {
-    context: createContext(services, request, reply),
-    token: readCredential(request).token,
-    // Fastify's router passes every path parameter as a string.
-    params: request.params as Record<string, string>,
-    headers: request.headers,
+/** Creates a call. `findOwner` returns the owner of its idempotency key, once the call has been admitted. */
+function toRawCall(
+  services: Services,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): { call: RawCall; findOwner(): KeyOwner } {
+  const context = createContext(services, request, reply);
+  const { identify } = context;
+  let identity: Identity | null = null;
+  context.identify = async (workspaceId) => {
+    identity = await identify(workspaceId);
+    return identity;
   };
+  // Fastify's router passes every path parameter as a string.
+  const params = request.params as Record<string, string>;
+  const { token } = readCredential(request);
+  const findOwner = (): KeyOwner => {
+    const caller = identity?.caller;
+    if (caller) return ownerOfCaller(caller, idFromText(params.id));
+    // The upload token of a recording.
+    const hash = Buffer.from(hashToken(token ?? '')).toString('base64url');
+    return { caller: `recorder:${hash}`, userId: null, workspaceId: null };
+  };
+  return { call: { context, token, params, headers: request.headers }, findOwner };
 }
 
 /**

@@ -36,6 +36,7 @@ const pageHeaders = {
 const exposedHeaders = [
   'x-request-id',
   'retry-after',
+  'idempotency-replayed',
   'ratelimit-limit',
   'ratelimit-remaining',
   'ratelimit-reset',

@@ -64,7 +64,10 @@ function findRefusal({ method, headers, params }: FastifyRequest<Route>): AppErr
   const type = headers['content-type'] ?? (method === 'POST' ? '' : 'application/json');
   if (!/^application\/json\b/i.test(type))
     return new AppError('UNSUPPORTED_MEDIA_TYPE', 'Content type must be application/json');
-  if (params.names.split(',').length > MAX_BATCH) return badRequest(`A batch has at most ${MAX_BATCH} calls`);
+  const count = params.names.split(',').length;
+  if (count > MAX_BATCH) return badRequest(`A batch has at most ${MAX_BATCH} calls`);
+  if (count > 1 && method === 'POST' && headers['idempotency-key'] !== undefined)
+    return badField('Idempotency-Key', 'A batch of several calls cannot have an Idempotency-Key: send them one by one');
   return undefined;
 }
 

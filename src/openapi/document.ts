@@ -9,6 +9,7 @@ import type { RawOperation } from '../trpc/raw-operation.ts';
 import { createCodeSamples } from './code-samples.ts';
 import { bodyOf, type Example, readExamples } from './examples.ts';
 import { headers, headersOf } from './headers.ts';
+import { idempotencyKey, idempotencyParameters } from './idempotency.ts';
 import { description, tags } from './overview.ts';
 import { createRawEntry, toOperationId } from './raw-operations.ts';
 import { createErrorResponses, errorSchemas, refusalsOf } from './refusals.ts';
@@ -113,6 +114,7 @@ export function createOpenApiDocument({ router, rawOperations }: Api, serverUrl:
     ...document.components,
     schemas,
     headers,
+    parameters: idempotencyParameters,
     responses: createErrorResponses(),
     securitySchemes: { ...document.components?.securitySchemes, ...findOwnSchemes(rawOperations) },
   };
@@ -135,6 +137,8 @@ function completeOperation(operation: Operation, target: OperationObject, exampl
   }
   for (const parameter of target.parameters ?? [])
     if (parameter.name in example.input) parameter.example = example.input[parameter.name];
+  if (operation.takesIdempotencyKeys)
+    Object.assign(target, { parameters: [...(target.parameters ?? []), idempotencyKey] });
   // The generator declares every success as 200, with JSON.
   const success = target.responses[200] as { content: Record<string, object> } | undefined;
   if (!success) throw new Error(`The document lacks the response of ${operation.name}`);

@@ -1,8 +1,9 @@
 /** Raw operations in the OpenAPI document, from the declarations that the REST transport serves. */
 import { z } from 'zod';
-import type { RawOperation, RawRequest } from '../trpc/raw-operation.ts';
+import { type RawOperation, type RawRequest, takesIdempotencyKeys } from '../trpc/raw-operation.ts';
 import { bodyOf, type Example } from './examples.ts';
 import { headersOf } from './headers.ts';
+import { idempotencyKey } from './idempotency.ts';
 import { refusalsOfRaw } from './refusals.ts';
 
 type Schemas = Record<string, unknown>;
@@ -30,7 +31,11 @@ export function createRawEntry(
         ? credentials
         : // `{}` is included, because some callers send a signature that is not declared as a scheme.
           [{}, ...Object.keys(access.credential.schemes).map((scheme) => ({ [scheme]: [] }))],
-    parameters: [...createPathParameters(operation, example), ...createHeaderParameters(operation)],
+    parameters: [
+      ...createPathParameters(operation, example),
+      ...createHeaderParameters(operation),
+      ...(takesIdempotencyKeys(operation) ? [idempotencyKey] : []),
+    ],
     ...(request.kind !== 'none' && {
       requestBody: { required: true, ...createRequestBody(operation, request, schemas, example) },
     }),

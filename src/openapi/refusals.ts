@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, statusOf } from '../core/errors.ts';
 import type { Problem } from '../core/problem.ts';
 import type { Operation } from '../trpc/operations.ts';
-import type { RawOperation } from '../trpc/raw-operation.ts';
+import { type RawOperation, takesIdempotencyKeys } from '../trpc/raw-operation.ts';
 import type { Example, ExampleError } from './examples.ts';
 import { headers, headersOf } from './headers.ts';
 
@@ -77,7 +77,9 @@ const refusals: Record<number, Refusal> = {
   },
   409: {
     name: 'Conflict',
-    description: 'The resource already exists, or its state does not allow the change',
+    description:
+      'The resource already exists, or its state does not allow the change. Also while another request with the same ' +
+      '`Idempotency-Key` is being carried out (with `Retry-After`), and if its answer was lost',
     message: 'The quota of 100 workspaces is used up (QUOTA_WORKSPACES)',
   },
   413: { name: 'PayloadTooLarge', description: 'The body is too large', message: 'Request body is too large' },
@@ -86,6 +88,11 @@ const refusals: Record<number, Refusal> = {
     name: 'UnsupportedMediaType',
     description: 'The body has the wrong content type',
     message: 'Content type must be application/json',
+  },
+  422: {
+    name: 'IdempotencyKeyReused',
+    description: 'The `Idempotency-Key` was sent with another request',
+    message: 'This Idempotency-Key was sent with another request',
   },
   429: {
     name: 'TooManyRequests',
@@ -136,15 +143,14 @@ export function refusalsOf(operation: Operation, errors: Errors): Record<string,
     ...(isWrite && operation.credential !== 'none' ? [403] : []),
     // A body is checked on every write, even if the operation expects none.
     ...(isWrite ? [408, 413, 415] : []),
+    ...(operation.takesIdempotencyKeys ? [400, 409, 422] : []),
     ...operation.refusals,
   ]);
 }
 
 /** The same for a raw operation. */
-export function refusalsOfRaw(
-  { method, path, access, request, refusals: own = [] }: RawOperation,
-  errors: Errors,
-): Record<string, object> {
+export function refusalsOfRaw(operation: RawOperation, errors: Errors): Record<string, object> {
+  const { method, path, access, request, refusals: own = [] } = operation;
   const contentType = { 415: [{ message: 'Content type must be text/csv', code: codeOf(415) }] };
   return toResponses(path, { ...(request.kind === 'csv' && contentType), ...errors }, [
     400,
@@ -153,6 +159,7 @@ export function refusalsOfRaw(
     ...(access.minRole === undefined ? [] : [403, 404]),
     ...(request.kind === 'none' ? [] : [408, 413]),
     ...(request.kind === 'csv' ? [415] : []),
+    ...(takesIdempotencyKeys(operation) ? [409, 422] : []),
     ...own,
   ]);
 }

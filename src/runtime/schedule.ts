@@ -1,4 +1,5 @@
 /** The jobs that run on a schedule, in one table. */
+import { pruneKeys } from '../db/idempotency-keys.ts';
 import { allowLongStatements } from '../db/time-limits.ts';
 import { deleteExpiredSessions } from '../features/auth/sessions.ts';
 import { applyPendingCallbacks } from '../features/meeting-providers/ingest/apply-callback.ts';
@@ -43,6 +44,11 @@ export function createSchedule(services: Services): ScheduledJob[] {
       name: 'ingest.prune-unmatched',
       cron: '27 3 * * *',
       run: () => allowLongStatements(() => pruneUnmatched(services)),
+    },
+    {
+      name: 'idempotency.prune-keys',
+      cron: '*/5 * * * *',
+      run: () => allowLongStatements(() => pruneKeys(services.db.sql, services.clock.now())),
     },
     {
       name: 'sessions.remove-ended',

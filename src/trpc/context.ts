@@ -24,6 +24,8 @@ export type Context = {
   identify(workspaceId: number | null): Promise<Identity>;
   /** Whether the call has an Authorization header, valid or not. */
   hasAuthorization: boolean;
+  /** The header Idempotency-Key; null without one. */
+  idempotencyKey: string | null;
   /** The error of a body that could not be parsed. It is thrown only after access has been checked. */
   unreadableBody: AppError | null;
   setHeader(name: string, value: string): void;
@@ -34,6 +36,8 @@ export type Context = {
 export type Meta = OpenApiMeta & {
   /** The HTTP status of a successful REST call. Default: 200. */
   successStatus?: 201;
+  /** For writes whose idempotency keys are ignored, or belong to the participant. */
+  idempotencyKey?: 'ignored' | 'of the participant';
   /** For a public operation that also accepts a credential. */
   credential?: 'optional';
   /**

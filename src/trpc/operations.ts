@@ -20,6 +20,8 @@ export type Operation = {
   takesBody: boolean;
   /** The name of the body in the OpenAPI document. Null if no input schema has one. */
   bodyName: string | null;
+  /** Whether the header Idempotency-Key has an effect. */
+  takesIdempotencyKeys: boolean;
   /** The HTTP status of a successful call. */
   status: number;
   /** The field of the output with a URL to which REST redirects callers that do not ask for JSON; null for none. */
@@ -50,6 +52,7 @@ export function listOperations(router: AnyTRPCRouter): Operation[] {
         credential: protect ? 'required' : credential,
         takesBody: method !== 'GET' && method !== 'DELETE',
         bodyName: inputs.map((input) => input.meta()?.id).findLast((id) => id !== undefined) ?? null,
+        takesIdempotencyKeys: method !== 'GET' && meta.idempotencyKey !== 'ignored',
         status: successStatus ?? 200,
         redirectsTo,
         refusals,

@@ -2,18 +2,19 @@
  * The base procedures of all routers. Each checks in this order: the caller (401), the workspace (404), the role (403),
  * and whether the body could be parsed (400). The input schema of the router is checked last (400).
  */
-import { initTRPC } from '@trpc/server';
+import { initTRPC, type TRPCError } from '@trpc/server';
 import { z } from 'zod';
-import type { Caller, Identity } from '../auth/identify.ts';
+import type { Actor, Caller, Identity } from '../auth/identify.ts';
 import { networkOf } from '../auth/networks.ts';
 import { findParticipant } from '../auth/participants.ts';
 import { runCall, setCallOwner } from '../core/call-bounds.ts';
-import { notFound, unauthorized } from '../core/errors.ts';
+import { AppError, notFound, unauthorized } from '../core/errors.ts';
 import type { Role } from '../core/roles.ts';
 import { id, toBadRequest } from '../core/validation.ts';
 import { limitCaller, limitNetwork, limitUser, requireCaller, requireRole, requireSession } from './access.ts';
 import type { Context, Meta } from './context.ts';
 import { type ErrorShape, fromTrpcError, toTrpcShape } from './errors.ts';
+import { beginCall, type KeyOwner, type Outcome, ownerOfCaller, ownerOfNetwork } from './idempotency.ts';
 
 const t = initTRPC
   .context<Context>()
@@ -28,19 +29,59 @@ export const { router } = t;
 
 type ReadInput = () => Promise<unknown>;
 
+/** What a check adds to the context. */
+type Checked = { caller?: Caller | null; actor?: Actor };
+
 /**
- * A procedure that runs within bounds of its own. `check` checks the caller, and returns what it adds to the context.
- * All of it is in a single middleware, because tRPC copies the context and the options of a call for every middleware.
+ * A procedure that runs within bounds of its own. `check` checks the caller, and returns what it adds to the context. A
+ * write with an idempotency key is then carried out once. All of it is in a single middleware, because tRPC copies the
+ * context and the options of a call for every middleware.
  */
-function checked<Extra extends object>(check: (ctx: Context, readInput: ReadInput) => Extra | Promise<Extra>) {
-  return t.procedure.use(({ ctx, path, type, getRawInput, next }) => {
+function checked<Extra extends Checked>(check: (ctx: Context, readInput: ReadInput) => Extra | Promise<Extra>) {
+  return t.procedure.use(({ ctx, path, type, meta, getRawInput, next }) => {
     const [feature = ''] = path.split('.', 1);
     return runCall(ctx.bounds, { feature, isRead: type === 'query' }, async () => {
       const extra = await check(ctx, getRawInput);
       if (ctx.unreadableBody) throw ctx.unreadableBody;
-      return next({ ctx: extra });
+      const run = () => next({ ctx: extra });
+      if (ctx.idempotencyKey === null || type === 'query' || meta?.idempotencyKey !== undefined) return run();
+      return runOnce(ctx, path, getRawInput, ownerOf(ctx, extra), extra.actor === undefined, run);
     });
   });
+}
+
+function ownerOf(ctx: Context, { caller, actor }: Checked): KeyOwner {
+  return caller ? ownerOfCaller(caller, actor?.workspaceId ?? null) : ownerOfNetwork(ctx);
+}
+
+type MiddlewareResult = { ok: true; data: unknown } | { ok: false; error: TRPCError };
+
+/** Runs a call with an idempotency key, unless its answer is stored. */
+async function runOnce<Result extends MiddlewareResult>(
+  ctx: Context,
+  operation: string,
+  readInput: ReadInput,
+  owner: KeyOwner,
+  checksRoles: boolean,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  // Malformed input is refused later, and an operation without input ignores it.
+  const input = await readInput().catch(() => null);
+  const key = ctx.idempotencyKey ?? '';
+  const begun = await beginCall(ctx, { key, owner, operation, input, checksRoles });
+  // `as`: it has the fields that tRPC reads of a result. The output was checked when it was stored.
+  if ('replay' in begun) return { ok: true, data: begun.replay() } as unknown as Result;
+  const result = await run();
+  await begun.settle(toOutcome(result));
+  return result;
+}
+
+function toOutcome(result: MiddlewareResult): Outcome {
+  if (result.ok) return { data: result.data };
+  const { cause, code } = result.error;
+  // tRPC throws BAD_REQUEST for input that does not match its schema.
+  const isRefusal = cause instanceof AppError || code === 'BAD_REQUEST';
+  return isRefusal ? { refusal: fromTrpcError(result.error) } : { failure: result.error };
 }
 
 /** Anyone may call, signed in or not. */
@@ -66,6 +107,7 @@ export const anyoneOrSignedIn = checked(async (ctx) => {
  * found".
  */
 export const inRoom = checked(() => ({}))
+  .meta({ idempotencyKey: 'of the participant' })
   .input(
     z
       .object({
@@ -74,7 +116,7 @@ export const inRoom = checked(() => ({}))
       })
       .meta({ id: 'ParticipantTokenRequest' }),
   )
-  .use(async ({ ctx, input, next }) => {
+  .use(async ({ ctx, path, type, input, getRawInput, next }) => {
     const participant = await findParticipant(ctx.services.db, input.roomName, input.token);
     // Many participants may share one network, so only unknown callers are counted by network.
     if (participant === null) {
@@ -83,15 +125,21 @@ export const inRoom = checked(() => ({}))
     }
     setCallOwner(`participant:${participant.id}`);
     limitCaller(ctx, `participant:${participant.id}`);
-    return next({ ctx: { participant } });
+    const run = () => next({ ctx: { participant } });
+    if (ctx.idempotencyKey === null || type === 'query') return run();
+    const { id, workspaceId } = participant;
+    return runOnce(ctx, path, getRawInput, { caller: `participant:${id}`, userId: null, workspaceId }, false, run);
   });
 
-/** For signing in. Limits the calls per network. The operation itself limits those per email address and network. */
+/**
+ * For signing in. Limits the calls per network. The operation itself limits those per email address and network. An
+ * idempotency key is ignored: its answer would be a stored session.
+ */
 export const signingIn = checked(async (ctx) => {
   setCallOwner(`network:${networkOf(ctx.address)}`);
   await ctx.services.limits.consumeExactly('signInPerAddress', networkOf(ctx.address), ctx);
   return {};
-});
+}).meta({ idempotencyKey: 'ignored' });
 
 /** A signed-in user, by session or API key. */
 export const signedIn = checked(async (ctx) => ({ caller: requireCaller(ctx, await ctx.identify(null)) }));

@@ -111,6 +111,11 @@ export function rawOperation<Caller, Request extends RawRequest>(
   return operation;
 }
 
+/** Whether the header Idempotency-Key has an effect. Callbacks of providers are recognized by their own IDs. */
+export function takesIdempotencyKeys({ method, access }: RawOperation): boolean {
+  return method !== 'GET' && access.credential === 'required';
+}
+
 /** The path parameters that `workspaceMember` reads. */
 export const WorkspaceParams = z.object({ id: id.describe('Workspace ID') });
 

@@ -176,7 +176,10 @@ function toBossDatabase(sql: Sql): Db {
     async executeSql(text, values = []) {
       const name = nameOf(text);
       return {
-        rows: await sql.run({ name, text, params: {}, columns: {}, addsEvents: false, encode: () => values }, {}),
+        rows: await sql.run(
+          { name, text, params: {}, columns: {}, addsEvents: false, writes: true, encode: () => values },
+          {},
+        ),
       };
     },
   };

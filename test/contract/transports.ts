@@ -19,6 +19,7 @@ export type Call = {
   input: Input;
   /** For raw operations only. */
   content?: Content;
+  headers?: Record<string, string>;
 };
 
 /** What a caller gets over either transport: the status, and the result or the error body. */
@@ -69,11 +70,11 @@ export function isQuery(name: string): boolean {
 }
 
 /** Calls the REST path of the operation. Every response is checked against the OpenAPI document. */
-export async function viaRest(app: TestApp, { name, token, input, content }: Call): Promise<Outcome> {
+export async function viaRest(app: TestApp, { name, token, input, content, headers: own }: Call): Promise<Outcome> {
   const { path, json } = restRequest(name, input);
   const request = json === undefined ? content : { json };
   // Without this header, a download redirects.
-  const options = { token, ...request, headers: { accept: 'application/json', ...content?.headers } };
+  const options = { token, ...request, headers: { accept: 'application/json', ...own, ...content?.headers } };
   const { status, body, headers } = await app.http.call(findOperation(name).method, path, options);
   return { status, body, challenge: headers.get('www-authenticate') };
 }
@@ -94,11 +95,11 @@ function restRequest(name: string, input: Input): { path: string; json?: Input }
  * Calls `/trpc/<name>` without a client. Checks the envelope and returns its content. Success is always 200 in tRPC;
  * the outcome has the status of REST.
  */
-export async function viaTrpc(app: TestApp, { name, token, input }: Call): Promise<Outcome> {
+export async function viaTrpc(app: TestApp, { name, token, input, headers }: Call): Promise<Outcome> {
   const http = createHttp(app.url);
   const answer = isQuery(name)
     ? await http.call('GET', `/trpc/${name}?input=${encodeURIComponent(JSON.stringify(input))}`, { token })
-    : await http.call('POST', `/trpc/${name}`, { token, json: input });
+    : await http.call('POST', `/trpc/${name}`, { token, json: input, ...(headers && { headers }) });
   const challenge = answer.headers.get('www-authenticate');
   if (answer.status === 200) {
     expect(Object.keys(answer.body)).toEqual(['result']);

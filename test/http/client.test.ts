@@ -196,3 +196,25 @@ describe('an upload', () => {
     return { id, client: admin.client };
   }
 });
+
+test('a mutation, an upload and an import with an idempotency key can be repeated', async () => {
+  const { id, owner } = await addTeam(app);
+  const { client } = owner;
+  const idempotencyKey = crypto.randomUUID();
+  const create = () => client.labels.create.mutate({ id, name: 'Once' }, { context: { idempotencyKey } });
+  // In the same tick as other calls, which are sent as a batch.
+  const [first] = await Promise.all([create(), client.labels.create.mutate({ id, name: 'Other' })]);
+  expect(await create()).toEqual(first);
+  const key = { idempotencyKey: crypto.randomUUID() };
+  const file = new File(['%PDF-1.7'], 'a.pdf', { type: 'application/pdf' });
+  expect(await client.upload({ id, file }, key)).toEqual(await client.upload({ id, file }, key));
+  expect((await client.library.list.query({ id })).total).toBe(1);
+  expect(await reasonOf(client.upload({ id, file, name: 'Other' }, key))).toMatchObject({
+    status: 422,
+    code: 'IDEMPOTENCY_KEY_REUSED',
+  });
+  const csv = 'email\r\nvera@example.com\r\n';
+  const imported = { idempotencyKey: crypto.randomUUID() };
+  expect(await client.importContacts({ id, csv }, imported)).toMatchObject({ created: 1 });
+  expect(await client.importContacts({ id, csv }, imported)).toMatchObject({ created: 1 });
+});

@@ -158,6 +158,25 @@ test.each(Object.entries(rows))('%s sends the listed number of statements', asyn
   expect(sent.length, hint + sent.join('\n')).toBe(STATEMENTS[name]);
 });
 
+test.each([
+  // A claim, the mark in a transaction, and the answer.
+  ['rooms.create', 7, 2],
+  ['labels.update', 9, 2],
+  ['members.changeRole', 11, 2],
+  // The answer is stored in the transaction.
+  ['library.upload', 9, 2],
+])('%s with an idempotency key sends %i statements, and %i if it is repeated', async (name, count, repeated) => {
+  const row = rows[name];
+  if (!row) throw new Error(`No operation ${name}`);
+  const call = validCall(name, row, scene, scene[allowedRoles(row).at(-1) ?? 'owner']);
+  const headers = { 'idempotency-key': crypto.randomUUID() };
+  for (const expected of [count, repeated]) {
+    statements = [];
+    expect((await viaRest(world.app, { ...call, headers })).status).toBe(row.status ?? 200);
+    expect(statements.length, statements.join('\n')).toBe(expected);
+  }
+});
+
 test('recordings.upload with the upload token sends the same number of statements', async () => {
   const { recordingId, uploadToken } = scene.stoppedRecording;
   statements = [];

@@ -12,6 +12,7 @@ import { AT, makeLease, makeMessage, makeOutcome } from './fixtures/attempts.ts'
 const plainSealer: Sealer = {
   seal: (text) => new Uint8Array(Buffer.from(text)),
   open: (sealed) => Buffer.from(sealed).toString(),
+  fingerprint: (text) => new Uint8Array(Buffer.from(text)),
 };
 
 function makeServices(changes: Partial<SendingServices> = {}) {

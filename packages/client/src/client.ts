@@ -2,7 +2,7 @@
  * Creates the client of a service. Every operation is a tRPC procedure of `Client`, except those that send or receive
  * files: `upload`, `uploadRecording`, `importContacts` and `exportContacts`.
  */
-import { createTRPCClient, httpBatchLink, type TRPCClient, type TRPCLink } from '@trpc/client';
+import { createTRPCClient, httpBatchLink, httpLink, splitLink, type TRPCClient, type TRPCLink } from '@trpc/client';
 import { observable } from '@trpc/server/observable';
 import type { AppRouter, ImportAnswer, LibraryItem, Recording } from './contract.ts';
 import { ConnectionError, LynxroomError } from './errors.ts';
@@ -37,7 +37,15 @@ export type CallOptions = {
   signal?: AbortSignal | undefined;
 };
 
-export type UploadOptions = CallOptions & {
+export type WriteOptions = CallOptions & {
+  /**
+   * Identifies the request, so that it is carried out once if it is sent again with the same key. Choose a new random
+   * key for each request, such as `crypto.randomUUID()`. A mutation takes it as `{ context: { idempotencyKey } }`.
+   */
+  idempotencyKey?: string | undefined;
+};
+
+export type UploadOptions = WriteOptions & {
   /** Called while the request is sent. */
   onProgress?: ((progress: Progress) => void) | undefined;
 };
@@ -86,7 +94,7 @@ export type FileOperations = {
   /** Uploads the MP4 file of a recording, which makes the recording available. */
   uploadRecording(input: UploadRecordingInput, options?: UploadOptions): Promise<Recording>;
   /** Imports contacts from CSV. Resolves with the number of created, updated and skipped rows. */
-  importContacts(input: ImportContactsInput, options?: CallOptions): Promise<ImportAnswer>;
+  importContacts(input: ImportContactsInput, options?: WriteOptions): Promise<ImportAnswer>;
   /** Exports all contacts of a workspace as CSV. */
   exportContacts(input: ExportContactsInput, options?: CallOptions): Promise<Blob>;
 };
@@ -109,16 +117,24 @@ export function createClient(options: ClientOptions): Client {
     return current === undefined ? {} : { authorization: `Bearer ${current}` };
   };
 
+  const trpcOptions = {
+    url: `${baseUrl}/trpc`,
+    // The difference between the types of `fetch` does not matter at run time.
+    fetch: ((input: string, init: RequestInit) => fetch(input, { ...init, credentials })) as TrpcFetch,
+  };
   const trpc = createTRPCClient<AppRouter>({
     links: [
       convertErrors(report),
-      httpBatchLink({
-        url: `${baseUrl}/trpc`,
-        maxItems: MAX_BATCH,
-        maxURLLength: MAX_URL_LENGTH,
-        headers: () => authorize(),
-        // The difference between the types of `fetch` does not matter at run time.
-        fetch: ((input: string, init: RequestInit) => fetch(input, { ...init, credentials })) as TrpcFetch,
+      splitLink({
+        condition: ({ context }) => typeof context.idempotencyKey === 'string',
+        // A request with a key has one call.
+        true: httpLink({ ...trpcOptions, headers: ({ op }) => ({ ...authorize(), ...identify(op.context) }) }),
+        false: httpBatchLink({
+          ...trpcOptions,
+          maxItems: MAX_BATCH,
+          maxURLLength: MAX_URL_LENGTH,
+          headers: () => authorize(),
+        }),
       }),
     ],
   });
@@ -128,6 +144,11 @@ export function createClient(options: ClientOptions): Client {
   return new Proxy(trpc, {
     get: (target, name, receiver) => Reflect.get(Object.hasOwn(files, name) ? files : target, name, receiver),
   }) as Client;
+}
+
+/** The header with the idempotency key, if there is one. */
+function identify({ idempotencyKey: key }: { idempotencyKey?: unknown }): Record<string, string> {
+  return typeof key === 'string' ? { 'idempotency-key': key } : {};
 }
 
 /** Converts the errors of procedures to LynxroomError. */
@@ -171,11 +192,11 @@ function createFileOperations({ baseUrl, authorize, credentials, fetch, report }
     throw report(LynxroomError.ofResponse(response.status, await response.json().catch(() => null)));
   };
 
-  const upload = async (form: Form, { onProgress, signal }: UploadOptions): Promise<unknown> => {
+  const upload = async (form: Form, { onProgress, signal, ...options }: UploadOptions): Promise<unknown> => {
     const { path, token, fields, file, filename } = form;
     const { status, body } = await sendForm({
       url: `${baseUrl}${path}`,
-      headers: authorize(token),
+      headers: { ...authorize(token), ...identify(options) },
       ...{ credentials, fetch, fields, file, filename, onProgress, signal },
     });
     if (status < 200 || status > 299) throw report(LynxroomError.ofResponse(status, body));
@@ -195,8 +216,8 @@ function createFileOperations({ baseUrl, authorize, credentials, fetch, report }
       return (body as { recording: Recording }).recording;
     },
 
-    async importContacts({ id, csv }, { signal } = {}) {
-      const headers = { ...authorize(), 'content-type': 'text/csv' };
+    async importContacts({ id, csv }, { signal, ...options } = {}) {
+      const headers = { ...authorize(), ...identify(options), 'content-type': 'text/csv' };
       const path = `/api/workspaces/${id}/contacts/import`;
       const response = await send(path, { method: 'POST', body: csv, headers }, signal);
       return (await response.json()) as ImportAnswer;

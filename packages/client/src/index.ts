@@ -10,6 +10,7 @@ export {
   type UploadInput,
   type UploadOptions,
   type UploadRecordingInput,
+  type WriteOptions,
 } from './client.ts';
 export type {
   AppRouter,

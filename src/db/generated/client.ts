@@ -52,6 +52,11 @@ export type User = Prisma.UserModel
  */
 export type Session = Prisma.SessionModel
 /**
+ * Model IdempotencyKey
+ * A request with the header Idempotency-Key, and its answer, for 24 hours.
+ */
+export type IdempotencyKey = Prisma.IdempotencyKeyModel
+/**
  * Model Workspace
  * 
  */

@@ -10,6 +10,7 @@
  */
 export type * from './models/User.ts'
 export type * from './models/Session.ts'
+export type * from './models/IdempotencyKey.ts'
 export type * from './models/Workspace.ts'
 export type * from './models/Member.ts'
 export type * from './models/Label.ts'

@@ -3,7 +3,7 @@ import type { Requester } from '../../auth/passwords.ts';
 import { createToken, hashToken } from '../../auth/tokens.ts';
 import { AppError } from '../../core/errors.ts';
 import { DAY_MS, toUnixSeconds } from '../../core/time.ts';
-import type { Tx } from '../../db/client.ts';
+import { runWrite, type Tx } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
 import type { LoginInput, SignedIn, User } from './schemas.ts';
 
@@ -55,7 +55,7 @@ export async function login(services: Services, input: LoginInput, requester: Re
 
 /** Ends a session. */
 export async function logout({ db }: Pick<Services, 'db'>, sessionId: number): Promise<{ ok: true }> {
-  await db.session.deleteMany({ where: { id: sessionId } });
+  await runWrite(db, (tx) => tx.session.deleteMany({ where: { id: sessionId } }));
   return { ok: true };
 }
 

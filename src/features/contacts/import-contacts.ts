@@ -1,6 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
+import { runRepeatable } from '../../core/call-bounds.ts';
 import { badField } from '../../core/errors.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
@@ -98,7 +99,7 @@ async function importBatch(
         requireWithinQuota(settings.quotas, 'contacts', await countContacts(sqlIn(tx), actor.workspaceId));
       return created;
     });
-  return allowManyStatements(importAll);
+  return runRepeatable(() => allowManyStatements(importAll));
 }
 
 /** Creates or renames the contacts. Returns the number of created contacts. */

@@ -5,6 +5,7 @@ import type { ListPageInput, Page } from '../../core/list-page.ts';
 import { creatorName } from '../../core/people.ts';
 import { isAtLeast, toRole } from '../../core/roles.ts';
 import { toUnixSeconds } from '../../core/time.ts';
+import { runWrite } from '../../db/client.ts';
 import { creatorNameOf, secondsOf } from '../../db/columns.ts';
 import { isUniqueViolation } from '../../db/errors.ts';
 import { onlyRow } from '../../db/only-row.ts';
@@ -120,7 +121,7 @@ export async function updateLabel(
 ): Promise<LabelRecord> {
   const data = { ...(name !== undefined && { name }), ...(color !== undefined && { color }) };
   const where = { workspaceId, id: labelId };
-  const { count } = await db.label.updateMany({ where, data }).catch(rethrowNameConflict);
+  const { count } = await runWrite(db, (tx) => tx.label.updateMany({ where, data })).catch(rethrowNameConflict);
   const row = count === 1 ? await db.label.findFirst({ where, select: labelColumns }) : null;
   if (row === null) throw notFound('Label');
   return toLabelRecord(row);
@@ -133,7 +134,7 @@ function rethrowNameConflict(error: unknown): never {
 
 /** Deletes a label and removes it from every item. Throws 404. */
 export async function deleteLabel({ db }: Db, { workspaceId }: Actor, { labelId }: LabelInput): Promise<{ ok: true }> {
-  const { count } = await db.label.deleteMany({ where: { workspaceId, id: labelId } });
+  const { count } = await runWrite(db, (tx) => tx.label.deleteMany({ where: { workspaceId, id: labelId } }));
   if (count === 0) throw notFound('Label');
   return { ok: true };
 }

@@ -2,6 +2,7 @@ import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { transact } from '../../db/client.ts';
+import { storeAnswerOfCall } from '../../db/idempotency-keys.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { emit } from '../../events/emit.ts';
 import type { StoredFile } from '../../media/receive-file.ts';
@@ -50,6 +51,9 @@ export function addItem(
       data: { workspace_id: actor.workspaceId, item_id: id, ...common, ...uploader },
     });
     const { workspaceId: workspace_id } = actor;
-    return { id, workspace_id, ...common, ...uploader, file_url: null, labels: [], updated_at: created_at };
+    const added = { id, workspace_id, ...common, ...uploader, file_url: null, labels: [], updated_at: created_at };
+    // Every operation that adds an item answers like this.
+    await storeAnswerOfCall(sqlIn(tx), async () => ({ item: added }));
+    return added;
   });
 }

@@ -2,7 +2,7 @@
 import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
-import { transact } from '../../db/client.ts';
+import { runWrite, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { int, statement, text } from '../../db/statements.ts';
 import { emit } from '../../events/emit.ts';
@@ -29,10 +29,12 @@ export async function updateItem(
 ): Promise<LibraryItem> {
   const data = { ...(name !== undefined && { name }), ...(description !== undefined && { description }) };
   if (Object.keys(data).length > 0)
-    await db.libraryItem.updateMany({
-      where: { workspaceId: actor.workspaceId, id: itemId },
-      data: { ...data, updatedAt: clock.now() },
-    });
+    await runWrite(db, (tx) =>
+      tx.libraryItem.updateMany({
+        where: { workspaceId: actor.workspaceId, id: itemId },
+        data: { ...data, updatedAt: clock.now() },
+      }),
+    );
   return readItem(db, actor, { itemId });
 }
 

@@ -20,6 +20,8 @@ export type RecordingTransfer = {
   allowance?: ByteAllowance | null;
   /** Called in the transaction, with the workspace locked. If it throws, nothing is committed. */
   beforeCommit?(tx: Tx, stored: StoredFile): Promise<unknown>;
+  /** Called at the end of the transaction. */
+  atEnd?(tx: Tx): Promise<unknown>;
 };
 
 /** Throws 409 unless the recording still needs a file. */
@@ -40,7 +42,7 @@ export function requireUnfinished(status: RecordingStatus): void {
 export function storeRecordingFile(
   services: Services,
   { workspaceId, roomId, archiveId }: RecordingKey,
-  { file, signal, bodyEnd, allowance, beforeCommit }: RecordingTransfer,
+  { file, signal, bodyEnd, allowance, beforeCommit, atEnd }: RecordingTransfer,
 ): Promise<void> {
   const rules: FileRules = {
     folder: 'recordings',
@@ -59,6 +61,7 @@ export function storeRecordingFile(
       await beforeCommit?.(tx, stored);
       requireWithinQuota(services.settings.quotas, 'bytes', workspace.stored_bytes + BigInt(stored.size));
       await completeRecording(tx, services.clock.now(), { workspaceId, roomId, archiveId }, stored);
+      await atEnd?.(tx);
     });
   });
 }

@@ -6,6 +6,7 @@ import { toRecordingStatus, unfinishedStatuses } from '../../core/recording-stat
 import { systemTicker } from '../../core/ticker.ts';
 import { MINUTE_MS } from '../../core/time.ts';
 import type { Database, Tx } from '../../db/client.ts';
+import { storeAnswerOfCall } from '../../db/idempotency-keys.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { int, nullable, type Sql, statement, text } from '../../db/statements.ts';
 import type { IncomingUpload } from '../../media/receive-file.ts';
@@ -64,7 +65,7 @@ export async function findRecorder(db: Database, token: string): Promise<Recorde
 
 /**
  * Finds the recording that a file is uploaded to. Throws the same 404 for an unknown recording and for one that the
- * caller may not upload to, and 409 for one that needs no file.
+ * caller may not upload to.
  */
 export async function findUploader(
   db: Database,
@@ -72,8 +73,7 @@ export async function findUploader(
   recordingId: number,
 ): Promise<Uploader> {
   const found = await findRecordingToUpload(db.sql, uploadedBy, recordingId);
-  const { workspaceId, roomId, archiveId, status, startedBy = null } = found;
-  requireUnfinished(toRecordingStatus(status));
+  const { workspaceId, roomId, archiveId, startedBy = null } = found;
   return { recordingId, key: { workspaceId, roomId, archiveId }, uploadedBy, isParticipant: startedBy !== null };
 }
 
@@ -100,9 +100,10 @@ async function findRecordingOfRecorder(
 }
 
 /**
- * Receives the upload of a recording's file; see `storeRecordingFile` for the errors. A body that has arrived in full
- * is committed even if the client has disconnected. The recording does not become stale during the upload, however long
- * that takes. `origin` is the origin of the recording's URL.
+ * Receives the upload of a recording's file; see `storeRecordingFile` for the errors. A recording that needs no file is
+ * refused before any bytes are stored. A body that has arrived in full is committed even if the client has
+ * disconnected. The recording does not become stale during the upload, however long that takes. `origin` is the origin
+ * of the recording's URL.
  */
 export async function uploadRecording(
   services: Services,
@@ -113,8 +114,11 @@ export async function uploadRecording(
 ): Promise<Recording> {
   const { key, recordingId, uploadedBy } = uploader;
   const allowance = await requireAllowance(services, services.db, uploader);
-  // If another upload has completed since the first `findUploader`, this throws 409 before any bytes are stored.
-  if (!(await touchRecording(services, uploader))) await findUploader(services.db, uploadedBy, recordingId);
+  if (!(await touchRecording(services, uploader))) {
+    const { status } = await findRecordingToUpload(services.db.sql, uploadedBy, recordingId);
+    requireUnfinished(toRecordingStatus(status));
+  }
+  const read = (sql: Sql) => readRecording(sql, { workspaceId: key.workspaceId, recordingId }, origin);
   const stopHeartbeat = ticker.every(HEARTBEAT_MS, () => void sendHeartbeat(services, uploader));
   try {
     await storeRecordingFile(services, key, {
@@ -127,11 +131,12 @@ export async function uploadRecording(
         await findRecordingToUpload(sqlIn(tx), uploadedBy, recordingId);
         await requireAllowance(services, tx, uploader, size);
       },
+      atEnd: (tx) => storeAnswerOfCall(sqlIn(tx), async (sql) => ({ recording: await read(sql) })),
     });
   } finally {
     stopHeartbeat();
   }
-  return readRecording(services.db.sql, { workspaceId: key.workspaceId, recordingId }, origin);
+  return read(services.db.sql);
 }
 
 /** Throws 429 if a participant uploads, and the room's participants may not store `needed` more bytes. */

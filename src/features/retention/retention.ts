@@ -1,7 +1,7 @@
 /** The retention policy of a workspace. */
 import type { Actor } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
-import { retryDeadlocks } from '../../db/errors.ts';
+import { runWrite } from '../../db/client.ts';
 import { int, type SqlType, statement } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import type { Retention } from './schemas.ts';
@@ -31,7 +31,7 @@ export async function setRetention(
   { media_retention_days }: Retention,
 ): Promise<Retention> {
   const data = { mediaRetentionDays: media_retention_days };
-  const { count } = await retryDeadlocks(() => db.workspace.updateMany({ where: { id: workspaceId }, data }));
+  const { count } = await runWrite(db, (tx) => tx.workspace.updateMany({ where: { id: workspaceId }, data }));
   if (count === 0) throw notFound('Workspace');
   return { media_retention_days };
 }

@@ -1,5 +1,6 @@
 /** Resending messages. */
 import type { Actor } from '../../auth/identify.ts';
+import { runRepeatable } from '../../core/call-bounds.ts';
 import { notFound } from '../../core/errors.ts';
 import { Prisma, type Tx, transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
@@ -103,19 +104,21 @@ function resendBatch(
   { webhookId, since }: ResendFailedInput,
   after: Cursor,
 ): Promise<ResentBatch> {
-  return transact(db, async (tx) => {
-    const { workspaceId } = actor;
-    const webhook = await lockWebhook(tx, actor, webhookId);
-    requireActive(webhook);
-    const messages = await tx.$queryRaw<Cursor[]>`
-      select created_at as "createdAt", id from webhook_messages
-      where workspace_id = ${workspaceId} and webhook_id = ${webhookId} and status in ('failed', 'cancelled')
-        and (event = any(${webhook.events}) or event = 'webhook.test')
-        and created_at >= ${new Date(since * 1000)} and (created_at, id) > (${after.createdAt}, ${after.id})
-      order by created_at, id limit ${MAX_PER_BATCH}`;
-    const ids = messages.map(({ id }) => id);
-    if (ids.length === 0) return { count: 0, last: undefined };
-    const count = await startRounds(tx, clock.now(), Prisma.sql`workspace_id = ${workspaceId} and id = any(${ids})`);
-    return { count, last: messages.length === MAX_PER_BATCH ? messages.at(-1) : undefined };
-  });
+  const resend = () =>
+    transact(db, async (tx) => {
+      const { workspaceId } = actor;
+      const webhook = await lockWebhook(tx, actor, webhookId);
+      requireActive(webhook);
+      const messages = await tx.$queryRaw<Cursor[]>`
+        select created_at as "createdAt", id from webhook_messages
+        where workspace_id = ${workspaceId} and webhook_id = ${webhookId} and status in ('failed', 'cancelled')
+          and (event = any(${webhook.events}) or event = 'webhook.test')
+          and created_at >= ${new Date(since * 1000)} and (created_at, id) > (${after.createdAt}, ${after.id})
+        order by created_at, id limit ${MAX_PER_BATCH}`;
+      const ids = messages.map(({ id }) => id);
+      if (ids.length === 0) return { count: 0, last: undefined };
+      const count = await startRounds(tx, clock.now(), Prisma.sql`workspace_id = ${workspaceId} and id = any(${ids})`);
+      return { count, last: messages.length === MAX_PER_BATCH ? messages.at(-1) : undefined };
+    });
+  return runRepeatable(resend);
 }

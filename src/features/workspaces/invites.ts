@@ -8,8 +8,8 @@ import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
 import { toRole } from '../../core/roles.ts';
 import { toUnixSeconds } from '../../core/time.ts';
-import { transact } from '../../db/client.ts';
-import { isForeignKeyViolation, retryDeadlocks } from '../../db/errors.ts';
+import { runWrite, transact } from '../../db/client.ts';
+import { isForeignKeyViolation } from '../../db/errors.ts';
 import { onlyRow } from '../../db/only-row.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { emit } from '../../events/emit.ts';
@@ -46,7 +46,7 @@ function createInviteToken(db: Services['db'], actor: Actor): Promise<string> {
 /** Revokes the invite link. The next `getInvite` creates a new one. */
 export async function revokeInvite({ db }: Pick<Services, 'db'>, actor: Actor): Promise<{ ok: true }> {
   const where = { id: actor.workspaceId };
-  await retryDeadlocks(() => db.workspace.updateMany({ where, data: { inviteToken: null } }));
+  await runWrite(db, (tx) => tx.workspace.updateMany({ where, data: { inviteToken: null } }));
   return { ok: true };
 }
 

@@ -3,9 +3,8 @@ import type { Actor, Caller } from '../../auth/identify.ts';
 import { runInBackground } from '../../core/call-bounds.ts';
 import { badRequest, notFound } from '../../core/errors.ts';
 import type { ListPageInput, Page } from '../../core/list-page.ts';
-import { transact } from '../../db/client.ts';
+import { runWrite, transact } from '../../db/client.ts';
 import { flagOf, secondsOf } from '../../db/columns.ts';
-import { retryDeadlocks } from '../../db/errors.ts';
 import { byTime, pagedList, readPage, runPage, timeKey, timeKeyOf, toPage } from '../../db/pages.ts';
 import { float, int, json, nullable, text } from '../../db/statements.ts';
 import { allowLongStatements } from '../../db/time-limits.ts';
@@ -82,8 +81,8 @@ export async function renameWorkspace(
   { name }: WorkspaceNameInput,
 ): Promise<Workspace> {
   const where = { id: actor.workspaceId };
-  const [row] = await retryDeadlocks(() =>
-    db.workspace.updateManyAndReturn({ where, data: { name }, select: workspaceColumns }),
+  const [row] = await runWrite(db, (tx) =>
+    tx.workspace.updateManyAndReturn({ where, data: { name }, select: workspaceColumns }),
   );
   if (!row) throw notFound('Workspace');
   return toWorkspace(row, actor.role);

@@ -53,6 +53,7 @@ export const AnyNull = runtime.AnyNull
 export const ModelName = {
   User: 'User',
   Session: 'Session',
+  IdempotencyKey: 'IdempotencyKey',
   Workspace: 'Workspace',
   Member: 'Member',
   Label: 'Label',
@@ -123,6 +124,24 @@ export const SessionScalarFieldEnum = {
 } as const
 
 export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
+
+
+export const IdempotencyKeyScalarFieldEnum = {
+  caller: 'caller',
+  key: 'key',
+  userId: 'userId',
+  workspaceId: 'workspaceId',
+  fingerprint: 'fingerprint',
+  bodyHash: 'bodyHash',
+  lease: 'lease',
+  leasedUntil: 'leasedUntil',
+  isExecuted: 'isExecuted',
+  answer: 'answer',
+  roles: 'roles',
+  createdAt: 'createdAt'
+} as const
+
+export type IdempotencyKeyScalarFieldEnum = (typeof IdempotencyKeyScalarFieldEnum)[keyof typeof IdempotencyKeyScalarFieldEnum]
 
 
 export const WorkspaceScalarFieldEnum = {

@@ -697,10 +697,6 @@ export type RecordingUncheckedUpdateManyWithoutRoomNestedInput = {
   deleteMany?: Prisma.RecordingScalarWhereInput | Prisma.RecordingScalarWhereInput[]
 }
 
-export type NullableBytesFieldUpdateOperationsInput = {
-  set?: runtime.Bytes | null
-}
-
 export type RecordingCreateNestedOneWithoutCopyInput = {
   create?: Prisma.XOR<Prisma.RecordingCreateWithoutCopyInput, Prisma.RecordingUncheckedCreateWithoutCopyInput>
   connectOrCreate?: Prisma.RecordingCreateOrConnectWithoutCopyInput

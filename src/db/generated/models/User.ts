@@ -227,6 +227,7 @@ export type UserWhereInput = {
   participants?: Prisma.ParticipantListRelationFilter
   connections?: Prisma.MeetingConnectionListRelationFilter
   bookingPages?: Prisma.BookingPageListRelationFilter
+  idempotencyKeys?: Prisma.IdempotencyKeyListRelationFilter
 }
 
 export type UserOrderByWithRelationInput = {
@@ -246,6 +247,7 @@ export type UserOrderByWithRelationInput = {
   participants?: Prisma.ParticipantOrderByRelationAggregateInput
   connections?: Prisma.MeetingConnectionOrderByRelationAggregateInput
   bookingPages?: Prisma.BookingPageOrderByRelationAggregateInput
+  idempotencyKeys?: Prisma.IdempotencyKeyOrderByRelationAggregateInput
 }
 
 export type UserWhereUniqueInput = Prisma.AtLeast<{
@@ -268,6 +270,7 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   participants?: Prisma.ParticipantListRelationFilter
   connections?: Prisma.MeetingConnectionListRelationFilter
   bookingPages?: Prisma.BookingPageListRelationFilter
+  idempotencyKeys?: Prisma.IdempotencyKeyListRelationFilter
 }, "id" | "email">
 
 export type UserOrderByWithAggregationInput = {
@@ -310,6 +313,7 @@ export type UserCreateInput = {
   participants?: Prisma.ParticipantCreateNestedManyWithoutUserInput
   connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateInput = {
@@ -329,6 +333,7 @@ export type UserUncheckedCreateInput = {
   participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutUserInput
   connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserUpdateInput = {
@@ -347,6 +352,7 @@ export type UserUpdateInput = {
   participants?: Prisma.ParticipantUpdateManyWithoutUserNestedInput
   connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateInput = {
@@ -366,6 +372,7 @@ export type UserUncheckedUpdateInput = {
   participants?: Prisma.ParticipantUncheckedUpdateManyWithoutUserNestedInput
   connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateManyInput = {
@@ -461,6 +468,22 @@ export type UserUpdateOneRequiredWithoutSessionsNestedInput = {
   upsert?: Prisma.UserUpsertWithoutSessionsInput
   connect?: Prisma.UserWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutSessionsInput, Prisma.UserUpdateWithoutSessionsInput>, Prisma.UserUncheckedUpdateWithoutSessionsInput>
+}
+
+export type UserCreateNestedOneWithoutIdempotencyKeysInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutIdempotencyKeysInput, Prisma.UserUncheckedCreateWithoutIdempotencyKeysInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutIdempotencyKeysInput
+  connect?: Prisma.UserWhereUniqueInput
+}
+
+export type UserUpdateOneWithoutIdempotencyKeysNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutIdempotencyKeysInput, Prisma.UserUncheckedCreateWithoutIdempotencyKeysInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutIdempotencyKeysInput
+  upsert?: Prisma.UserUpsertWithoutIdempotencyKeysInput
+  disconnect?: Prisma.UserWhereInput | boolean
+  delete?: Prisma.UserWhereInput | boolean
+  connect?: Prisma.UserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutIdempotencyKeysInput, Prisma.UserUpdateWithoutIdempotencyKeysInput>, Prisma.UserUncheckedUpdateWithoutIdempotencyKeysInput>
 }
 
 export type UserCreateNestedOneWithoutOwnedWorkspacesInput = {
@@ -628,6 +651,7 @@ export type UserCreateWithoutSessionsInput = {
   participants?: Prisma.ParticipantCreateNestedManyWithoutUserInput
   connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutSessionsInput = {
@@ -646,6 +670,7 @@ export type UserUncheckedCreateWithoutSessionsInput = {
   participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutUserInput
   connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutSessionsInput = {
@@ -679,6 +704,7 @@ export type UserUpdateWithoutSessionsInput = {
   participants?: Prisma.ParticipantUpdateManyWithoutUserNestedInput
   connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutSessionsInput = {
@@ -687,6 +713,97 @@ export type UserUncheckedUpdateWithoutSessionsInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  members?: Prisma.MemberUncheckedUpdateManyWithoutUserNestedInput
+  ownedWorkspaces?: Prisma.WorkspaceUncheckedUpdateManyWithoutOwnerNestedInput
+  labels?: Prisma.LabelUncheckedUpdateManyWithoutCreatorNestedInput
+  uploads?: Prisma.LibraryItemUncheckedUpdateManyWithoutUploaderNestedInput
+  rooms?: Prisma.RoomUncheckedUpdateManyWithoutUserNestedInput
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutCreatorNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutCreatorNestedInput
+  participants?: Prisma.ParticipantUncheckedUpdateManyWithoutUserNestedInput
+  connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
+  bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
+}
+
+export type UserCreateWithoutIdempotencyKeysInput = {
+  name: string
+  email: string
+  passwordHash: string
+  createdAt: Date | string
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
+  members?: Prisma.MemberCreateNestedManyWithoutUserInput
+  ownedWorkspaces?: Prisma.WorkspaceCreateNestedManyWithoutOwnerInput
+  labels?: Prisma.LabelCreateNestedManyWithoutCreatorInput
+  uploads?: Prisma.LibraryItemCreateNestedManyWithoutUploaderInput
+  rooms?: Prisma.RoomCreateNestedManyWithoutUserInput
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutCreatorInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutCreatorInput
+  participants?: Prisma.ParticipantCreateNestedManyWithoutUserInput
+  connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
+  bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
+}
+
+export type UserUncheckedCreateWithoutIdempotencyKeysInput = {
+  id?: number
+  name: string
+  email: string
+  passwordHash: string
+  createdAt: Date | string
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
+  members?: Prisma.MemberUncheckedCreateNestedManyWithoutUserInput
+  ownedWorkspaces?: Prisma.WorkspaceUncheckedCreateNestedManyWithoutOwnerInput
+  labels?: Prisma.LabelUncheckedCreateNestedManyWithoutCreatorInput
+  uploads?: Prisma.LibraryItemUncheckedCreateNestedManyWithoutUploaderInput
+  rooms?: Prisma.RoomUncheckedCreateNestedManyWithoutUserInput
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutCreatorInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutCreatorInput
+  participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutUserInput
+  connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
+  bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
+}
+
+export type UserCreateOrConnectWithoutIdempotencyKeysInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutIdempotencyKeysInput, Prisma.UserUncheckedCreateWithoutIdempotencyKeysInput>
+}
+
+export type UserUpsertWithoutIdempotencyKeysInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutIdempotencyKeysInput, Prisma.UserUncheckedUpdateWithoutIdempotencyKeysInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutIdempotencyKeysInput, Prisma.UserUncheckedCreateWithoutIdempotencyKeysInput>
+  where?: Prisma.UserWhereInput
+}
+
+export type UserUpdateToOneWithWhereWithoutIdempotencyKeysInput = {
+  where?: Prisma.UserWhereInput
+  data: Prisma.XOR<Prisma.UserUpdateWithoutIdempotencyKeysInput, Prisma.UserUncheckedUpdateWithoutIdempotencyKeysInput>
+}
+
+export type UserUpdateWithoutIdempotencyKeysInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
+  members?: Prisma.MemberUpdateManyWithoutUserNestedInput
+  ownedWorkspaces?: Prisma.WorkspaceUpdateManyWithoutOwnerNestedInput
+  labels?: Prisma.LabelUpdateManyWithoutCreatorNestedInput
+  uploads?: Prisma.LibraryItemUpdateManyWithoutUploaderNestedInput
+  rooms?: Prisma.RoomUpdateManyWithoutUserNestedInput
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutCreatorNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutCreatorNestedInput
+  participants?: Prisma.ParticipantUpdateManyWithoutUserNestedInput
+  connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
+  bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
+}
+
+export type UserUncheckedUpdateWithoutIdempotencyKeysInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
   members?: Prisma.MemberUncheckedUpdateManyWithoutUserNestedInput
   ownedWorkspaces?: Prisma.WorkspaceUncheckedUpdateManyWithoutOwnerNestedInput
   labels?: Prisma.LabelUncheckedUpdateManyWithoutCreatorNestedInput
@@ -714,6 +831,7 @@ export type UserCreateWithoutOwnedWorkspacesInput = {
   participants?: Prisma.ParticipantCreateNestedManyWithoutUserInput
   connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutOwnedWorkspacesInput = {
@@ -732,6 +850,7 @@ export type UserUncheckedCreateWithoutOwnedWorkspacesInput = {
   participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutUserInput
   connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutOwnedWorkspacesInput = {
@@ -765,6 +884,7 @@ export type UserUpdateWithoutOwnedWorkspacesInput = {
   participants?: Prisma.ParticipantUpdateManyWithoutUserNestedInput
   connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutOwnedWorkspacesInput = {
@@ -783,6 +903,7 @@ export type UserUncheckedUpdateWithoutOwnedWorkspacesInput = {
   participants?: Prisma.ParticipantUncheckedUpdateManyWithoutUserNestedInput
   connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutMembersInput = {
@@ -800,6 +921,7 @@ export type UserCreateWithoutMembersInput = {
   participants?: Prisma.ParticipantCreateNestedManyWithoutUserInput
   connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutMembersInput = {
@@ -818,6 +940,7 @@ export type UserUncheckedCreateWithoutMembersInput = {
   participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutUserInput
   connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutMembersInput = {
@@ -851,6 +974,7 @@ export type UserUpdateWithoutMembersInput = {
   participants?: Prisma.ParticipantUpdateManyWithoutUserNestedInput
   connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutMembersInput = {
@@ -869,6 +993,7 @@ export type UserUncheckedUpdateWithoutMembersInput = {
   participants?: Prisma.ParticipantUncheckedUpdateManyWithoutUserNestedInput
   connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutLabelsInput = {
@@ -886,6 +1011,7 @@ export type UserCreateWithoutLabelsInput = {
   participants?: Prisma.ParticipantCreateNestedManyWithoutUserInput
   connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutLabelsInput = {
@@ -904,6 +1030,7 @@ export type UserUncheckedCreateWithoutLabelsInput = {
   participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutUserInput
   connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutLabelsInput = {
@@ -937,6 +1064,7 @@ export type UserUpdateWithoutLabelsInput = {
   participants?: Prisma.ParticipantUpdateManyWithoutUserNestedInput
   connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutLabelsInput = {
@@ -955,6 +1083,7 @@ export type UserUncheckedUpdateWithoutLabelsInput = {
   participants?: Prisma.ParticipantUncheckedUpdateManyWithoutUserNestedInput
   connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutUploadsInput = {
@@ -972,6 +1101,7 @@ export type UserCreateWithoutUploadsInput = {
   participants?: Prisma.ParticipantCreateNestedManyWithoutUserInput
   connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutUploadsInput = {
@@ -990,6 +1120,7 @@ export type UserUncheckedCreateWithoutUploadsInput = {
   participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutUserInput
   connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutUploadsInput = {
@@ -1023,6 +1154,7 @@ export type UserUpdateWithoutUploadsInput = {
   participants?: Prisma.ParticipantUpdateManyWithoutUserNestedInput
   connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutUploadsInput = {
@@ -1041,6 +1173,7 @@ export type UserUncheckedUpdateWithoutUploadsInput = {
   participants?: Prisma.ParticipantUncheckedUpdateManyWithoutUserNestedInput
   connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutRoomsInput = {
@@ -1058,6 +1191,7 @@ export type UserCreateWithoutRoomsInput = {
   participants?: Prisma.ParticipantCreateNestedManyWithoutUserInput
   connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutRoomsInput = {
@@ -1076,6 +1210,7 @@ export type UserUncheckedCreateWithoutRoomsInput = {
   participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutUserInput
   connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutRoomsInput = {
@@ -1109,6 +1244,7 @@ export type UserUpdateWithoutRoomsInput = {
   participants?: Prisma.ParticipantUpdateManyWithoutUserNestedInput
   connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutRoomsInput = {
@@ -1127,6 +1263,7 @@ export type UserUncheckedUpdateWithoutRoomsInput = {
   participants?: Prisma.ParticipantUncheckedUpdateManyWithoutUserNestedInput
   connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutParticipantsInput = {
@@ -1144,6 +1281,7 @@ export type UserCreateWithoutParticipantsInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutCreatorInput
   connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutParticipantsInput = {
@@ -1162,6 +1300,7 @@ export type UserUncheckedCreateWithoutParticipantsInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutCreatorInput
   connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutParticipantsInput = {
@@ -1195,6 +1334,7 @@ export type UserUpdateWithoutParticipantsInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutCreatorNestedInput
   connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutParticipantsInput = {
@@ -1213,6 +1353,7 @@ export type UserUncheckedUpdateWithoutParticipantsInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutCreatorNestedInput
   connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutConnectionsInput = {
@@ -1230,6 +1371,7 @@ export type UserCreateWithoutConnectionsInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutCreatorInput
   participants?: Prisma.ParticipantCreateNestedManyWithoutUserInput
   bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutConnectionsInput = {
@@ -1248,6 +1390,7 @@ export type UserUncheckedCreateWithoutConnectionsInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutCreatorInput
   participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutUserInput
   bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutConnectionsInput = {
@@ -1281,6 +1424,7 @@ export type UserUpdateWithoutConnectionsInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutCreatorNestedInput
   participants?: Prisma.ParticipantUpdateManyWithoutUserNestedInput
   bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutConnectionsInput = {
@@ -1299,6 +1443,7 @@ export type UserUncheckedUpdateWithoutConnectionsInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutCreatorNestedInput
   participants?: Prisma.ParticipantUncheckedUpdateManyWithoutUserNestedInput
   bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutApiKeysInput = {
@@ -1316,6 +1461,7 @@ export type UserCreateWithoutApiKeysInput = {
   participants?: Prisma.ParticipantCreateNestedManyWithoutUserInput
   connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutApiKeysInput = {
@@ -1334,6 +1480,7 @@ export type UserUncheckedCreateWithoutApiKeysInput = {
   participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutUserInput
   connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutApiKeysInput = {
@@ -1367,6 +1514,7 @@ export type UserUpdateWithoutApiKeysInput = {
   participants?: Prisma.ParticipantUpdateManyWithoutUserNestedInput
   connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutApiKeysInput = {
@@ -1385,6 +1533,7 @@ export type UserUncheckedUpdateWithoutApiKeysInput = {
   participants?: Prisma.ParticipantUncheckedUpdateManyWithoutUserNestedInput
   connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutWebhooksInput = {
@@ -1402,6 +1551,7 @@ export type UserCreateWithoutWebhooksInput = {
   participants?: Prisma.ParticipantCreateNestedManyWithoutUserInput
   connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutWebhooksInput = {
@@ -1420,6 +1570,7 @@ export type UserUncheckedCreateWithoutWebhooksInput = {
   participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutUserInput
   connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutWebhooksInput = {
@@ -1453,6 +1604,7 @@ export type UserUpdateWithoutWebhooksInput = {
   participants?: Prisma.ParticipantUpdateManyWithoutUserNestedInput
   connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutWebhooksInput = {
@@ -1471,6 +1623,7 @@ export type UserUncheckedUpdateWithoutWebhooksInput = {
   participants?: Prisma.ParticipantUncheckedUpdateManyWithoutUserNestedInput
   connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutBookingPagesInput = {
@@ -1488,6 +1641,7 @@ export type UserCreateWithoutBookingPagesInput = {
   webhooks?: Prisma.WebhookCreateNestedManyWithoutCreatorInput
   participants?: Prisma.ParticipantCreateNestedManyWithoutUserInput
   connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutBookingPagesInput = {
@@ -1506,6 +1660,7 @@ export type UserUncheckedCreateWithoutBookingPagesInput = {
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutCreatorInput
   participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutUserInput
   connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutBookingPagesInput = {
@@ -1539,6 +1694,7 @@ export type UserUpdateWithoutBookingPagesInput = {
   webhooks?: Prisma.WebhookUpdateManyWithoutCreatorNestedInput
   participants?: Prisma.ParticipantUpdateManyWithoutUserNestedInput
   connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutBookingPagesInput = {
@@ -1557,6 +1713,7 @@ export type UserUncheckedUpdateWithoutBookingPagesInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutCreatorNestedInput
   participants?: Prisma.ParticipantUncheckedUpdateManyWithoutUserNestedInput
   connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
 }
 
 
@@ -1576,6 +1733,7 @@ export type UserCountOutputType = {
   participants: number
   connections: number
   bookingPages: number
+  idempotencyKeys: number
 }
 
 export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1590,6 +1748,7 @@ export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.I
   participants?: boolean | UserCountOutputTypeCountParticipantsArgs
   connections?: boolean | UserCountOutputTypeCountConnectionsArgs
   bookingPages?: boolean | UserCountOutputTypeCountBookingPagesArgs
+  idempotencyKeys?: boolean | UserCountOutputTypeCountIdempotencyKeysArgs
 }
 
 /**
@@ -1679,6 +1838,13 @@ export type UserCountOutputTypeCountBookingPagesArgs<ExtArgs extends runtime.Typ
   where?: Prisma.BookingPageWhereInput
 }
 
+/**
+ * UserCountOutputType without action
+ */
+export type UserCountOutputTypeCountIdempotencyKeysArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.IdempotencyKeyWhereInput
+}
+
 
 export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -1697,6 +1863,7 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   participants?: boolean | Prisma.User$participantsArgs<ExtArgs>
   connections?: boolean | Prisma.User$connectionsArgs<ExtArgs>
   bookingPages?: boolean | Prisma.User$bookingPagesArgs<ExtArgs>
+  idempotencyKeys?: boolean | Prisma.User$idempotencyKeysArgs<ExtArgs>
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["user"]>
 
@@ -1737,6 +1904,7 @@ export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   participants?: boolean | Prisma.User$participantsArgs<ExtArgs>
   connections?: boolean | Prisma.User$connectionsArgs<ExtArgs>
   bookingPages?: boolean | Prisma.User$bookingPagesArgs<ExtArgs>
+  idempotencyKeys?: boolean | Prisma.User$idempotencyKeysArgs<ExtArgs>
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type UserIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -1756,6 +1924,7 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     participants: Prisma.$ParticipantPayload<ExtArgs>[]
     connections: Prisma.$MeetingConnectionPayload<ExtArgs>[]
     bookingPages: Prisma.$BookingPagePayload<ExtArgs>[]
+    idempotencyKeys: Prisma.$IdempotencyKeyPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
@@ -2171,6 +2340,7 @@ export interface Prisma__UserClient<T, Null = never, ExtArgs extends runtime.Typ
   participants<T extends Prisma.User$participantsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$participantsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ParticipantPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   connections<T extends Prisma.User$connectionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$connectionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$MeetingConnectionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   bookingPages<T extends Prisma.User$bookingPagesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$bookingPagesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$BookingPagePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  idempotencyKeys<T extends Prisma.User$idempotencyKeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$idempotencyKeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$IdempotencyKeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2859,6 +3029,30 @@ export type User$bookingPagesArgs<ExtArgs extends runtime.Types.Extensions.Inter
   take?: number
   skip?: number
   distinct?: Prisma.BookingPageScalarFieldEnum | Prisma.BookingPageScalarFieldEnum[]
+}
+
+/**
+ * User.idempotencyKeys
+ */
+export type User$idempotencyKeysArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the IdempotencyKey
+   */
+  select?: Prisma.IdempotencyKeySelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the IdempotencyKey
+   */
+  omit?: Prisma.IdempotencyKeyOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.IdempotencyKeyInclude<ExtArgs> | null
+  where?: Prisma.IdempotencyKeyWhereInput
+  orderBy?: Prisma.IdempotencyKeyOrderByWithRelationInput | Prisma.IdempotencyKeyOrderByWithRelationInput[]
+  cursor?: Prisma.IdempotencyKeyWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.IdempotencyKeyScalarFieldEnum | Prisma.IdempotencyKeyScalarFieldEnum[]
 }
 
 /**

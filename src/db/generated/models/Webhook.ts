@@ -639,14 +639,6 @@ export type WebhookOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder
 }
 
-export type StringNullableListFilter<$PrismaModel = never> = {
-  equals?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | null
-  has?: string | Prisma.StringFieldRefInput<$PrismaModel> | null
-  hasEvery?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel>
-  hasSome?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel>
-  isEmpty?: boolean
-}
-
 export type BigIntNullableListFilter<$PrismaModel = never> = {
   equals?: bigint[] | number[] | Prisma.ListBigIntFieldRefInput<$PrismaModel> | null
   has?: bigint | number | Prisma.BigIntFieldRefInput<$PrismaModel> | null

@@ -336,6 +336,7 @@ export type WorkspaceWhereInput = {
   contactEventDays?: Prisma.ContactEventDayListRelationFilter
   contactEventSubjects?: Prisma.ContactEventSubjectListRelationFilter
   contactDays?: Prisma.ContactDayListRelationFilter
+  idempotencyKeys?: Prisma.IdempotencyKeyListRelationFilter
 }
 
 export type WorkspaceOrderByWithRelationInput = {
@@ -369,6 +370,7 @@ export type WorkspaceOrderByWithRelationInput = {
   contactEventDays?: Prisma.ContactEventDayOrderByRelationAggregateInput
   contactEventSubjects?: Prisma.ContactEventSubjectOrderByRelationAggregateInput
   contactDays?: Prisma.ContactDayOrderByRelationAggregateInput
+  idempotencyKeys?: Prisma.IdempotencyKeyOrderByRelationAggregateInput
 }
 
 export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
@@ -405,6 +407,7 @@ export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
   contactEventDays?: Prisma.ContactEventDayListRelationFilter
   contactEventSubjects?: Prisma.ContactEventSubjectListRelationFilter
   contactDays?: Prisma.ContactDayListRelationFilter
+  idempotencyKeys?: Prisma.IdempotencyKeyListRelationFilter
 }, "id" | "slug">
 
 export type WorkspaceOrderByWithAggregationInput = {
@@ -478,6 +481,7 @@ export type WorkspaceCreateInput = {
   contactEventDays?: Prisma.ContactEventDayCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateInput = {
@@ -510,6 +514,7 @@ export type WorkspaceUncheckedCreateInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUpdateInput = {
@@ -541,6 +546,7 @@ export type WorkspaceUpdateInput = {
   contactEventDays?: Prisma.ContactEventDayUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateInput = {
@@ -573,6 +579,7 @@ export type WorkspaceUncheckedUpdateInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateManyInput = {
@@ -632,6 +639,11 @@ export type WorkspaceListRelationFilter = {
 
 export type WorkspaceOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder
+}
+
+export type WorkspaceNullableScalarRelationFilter = {
+  is?: Prisma.WorkspaceWhereInput | null
+  isNot?: Prisma.WorkspaceWhereInput | null
 }
 
 export type WorkspaceCountOrderByAggregateInput = {
@@ -756,20 +768,24 @@ export type WorkspaceUncheckedUpdateManyWithoutOwnerNestedInput = {
   deleteMany?: Prisma.WorkspaceScalarWhereInput | Prisma.WorkspaceScalarWhereInput[]
 }
 
-export type BoolFieldUpdateOperationsInput = {
-  set?: boolean
+export type WorkspaceCreateNestedOneWithoutIdempotencyKeysInput = {
+  create?: Prisma.XOR<Prisma.WorkspaceCreateWithoutIdempotencyKeysInput, Prisma.WorkspaceUncheckedCreateWithoutIdempotencyKeysInput>
+  connectOrCreate?: Prisma.WorkspaceCreateOrConnectWithoutIdempotencyKeysInput
+  connect?: Prisma.WorkspaceWhereUniqueInput
+}
+
+export type WorkspaceUpdateOneWithoutIdempotencyKeysNestedInput = {
+  create?: Prisma.XOR<Prisma.WorkspaceCreateWithoutIdempotencyKeysInput, Prisma.WorkspaceUncheckedCreateWithoutIdempotencyKeysInput>
+  connectOrCreate?: Prisma.WorkspaceCreateOrConnectWithoutIdempotencyKeysInput
+  upsert?: Prisma.WorkspaceUpsertWithoutIdempotencyKeysInput
+  disconnect?: Prisma.WorkspaceWhereInput | boolean
+  delete?: Prisma.WorkspaceWhereInput | boolean
+  connect?: Prisma.WorkspaceWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.WorkspaceUpdateToOneWithWhereWithoutIdempotencyKeysInput, Prisma.WorkspaceUpdateWithoutIdempotencyKeysInput>, Prisma.WorkspaceUncheckedUpdateWithoutIdempotencyKeysInput>
 }
 
 export type NullableStringFieldUpdateOperationsInput = {
   set?: string | null
-}
-
-export type NullableIntFieldUpdateOperationsInput = {
-  set?: number | null
-  increment?: number
-  decrement?: number
-  multiply?: number
-  divide?: number
 }
 
 export type BigIntFieldUpdateOperationsInput = {
@@ -1018,6 +1034,7 @@ export type WorkspaceCreateWithoutOwnerInput = {
   contactEventDays?: Prisma.ContactEventDayCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutOwnerInput = {
@@ -1049,6 +1066,7 @@ export type WorkspaceUncheckedCreateWithoutOwnerInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutOwnerInput = {
@@ -1097,6 +1115,148 @@ export type WorkspaceScalarWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"Workspace"> | Date | string
 }
 
+export type WorkspaceCreateWithoutIdempotencyKeysInput = {
+  name: string
+  slug: string
+  isPersonal?: boolean
+  inviteToken?: string | null
+  mediaRetentionDays?: number | null
+  libraryItemCount?: number
+  roomCount?: number
+  contactCount?: number
+  recordingCount?: number
+  recordingSeconds?: bigint | number
+  storedBytes?: bigint | number
+  createdAt: Date | string
+  owner: Prisma.UserCreateNestedOneWithoutOwnedWorkspacesInput
+  members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput
+  labels?: Prisma.LabelCreateNestedManyWithoutWorkspaceInput
+  items?: Prisma.LibraryItemCreateNestedManyWithoutWorkspaceInput
+  events?: Prisma.EventCreateNestedManyWithoutWorkspaceInput
+  rooms?: Prisma.RoomCreateNestedManyWithoutWorkspaceInput
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutWorkspaceInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutWorkspaceInput
+  contacts?: Prisma.ContactCreateNestedManyWithoutWorkspaceInput
+  bookingPages?: Prisma.BookingPageCreateNestedManyWithoutWorkspaceInput
+  recordingDeletions?: Prisma.RecordingDeletionCreateNestedManyWithoutWorkspaceInput
+  meetingConnections?: Prisma.MeetingConnectionCreateNestedManyWithoutWorkspaceInput
+  contactEvents?: Prisma.ContactEventCreateNestedManyWithoutWorkspaceInput
+  contactEventDays?: Prisma.ContactEventDayCreateNestedManyWithoutWorkspaceInput
+  contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
+  contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
+}
+
+export type WorkspaceUncheckedCreateWithoutIdempotencyKeysInput = {
+  id?: number
+  name: string
+  slug: string
+  ownerId: number
+  isPersonal?: boolean
+  inviteToken?: string | null
+  mediaRetentionDays?: number | null
+  libraryItemCount?: number
+  roomCount?: number
+  contactCount?: number
+  recordingCount?: number
+  recordingSeconds?: bigint | number
+  storedBytes?: bigint | number
+  createdAt: Date | string
+  members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput
+  labels?: Prisma.LabelUncheckedCreateNestedManyWithoutWorkspaceInput
+  items?: Prisma.LibraryItemUncheckedCreateNestedManyWithoutWorkspaceInput
+  events?: Prisma.EventUncheckedCreateNestedManyWithoutWorkspaceInput
+  rooms?: Prisma.RoomUncheckedCreateNestedManyWithoutWorkspaceInput
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutWorkspaceInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutWorkspaceInput
+  contacts?: Prisma.ContactUncheckedCreateNestedManyWithoutWorkspaceInput
+  bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutWorkspaceInput
+  recordingDeletions?: Prisma.RecordingDeletionUncheckedCreateNestedManyWithoutWorkspaceInput
+  meetingConnections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutWorkspaceInput
+  contactEvents?: Prisma.ContactEventUncheckedCreateNestedManyWithoutWorkspaceInput
+  contactEventDays?: Prisma.ContactEventDayUncheckedCreateNestedManyWithoutWorkspaceInput
+  contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
+  contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
+}
+
+export type WorkspaceCreateOrConnectWithoutIdempotencyKeysInput = {
+  where: Prisma.WorkspaceWhereUniqueInput
+  create: Prisma.XOR<Prisma.WorkspaceCreateWithoutIdempotencyKeysInput, Prisma.WorkspaceUncheckedCreateWithoutIdempotencyKeysInput>
+}
+
+export type WorkspaceUpsertWithoutIdempotencyKeysInput = {
+  update: Prisma.XOR<Prisma.WorkspaceUpdateWithoutIdempotencyKeysInput, Prisma.WorkspaceUncheckedUpdateWithoutIdempotencyKeysInput>
+  create: Prisma.XOR<Prisma.WorkspaceCreateWithoutIdempotencyKeysInput, Prisma.WorkspaceUncheckedCreateWithoutIdempotencyKeysInput>
+  where?: Prisma.WorkspaceWhereInput
+}
+
+export type WorkspaceUpdateToOneWithWhereWithoutIdempotencyKeysInput = {
+  where?: Prisma.WorkspaceWhereInput
+  data: Prisma.XOR<Prisma.WorkspaceUpdateWithoutIdempotencyKeysInput, Prisma.WorkspaceUncheckedUpdateWithoutIdempotencyKeysInput>
+}
+
+export type WorkspaceUpdateWithoutIdempotencyKeysInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  slug?: Prisma.StringFieldUpdateOperationsInput | string
+  isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
+  roomCount?: Prisma.IntFieldUpdateOperationsInput | number
+  contactCount?: Prisma.IntFieldUpdateOperationsInput | number
+  recordingCount?: Prisma.IntFieldUpdateOperationsInput | number
+  recordingSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  storedBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  owner?: Prisma.UserUpdateOneRequiredWithoutOwnedWorkspacesNestedInput
+  members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput
+  labels?: Prisma.LabelUpdateManyWithoutWorkspaceNestedInput
+  items?: Prisma.LibraryItemUpdateManyWithoutWorkspaceNestedInput
+  events?: Prisma.EventUpdateManyWithoutWorkspaceNestedInput
+  rooms?: Prisma.RoomUpdateManyWithoutWorkspaceNestedInput
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutWorkspaceNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutWorkspaceNestedInput
+  contacts?: Prisma.ContactUpdateManyWithoutWorkspaceNestedInput
+  bookingPages?: Prisma.BookingPageUpdateManyWithoutWorkspaceNestedInput
+  recordingDeletions?: Prisma.RecordingDeletionUpdateManyWithoutWorkspaceNestedInput
+  meetingConnections?: Prisma.MeetingConnectionUpdateManyWithoutWorkspaceNestedInput
+  contactEvents?: Prisma.ContactEventUpdateManyWithoutWorkspaceNestedInput
+  contactEventDays?: Prisma.ContactEventDayUpdateManyWithoutWorkspaceNestedInput
+  contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
+  contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
+}
+
+export type WorkspaceUncheckedUpdateWithoutIdempotencyKeysInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  slug?: Prisma.StringFieldUpdateOperationsInput | string
+  ownerId?: Prisma.IntFieldUpdateOperationsInput | number
+  isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
+  roomCount?: Prisma.IntFieldUpdateOperationsInput | number
+  contactCount?: Prisma.IntFieldUpdateOperationsInput | number
+  recordingCount?: Prisma.IntFieldUpdateOperationsInput | number
+  recordingSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  storedBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput
+  labels?: Prisma.LabelUncheckedUpdateManyWithoutWorkspaceNestedInput
+  items?: Prisma.LibraryItemUncheckedUpdateManyWithoutWorkspaceNestedInput
+  events?: Prisma.EventUncheckedUpdateManyWithoutWorkspaceNestedInput
+  rooms?: Prisma.RoomUncheckedUpdateManyWithoutWorkspaceNestedInput
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutWorkspaceNestedInput
+  contacts?: Prisma.ContactUncheckedUpdateManyWithoutWorkspaceNestedInput
+  bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutWorkspaceNestedInput
+  recordingDeletions?: Prisma.RecordingDeletionUncheckedUpdateManyWithoutWorkspaceNestedInput
+  meetingConnections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutWorkspaceNestedInput
+  contactEvents?: Prisma.ContactEventUncheckedUpdateManyWithoutWorkspaceNestedInput
+  contactEventDays?: Prisma.ContactEventDayUncheckedUpdateManyWithoutWorkspaceNestedInput
+  contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
+  contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
+}
+
 export type WorkspaceCreateWithoutMembersInput = {
   name: string
   slug: string
@@ -1125,6 +1285,7 @@ export type WorkspaceCreateWithoutMembersInput = {
   contactEventDays?: Prisma.ContactEventDayCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutMembersInput = {
@@ -1156,6 +1317,7 @@ export type WorkspaceUncheckedCreateWithoutMembersInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutMembersInput = {
@@ -1202,6 +1364,7 @@ export type WorkspaceUpdateWithoutMembersInput = {
   contactEventDays?: Prisma.ContactEventDayUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutMembersInput = {
@@ -1233,6 +1396,7 @@ export type WorkspaceUncheckedUpdateWithoutMembersInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutLabelsInput = {
@@ -1263,6 +1427,7 @@ export type WorkspaceCreateWithoutLabelsInput = {
   contactEventDays?: Prisma.ContactEventDayCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutLabelsInput = {
@@ -1294,6 +1459,7 @@ export type WorkspaceUncheckedCreateWithoutLabelsInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutLabelsInput = {
@@ -1340,6 +1506,7 @@ export type WorkspaceUpdateWithoutLabelsInput = {
   contactEventDays?: Prisma.ContactEventDayUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutLabelsInput = {
@@ -1371,6 +1538,7 @@ export type WorkspaceUncheckedUpdateWithoutLabelsInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutItemsInput = {
@@ -1401,6 +1569,7 @@ export type WorkspaceCreateWithoutItemsInput = {
   contactEventDays?: Prisma.ContactEventDayCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutItemsInput = {
@@ -1432,6 +1601,7 @@ export type WorkspaceUncheckedCreateWithoutItemsInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutItemsInput = {
@@ -1478,6 +1648,7 @@ export type WorkspaceUpdateWithoutItemsInput = {
   contactEventDays?: Prisma.ContactEventDayUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutItemsInput = {
@@ -1509,6 +1680,7 @@ export type WorkspaceUncheckedUpdateWithoutItemsInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutEventsInput = {
@@ -1539,6 +1711,7 @@ export type WorkspaceCreateWithoutEventsInput = {
   contactEventDays?: Prisma.ContactEventDayCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutEventsInput = {
@@ -1570,6 +1743,7 @@ export type WorkspaceUncheckedCreateWithoutEventsInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutEventsInput = {
@@ -1616,6 +1790,7 @@ export type WorkspaceUpdateWithoutEventsInput = {
   contactEventDays?: Prisma.ContactEventDayUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutEventsInput = {
@@ -1647,6 +1822,7 @@ export type WorkspaceUncheckedUpdateWithoutEventsInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutRoomsInput = {
@@ -1677,6 +1853,7 @@ export type WorkspaceCreateWithoutRoomsInput = {
   contactEventDays?: Prisma.ContactEventDayCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutRoomsInput = {
@@ -1708,6 +1885,7 @@ export type WorkspaceUncheckedCreateWithoutRoomsInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutRoomsInput = {
@@ -1754,6 +1932,7 @@ export type WorkspaceUpdateWithoutRoomsInput = {
   contactEventDays?: Prisma.ContactEventDayUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutRoomsInput = {
@@ -1785,6 +1964,7 @@ export type WorkspaceUncheckedUpdateWithoutRoomsInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutRecordingDeletionsInput = {
@@ -1815,6 +1995,7 @@ export type WorkspaceCreateWithoutRecordingDeletionsInput = {
   contactEventDays?: Prisma.ContactEventDayCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutRecordingDeletionsInput = {
@@ -1846,6 +2027,7 @@ export type WorkspaceUncheckedCreateWithoutRecordingDeletionsInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutRecordingDeletionsInput = {
@@ -1892,6 +2074,7 @@ export type WorkspaceUpdateWithoutRecordingDeletionsInput = {
   contactEventDays?: Prisma.ContactEventDayUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutRecordingDeletionsInput = {
@@ -1923,6 +2106,7 @@ export type WorkspaceUncheckedUpdateWithoutRecordingDeletionsInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutMeetingConnectionsInput = {
@@ -1953,6 +2137,7 @@ export type WorkspaceCreateWithoutMeetingConnectionsInput = {
   contactEventDays?: Prisma.ContactEventDayCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutMeetingConnectionsInput = {
@@ -1984,6 +2169,7 @@ export type WorkspaceUncheckedCreateWithoutMeetingConnectionsInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutMeetingConnectionsInput = {
@@ -2030,6 +2216,7 @@ export type WorkspaceUpdateWithoutMeetingConnectionsInput = {
   contactEventDays?: Prisma.ContactEventDayUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutMeetingConnectionsInput = {
@@ -2061,6 +2248,7 @@ export type WorkspaceUncheckedUpdateWithoutMeetingConnectionsInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutApiKeysInput = {
@@ -2091,6 +2279,7 @@ export type WorkspaceCreateWithoutApiKeysInput = {
   contactEventDays?: Prisma.ContactEventDayCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutApiKeysInput = {
@@ -2122,6 +2311,7 @@ export type WorkspaceUncheckedCreateWithoutApiKeysInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutApiKeysInput = {
@@ -2168,6 +2358,7 @@ export type WorkspaceUpdateWithoutApiKeysInput = {
   contactEventDays?: Prisma.ContactEventDayUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutApiKeysInput = {
@@ -2199,6 +2390,7 @@ export type WorkspaceUncheckedUpdateWithoutApiKeysInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutWebhooksInput = {
@@ -2229,6 +2421,7 @@ export type WorkspaceCreateWithoutWebhooksInput = {
   contactEventDays?: Prisma.ContactEventDayCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
@@ -2260,6 +2453,7 @@ export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutWebhooksInput = {
@@ -2306,6 +2500,7 @@ export type WorkspaceUpdateWithoutWebhooksInput = {
   contactEventDays?: Prisma.ContactEventDayUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
@@ -2337,6 +2532,7 @@ export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutContactsInput = {
@@ -2367,6 +2563,7 @@ export type WorkspaceCreateWithoutContactsInput = {
   contactEventDays?: Prisma.ContactEventDayCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutContactsInput = {
@@ -2398,6 +2595,7 @@ export type WorkspaceUncheckedCreateWithoutContactsInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutContactsInput = {
@@ -2444,6 +2642,7 @@ export type WorkspaceUpdateWithoutContactsInput = {
   contactEventDays?: Prisma.ContactEventDayUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutContactsInput = {
@@ -2475,6 +2674,7 @@ export type WorkspaceUncheckedUpdateWithoutContactsInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutBookingPagesInput = {
@@ -2505,6 +2705,7 @@ export type WorkspaceCreateWithoutBookingPagesInput = {
   contactEventDays?: Prisma.ContactEventDayCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutBookingPagesInput = {
@@ -2536,6 +2737,7 @@ export type WorkspaceUncheckedCreateWithoutBookingPagesInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutBookingPagesInput = {
@@ -2582,6 +2784,7 @@ export type WorkspaceUpdateWithoutBookingPagesInput = {
   contactEventDays?: Prisma.ContactEventDayUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutBookingPagesInput = {
@@ -2613,6 +2816,7 @@ export type WorkspaceUncheckedUpdateWithoutBookingPagesInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutContactEventsInput = {
@@ -2643,6 +2847,7 @@ export type WorkspaceCreateWithoutContactEventsInput = {
   contactEventDays?: Prisma.ContactEventDayCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutContactEventsInput = {
@@ -2674,6 +2879,7 @@ export type WorkspaceUncheckedCreateWithoutContactEventsInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutContactEventsInput = {
@@ -2720,6 +2926,7 @@ export type WorkspaceUpdateWithoutContactEventsInput = {
   contactEventDays?: Prisma.ContactEventDayUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutContactEventsInput = {
@@ -2751,6 +2958,7 @@ export type WorkspaceUncheckedUpdateWithoutContactEventsInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutContactEventDaysInput = {
@@ -2781,6 +2989,7 @@ export type WorkspaceCreateWithoutContactEventDaysInput = {
   contactEvents?: Prisma.ContactEventCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutContactEventDaysInput = {
@@ -2812,6 +3021,7 @@ export type WorkspaceUncheckedCreateWithoutContactEventDaysInput = {
   contactEvents?: Prisma.ContactEventUncheckedCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutContactEventDaysInput = {
@@ -2858,6 +3068,7 @@ export type WorkspaceUpdateWithoutContactEventDaysInput = {
   contactEvents?: Prisma.ContactEventUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutContactEventDaysInput = {
@@ -2889,6 +3100,7 @@ export type WorkspaceUncheckedUpdateWithoutContactEventDaysInput = {
   contactEvents?: Prisma.ContactEventUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutContactEventSubjectsInput = {
@@ -2919,6 +3131,7 @@ export type WorkspaceCreateWithoutContactEventSubjectsInput = {
   contactEvents?: Prisma.ContactEventCreateNestedManyWithoutWorkspaceInput
   contactEventDays?: Prisma.ContactEventDayCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutContactEventSubjectsInput = {
@@ -2950,6 +3163,7 @@ export type WorkspaceUncheckedCreateWithoutContactEventSubjectsInput = {
   contactEvents?: Prisma.ContactEventUncheckedCreateNestedManyWithoutWorkspaceInput
   contactEventDays?: Prisma.ContactEventDayUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutContactEventSubjectsInput = {
@@ -2996,6 +3210,7 @@ export type WorkspaceUpdateWithoutContactEventSubjectsInput = {
   contactEvents?: Prisma.ContactEventUpdateManyWithoutWorkspaceNestedInput
   contactEventDays?: Prisma.ContactEventDayUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutContactEventSubjectsInput = {
@@ -3027,6 +3242,7 @@ export type WorkspaceUncheckedUpdateWithoutContactEventSubjectsInput = {
   contactEvents?: Prisma.ContactEventUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactEventDays?: Prisma.ContactEventDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutContactDaysInput = {
@@ -3057,6 +3273,7 @@ export type WorkspaceCreateWithoutContactDaysInput = {
   contactEvents?: Prisma.ContactEventCreateNestedManyWithoutWorkspaceInput
   contactEventDays?: Prisma.ContactEventDayCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutContactDaysInput = {
@@ -3088,6 +3305,7 @@ export type WorkspaceUncheckedCreateWithoutContactDaysInput = {
   contactEvents?: Prisma.ContactEventUncheckedCreateNestedManyWithoutWorkspaceInput
   contactEventDays?: Prisma.ContactEventDayUncheckedCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutContactDaysInput = {
@@ -3134,6 +3352,7 @@ export type WorkspaceUpdateWithoutContactDaysInput = {
   contactEvents?: Prisma.ContactEventUpdateManyWithoutWorkspaceNestedInput
   contactEventDays?: Prisma.ContactEventDayUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutContactDaysInput = {
@@ -3165,6 +3384,7 @@ export type WorkspaceUncheckedUpdateWithoutContactDaysInput = {
   contactEvents?: Prisma.ContactEventUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactEventDays?: Prisma.ContactEventDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateManyOwnerInput = {
@@ -3211,6 +3431,7 @@ export type WorkspaceUpdateWithoutOwnerInput = {
   contactEventDays?: Prisma.ContactEventDayUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutOwnerInput = {
@@ -3242,6 +3463,7 @@ export type WorkspaceUncheckedUpdateWithoutOwnerInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateManyWithoutOwnerInput = {
@@ -3281,6 +3503,7 @@ export type WorkspaceCountOutputType = {
   contactEventDays: number
   contactEventSubjects: number
   contactDays: number
+  idempotencyKeys: number
 }
 
 export type WorkspaceCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -3299,6 +3522,7 @@ export type WorkspaceCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensi
   contactEventDays?: boolean | WorkspaceCountOutputTypeCountContactEventDaysArgs
   contactEventSubjects?: boolean | WorkspaceCountOutputTypeCountContactEventSubjectsArgs
   contactDays?: boolean | WorkspaceCountOutputTypeCountContactDaysArgs
+  idempotencyKeys?: boolean | WorkspaceCountOutputTypeCountIdempotencyKeysArgs
 }
 
 /**
@@ -3416,6 +3640,13 @@ export type WorkspaceCountOutputTypeCountContactDaysArgs<ExtArgs extends runtime
   where?: Prisma.ContactDayWhereInput
 }
 
+/**
+ * WorkspaceCountOutputType without action
+ */
+export type WorkspaceCountOutputTypeCountIdempotencyKeysArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.IdempotencyKeyWhereInput
+}
+
 
 export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -3448,6 +3679,7 @@ export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   contactEventDays?: boolean | Prisma.Workspace$contactEventDaysArgs<ExtArgs>
   contactEventSubjects?: boolean | Prisma.Workspace$contactEventSubjectsArgs<ExtArgs>
   contactDays?: boolean | Prisma.Workspace$contactDaysArgs<ExtArgs>
+  idempotencyKeys?: boolean | Prisma.Workspace$idempotencyKeysArgs<ExtArgs>
   _count?: boolean | Prisma.WorkspaceCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["workspace"]>
 
@@ -3522,6 +3754,7 @@ export type WorkspaceInclude<ExtArgs extends runtime.Types.Extensions.InternalAr
   contactEventDays?: boolean | Prisma.Workspace$contactEventDaysArgs<ExtArgs>
   contactEventSubjects?: boolean | Prisma.Workspace$contactEventSubjectsArgs<ExtArgs>
   contactDays?: boolean | Prisma.Workspace$contactDaysArgs<ExtArgs>
+  idempotencyKeys?: boolean | Prisma.Workspace$idempotencyKeysArgs<ExtArgs>
   _count?: boolean | Prisma.WorkspaceCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type WorkspaceIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -3550,6 +3783,7 @@ export type $WorkspacePayload<ExtArgs extends runtime.Types.Extensions.InternalA
     contactEventDays: Prisma.$ContactEventDayPayload<ExtArgs>[]
     contactEventSubjects: Prisma.$ContactEventSubjectPayload<ExtArgs>[]
     contactDays: Prisma.$ContactDayPayload<ExtArgs>[]
+    idempotencyKeys: Prisma.$IdempotencyKeyPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
@@ -3997,6 +4231,7 @@ export interface Prisma__WorkspaceClient<T, Null = never, ExtArgs extends runtim
   contactEventDays<T extends Prisma.Workspace$contactEventDaysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$contactEventDaysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ContactEventDayPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   contactEventSubjects<T extends Prisma.Workspace$contactEventSubjectsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$contactEventSubjectsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ContactEventSubjectPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   contactDays<T extends Prisma.Workspace$contactDaysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$contactDaysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ContactDayPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  idempotencyKeys<T extends Prisma.Workspace$idempotencyKeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$idempotencyKeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$IdempotencyKeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -4798,6 +5033,30 @@ export type Workspace$contactDaysArgs<ExtArgs extends runtime.Types.Extensions.I
   take?: number
   skip?: number
   distinct?: Prisma.ContactDayScalarFieldEnum | Prisma.ContactDayScalarFieldEnum[]
+}
+
+/**
+ * Workspace.idempotencyKeys
+ */
+export type Workspace$idempotencyKeysArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the IdempotencyKey
+   */
+  select?: Prisma.IdempotencyKeySelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the IdempotencyKey
+   */
+  omit?: Prisma.IdempotencyKeyOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.IdempotencyKeyInclude<ExtArgs> | null
+  where?: Prisma.IdempotencyKeyWhereInput
+  orderBy?: Prisma.IdempotencyKeyOrderByWithRelationInput | Prisma.IdempotencyKeyOrderByWithRelationInput[]
+  cursor?: Prisma.IdempotencyKeyWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.IdempotencyKeyScalarFieldEnum | Prisma.IdempotencyKeyScalarFieldEnum[]
 }
 
 /**

@@ -1,0 +1,200 @@
+/**
+ * The table of idempotency keys: which requests are being carried out, were carried out, and how they were answered.
+ * docs/decisions/0023-idempotency-keys.md explains it.
+ */
+import { type Claim, currentCall } from '../core/call-bounds.ts';
+import { AppError } from '../core/errors.ts';
+import { bool, bytes, int, nullable, type RowOf, type Sql, statement, text, time } from './statements.ts';
+
+/** A process renews its lease well before it ends. Afterwards the request may be carried out again. */
+export const LEASE_MS = 30_000;
+export const KEYS_LAST_MS = 24 * 60 * 60_000;
+/** How many keys of one caller are stored. */
+const MAX_KEYS = 10_000;
+const PRUNED_AT_A_TIME = 5_000;
+
+const keyParams = { caller: text, key: text, lease: text };
+
+const claimStatement = statement('claim-idempotency-key', {
+  params: {
+    ...keyParams,
+    userId: nullable(int),
+    workspaceId: nullable(int),
+    fingerprint: bytes,
+    now: time,
+    leasedUntil: time,
+    expired: time,
+  },
+  returns: {
+    isClaimed: bool,
+    fingerprint: nullable(bytes),
+    bodyHash: nullable(bytes),
+    isExecuted: nullable(bool),
+    isLeased: nullable(bool),
+    answer: nullable(bytes),
+    hasRoles: bool,
+  },
+  sql: `
+    with claimed as (
+      insert into idempotency_keys as k
+        (caller, key, user_id, workspace_id, fingerprint, lease, leased_until, created_at)
+      values ($caller, $key, $userId, $workspaceId, $fingerprint, $lease, $leasedUntil, $now)
+      on conflict (caller, key) do update
+      set user_id = excluded.user_id, workspace_id = excluded.workspace_id, fingerprint = excluded.fingerprint,
+        lease = excluded.lease, leased_until = excluded.leased_until, created_at = excluded.created_at,
+        is_executed = false, answer = null, body_hash = null, roles = null
+      where k.leased_until <= $now and (not k.is_executed or k.created_at <= $expired)
+      returning true)
+    select exists (select from claimed) as "isClaimed", k.fingerprint, k.body_hash as "bodyHash",
+      k.is_executed as "isExecuted", k.leased_until > $now as "isLeased", k.answer,
+      k.roles is null or k.roles <@ array(
+        select m.workspace_id || ':' || m.role from members m where m.user_id = k.user_id) as "hasRoles"
+    from (select 1) one left join idempotency_keys k on k.caller = $caller and k.key = $key`,
+});
+
+/** What is known of a key. If `isClaimed`, the call may be carried out, and the rest has no meaning. */
+export type KeyState = RowOf<typeof claimStatement>;
+
+/** Claims a key for a call, unless another call has it. */
+export async function claimKey(
+  sql: Sql,
+  now: Date,
+  values: { userId: number | null; workspaceId: number | null; fingerprint: Uint8Array } & Pick<
+    Claim,
+    'caller' | 'key' | 'lease'
+  >,
+): Promise<KeyState | undefined> {
+  const times = { now, leasedUntil: after(now, LEASE_MS), expired: after(now, -KEYS_LAST_MS) };
+  const [state] = await sql.run(claimStatement, { ...values, ...times });
+  return state;
+}
+
+function after(now: Date, ms: number): Date {
+  return new Date(now.getTime() + ms);
+}
+
+/** Whether the row is still there. Deleting a workspace or an account deletes the key of the call that does it. */
+const isStolen = `
+    select not exists (select from held)
+      and exists (select from idempotency_keys where caller = $caller and key = $key) as "isStolen"`;
+
+const markStatement = statement('mark-idempotency-key', {
+  params: keyParams,
+  returns: { isStolen: bool },
+  sql: `
+    with held as (
+      update idempotency_keys set is_executed = true
+      where caller = $caller and key = $key and lease = $lease returning true)${isStolen}`,
+});
+
+/**
+ * Records, in a transaction, that the call was carried out. Throws 409 if another attempt has taken the key over, which
+ * rolls the transaction back.
+ */
+export async function markExecuted(sql: Sql, { caller, key, lease, isAnswered }: Claim): Promise<void> {
+  if (isAnswered) return;
+  refuseIfStolen(await sql.run(markStatement, { caller, key, lease }));
+}
+
+const answerStatement = statement('store-idempotent-answer', {
+  params: { ...keyParams, answer: nullable(bytes), bodyHash: nullable(bytes), withRoles: bool },
+  returns: { isStolen: bool },
+  sql: `
+    with held as (
+      update idempotency_keys k
+      set is_executed = true, answer = $answer, body_hash = $bodyHash, leased_until = k.created_at,
+        roles = case when $withRoles then
+          array(select m.workspace_id || ':' || m.role from members m where m.user_id = k.user_id) end
+      where caller = $caller and key = $key and lease = $lease returning true)${isStolen}`,
+});
+
+/** Stores the answer to a call. Throws 409 if another attempt has taken the key over. */
+export async function storeAnswer(sql: Sql, claim: Claim, answer: unknown): Promise<void> {
+  const { caller, key, lease, toStored } = claim;
+  refuseIfStolen(await sql.run(answerStatement, { caller, key, lease, ...toStored(answer) }));
+}
+
+/**
+ * Stores the answer of the call in progress in the transaction that carries it out, so that a retry gets it even if
+ * this process ends before it responds. Does nothing for a call without an idempotency key.
+ */
+export async function storeAnswerOfCall(sql: Sql, readAnswer: (sql: Sql) => Promise<object>): Promise<void> {
+  const claim = currentCall.getStore()?.claim;
+  if (!claim) return;
+  await storeAnswer(sql, claim, { data: await readAnswer(sql) });
+  claim.isAnswered = true;
+}
+
+function refuseIfStolen([row]: { isStolen: boolean }[]): void {
+  if (row?.isStolen) throw keyInUse();
+}
+
+export function keyInUse(): AppError {
+  return new AppError('IDEMPOTENCY_KEY_IN_USE', 'A request with this Idempotency-Key is still being carried out', {
+    retryAfterSeconds: 1,
+  });
+}
+
+const freeStatement = statement('free-idempotency-key', {
+  params: { ...keyParams, isRefusal: bool, now: time },
+  sql: `
+    with freed as (
+      delete from idempotency_keys
+      where caller = $caller and key = $key and lease = $lease and ($isRefusal or not is_executed))
+    update idempotency_keys set leased_until = $now
+    where caller = $caller and key = $key and lease = $lease and is_executed and not $isRefusal`,
+});
+
+/**
+ * Frees a key, so that the request can be sent again. After a failure that is not a refusal, it stays if a transaction
+ * of the call was committed.
+ */
+export async function freeKey(
+  sql: Sql,
+  now: Date,
+  { caller, key, lease }: Claim,
+  { isRefusal }: { isRefusal: boolean },
+): Promise<void> {
+  await sql.run(freeStatement, { caller, key, lease, isRefusal, now });
+}
+
+const renewStatement = statement('renew-idempotency-key', {
+  params: { ...keyParams, leasedUntil: time },
+  sql: `
+    update idempotency_keys set leased_until = $leasedUntil
+    where caller = $caller and key = $key and lease = $lease`,
+});
+
+/** Renews the lease of a call in progress. */
+export async function renewLease(sql: Sql, now: Date, { caller, key, lease }: Claim): Promise<void> {
+  await sql.run(renewStatement, { caller, key, lease, leasedUntil: after(now, LEASE_MS) });
+}
+
+const pruneStatement = statement('prune-idempotency-keys', {
+  params: { now: time, expired: time, max: int },
+  returns: { caller: text },
+  sql: `
+    delete from idempotency_keys where ctid = any(array(
+      select ctid from idempotency_keys where created_at <= $expired and leased_until <= $now
+      limit $max for update skip locked))
+    returning caller`,
+});
+
+const trimStatement = statement('trim-idempotency-keys', {
+  params: { now: time, max: int },
+  sql: `
+    delete from idempotency_keys k
+    using (select caller from idempotency_keys group by caller having count(*) > $max) busy,
+      lateral (
+        select newest.created_at from idempotency_keys newest where newest.caller = busy.caller
+        order by newest.created_at desc offset $max limit 1) oldest
+    where k.caller = busy.caller and k.created_at <= oldest.created_at and k.leased_until <= $now`,
+});
+
+/** Deletes the keys that are older than 24 hours, and the oldest of callers who have more than `max`. */
+export async function pruneKeys(sql: Sql, now: Date, max = MAX_KEYS): Promise<void> {
+  const expired = after(now, -KEYS_LAST_MS);
+  const limits = { now, expired, max: PRUNED_AT_A_TIME };
+  while ((await sql.run(pruneStatement, limits)).length === PRUNED_AT_A_TIME);
+  await sql.run(trimStatement, { now, max });
+}

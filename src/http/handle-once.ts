@@ -1,0 +1,36 @@
+/** Carries a raw operation with the header Idempotency-Key out once. */
+import { AppError } from '../core/errors.ts';
+import { beginCall, type KeyOwner } from '../trpc/idempotency.ts';
+import type { BodyOf, RawCall, RawOperation, RawRequest } from '../trpc/raw-operation.ts';
+import { hashBody } from './hash-body.ts';
+
+type Body = BodyOf<RawRequest>;
+
+/**
+ * Calls `handle` with the body, or returns its result of an earlier request with the same key and the same body. A
+ * repeated body is read as a whole before it is answered, since only then it is known to be the same.
+ */
+export async function handleOnce(
+  { name, request }: RawOperation,
+  { context, params }: RawCall,
+  { key, owner, body }: { key: string; owner: KeyOwner; body: Body },
+  handle: (body: Body) => Promise<object>,
+): Promise<object> {
+  const hashed = hashBody(request, body);
+  const call = { key, owner, operation: name, input: params, checksRoles: false, hashBody: hashed.hash };
+  const begun = await beginCall(context, call);
+  if ('replay' in begun) {
+    await hashed.read();
+    begun.requireSameBody(hashed.hash());
+    // `as`: what an operation of this kind returns is an object.
+    return begun.replay() as object;
+  }
+  try {
+    const data = await handle(hashed.body);
+    await begun.settle({ data });
+    return data;
+  } catch (error) {
+    await begun.settle(error instanceof AppError ? { refusal: error } : { failure: error });
+    throw error;
+  }
+}

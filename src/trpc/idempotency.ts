@@ -1,0 +1,207 @@
+/**
+ * Carries a write with the header Idempotency-Key out once, and answers a repetition with the stored answer
+ * (https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/). Procedures and raw operations call it
+ * after the caller has been identified and their role checked, so a repetition needs the same rights.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Caller } from '../auth/identify.ts';
+import { networkOf } from '../auth/networks.ts';
+import { type Claim, currentCall, runInBackground } from '../core/call-bounds.ts';
+import { AppError, badField, type ErrorCode, type Issue } from '../core/errors.ts';
+import { httpStatusOf } from '../core/problem.ts';
+import { systemTicker } from '../core/ticker.ts';
+import { isForeignKeyViolation } from '../db/errors.ts';
+import {
+  claimKey,
+  freeKey,
+  type KeyState,
+  keyInUse,
+  LEASE_MS,
+  renewLease,
+  storeAnswer,
+} from '../db/idempotency-keys.ts';
+import type { Context } from './context.ts';
+
+const KEY = /^[!-~]{1,255}$/;
+/** A larger answer is not stored. Only the import of contacts has large ones. */
+const MAX_ANSWER_LENGTH = 256 * 1024;
+/** The refusals that are stored. Others, such as invalid input, leave the key free for a corrected request. */
+const storedCodes: readonly ErrorCode[] = ['FORBIDDEN', 'NOT_FOUND', 'CONFLICT'];
+
+/** Whose keys they are. Keys of different callers never meet. */
+export type KeyOwner = { caller: string; userId: number | null; workspaceId: number | null };
+
+/** A write with an idempotency key. */
+export type KeyedCall = {
+  key: string;
+  owner: KeyOwner;
+  /** The name of the operation, and its input without a body that is read as a stream. */
+  operation: string;
+  input: unknown;
+  /** Whether the operation itself checks roles, so that no answer is repeated after the caller has lost one. */
+  checksRoles: boolean;
+  /** Returns the hash of a body that is read as a stream, once it has been read. */
+  hashBody?: () => Uint8Array;
+};
+
+export type Outcome = { data: unknown } | { refusal: AppError } | { failure: unknown };
+
+/** The stored answer to a repeated call. */
+export type Repetition = {
+  /** Throws 422 if the body, which has been read, is not that of the first call. */
+  requireSameBody(bodyHash: Uint8Array): void;
+  /** Returns the result of the first call, or throws its error. */
+  replay(): unknown;
+};
+
+/** The call is carried out for the first time. */
+export type Attempt = {
+  /** Stores the answer, or frees the key. Never rejects. */
+  settle(outcome: Outcome): Promise<void>;
+};
+
+type StoredAnswer = { data: unknown } | { error: { code: ErrorCode; message: string; issues?: readonly Issue[] } };
+
+/** The owner of the keys of a caller. The sessions of a user share theirs; each API key has its own. */
+export function ownerOfCaller({ userId, credential }: Caller, workspaceId: number | null): KeyOwner {
+  return credential.kind === 'session'
+    ? { caller: `user:${userId}`, userId, workspaceId }
+    : { caller: `key:${credential.id}`, userId, workspaceId: credential.workspaceId };
+}
+
+/** The owner of the keys of callers without a credential. Only the key, which others cannot guess, tells them apart. */
+export function ownerOfNetwork({ address }: Context): KeyOwner {
+  return { caller: `network:${networkOf(address)}`, userId: null, workspaceId: null };
+}
+
+/**
+ * Claims the key for the call in progress. Throws 400 for an invalid key; 422 if it was sent with another request; 409
+ * while that request is still being carried out, and if its answer was lost; 403 if the caller has lost a role since.
+ */
+export async function beginCall(context: Context, call: KeyedCall): Promise<Attempt | Repetition> {
+  const { key, owner, operation, input } = call;
+  const { db, clock, sealer } = context.services;
+  if (!KEY.test(key)) throw badField('Idempotency-Key', 'Idempotency-Key must have 1 to 255 visible ASCII characters');
+  const fingerprint = sealer.fingerprint(JSON.stringify([operation, toSorted(input)]));
+  const claim: Claim = {
+    caller: owner.caller,
+    key,
+    lease: randomUUID(),
+    isAnswered: false,
+    toStored: sealAnswer(context, call),
+  };
+  let state: KeyState | undefined;
+  try {
+    state = await claimKey(db.sql, clock.now(), { ...owner, ...claim, fingerprint });
+  } catch (error) {
+    // The account or the workspace was deleted a moment ago. The operation will find that out.
+    if (isForeignKeyViolation(error)) return { settle: async () => {} };
+    throw error;
+  }
+  if (state?.isClaimed) return startAttempt(context, call, claim);
+  // Another request inserted the key while this one waited for it.
+  if (!state?.fingerprint) throw keyInUse();
+  return toRepetition(context, call, { ...state, isSame: Buffer.compare(state.fingerprint, fingerprint) === 0 });
+}
+
+/** Sorts the fields of objects, so that their order makes no difference. */
+function toSorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toSorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, field]) => [name, toSorted(field)]));
+}
+
+/** All answers are sealed: many show a secret or personal data, and nobody has to remember which. */
+function sealAnswer({ services }: Context, { key, owner, checksRoles, hashBody }: KeyedCall): Claim['toStored'] {
+  return (answer) => {
+    const text = JSON.stringify(answer);
+    const isStored = text.length <= MAX_ANSWER_LENGTH;
+    return {
+      answer: isStored ? services.sealer.seal(text, toContext(owner, key)) : null,
+      bodyHash: hashBody?.() ?? null,
+      withRoles: checksRoles,
+    };
+  };
+}
+
+function toContext({ caller }: KeyOwner, key: string) {
+  return { owner: `${caller} ${key}`, purpose: 'stored answer' } as const;
+}
+
+/** Keeps the lease while the call is in progress, and lets its transactions record that it was carried out. */
+function startAttempt({ services }: Context, { hashBody }: KeyedCall, claim: Claim): Attempt {
+  const { db, clock, log } = services;
+  const call = currentCall.getStore();
+  if (call) call.claim = claim;
+  const inBackground = async (what: string, work: () => Promise<void>): Promise<void> => {
+    await runInBackground(work).catch((error: unknown) => log.warn({ err: error }, `Failed to ${what}`));
+  };
+  const renew = () => renewLease(db.sql, clock.now(), claim);
+  const stop = systemTicker.every(
+    LEASE_MS / 3,
+    () => void inBackground('renew the lease of an idempotency key', renew),
+  );
+  return {
+    async settle(outcome) {
+      stop();
+      if (call) call.claim = null;
+      if (claim.isAnswered && 'data' in outcome) return;
+      // The body of a refused upload may not have been read. Sent again, it is refused again.
+      const answer = hashBody && !('data' in outcome) ? null : toAnswer(outcome);
+      await inBackground('store the answer to a request with an idempotency key', () =>
+        answer === null
+          ? freeKey(db.sql, clock.now(), claim, { isRefusal: isRefusal(outcome) })
+          : storeAnswer(db.sql, claim, answer),
+      );
+    },
+  };
+}
+
+/** Returns null for an outcome that is not stored, because the call may have another one next time. */
+function toAnswer(outcome: Outcome): StoredAnswer | null {
+  if ('data' in outcome) return { data: outcome.data };
+  if (!isRefusal(outcome)) return null;
+  const { code, message, issues, retryAfterSeconds } = outcome.refusal;
+  if (!storedCodes.includes(code) || retryAfterSeconds !== undefined) return null;
+  return { error: { code, message, ...(issues && { issues }) } };
+}
+
+/** Whether the operation refused the call, and so has changed nothing. */
+function isRefusal(outcome: Outcome): outcome is { refusal: AppError } {
+  return 'refusal' in outcome && httpStatusOf(outcome.refusal) < 500;
+}
+
+function toRepetition(
+  context: Context,
+  { key, owner }: KeyedCall,
+  { isSame, isExecuted, isLeased, answer, bodyHash, hasRoles }: KeyState & { isSame: boolean },
+): Repetition {
+  if (!isSame) throw keyReused();
+  if (answer === null) throw isLeased || !isExecuted ? keyInUse() : answerLost();
+  if (!hasRoles) throw new AppError('FORBIDDEN', 'Forbidden');
+  // `as`: `sealAnswer` has sealed it.
+  const stored = JSON.parse(context.services.sealer.open(answer, toContext(owner, key))) as StoredAnswer;
+  return {
+    requireSameBody(hash) {
+      if (bodyHash === null || Buffer.compare(bodyHash, hash) !== 0) throw keyReused();
+    },
+    replay() {
+      context.setHeader('idempotency-replayed', 'true');
+      if ('data' in stored) return stored.data;
+      const { code, message, issues } = stored.error;
+      throw new AppError(code, message, issues && { issues });
+    },
+  };
+}
+
+function keyReused(): AppError {
+  return new AppError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was sent with another request');
+}
+
+function answerLost(): AppError {
+  return new AppError(
+    'IDEMPOTENCY_ANSWER_LOST',
+    'The request with this Idempotency-Key was carried out, but its answer was not stored: read what it has changed',
+  );
+}

@@ -1,0 +1,171 @@
+/** Whose keys are whose, and who gets a stored answer. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addGuest } from '../recordings/recording-fixtures.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addPerson, addTeam, PASSWORD, type Team } from '../support/world.ts';
+import { mutate, newKey, readKeys, send } from './idempotent.ts';
+
+const ROOMS = '/api/dashboard/rooms';
+
+let app: TestApp;
+let team: Team;
+beforeAll(async () => {
+  app = await startTestApp();
+  team = await addTeam(app);
+});
+afterAll(() => app.close());
+
+async function addApiKey(by = team.admin): Promise<{ id: number; token: string }> {
+  const { body } = await app.http.post(`${team.path}/api-keys`, by.token, { name: 'Import' });
+  return { id: body.apiKey.id, token: body.apiKey.full_key };
+}
+
+async function addRoomInTeam(): Promise<{ workspaceId: number; roomId: number; name: string }> {
+  const { room } = (await app.http.post(ROOMS, team.owner.token, { workspace_id: team.id })).body;
+  return { workspaceId: team.id, roomId: room.id, name: room.name };
+}
+
+describe('the same key of another caller is another key', () => {
+  test('users, API keys and workspaces', async () => {
+    const key = newKey();
+    const json = { name: 'Shared' };
+    const keys = [await addApiKey(), await addApiKey()];
+    const other = await addTeam(app);
+    const create = (path: string, token: string) => send(app, `${path}/labels`, { key, token, json });
+    expect(await create(team.path, team.admin.token)).toMatchObject({ status: 200, isReplayed: false });
+    // The name is taken, so these requests were carried out.
+    for (const token of [team.owner.token, ...keys.map((one) => one.token)])
+      expect(await create(team.path, token)).toMatchObject({ status: 409, isReplayed: false, retryAfter: null });
+    expect(await create(other.path, other.owner.token)).toMatchObject({ status: 200, isReplayed: false });
+    expect(await create(other.path, team.admin.token)).toMatchObject({ status: 403, isReplayed: false });
+  });
+
+  test('the sessions of a user share theirs', async () => {
+    const [key, person] = [newKey(), await addPerson(app, 'Sessions')];
+    const login = { email: person.email, password: PASSWORD };
+    const { token } = (await app.http.post('/api/auth/login', undefined, login)).body;
+    const first = await send(app, ROOMS, { key, token: person.token, json: {} });
+    expect(await send(app, ROOMS, { key, token, json: {} })).toEqual({ ...first, isReplayed: true });
+  });
+
+  test('participants', async () => {
+    const room = await addRoomInTeam();
+    const [one, other] = [await addGuest(app, room), await addGuest(app, room)];
+    const key = newKey();
+    const leave = (token: string) => send(app, `/api/rooms/${room.name}/leave`, { key, json: { token } });
+    expect(await leave(one)).toMatchObject({ status: 200, isReplayed: false });
+    expect(await leave(other)).toMatchObject({ status: 200, isReplayed: false });
+    expect(await leave(one)).toMatchObject({ status: 200, isReplayed: true });
+  });
+
+  test('a guest who joins again with the same key is the same participant', async () => {
+    const room = await addRoomInTeam();
+    const key = newKey();
+    const join = (name: string) => send(app, `/api/rooms/${room.name}/join`, { key, json: { name } });
+    const first = await join('Gina');
+    expect(await join('Gina')).toEqual({ ...first, isReplayed: true });
+    expect((await join('Gus')).status).toBe(422);
+    expect(await app.services.db.participant.count({ where: { roomId: room.roomId } })).toBe(1);
+  });
+});
+
+describe('a stored answer is only for those who may still make the call', () => {
+  test('a session that has ended, and an API key that was switched off, get 401', async () => {
+    const person = await addPerson(app, 'Leaving');
+    const { id, token } = await addApiKey();
+    const key = newKey();
+    const path = `${team.path}/labels`;
+    expect((await send(app, ROOMS, { key, token: person.token, json: {} })).status).toBe(201);
+    expect((await send(app, path, { key, token, json: { name: 'By a key' } })).status).toBe(200);
+    await app.http.post('/api/auth/logout', person.token);
+    await app.http.patch(`${team.path}/api-keys/${id}`, team.owner.token);
+    expect((await send(app, ROOMS, { key, token: person.token, json: {} })).status).toBe(401);
+    expect((await send(app, path, { key, token, json: { name: 'By a key' } })).status).toBe(401);
+  });
+
+  test('a member who was demoted or removed gets 403, whether the path names the workspace or not', async () => {
+    const { admin, owner, path, id } = await addTeam(app);
+    const [one, other] = [newKey(), newKey()];
+    const label = () => send(app, `${path}/labels`, { key: one, token: admin.token, json: { name: 'Once' } });
+    const room = () => mutate(app, 'rooms.create', { key: other, token: admin.token, json: { workspace_id: id } });
+    expect([(await label()).status, (await room()).status]).toEqual([200, 200]);
+    expect([(await label()).isReplayed, (await room()).isReplayed]).toEqual([true, true]);
+    await app.http.patch(`${path}/members/${admin.id}`, owner.token, { role: 'member' });
+    for (const outcome of [await label(), await room()])
+      expect(outcome).toMatchObject({ status: 403, isReplayed: false });
+    await app.http.delete(`${path}/members/${admin.id}`, owner.token);
+    for (const outcome of [await label(), await room()])
+      expect(outcome).toMatchObject({ status: 403, isReplayed: false });
+  });
+
+  test('a workspace that a user has created or joined since makes no difference', async () => {
+    const [key, person] = [newKey(), await addPerson(app, 'Founder')];
+    const create = () => send(app, '/api/workspaces', { key, token: person.token, json: { name: 'New' } });
+    const first = await create();
+    expect(first).toMatchObject({ status: 200, isReplayed: false });
+    await app.http.post('/api/workspaces', person.token, { name: 'Another' });
+    expect(await create()).toEqual({ ...first, isReplayed: true });
+  });
+});
+
+describe('answers are sealed', () => {
+  test('a secret that is shown once is shown again, and is not in the table', async () => {
+    const { token } = team.owner;
+    const webhook = { name: 'Hook', url: 'https://example.com/hook', events: ['room.created'] };
+    for (const [path, json, secretOf] of [
+      ['api-keys', { name: 'Sealed' }, (body: Record<string, Record<string, string>>) => body.apiKey?.full_key],
+      ['webhooks', webhook, (body: Record<string, Record<string, string>>) => body.webhook?.secret],
+    ] as const) {
+      const key = newKey();
+      const request = { key, token, json };
+      const first = await send(app, `${team.path}/${path}`, request);
+      expect(await send(app, `${team.path}/${path}`, request)).toEqual({ ...first, isReplayed: true });
+      const secret = secretOf(first.body);
+      expect(secret).toMatch(/^(?:lnx_|whsec_)/);
+      const [row] = (await readKeys(app)).filter((stored) => stored.key === key);
+      expect(row?.text.length).toBeGreaterThan(100);
+      for (const hidden of [secret ?? '', json.name, 'full_key', 'whsec_']) expect(row?.text).not.toContain(hidden);
+    }
+  });
+
+  test('a password in the input cannot be guessed from the table', async () => {
+    const person = await addPerson(app, 'Changer');
+    const json = { password: 'another horse battery', current_password: PASSWORD };
+    const request = { method: 'PATCH', key: newKey(), token: person.token, json };
+    expect(await send(app, '/api/auth/me', request)).toMatchObject({ status: 200, isReplayed: false });
+    expect(await send(app, '/api/auth/me', request)).toMatchObject({ status: 200, isReplayed: true });
+    const [row] = (await readKeys(app)).filter((stored) => stored.key === request.key);
+    expect(row?.text).not.toContain('horse');
+  });
+
+  test('a row that is copied to another caller cannot be opened', async () => {
+    const [key, json] = [newKey(), { name: 'Copied' }];
+    const [one, other] = [await addPerson(app, 'One'), await addPerson(app, 'Other')];
+    await send(app, '/api/workspaces', { key, token: one.token, json });
+    await app.services.db.$executeRaw`update idempotency_keys set caller = ${`user:${other.id}`} where key = ${key}`;
+    await app.services.db.$executeRaw`update idempotency_keys set roles = null where key = ${key}`;
+    expect((await send(app, '/api/workspaces', { key, token: other.token, json })).status).toBe(500);
+  });
+});
+
+describe('deleting', () => {
+  test('a workspace deletes the keys of its operations, also that of the deletion', async () => {
+    const { path, owner, id } = await addTeam(app);
+    const [one, other] = [newKey(), newKey()];
+    await send(app, `${path}/labels`, { key: one, token: owner.token, json: { name: 'Gone' } });
+    const remove = () => send(app, path, { method: 'DELETE', key: other, token: owner.token });
+    expect((await remove()).status).toBe(200);
+    expect(await app.services.db.idempotencyKey.count({ where: { workspaceId: id } })).toBe(0);
+    expect((await readKeys(app)).filter(({ key }) => [one, other].includes(key))).toEqual([]);
+    expect((await remove()).status).toBe(404);
+  });
+
+  test('an account deletes its keys, also that of the deletion', async () => {
+    const person = await addPerson(app, 'Gone');
+    await send(app, ROOMS, { key: newKey(), token: person.token, json: {} });
+    const remove = () => send(app, '/api/auth/me', { method: 'DELETE', key: newKey(), token: person.token });
+    expect((await remove()).status).toBe(200);
+    expect(await app.services.db.idempotencyKey.count({ where: { userId: person.id } })).toBe(0);
+    expect((await remove()).status).toBe(401);
+  });
+});
