@@ -20,7 +20,7 @@ import { examplesOf, installClient, packClient, root, run } from './packed-clien
 const MAX_GZIP_BYTES = 10_000;
 
 const clientPage = readFileSync(join(root, 'packages/client/README.md'), 'utf8');
-const isReactQuery = (example: string): boolean => example.includes('createTRPCOptionsProxy');
+const isReactQuery = (example: string): boolean => /createTRPCOptionsProxy|useInfiniteQuery/.test(example);
 const readmeExamples = examplesOf(readFileSync(join(root, 'README.md'), 'utf8'));
 const clientExamples = examplesOf(clientPage).filter((example) => !isReactQuery(example));
 
@@ -137,10 +137,13 @@ describe('the examples run as printed:', () => {
     }
   });
 
-  test('the one with React Query is part of the React example, which runs in a browser', () => {
-    const [example, ...others] = examplesOf(clientPage).filter(isReactQuery);
-    expect(others).toEqual([]);
-    expect(readFileSync(join(root, 'examples/react/src/lynxroom.ts'), 'utf8')).toContain(example);
+  test('those with React Query are part of the React example, which runs in a browser', () => {
+    const files = ['lynxroom.ts', 'Library.tsx'];
+    const sources = files.map((name) => readFileSync(join(root, 'examples/react/src', name), 'utf8')).join('');
+    const examples = examplesOf(clientPage).filter(isReactQuery);
+    expect(examples).toHaveLength(2);
+    // The body of a component is indented.
+    for (const example of examples) expect(sources + sources.replace(/^ {2}/gm, '')).toContain(example);
     const [, json = ''] = /^```json\n(.*?)^```$/ms.exec(clientPage) ?? [];
     expect(JSON.parse(readFileSync(join(root, 'examples/react/package.json'), 'utf8'))).toMatchObject(JSON.parse(json));
   });

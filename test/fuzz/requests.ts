@@ -134,7 +134,7 @@ function createInput(random: Random, world: FuzzWorld, row: Row, caller: CallerN
   const foreign = foreignChildren(scene);
   const changes = 1 + random.integer(2);
   for (let change = 0; change < changes; change += 1) {
-    const field = random.pick([...Object.keys(input), 'limit', 'offset', 'unknown_field']);
+    const field = random.pick([...Object.keys(input), 'limit', 'offset', 'cursor', 'unknown_field']);
     const kind = random.next();
     if (kind < 0.1) delete input[field];
     else if (kind < 0.15) input[field] = UNKNOWN_ID;

@@ -1,4 +1,4 @@
-import { skipToken, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ChangeEvent, useRef, useState } from 'react';
 import { account, client, trpc } from './lynxroom.ts';
 
@@ -20,7 +20,7 @@ export function Library({ userName }: { userName: string }) {
         </button>
       </p>
       {workspace && <Upload id={workspace.id} />}
-      <Items id={workspace?.id} />
+      {workspace && <Items id={workspace.id} />}
     </>
   );
 }
@@ -64,16 +64,27 @@ function Upload({ id }: { id: number }) {
   );
 }
 
-function Items({ id }: { id: number | undefined }) {
-  const { data, error } = useQuery(trpc.library.list.queryOptions(id === undefined ? skipToken : { id }));
+function Items({ id }: { id: number }) {
+  const { data, error, hasNextPage, fetchNextPage } = useInfiniteQuery(
+    trpc.library.list.infiniteQueryOptions({ id, limit: 20 }, { getNextPageParam: (page) => page.next_cursor }),
+  );
   if (!data) return <p>{error ? error.message : 'Loading …'}</p>;
   return (
-    <ul>
-      {data.items.map((item) => (
-        <li key={item.id}>
-          {item.name}, {item.size} bytes
-        </li>
-      ))}
-    </ul>
+    <>
+      <ul>
+        {data.pages.flatMap(({ items }) =>
+          items.map((item) => (
+            <li key={item.id}>
+              {item.name}, {item.size} bytes
+            </li>
+          )),
+        )}
+      </ul>
+      {hasNextPage && (
+        <button type="button" onClick={() => fetchNextPage()}>
+          More
+        </button>
+      )}
+    </>
   );
 }
