@@ -9,7 +9,7 @@ type AddComponent = (name: string, schema: Node) => void;
 
 const REFERENCE = '#/components/schemas/';
 const MAX_INT32 = 2 ** 31 - 1;
-/** Keys whose values are data, and not schemas even if they look like schemas. */
+/** Keys whose values are data, even if they look like schemas. */
 const dataKeys: readonly string[] = ['example', 'examples', 'default', 'enum', 'const'];
 
 /** Returns the document with rewritten schemas, sorted by name. Throws if two schemas have the same name. */

@@ -35,7 +35,7 @@ class ChangedError extends Error {}
  * Throws 404 "Booking page not found", and 409 if the time is taken, not offered or more than 365 days from now, if the
  * mailbox has three upcoming bookings on the page, or if the workspace has reached its quota of rooms. Throws 429 if
  * too many meetings with the host were booked in 24 hours, from the network or in total. `network` is the guest's
- * network, or null if its limit does not apply to them. `appUrl` is the base URL of the frontend.
+ * network, or null if the guest is exempt from rate limits. `appUrl` is the base URL of the frontend.
  */
 export async function bookMeeting(
   services: Needs,

@@ -50,7 +50,7 @@ function selectWhere(condition: string, { after, window }: PageText): string {
 
 /**
  * Lists the participants of a room with this status, or without `status` those who are waiting or have joined, newest
- * first. Throws 404 "Room not found", even if the room exists but the caller is not one of its hosts.
+ * first. Throws 404 "Room not found" if there is no such room, or the caller is not one of its hosts.
  */
 export async function listParticipants(
   { db }: Pick<Services, 'db'>,

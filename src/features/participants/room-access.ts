@@ -59,7 +59,7 @@ export async function findRoomAccess(sql: Sql, caller: Caller | null, name: stri
   return access;
 }
 
-/** Finds a room for one of its hosts. Throws 404 "Room not found", even if the room exists and has other hosts. */
+/** Finds a room for one of its hosts. Throws 404 "Room not found" for everyone else. */
 export async function findHostAccess(sql: Sql, caller: Caller, name: string): Promise<RoomAccess> {
   const access = await findRoomAccess(sql, caller, name);
   if (!access.isHost) throw notFound('Room');
