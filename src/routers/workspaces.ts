@@ -153,7 +153,7 @@ export const workspacesRouter = router({
         path: '/api/workspaces/join/{token}',
         tags,
         summary: 'Join a workspace with an invite link',
-        successDescription: 'The workspace, of which the caller is a member now',
+        successDescription: 'The workspace that the caller has joined',
         description: 'If the caller is already a member, returns the same response without a second `member.joined`.',
       },
     })
