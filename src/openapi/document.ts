@@ -115,7 +115,7 @@ export function createOpenApiDocument({ router, rawOperations }: Api, serverUrl:
     schemas,
     headers,
     parameters: idempotencyParameters,
-    responses: createErrorResponses(),
+    responses: createErrorResponses(paths),
     securitySchemes: { ...document.components?.securitySchemes, ...findOwnSchemes(rawOperations) },
   };
   document.components = components as unknown as NonNullable<OpenAPIObject['components']>;

@@ -7,6 +7,7 @@ import { type RawOperation, takesIdempotencyKeys } from '../trpc/raw-operation.t
 import type { Example, ExampleError } from './examples.ts';
 import { headers, headersOf } from './headers.ts';
 
+const REFERENCE = '#/components/responses/';
 const REQUEST_ID = headers.RequestId.example;
 
 /** An invalid field, as an error response lists it. */
@@ -118,10 +119,12 @@ const refusals: Record<number, Refusal> = {
 
 type Errors = Example['errors'];
 
-/** The error responses that many operations share, as components, by name. */
-export function createErrorResponses(): Record<string, object> {
+/** The error responses that operations of `paths` share, as components, by name. */
+export function createErrorResponses(paths: object): Record<string, object> {
+  const text = JSON.stringify(paths);
+  const shared = Object.entries(refusals).filter(([, { name }]) => text.includes(`"${REFERENCE}${name}"`));
   return Object.fromEntries(
-    Object.entries(refusals).map(([status, { name, message }]) => [
+    shared.map(([status, { name, message }]) => [
       name,
       toResponse(Number(status), [{ message, code: codeOf(Number(status)) }]),
     ]),
@@ -177,7 +180,7 @@ function toResponses(path: string, errors: Errors, statuses: readonly number[]):
 function toResponseOrReference(status: number, errors: readonly ExampleError[]): object {
   const { name, message } = refusalOf(status);
   const isShared = errors.every((error) => error.message === message);
-  return isShared ? { $ref: `#/components/responses/${name}` } : toResponse(status, errors);
+  return isShared ? { $ref: REFERENCE + name } : toResponse(status, errors);
 }
 
 function toResponse(status: number, errors: readonly ExampleError[]): object {
