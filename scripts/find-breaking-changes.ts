@@ -18,10 +18,18 @@ type Json = { [key: string]: Json | undefined } & {
 };
 type Parameter = { name: string; in: string; required?: boolean; schema: Json };
 type Holder = { $ref?: string; required?: boolean; content?: Record<string, { schema: Json }> };
-type Operation = { parameters?: Parameter[]; requestBody?: Holder; responses: Record<string, Holder> };
+type Operation = {
+  parameters?: (Parameter | { $ref: string })[];
+  requestBody?: Holder;
+  responses: Record<string, Holder>;
+};
 type Document = {
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, Json>; responses?: Record<string, Holder> };
+  components: {
+    schemas: Record<string, Json>;
+    parameters?: Record<string, Parameter>;
+    responses?: Record<string, Holder>;
+  };
 };
 
 /** `operation` is the method and path; `text` says what breaks. */
@@ -48,9 +56,8 @@ type Comparison = { before: Document; after: Document; report: Report };
 
 function compareOperations(before: Operation, after: Operation, comparison: Comparison): void {
   const { report } = comparison;
-  const keyOf = (parameter: Parameter): string => `${parameter.in} parameter ${parameter.name}`;
-  const known = new Map((before.parameters ?? []).map((parameter) => [keyOf(parameter), parameter]));
-  const current = new Map((after.parameters ?? []).map((parameter) => [keyOf(parameter), parameter]));
+  const known = parametersOf(before, comparison.before);
+  const current = parametersOf(after, comparison.after);
   for (const [key, parameter] of known) {
     const now = current.get(key);
     if (now) compareSchemas(parameter.schema, now.schema, key, 'request', comparison);
@@ -65,6 +72,14 @@ function compareOperations(before: Operation, after: Operation, comparison: Comp
     if (now) compareContents(response, now, status, 'response', comparison);
     else if (Number(status) < 400) report(`the response ${status} was removed`);
   }
+}
+
+/** The parameters of an operation by their place and name. */
+function parametersOf({ parameters = [] }: Operation, { components }: Document): Map<string, Parameter> {
+  const resolved = parameters.flatMap((parameter) =>
+    '$ref' in parameter ? (components.parameters?.[nameOf(parameter.$ref)] ?? []) : parameter,
+  );
+  return new Map(resolved.map((parameter) => [`${parameter.in} parameter ${parameter.name}`, parameter]));
 }
 
 function compareContents(

@@ -30,13 +30,20 @@ function createDocument() {
     paths: {
       '/labels': {
         post: {
-          parameters: [{ name: 'limit', in: 'query', schema: { type: 'integer', maximum: 100 } }],
+          parameters: [
+            { $ref: '#/components/parameters/Key' },
+            { name: 'limit', in: 'query', schema: { type: 'integer', maximum: 100 } },
+          ],
           requestBody: { required: false, content: content('Request') },
           responses: { 200: { content: content('Label') }, 404: { $ref: '#/components/responses/NotFound' } },
         },
       },
     },
-    components: { schemas: { Label: label, Request: request }, responses: { NotFound: { content: content('Label') } } },
+    components: {
+      schemas: { Label: label, Request: request },
+      parameters: { Key: { name: 'Key', in: 'header', schema: { type: 'string', maxLength: 255 } } },
+      responses: { NotFound: { content: content('Label') } },
+    },
   };
 }
 
@@ -58,7 +65,12 @@ const breaking: [string, string, Parameters<typeof changesAfter>[0]][] = [
   [
     'a lower maximum',
     'query parameter limit has a lower maximum: 50',
-    (d) => Object.assign(d.paths['/labels'].post.parameters[0].schema, { maximum: 50 }),
+    (d) => Object.assign(d.paths['/labels'].post.parameters[1].schema, { maximum: 50 }),
+  ],
+  [
+    'a shared parameter that became required',
+    'header parameter Key became required',
+    (d) => Object.assign(d.components.parameters.Key, { required: true }),
   ],
   [
     'a body that became required',
