@@ -1,7 +1,7 @@
 /** Projects with generated clients, made as `docs/generated-clients.md` says. */
 import { readFileSync } from 'node:fs';
 import { cp, mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import { root, run } from '../client/packed-client.ts';
 
 const page = readFileSync(join(root, 'docs/generated-clients.md'), 'utf8');
@@ -32,18 +32,21 @@ export function readSection(title: string): Project {
   const installs = [...shell.matchAll(/^npm install (.*)$/gm)].map(([, names = '']) => names);
   return {
     packages: installs.flatMap((names) => names.split(' ').filter((name) => !name.startsWith('--'))),
-    generate: shell.replaceAll(/^npm install .*\n/gm, ''),
-    files: [...section.matchAll(/^```ts\n\/\/ (\S+)\n(.*?)^```$/gms)].map(([, path = '', text = '']) => [path, text]),
+    generate: shell.replaceAll(/^(?:npm|pip) install .*\n/gm, ''),
+    files: [...section.matchAll(/^```(?:ts\n\/\/|python\n#) (\S+)\n(.*?)^```$/gms)].map(([, path = '', text = '']) => [
+      path,
+      text,
+    ]),
   };
 }
 
-/** Writes a project with the files of the page, and the program `fixture` as `src/job.ts`. */
+/** Writes a project with the files of the page, and the program `fixture` as `src/job.ts` or `src/job.py`. */
 export async function writeProject(dir: string, { files }: Project, fixture: string): Promise<void> {
   for (const [path, text] of files) {
     await mkdir(dirname(join(dir, path)), { recursive: true });
     await writeFile(join(dir, path), text);
   }
-  await cp(join(root, 'test/generated-clients/fixtures', fixture), join(dir, 'src/job.ts'));
+  await cp(join(root, 'test/generated-clients/fixtures', fixture), join(dir, 'src', `job${extname(fixture)}`));
   await cp(join(root, 'examples/sample.pdf'), join(dir, 'offer.pdf'));
   await writeFile(join(dir, 'package.json'), '{"type":"module"}');
 }
