@@ -278,7 +278,7 @@ test('the document says that joining has an optional credential, and describes t
   const { paths, components } = (await app.http.get('/openapi.json')).body;
   const { security, responses } = paths['/api/rooms/{roomName}/join'].post;
   expect(security).toEqual([{}, { bearer: [] }, { cookie: [] }]);
-  const statuses = ['200', '400', '401', '403', '404', '408', '413', '414', '415', '429', '431', '500', '503'];
+  const statuses = [200, 400, 401, 403, 404, 408, 409, 413, 414, 415, 422, 429, 431, 500, 503].map(String);
   expect(Object.keys(responses)).toEqual(statuses);
   expect(paths['/api/rooms/{roomName}/presence'].post.security).toEqual([]);
   expect(paths['/api/dashboard/rooms'].post.security).toEqual([{ bearer: [] }, { cookie: [] }]);
