@@ -115,7 +115,7 @@ describe('the examples run as printed:', () => {
   });
 
   test("those of the client's page call, upload, and verify webhooks", async () => {
-    expect(clientExamples).toHaveLength(5);
+    expect(clientExamples).toHaveLength(6);
     const secret = `whsec_${Buffer.from('a secret of thirty-two bytes....').toString('base64')}`;
     const port = await freePort();
     const program = startCommand(
@@ -126,6 +126,7 @@ describe('the examples run as printed:', () => {
     );
     try {
       await program.ready;
+      expect(program.output()).toMatch(/^true$/m);
       expect(program.output()).toMatch(/^400 BAD_REQUEST Name is required [0-9a-f-]{36} \[/m);
       expect(program.output()).toMatch(/^100 %\nOffer\.pdf 627$/m);
       expect(program.output()).toMatch(/^talk\.mp4 3$/m);
