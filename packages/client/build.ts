@@ -1,7 +1,7 @@
 /**
  * Builds `dist/`: the modules as JavaScript, and one declaration file that needs nothing of the server. tsc prints
- * every input and output in full. Besides, it names the server's types of the context and of the metadata, which no
- * client can see, so they are replaced by `object`.
+ * every input and output in full. It also names the server's types of the context and of the metadata, which no client
+ * can see, so they are replaced with `object`.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -35,7 +35,7 @@ export type CallerAddress = { address: string; isDirect: boolean; setHeader: Set
 export type RateLimits = {
   /** Counts in memory. All processes together may admit a few calls too many. */
   consume(name: LimitName, key: string, caller: CallerAddress): void;
-  /** Counts with a statement, so that no process admits a call too many. */
+  /** Counts with a statement, so that all processes together never admit more than the limit. */
   consumeExactly(name: ExactLimitName, key: string, caller: CallerAddress): Promise<void>;
   /** Whether no limit applies to the caller. */
   isExempt(caller: CallerAddress): boolean;

@@ -65,8 +65,8 @@ export function runInBackground<Result>(work: () => Result): Result {
 }
 
 /**
- * Runs work of several transactions that may be repeated, such as an import. They do not record that the call was
- * carried out, so a retry repeats it unless it was answered.
+ * Runs work that consists of several transactions and may be repeated, such as an import. The transactions do not
+ * record that the call was carried out, so a retry repeats the work unless the call was answered.
  */
 export function runRepeatable<Result>(work: () => Result): Result {
   const call = currentCall.getStore();

@@ -114,7 +114,8 @@ export function openDatabase(options: {
 
 /**
  * Runs `work` in a transaction, and retries it with backoff if PostgreSQL cancels it to resolve a deadlock. `work` must
- * have no effects outside the transaction. In a call with an idempotency key, it records that this was carried out.
+ * have no effects outside the transaction. In a call with an idempotency key, the transaction also records that the
+ * call was carried out.
  */
 export function transact<Result>(db: Database, work: (tx: Tx) => Promise<Result>): Promise<Result> {
   const options = getTimeLimit() === 'long' ? { timeout: LONG_STATEMENT_MS } : {};

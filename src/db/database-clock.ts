@@ -23,7 +23,7 @@ type Measurement = { offset: number; errorMs: number };
 const MEASURE_EVERY_MS = 30 * SECOND_MS;
 /**
  * The first measurement is imprecise, because the first statement on a connection is slow. If it is wrong by more than
- * MAX_STEP_MS, two more that agree correct it.
+ * MAX_STEP_MS, the next two measurements correct it, provided that they agree.
  */
 const MEASUREMENTS_AT_START = 3;
 /** A larger correction is made only if the next measurement agrees to within this time. */

@@ -6,7 +6,7 @@ import { type Claim, currentCall } from '../core/call-bounds.ts';
 import { AppError } from '../core/errors.ts';
 import { bool, bytes, int, nullable, type RowOf, type Sql, statement, text, time } from './statements.ts';
 
-/** A process renews its lease well before it ends. Afterwards the request may be carried out again. */
+/** A process renews its lease well before the lease ends. Once it has ended, a retry may claim the key. */
 export const LEASE_MS = 30_000;
 export const KEYS_LAST_MS = 24 * 60 * 60_000;
 /** How many keys of one caller are stored. */

@@ -24,7 +24,7 @@ export type ListOrder = {
   direction: 'asc' | 'desc';
 };
 
-/** What a statement of a list contains. */
+/** The parts of a list's statement that select a page. */
 export type PageText = {
   /** A condition that begins with `and`; empty if the page is selected by offset. */
   after: string;
@@ -43,7 +43,7 @@ export type PagedList<Params, Row> = {
   byCursor: Statement<Params & Window & After, Row>;
 };
 
-/** What a row contains to make a cursor of it. `page_key` is absent if the list is sorted by `id` alone. */
+/** The columns of a row from which a cursor is made. `page_key` is absent if the list is sorted by `id` alone. */
 export type PageRow = { id: string | number; page_key?: string | number | null };
 
 /** The column `page_key` of a list that is sorted by the time `column`: milliseconds, since rows have only seconds. */
@@ -52,7 +52,7 @@ export function timeKeyOf(column: string): string {
 }
 export const timeKey = { page_key: float } as const;
 
-/** The order by a time and an id. */
+/** Sorts a list by a time, then by id. */
 export function byTime(key: string, id: string, direction: 'asc' | 'desc'): ListOrder {
   return { key, keyType: 'time', id, direction };
 }
@@ -131,11 +131,11 @@ export function requireCursor(
   const isKey = cursorValues[order.keyType];
   const isId = cursorValues[order.id === undefined ? order.keyType : (order.idType ?? 'id')];
   if (cursor.list !== checksumOf(name, filters) || !isKey(cursor.key) || !isId(cursor.id))
-    throw badField('cursor', 'cursor is of another list, or of one with other filters or another order');
+    throw badField('cursor', 'cursor must come from this list, with the same filters and order');
   return cursor;
 }
 
-/** Makes a page of the rows of `runPage`. */
+/** Makes a page from the rows that `runPage` returned. */
 export function toPage<Row extends PageRow>(
   { name, order }: Pick<PagedList<never, never>, 'name' | 'order'>,
   rows: Row[],

@@ -69,7 +69,7 @@ export type Sql = {
   run<Params, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row[]>;
 };
 
-/** Matches no lock, such as `for update of m`. */
+/** Matches a statement that writes. Does not match a locking clause, such as `for update of m`. */
 const WRITE = /\b(?:insert into|delete from|update (?:only )?\w+ (?:as )?(?:\w+ )?set)\b/;
 
 /** Every statement of the modules that have been imported. A test prepares each and compares its types. */

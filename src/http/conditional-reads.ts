@@ -7,8 +7,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
  * Adds an `ETag` to responses to GET, for callers that send `Accept-Encoding` or `If-None-Match`, as every browser and
  * most HTTP libraries do. For the others, hashing would be a considerable part of the cost of a list.
  *
- * The tag is a hash of the response, so every check of the caller has been made before a 304. It saves bytes, not work:
- * docs/decisions/0024-http-details.md gives the reasons.
+ * The tag is a hash of the response, so all access checks have been made before a 304 is sent. It saves bytes, not
+ * work: docs/decisions/0024-http-details.md gives the reasons.
  */
 export function answerConditionalReads(app: FastifyInstance): void {
   app.addHook<unknown>('onSend', (request, reply, payload, done) => {

@@ -1,4 +1,4 @@
-/** Carries a raw operation with the header Idempotency-Key out once. */
+/** Carries out a raw operation with the header Idempotency-Key only once. */
 import { AppError } from '../core/errors.ts';
 import { beginCall, type KeyOwner } from '../trpc/idempotency.ts';
 import type { BodyOf, RawCall, RawOperation, RawRequest } from '../trpc/raw-operation.ts';
@@ -7,8 +7,8 @@ import { hashBody } from './hash-body.ts';
 type Body = BodyOf<RawRequest>;
 
 /**
- * Calls `handle` with the body, or returns its result of an earlier request with the same key and the same body. A
- * repeated body is read as a whole before it is answered, since only then it is known to be the same.
+ * Calls `handle` with the body, or returns its result from an earlier request with the same key and the same body. A
+ * repeated body is read as a whole before it is answered, since only then is it known to be the same.
  */
 export async function handleOnce(
   { name, request }: RawOperation,

@@ -28,7 +28,7 @@ type Request = {
 const TOKEN = 'lnx_EXAMPLE_TOKEN';
 const EXAMPLE_URL = 'https://lynxroom.example.com';
 
-/** The operations with files, which the client has as methods. */
+/** The operations that send or receive a file, with the method of the client for each. */
 const clientMethods: Record<string, string> = {
   'library.upload': 'upload',
   'recordings.upload': 'uploadRecording',
@@ -87,7 +87,7 @@ function toCurl({ method, url, headers, query, json, file }: Request): string {
   ].join(' \\\n  ');
 }
 
-/** A word of a shell, in single quotes. */
+/** Quotes a text as one word for a shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
@@ -118,7 +118,7 @@ function toTypeScript(
   ].join('\n');
 }
 
-/** A value of JSON as TypeScript: without quotes around the names, and on one line if it is short. */
+/** Writes a JSON value as TypeScript: without quotes around the names, and on one line if it is short. */
 function toObject(value: unknown): string {
   const lines = JSON.stringify(value, null, 2).replace(/^( *)"(\w+)":/gm, '$1$2:');
   const line = lines.replace(/\n */g, ' ');

@@ -26,7 +26,7 @@ export const headers = {
   },
   RetryAfter: { description: 'Seconds to wait before trying again', schema: count, example: 5 },
   Etag: {
-    description: 'A tag of the response, for `If-None-Match`',
+    description: 'Identifies this version of the response; send it as `If-None-Match`',
     schema: { type: 'string' },
     example: 'W/"q1MwNjK2VMpOTDE2BrIA5A"',
   },

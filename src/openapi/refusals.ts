@@ -79,9 +79,10 @@ const refusals: Record<number, Refusal> = {
   409: {
     name: 'Conflict',
     description:
-      'The resource already exists, or its state does not allow the change. Also while another request with the same ' +
-      '`Idempotency-Key` is being carried out (with `Retry-After`), and if its answer was lost',
-    message: 'The quota of 100 workspaces is used up (QUOTA_WORKSPACES)',
+      'The resource already exists, or its state does not allow the change. Also returned if an earlier request with ' +
+      'the same `Idempotency-Key` is still being carried out (then with `Retry-After`), or was carried out but ' +
+      'its answer was not stored',
+    message: 'You have reached the quota of 100 workspaces (QUOTA_WORKSPACES)',
   },
   413: { name: 'PayloadTooLarge', description: 'The body is too large', message: 'Request body is too large' },
   414: { name: 'UriTooLong', description: 'A path parameter is too long', message: 'A path parameter is too long' },
@@ -92,8 +93,8 @@ const refusals: Record<number, Refusal> = {
   },
   422: {
     name: 'IdempotencyKeyReused',
-    description: 'The `Idempotency-Key` was sent with another request',
-    message: 'This Idempotency-Key was sent with another request',
+    description: 'The `Idempotency-Key` was already used for a different request',
+    message: 'This Idempotency-Key was already used for a different request',
   },
   429: {
     name: 'TooManyRequests',
@@ -176,7 +177,7 @@ function toResponses(path: string, errors: Errors, statuses: readonly number[]):
   );
 }
 
-/** A reference to the shared response, unless there are examples of the operation with other texts. */
+/** Returns a reference to the shared response, unless an example of the operation has another message. */
 function toResponseOrReference(status: number, errors: readonly ExampleError[]): object {
   const { name, message } = refusalOf(status);
   const isShared = errors.every((error) => error.message === message);

@@ -23,7 +23,7 @@ function listHeaders(event: string): Header[] {
     { name: 'X-Webhook-Event', description: 'The name of the event', example: event },
     {
       name: 'X-Webhook-Timestamp',
-      description: 'When the event happened, in ISO 8601, as `timestamp` in the body',
+      description: 'When the event happened, in ISO 8601; the same as `timestamp` in the body',
       example: '2026-01-01T00:00:00.000Z',
     },
     {

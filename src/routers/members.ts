@@ -33,7 +33,7 @@ export const membersRouter = router({
         successDescription: 'The member is removed',
         description:
           'API keys are not accepted. Every member except the owner may leave. The owner may remove anyone else, ' +
-          'admins may remove members. The API keys of that user in the workspace are revoked. Removing somebody ' +
+          'and admins may remove members. The API keys of that user in the workspace are revoked. Removing somebody ' +
           'else also revokes the invite link. Emits `member.left`.',
       },
     })

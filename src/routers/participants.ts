@@ -104,7 +104,7 @@ export const participantsRouter = router({
         path: '/api/dashboard/rooms/{name}/participants/{participantId}/admit',
         tags,
         summary: 'Admit a participant',
-        successDescription: 'The participant, who has joined now',
+        successDescription: 'The participant, who has now joined',
         description:
           "For the room's user, and the owner and admins of its workspace. Emits `room.joined`. Admitting a " +
           'participant again changes nothing. 409 for a participant who was refused or has left.',
@@ -122,7 +122,7 @@ export const participantsRouter = router({
         path: '/api/dashboard/rooms/{name}/participants/{participantId}/refuse',
         tags,
         summary: 'Refuse a participant',
-        successDescription: 'The participant, who is refused now',
+        successDescription: 'The participant, who has now been refused',
         description:
           "For the room's user, and the owner and admins of its workspace. The participant learns this from " +
           '`presence` and may join again. 409 for a participant who has joined or left.',

@@ -20,7 +20,8 @@ export function deprecationHeaders({ since, sunset }: Deprecation): Record<strin
   const [start, end] = [new Date(since), new Date(sunset)];
   const earliest = new Date(start);
   earliest.setUTCMonth(earliest.getUTCMonth() + MIN_MONTHS);
-  if (!(end >= earliest)) throw new Error(`A deprecated operation works for six months: ${since} to ${sunset} is less`);
+  if (!(end >= earliest))
+    throw new Error(`A deprecated operation must work for at least six months: ${since} to ${sunset} is less`);
   return {
     deprecation: `@${start.getTime() / 1000}`,
     sunset: end.toUTCString(),

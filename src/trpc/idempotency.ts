@@ -1,5 +1,5 @@
 /**
- * Carries a write with the header Idempotency-Key out once, and answers a repetition with the stored answer
+ * Carries out a write with the header Idempotency-Key only once, and answers a repetition with the stored answer
  * (https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/). Procedures and raw operations call it
  * after the caller has been identified and their role checked, so a repetition needs the same rights.
  */
@@ -28,7 +28,7 @@ const MAX_ANSWER_LENGTH = 256 * 1024;
 /** The refusals that are stored. Others, such as invalid input, leave the key free for a corrected request. */
 const storedCodes: readonly ErrorCode[] = ['FORBIDDEN', 'NOT_FOUND', 'CONFLICT'];
 
-/** Whose keys they are. Keys of different callers never meet. */
+/** The owner of a key. If two callers send the same key, their requests are unrelated. */
 export type KeyOwner = { caller: string; userId: number | null; workspaceId: number | null };
 
 /** A write with an idempotency key. */
@@ -75,8 +75,9 @@ export function ownerOfNetwork({ address }: Context): KeyOwner {
 }
 
 /**
- * Claims the key for the call in progress. Throws 400 for an invalid key; 422 if it was sent with another request; 409
- * while that request is still being carried out, and if its answer was lost; 403 if the caller has lost a role since.
+ * Claims the key for the call in progress. Throws 400 for an invalid key; 422 if it was used for a different request;
+ * 409 if an earlier request with the key is still being carried out, or was carried out but its answer was not stored;
+ * 403 if the caller has lost a role since.
  */
 export async function beginCall(context: Context, call: KeyedCall): Promise<Attempt | Repetition> {
   const { key, owner, operation, input } = call;
@@ -196,12 +197,12 @@ function toRepetition(
 }
 
 function keyReused(): AppError {
-  return new AppError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was sent with another request');
+  return new AppError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was already used for a different request');
 }
 
 function answerLost(): AppError {
   return new AppError(
     'IDEMPOTENCY_ANSWER_LOST',
-    'The request with this Idempotency-Key was carried out, but its answer was not stored: read what it has changed',
+    'The request with this Idempotency-Key was carried out, but its answer was not stored: check what it has changed',
   );
 }

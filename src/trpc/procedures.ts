@@ -69,7 +69,7 @@ async function runOnce<Result extends MiddlewareResult>(
   const input = await readInput().catch(() => null);
   const key = ctx.idempotencyKey ?? '';
   const begun = await beginCall(ctx, { key, owner, operation, input, checksRoles });
-  // `as`: it has the fields that tRPC reads of a result. The output was checked when it was stored.
+  // `as`: it has the fields that tRPC reads from a result. The output was checked when it was stored.
   if ('replay' in begun) return { ok: true, data: begun.replay() } as unknown as Result;
   const result = await run();
   await begun.settle(toOutcome(result));
@@ -133,7 +133,7 @@ export const inRoom = checked(() => ({}))
 
 /**
  * For signing in. Limits the calls per network. The operation itself limits those per email address and network. An
- * idempotency key is ignored: its answer would be a stored session.
+ * idempotency key is ignored, because the stored answer would contain a session token.
  */
 export const signingIn = checked(async (ctx) => {
   setCallOwner(`network:${networkOf(ctx.address)}`);

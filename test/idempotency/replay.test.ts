@@ -39,7 +39,7 @@ describe.each(transports)('over %s', (name, createRoom) => {
     await createRoom(key, { accent_color: '#112233' });
     const { status, body, isReplayed } = await createRoom(key, { accent_color: '#112234' });
     expect([status, body.code, isReplayed]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED', false]);
-    expect(body.message).toBe('This Idempotency-Key was sent with another request');
+    expect(body.message).toBe('This Idempotency-Key was already used for a different request');
     expect(await countRooms()).toBe(before + 1);
   });
 

@@ -10,8 +10,8 @@ const MAX_DAYS = 62;
 const DEFAULT_DAYS = 14;
 
 /**
- * Lists the times of a range at which a meeting can be booked, up to 365 days from now. Throws 400 for a range that is
- * empty or too long, and 404 "Booking page not found".
+ * Lists the times within a range at which a meeting can be booked, up to 365 days from now. Throws 400 for a range that
+ * is empty or too long, and 404 "Booking page not found".
  */
 export async function listAvailableTimes(
   { db, clock }: Pick<Services, 'db' | 'clock'>,

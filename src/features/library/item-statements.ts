@@ -50,7 +50,10 @@ export const itemById = statement('read-item', {
     select ${itemColumns} from ${itemTables}`,
 });
 
-/** What a list is sorted by, and how a row contains it exactly. Ties are broken by id in the same direction. */
+/**
+ * What a list is sorted by (`key`), and the expression for the exact `page_key` of a row (`column`). Ties are broken by
+ * id in the same direction.
+ */
 const sorts = {
   date: {
     keyType: 'time',

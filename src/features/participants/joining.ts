@@ -6,8 +6,8 @@ import { joinedEvents } from './visit-events.ts';
 export const joinParams = contactParams;
 
 /**
- * The parts of a statement that come before the change of participants. `joining (workspace_id, room_id, room_name,
- * name, address, position)` are those who join a room; `contact` then has the contacts of their addresses.
+ * The parts of a statement that come before the part that changes participants. `joining (workspace_id, room_id,
+ * room_name, name, address, position)` are those who join a room; `contact` then has the contacts of their addresses.
  *
  * The room's `last_used_at` is shown in whole seconds, and written at most once per second, so that everyone who joins
  * in the same second waits for at most one commit instead of one after another. It is written before the contacts are
@@ -24,8 +24,8 @@ export const beforeJoin = `
   ${contactParts}`;
 
 /**
- * The parts of a statement that come after the change of participants. They select from `changed` (the changed rows)
- * those who have joined, and emit their events.
+ * The parts of a statement that come after the part that changes participants. They select from `changed` (the
+ * changed rows) those who have joined, and emit their events.
  */
 export const afterJoin = `
   joined as (

@@ -164,7 +164,7 @@ async function refuseKey(sql: Sql, workspaceId: number) {
   return workspace ? forbidden() : notFound('Workspace');
 }
 
-/** The values of `roomParams` but for the names. */
+/** Returns the values of `roomParams`, except `names`. */
 export function toRoomParams(
   { userId, name }: Pick<Caller, 'userId' | 'name'>,
   {

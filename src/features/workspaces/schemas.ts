@@ -75,5 +75,8 @@ export const WorkspacesAnswer = z
   .meta({ id: 'WorkspaceList' });
 export const WorkspaceAnswer = z.object({ workspace: Workspace }).meta({ id: 'WorkspaceResponse' });
 export const WorkspaceReadAnswer = z
-  .object({ workspace: WorkspaceWithMembers, next_cursor: nextCursor.describe('Of the members') })
+  .object({
+    workspace: WorkspaceWithMembers,
+    next_cursor: nextCursor.describe('Send it as `cursor` to get the next page of members; null if there are no more'),
+  })
   .meta({ id: 'WorkspaceWithMembersResponse' });

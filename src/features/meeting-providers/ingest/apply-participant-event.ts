@@ -27,8 +27,8 @@ type Found = ParticipantRecord & { hasReference: boolean };
 
 /**
  * Applies a join or a leave, and emits `room.joined` and `room.left` at most once each. The participant is looked up
- * before the room, because a room may get another session while people of the previous one are still in it. `tx` holds
- * the workspace's lock.
+ * before the room, because a room may get another session while people from the previous one are still in the room.
+ * `tx` holds the workspace's lock.
  */
 export function applyParticipantEvent(context: ApplyContext, event: ParticipantEvent): Promise<void> {
   return event.kind === 'participant.joined' ? applyJoined(context, event) : applyLeft(context, event);
