@@ -1,5 +1,6 @@
 /** `ETag` and `If-None-Match` (RFC 9110, sections 8.8.3 and 13.1.2): a caller that has the response gets 304. */
 import { hash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { isUint8Array } from 'node:util/types';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
@@ -13,12 +14,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 export function answerConditionalReads(app: FastifyInstance): void {
   app.addHook<unknown>('onSend', (request, reply, payload, done) => {
     if (!isTagged(request, reply, payload)) return done(null, payload);
-    // Weak: the bytes differ by content encoding.
-    const tag = `W/"${hash('sha256', payload, 'base64url').slice(0, 22)}"`;
+    const tag = String(reply.getHeader('etag') ?? tagOf(payload));
     reply.header('etag', tag);
     if (!includesTag(request.headers['if-none-match'], tag)) return done(null, payload);
     reply.code(304).removeHeader('content-type').removeHeader('content-length');
-    done(null, null);
+    // Fastify's routes for HEAD set Content-Length to that of the payload, unless it is a stream.
+    done(null, request.method === 'HEAD' ? Readable.from([]) : null);
   });
 }
 
@@ -28,15 +29,20 @@ function isTagged(
   payload: unknown,
 ): payload is string | Uint8Array {
   if (headers['accept-encoding'] === undefined && headers['if-none-match'] === undefined) return false;
-  if ((method !== 'GET' && method !== 'HEAD') || reply.statusCode !== 200 || reply.hasHeader('etag')) return false;
+  if ((method !== 'GET' && method !== 'HEAD') || reply.statusCode !== 200) return false;
   // A response that must not be stored needs no tag.
   if (String(reply.getHeader('cache-control')).includes('no-store')) return false;
   return typeof payload === 'string' || isUint8Array(payload);
 }
 
+/** The tag is weak, because the bytes differ by content encoding. */
+function tagOf(payload: string | Uint8Array): string {
+  return `W/"${hash('sha256', payload, 'base64url').slice(0, 22)}"`;
+}
+
 function includesTag(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false;
   // The comparison is weak (RFC 9110, section 8.8.3.2): it ignores `W/`, which a cache may have removed.
-  const [, opaque] = tag.split('W/');
+  const opaque = tag.replace(/^W\//, '');
   return header.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === opaque);
 }

@@ -17,8 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-function read(path: string, { token = team.member.token, tag = '' } = {}) {
-  return app.http.call('GET', path, { token, ...(tag !== '' && { headers: { 'if-none-match': tag } }) });
+function read(path: string, { token = team.member.token, tag = '', method = 'GET' } = {}) {
+  return app.http.call(method, path, { token, ...(tag !== '' && { headers: { 'if-none-match': tag } }) });
 }
 
 describe.each([
@@ -41,6 +41,34 @@ describe.each([
     }
     expect((await read(path(), { tag: 'W/"x"' })).status).toBe(200);
   });
+});
+
+test.each([
+  ['one resource', () => `${team.path}/contacts/${item}`],
+  ['a list', () => `${team.path}/labels`],
+  ['the document', () => '/openapi.json'],
+  ['a docs page', () => '/docs/static/swagger-ui.css'],
+  ['health', () => '/health'],
+])('HEAD of %s has the tag of GET, and returns 304 to a caller that has it', async (_, path) => {
+  // `fetch` sends Accept-Encoding, so every response has a tag.
+  const tag = (await read(path())).headers.get('etag') ?? '';
+  const head = await read(path(), { method: 'HEAD' });
+  expect([tag === '', head.status, head.headers.get('etag')]).toEqual([false, 200, tag]);
+  for (const known of [tag, '*'])
+    for (const method of ['HEAD', 'GET']) {
+      const { status, headers, body } = await read(path(), { method, tag: known });
+      expect([method, status, body, headers.get('etag')]).toEqual([method, 304, '', tag]);
+      for (const name of ['content-type', 'content-encoding', 'content-length'])
+        expect([name, headers.get(name)]).toEqual([name, null]);
+    }
+});
+
+test.each([
+  ['CSV', () => `${team.path}/contacts.csv`],
+  ['tRPC', () => `/trpc/labels.list?input=${encodeURIComponent(JSON.stringify({ id: team.id }))}`],
+])('HEAD of %s has no tag to compare', async (_, path) => {
+  const { status, headers } = await read(path(), { token: team.owner.token, method: 'HEAD', tag: '*' });
+  expect([status < 300, headers.get('etag')]).toEqual([true, null]);
 });
 
 test('a change gives another tag', async () => {
