@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { Caller } from '../auth/identify.ts';
 import { networkOf } from '../auth/networks.ts';
 import { type Claim, currentCall, runInBackground } from '../core/call-bounds.ts';
-import { AppError, badField, type ErrorCode, type Issue } from '../core/errors.ts';
+import { AppError, badField, badRequest, type ErrorCode, type Issue } from '../core/errors.ts';
 import { httpStatusOf } from '../core/problem.ts';
 import { systemTicker } from '../core/ticker.ts';
 import { isForeignKeyViolation } from '../db/errors.ts';
@@ -23,6 +23,8 @@ import {
 import type { Context } from './context.ts';
 
 const KEY = /^[!-~]{1,255}$/;
+/** Input that is nested more deeply is refused, because the functions that compare it are recursive. */
+const MAX_DEPTH = 100;
 /** A larger answer is not stored. Only the import of contacts has large ones. */
 const MAX_ANSWER_LENGTH = 256 * 1024;
 /** The refusals that are stored. Others, such as invalid input, leave the key free for a corrected request. */
@@ -75,7 +77,7 @@ export function ownerOfNetwork({ address }: Context): KeyOwner {
 }
 
 /**
- * Claims the key for the call in progress. Throws 400 for an invalid key; 422 if it was used for a different request;
+ * Claims the key for the call in progress. Throws 400 for an invalid key or input that is nested too deeply; 422 if it was used for a different request;
  * 409 if an earlier request with the key is still being carried out, or was carried out but its answer was not stored;
  * 403 if the caller has lost a role since.
  */
@@ -105,12 +107,14 @@ export async function beginCall(context: Context, call: KeyedCall): Promise<Atte
   return toRepetition(context, call, { ...state, isSame: Buffer.compare(state.fingerprint, fingerprint) === 0 });
 }
 
-/** Sorts the fields of objects, so that their order makes no difference. */
-function toSorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(toSorted);
+/** Sorts the fields of objects, so that their order makes no difference. Throws 400 for input nested too deeply. */
+function toSorted(value: unknown, depth = 1): unknown {
   if (typeof value !== 'object' || value === null) return value;
+  if (depth > MAX_DEPTH)
+    throw badRequest(`With an Idempotency-Key, the input must not be nested more than ${MAX_DEPTH} levels deep`);
+  if (Array.isArray(value)) return value.map((element) => toSorted(element, depth + 1));
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([name, field]) => [name, toSorted(field)]));
+  return Object.fromEntries(entries.map(([name, field]) => [name, toSorted(field, depth + 1)]));
 }
 
 /** All answers are sealed: many show a secret or personal data, and nobody has to remember which. */

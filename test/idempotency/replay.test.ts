@@ -74,6 +74,27 @@ describe.each(transports)('over %s', (name, createRoom) => {
   });
 });
 
+test.each([ROOMS, '/trpc/rooms.create'])('input that is nested too deeply returns 400 from %s', async (path) => {
+  // `JSON.stringify` would overflow the stack.
+  const post = (key: string, depth: number) =>
+    app.http.call('POST', path, {
+      token: team.admin.token,
+      headers: { 'idempotency-key': key, 'content-type': 'application/json' },
+      body: `{"ignored":${'['.repeat(depth)}${']'.repeat(depth)}}`,
+    });
+  const [key, stored] = [newKey(), (await readKeys(app)).length];
+  for (const depth of [5_000, 100]) {
+    const { status, body } = await post(key, depth);
+    expect(status).toBe(400);
+    expect(JSON.stringify(body)).toContain(
+      'With an Idempotency-Key, the input must not be nested more than 100 levels deep',
+    );
+  }
+  expect((await readKeys(app)).length).toBe(stored);
+  // The input itself is the first level.
+  expect((await post(key, 99)).status).toBeLessThan(300);
+});
+
 test('both transports share the keys of a caller, and the order of fields makes no difference', async () => {
   const key = newKey();
   const [one, other] = transports.map(([, createRoom]) => createRoom);
