@@ -30,7 +30,7 @@ export const addedEvents = new WeakSet<Prisma.TransactionClient>();
 /**
  * `isNamed` says whether statements are prepared, once for each connection. `onEvents` is called after a commit that
  * added events. In a call with an idempotency key, everything that changes rows runs in a transaction, which also
- * records that the call was carried out.
+ * records that the call was carried out. A single statement that has changed nothing does not record it.
  */
 export function createSql(pool: pg.Pool, isNamed: boolean, onEvents: () => void): SqlDatabase {
   const on = (client: Pick<pg.Pool, 'query'>, onAdded: () => void): Sql => ({
@@ -43,14 +43,18 @@ export function createSql(pool: pg.Pool, isNamed: boolean, onEvents: () => void)
   });
   const { run } = on(pool, onEvents);
   /** Runs a transaction. If its first statement writes, it must wait for BEGIN. */
-  const runOnce = async <Result>(work: (sql: Sql) => Promise<Result>, awaitsBegin: boolean): Promise<Result> => {
+  const runOnce = async <Result>(
+    work: (sql: Sql) => Promise<Result>,
+    awaitsBegin: boolean,
+    hasChanged: (result: Result) => boolean = () => true,
+  ): Promise<Result> => {
     let hasEvents = false;
     const onAdded = (): boolean => (hasEvents = true);
     const claim = currentCall.getStore()?.claim;
     const result = await runTransaction(pool, awaitsBegin, async (client) => {
       const sql = on(client, onAdded);
       const done = await work(sql);
-      if (claim) await markExecuted(sql, claim);
+      if (claim && hasChanged(done)) await markExecuted(sql, claim);
       return done;
     });
     if (hasEvents) onEvents();
@@ -61,7 +65,7 @@ export function createSql(pool: pg.Pool, isNamed: boolean, onEvents: () => void)
     run: (statement, params) =>
       retryDeadlocks(() =>
         statement.writes && currentCall.getStore()?.claim
-          ? runOnce((sql) => sql.run(statement, params), true)
+          ? runOnce((sql) => sql.run(statement, params), true, statement.hasChanged)
           : run(statement, params),
       ),
     runBoth: (first, second) =>

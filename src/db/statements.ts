@@ -57,6 +57,8 @@ export type Statement<Params, Row> = {
   readonly addsEvents: boolean;
   /** Whether it changes rows. */
   readonly writes: boolean;
+  /** Whether the statement, which returned these rows, has changed something. */
+  hasChanged(rows: Row[]): boolean;
   /** Exists only in the type. */
   readonly row?: Row;
 };
@@ -77,11 +79,17 @@ export const allStatements = new Map<string, Statement<never, unknown>>();
 
 /**
  * Declares a statement. In `sql`, `$name` stands for a parameter, which is cast to its type. `returns` has the columns
- * of the result. `name` must be unique in the program.
+ * of the result. `name` must be unique in the program. A statement that may change nothing, and then be run again,
+ * says in `hasChanged` whether it has: only then does it record that a call with an idempotency key was carried out.
  */
 export function statement<const Params extends Types, const Columns extends Types = Record<never, never>>(
   name: string,
-  { params, returns, sql }: { params: Params; returns?: Columns; sql: string },
+  {
+    params,
+    returns,
+    sql,
+    hasChanged = () => true,
+  }: { params: Params; returns?: Columns; sql: string; hasChanged?: (rows: Values<Columns>[]) => boolean },
 ): Statement<Values<Params>, Values<Columns>> {
   if (allStatements.has(name)) throw new Error(`Two statements are named ${name}`);
   const order = Object.keys(params);
@@ -97,6 +105,7 @@ export function statement<const Params extends Types, const Columns extends Type
     columns: returns ?? {},
     addsEvents: /\binsert into events\b/.test(sql),
     writes: WRITE.test(sql),
+    hasChanged,
     encode: (values) =>
       order.map((param) => {
         // `as`: the values have the types that `params` declares.

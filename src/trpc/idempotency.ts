@@ -77,9 +77,9 @@ export function ownerOfNetwork({ address }: Context): KeyOwner {
 }
 
 /**
- * Claims the key for the call in progress. Throws 400 for an invalid key or input that is nested too deeply; 422 if it was used for a different request;
- * 409 if an earlier request with the key is still being carried out, or was carried out but its answer was not stored;
- * 403 if the caller has lost a role since.
+ * Claims the key for the call in progress. Throws 400 for an invalid key or input that is nested too deeply; 422 if the
+ * key was used for a different request; 409 if an earlier request with it is still being carried out, or was carried
+ * out but its answer was not stored; 403 if the caller has lost a role since.
  */
 export async function beginCall(context: Context, call: KeyedCall): Promise<Attempt | Repetition> {
   const { key, owner, operation, input } = call;

@@ -177,7 +177,16 @@ function toBossDatabase(sql: Sql): Db {
       const name = nameOf(text);
       return {
         rows: await sql.run(
-          { name, text, params: {}, columns: {}, addsEvents: false, writes: true, encode: () => values },
+          {
+            name,
+            text,
+            params: {},
+            columns: {},
+            addsEvents: false,
+            writes: true,
+            hasChanged: () => true,
+            encode: () => values,
+          },
           {},
         ),
       };

@@ -25,6 +25,7 @@ type Db = Pick<Services, 'db'>;
 const insertContact = statement('create-contact', {
   params: { workspaceId: int, userId: int, name: text, email: text, createdAt: time, quota: int },
   returns: { contacts: nullable(int), role: nullable(text), is_taken: bool, id: nullable(int) },
+  hasChanged: ([row]) => row?.id != null,
   sql: `
     with workspace as (
       select w.id, ${countForQuota('contacts')} as contacts from workspaces w where w.id = $workspaceId for key share),

@@ -37,6 +37,7 @@ export const ONLY_ADMINS_CREATE = 'Only owners and admins can create labels';
 const insertLabel = statement('insert-label', {
   params: { workspaceId: int, name: text, color: text, createdBy: int, createdAt: time, quota: int },
   returns: { has_workspace: bool, role: nullable(text), used: int, id: nullable(int) },
+  hasChanged: ([row]) => row?.id != null,
   sql: `
     with workspace as (select id from workspaces where id = $workspaceId for key share),
     member as (

@@ -1,5 +1,6 @@
 import type { Caller } from '../../auth/identify.ts';
 import { createToken, hashToken } from '../../auth/tokens.ts';
+import { runRepeatable } from '../../core/call-bounds.ts';
 import { badField, notFound, tooManyTries, unauthorized } from '../../core/errors.ts';
 import { isSlug } from '../../core/slugs.ts';
 import { toUnixSeconds } from '../../core/time.ts';
@@ -20,6 +21,9 @@ import type { JoinedParticipant, JoinInput } from './schemas.ts';
 type Needs = Pick<Services, 'db' | 'clock' | 'sealer' | 'settings'>;
 
 const MAX_TRIES = 10;
+
+/** Thrown to roll back a transaction that must be retried because the data has changed in the meantime. */
+class ChangedError extends Error {}
 
 /**
  * Adds a participant, in one statement. It returns no row for an unknown room, and the room without a participant if
@@ -43,6 +47,7 @@ const addParticipant = statement('join-room', {
     ...joinParams,
   },
   returns: { room_name: text, waiting_room_message: nullable(text), id: nullable(int), status: nullable(text) },
+  hasChanged: ([row]) => row?.id != null,
   sql: `
     with workspace as (
       select w.id from rooms r join workspaces w on w.id = r.workspace_id
@@ -165,9 +170,10 @@ async function rejoin(
   present: Present,
 ): Promise<JoinedParticipant | null> {
   const { db, clock, sealer, settings } = services;
-  const touched = await touchPresent(db.sql, clock.now(), room, present);
+  // Neither changes who is in the room, so both can be repeated if the rest fails.
+  const touched = await runRepeatable(() => touchPresent(db.sql, clock.now(), room, present));
   if (touched === null) return null;
-  const token = await toPresentToken(db.sql, sealer, room, present);
+  const token = await runRepeatable(() => toPresentToken(db.sql, sealer, room, present));
   if (token === null) return null;
   const { participant, waitingRoomMessage } = touched;
   if (participant.status === 'joined' || !room.mayEnter)
@@ -175,8 +181,12 @@ async function rejoin(
   // They became a host while they were waiting. This is rare, so it takes the lock of the workspace, as admitting does.
   return transact(db, async (tx) => {
     const access = await lockRoomAccess(tx, (sql) => findRoomAccess(sql, caller, roomName));
-    if (!access.isHost && access.hasWaitingRoom) return null;
+    if (!access.isHost && access.hasWaitingRoom) throw new ChangedError();
     const entered = await markJoined(sqlIn(tx), clock.now(), participant, settings.quotas);
-    return entered.status === 'joined' ? { ...toOwnParticipant(entered, null), token } : null;
+    if (entered.status !== 'joined') throw new ChangedError();
+    return { ...toOwnParticipant(entered, null), token };
+  }).catch((error: unknown) => {
+    if (error instanceof ChangedError) return null;
+    throw error;
   });
 }

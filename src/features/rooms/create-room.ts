@@ -89,6 +89,7 @@ function declareCreateRoom<Params extends Partial<{ workspaceId: typeof int }>>(
       id: nullable(int),
       name: nullable(text),
     },
+    hasChanged: ([row]) => row?.id != null,
     sql: `
     with workspace as (
       select w.id, ${countForQuota('rooms')} as rooms from workspaces w
