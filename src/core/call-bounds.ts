@@ -38,7 +38,13 @@ export type Claim = {
   /** Whether the answer was stored by the transaction that carries the call out. */
   isAnswered: boolean;
   /** Prepares an answer for the database. */
-  toStored(answer: unknown): { answer: Uint8Array | null; bodyHash: Uint8Array | null; withRoles: boolean };
+  toStored(answer: unknown): {
+    answer: Uint8Array | null;
+    bodyHash: Uint8Array | null;
+    /** Whether the roles of the user are stored too, and in which workspace; null for all workspaces. */
+    withRoles: boolean;
+    workspaceId: number | null;
+  };
 };
 
 /** The call in progress. Background work has none. */

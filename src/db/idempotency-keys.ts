@@ -15,6 +15,9 @@ const PRUNED_AT_A_TIME = 5_000;
 
 const keyParams = { caller: text, key: text, lease: text };
 
+/** An expression for the rank of a role. */
+const rankOf = (role: string) => `array_position(array['member', 'admin', 'owner'], ${role})`;
+
 const claimStatement = statement('claim-idempotency-key', {
   params: {
     ...keyParams,
@@ -47,8 +50,10 @@ const claimStatement = statement('claim-idempotency-key', {
       returning true)
     select exists (select from claimed) as "isClaimed", k.fingerprint, k.body_hash as "bodyHash",
       k.is_executed as "isExecuted", k.leased_until > $now as "isLeased", k.answer,
-      k.roles is null or k.roles <@ array(
-        select m.workspace_id || ':' || m.role from members m where m.user_id = k.user_id) as "hasRoles"
+      not exists (
+        select from unnest(k.roles) had
+        left join members m on m.user_id = k.user_id and m.workspace_id = split_part(had, ':', 1)::int
+        where m.role is null or ${rankOf('m.role')} < ${rankOf("split_part(had, ':', 2)")}) as "hasRoles"
     from (select 1) one left join idempotency_keys k on k.caller = $caller and k.key = $key`,
 });
 
@@ -97,14 +102,22 @@ export async function markExecuted(sql: Sql, { caller, key, lease, isAnswered }:
 }
 
 const answerStatement = statement('store-idempotent-answer', {
-  params: { ...keyParams, answer: nullable(bytes), bodyHash: nullable(bytes), withRoles: bool },
+  params: {
+    ...keyParams,
+    answer: nullable(bytes),
+    bodyHash: nullable(bytes),
+    withRoles: bool,
+    workspaceId: nullable(int),
+  },
   returns: { isStolen: bool },
   sql: `
     with held as (
       update idempotency_keys k
       set is_executed = true, answer = $answer, body_hash = $bodyHash, leased_until = k.created_at,
         roles = case when $withRoles then
-          array(select m.workspace_id || ':' || m.role from members m where m.user_id = k.user_id) end
+          array(
+            select m.workspace_id || ':' || m.role from members m
+            where m.user_id = k.user_id and m.workspace_id = coalesce($workspaceId, k.workspace_id, m.workspace_id)) end
       where caller = $caller and key = $key and lease = $lease returning true)${isStolen}`,
 });
 

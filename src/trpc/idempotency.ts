@@ -4,10 +4,11 @@
  * after the caller has been identified and their role checked, so a repetition needs the same rights.
  */
 import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
 import type { Caller } from '../auth/identify.ts';
 import { networkOf } from '../auth/networks.ts';
 import { type Claim, currentCall, runInBackground } from '../core/call-bounds.ts';
-import { AppError, badField, badRequest, type ErrorCode, type Issue } from '../core/errors.ts';
+import { AppError, badField, badRequest, type ErrorCode, forbidden, type Issue } from '../core/errors.ts';
 import { httpStatusOf } from '../core/problem.ts';
 import { systemTicker } from '../core/ticker.ts';
 import { isForeignKeyViolation } from '../db/errors.ts';
@@ -46,6 +47,10 @@ export type KeyedCall = {
   hashBody?: () => Uint8Array;
 };
 
+const WithResult = z.object({ data: z.record(z.string(), z.unknown()) });
+const WithWorkspace = z.object({ workspace_id: z.int() });
+const WithId = z.object({ id: z.int() });
+
 export type Outcome = { data: unknown } | { refusal: AppError } | { failure: unknown };
 
 /** The stored answer to a repeated call. */
@@ -79,7 +84,8 @@ export function ownerOfNetwork({ address }: Context): KeyOwner {
 /**
  * Claims the key for the call in progress. Throws 400 for an invalid key or input that is nested too deeply; 422 if the
  * key was used for a different request; 409 if an earlier request with it is still being carried out, or was carried
- * out but its answer was not stored; 403 if the caller has lost a role since.
+ * out but its answer was not stored, or the caller has lost the role that it requires; 403 if a caller who has lost a
+ * role repeats a request that was refused.
  */
 export async function beginCall(context: Context, call: KeyedCall): Promise<Attempt | Repetition> {
   const { key, owner, operation, input } = call;
@@ -126,8 +132,22 @@ function sealAnswer({ services }: Context, { key, owner, checksRoles, hashBody }
       answer: isStored ? services.sealer.seal(text, toContext(owner, key)) : null,
       bodyHash: hashBody?.() ?? null,
       withRoles: checksRoles,
+      workspaceId: findWorkspaceId(answer),
     };
   };
+}
+
+/** The workspace that the operation was about, if its result names it. */
+function findWorkspaceId(answer: unknown): number | null {
+  const { success, data } = WithResult.safeParse(answer);
+  if (!success) return null;
+  for (const [name, value] of Object.entries(data.data)) {
+    const record = WithWorkspace.safeParse(value);
+    if (record.success) return record.data.workspace_id;
+    const workspace = WithId.safeParse(value);
+    if (name === 'workspace' && workspace.success) return workspace.data.id;
+  }
+  return null;
 }
 
 function toContext({ caller }: KeyOwner, key: string) {
@@ -184,9 +204,9 @@ function toRepetition(
 ): Repetition {
   if (!isSame) throw keyReused();
   if (answer === null) throw isLeased || !isExecuted ? keyInUse() : answerLost();
-  if (!hasRoles) throw new AppError('FORBIDDEN', 'Forbidden');
   // `as`: `sealAnswer` has sealed it.
   const stored = JSON.parse(context.services.sealer.open(answer, toContext(owner, key))) as StoredAnswer;
+  if (!hasRoles) throw 'data' in stored ? answerHidden() : forbidden();
   return {
     requireSameBody(hash) {
       if (bodyHash === null || Buffer.compare(bodyHash, hash) !== 0) throw keyReused();
@@ -208,5 +228,12 @@ function answerLost(): AppError {
   return new AppError(
     'IDEMPOTENCY_ANSWER_LOST',
     'The request with this Idempotency-Key was carried out, but its answer was not stored: check what it has changed',
+  );
+}
+
+function answerHidden(): AppError {
+  return new AppError(
+    'IDEMPOTENCY_ANSWER_LOST',
+    'The request with this Idempotency-Key was carried out, but you no longer have the role that its answer requires',
   );
 }

@@ -83,7 +83,7 @@ describe('a stored answer is only for those who may still make the call', () => 
     expect((await send(app, path, { key, token, json: { name: 'By a key' } })).status).toBe(401);
   });
 
-  test('a member who was demoted or removed gets 403, whether the path names the workspace or not', async () => {
+  test('a member who was demoted or removed gets 403 if the path names the workspace, and otherwise 409', async () => {
     const { admin, owner, path, id } = await addTeam(app);
     const [one, other] = [newKey(), newKey()];
     const label = () => send(app, `${path}/labels`, { key: one, token: admin.token, json: { name: 'Once' } });
@@ -91,11 +91,63 @@ describe('a stored answer is only for those who may still make the call', () => 
     expect([(await label()).status, (await room()).status]).toEqual([200, 200]);
     expect([(await label()).isReplayed, (await room()).isReplayed]).toEqual([true, true]);
     await app.http.patch(`${path}/members/${admin.id}`, owner.token, { role: 'member' });
-    for (const outcome of [await label(), await room()])
-      expect(outcome).toMatchObject({ status: 403, isReplayed: false });
+    const code = 'IDEMPOTENCY_ANSWER_LOST';
+    const message =
+      'The request with this Idempotency-Key was carried out, but you no longer have the role that its answer requires';
+    expect(await label()).toMatchObject({ status: 403, isReplayed: false });
+    expect(await room()).toMatchObject({ status: 409, isReplayed: false, body: { code, message } });
     await app.http.delete(`${path}/members/${admin.id}`, owner.token);
-    for (const outcome of [await label(), await room()])
-      expect(outcome).toMatchObject({ status: 403, isReplayed: false });
+    expect(await label()).toMatchObject({ status: 403, isReplayed: false });
+    expect(await room()).toMatchObject({ status: 409, isReplayed: false, body: { code } });
+  });
+
+  test('a member who was demoted gets 403 if the request was refused', async () => {
+    const { admin, owner, path, id } = await addTeam(app);
+    const json = { workspace_id: id, name: `taken-${id}` };
+    await send(app, ROOMS, { token: owner.token, json });
+    const key = newKey();
+    const room = () => send(app, ROOMS, { key, token: admin.token, json });
+    expect((await room()).status).toBe(409);
+    await app.http.patch(`${path}/members/${admin.id}`, owner.token, { role: 'member' });
+    expect(await room()).toMatchObject({ status: 403, isReplayed: false });
+  });
+
+  test.each([
+    ['REST', send, ROOMS],
+    ['tRPC', mutate, 'rooms.create'],
+  ] as const)('a promotion, and changes in other workspaces, make no difference over %s', async (_, call, target) => {
+    const [one, other] = [await addTeam(app), await addTeam(app)];
+    const { token } = one.admin;
+    const { token: invite } = (await app.http.post(`${other.path}/invite`, other.owner.token)).body;
+    expect((await app.http.post(`/api/workspaces/join/${invite}`, token)).status).toBe(200);
+    const setRole = async (to: Team, role: string) => {
+      const { status } = await app.http.patch(`${to.path}/members/${one.admin.id}`, to.owner.token, { role });
+      expect(status).toBe(200);
+    };
+    await setRole(other, 'admin');
+    const key = newKey();
+    const create = () => call(app, target, { key, token, json: { workspace_id: one.id } });
+    const first = await create();
+    expect(first.body.room.workspace_id).toBe(one.id);
+    await setRole(other, 'member');
+    expect(await create()).toEqual({ ...first, isReplayed: true });
+    await app.http.delete(`${other.path}/members/${one.admin.id}`, other.owner.token);
+    expect(await create()).toEqual({ ...first, isReplayed: true });
+    await setRole(one, 'owner');
+    expect(await create()).toEqual({ ...first, isReplayed: true });
+  });
+
+  test('where the result names no workspace, every role counts, and a promotion makes no difference', async () => {
+    const { member, owner, path } = await addTeam(app);
+    const key = newKey();
+    const json = { name: 'Renamed' };
+    const rename = () => send(app, '/api/auth/me', { method: 'PATCH', key, token: member.token, json });
+    const first = await rename();
+    expect(first.status).toBe(200);
+    await app.http.patch(`${path}/members/${member.id}`, owner.token, { role: 'admin' });
+    expect(await rename()).toEqual({ ...first, isReplayed: true });
+    await app.http.delete(`${path}/members/${member.id}`, owner.token);
+    expect(await rename()).toMatchObject({ status: 409, body: { code: 'IDEMPOTENCY_ANSWER_LOST' } });
   });
 
   test('a workspace that a user has created or joined since makes no difference', async () => {
