@@ -71,7 +71,10 @@ function compressStream(source: Readable, encoding: Encoding, reply: FastifyRepl
   startEncoding(reply, encoding);
   const compressor = encoding === 'br' ? createBrotliCompress(brotliOptions) : createGzip(gzipOptions);
   // An error of the source destroys the compressor, which ends the response.
-  return pipeline(source, compressor, () => {});
+  const compressed = pipeline(source, compressor, () => {});
+  // Otherwise the headers would wait for as much as the compressor holds back. `pipeline` writes the chunk first.
+  source.once('data', () => compressor.flush());
+  return compressed;
 }
 
 function isBody(payload: unknown): payload is string | Uint8Array {

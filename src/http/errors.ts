@@ -26,6 +26,18 @@ const refusalsByStatus: Record<number, [ErrorCode, string]> = {
   415: ['UNSUPPORTED_MEDIA_TYPE', 'Content type must be application/json'],
 };
 
+/** Headers that describe a body. */
+const bodyHeaders = [
+  'accept-ranges',
+  'content-disposition',
+  'content-encoding',
+  'content-length',
+  'content-range',
+  'content-type',
+  'etag',
+  'last-modified',
+];
+
 /** Sends an error. An unexpected one is logged in full, with the request id that the response contains. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   // An error of the request stream means that the client has disconnected, which is not a bug of the service.
@@ -33,9 +45,23 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   const known = wasCutOff ? requestCutOff() : toAppError(error);
   const status = httpStatusOf(known);
   logFailure(request.log, known);
+  removeStreamHeaders(reply);
   // A malformed URL is refused before the hook that sets this header.
   reply.header('x-request-id', request.id);
   return reply.headers(headersOf(known)).status(status).send(toBody(known, request));
+}
+
+/**
+ * Removes the headers of a stream that failed before its first byte. Fastify has set them on Node's response, where they
+ * would stay beside those of the error.
+ */
+function removeStreamHeaders(reply: FastifyReply): void {
+  const { raw } = reply;
+  if (raw.headersSent) return;
+  for (const name of raw.getHeaderNames()) {
+    raw.removeHeader(name);
+    if (bodyHeaders.includes(name)) reply.removeHeader(name);
+  }
 }
 
 /** tRPC clients can read errors only in tRPC's format, even if a whole batch is refused before its calls are known. */

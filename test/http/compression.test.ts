@@ -3,10 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { brotliDecompressSync, createBrotliDecompress, createGunzip, gunzipSync } from 'node:zlib';
 import Fastify from 'fastify';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { compressResponses, preferredEncoding } from '../../src/http/compression.ts';
+import { handleErrors } from '../../src/http/errors.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team, upload } from '../support/world.ts';
 
@@ -33,8 +35,8 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 /** `fetch` decompresses on its own and adds `Accept-Encoding`. */
-async function read(path: string, headers: Record<string, string>, method = 'GET'): Promise<Raw> {
-  const request = get(app.url + path, { method, headers: { authorization: `Bearer ${team.owner.token}`, ...headers } });
+async function read(path: string, headers: Record<string, string>, method = 'GET', url = app.url): Promise<Raw> {
+  const request = get(url + path, { method, headers: { authorization: `Bearer ${team.owner.token}`, ...headers } });
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk);
@@ -126,4 +128,52 @@ test('a caller who hangs up ends the source of a compressed stream', async () =>
   response.destroy();
   await closed;
   await server.close();
+});
+
+test.each(['identity', 'br', 'gzip'])(
+  'an export that fails before its first byte is a plain 503 (%s)',
+  async (encoding) => {
+    const impatient = await startTestApp({ sharedDatabase: app, database: { statementTimeoutMs: 500 } });
+    const blocker = new pg.Client({ connectionString: app.databaseUrl });
+    await blocker.connect();
+    try {
+      await blocker.query('begin; lock table contacts in access exclusive mode');
+      const response = await read(`${team.path}/contacts.csv`, { 'accept-encoding': encoding }, 'GET', impatient.url);
+      const { status, headers, body } = response;
+      expect([status, headers['content-type']]).toEqual([503, 'application/json; charset=utf-8']);
+      expect([headers['content-encoding'], headers['content-disposition']]).toEqual([undefined, undefined]);
+      expect(JSON.parse(body.toString())).toMatchObject({
+        code: 'SERVICE_UNAVAILABLE',
+        request_id: headers['x-request-id'],
+      });
+      expect(headers['retry-after']).toBe('2');
+    } finally {
+      await blocker.end();
+      await impatient.close();
+    }
+  },
+);
+
+describe.each([
+  ['br', createBrotliDecompress],
+  ['gzip', createGunzip],
+] as const)('a stream with %s', (encoding, createDecompressor) => {
+  test('sends its first chunk before the next is ready, and is cut off when it fails', async () => {
+    const source = new Readable({ read() {} });
+    const server = Fastify();
+    handleErrors(server);
+    compressResponses(server);
+    server.get('/', (_request, reply) => reply.type('text/csv').send(source));
+    const url = await server.listen({ host: '127.0.0.1', port: 0 });
+    source.push('id,name\r\n');
+    const [response] = (await once(get(url, { headers: { 'accept-encoding': encoding } }), 'response')) as [
+      IncomingMessage,
+    ];
+    const [first] = await once(response.pipe(createDecompressor()), 'data');
+    expect(String(first)).toBe('id,name\r\n');
+    const failed = once(response, 'end').catch((error: Error) => error);
+    source.destroy(new Error('The database is gone'));
+    expect(await failed).toMatchObject({ code: 'ECONNRESET' });
+    await server.close();
+  });
 });
