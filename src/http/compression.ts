@@ -1,7 +1,7 @@
 /**
  * Compresses responses of more than 1 kB for callers that accept it (RFC 9110, section 12.5.3). Only responses to GET
- * are compressed. Responses to other methods may contain a secret, and the size of a compressed response can reveal it
- * to someone who chooses text next to it (BREACH).
+ * that may be stored are compressed. Others may contain a secret, and the size of a compressed response can reveal it to
+ * someone who chooses text next to it (BREACH).
  */
 
 import { pipeline, type Readable } from 'node:stream';
@@ -43,6 +43,7 @@ export function compressResponses(app: FastifyInstance): void {
 function chooseEncoding({ method, headers }: FastifyRequest, reply: FastifyReply): Encoding | null {
   const accepted = headers['accept-encoding'];
   if (accepted === undefined || (method !== 'GET' && method !== 'HEAD')) return null;
+  if (String(reply.getHeader('cache-control')).includes('no-store')) return null;
   if (!COMPRESSIBLE.test(String(reply.getHeader('content-type') ?? '')) || reply.hasHeader('content-encoding'))
     return null;
   return preferredEncoding(String(accepted));

@@ -29,13 +29,13 @@ export function serveRest(app: FastifyInstance, services: Services, router: AnyT
   for (const operation of listOperations(router)) {
     const procedure = procedures.get(operation.name);
     if (procedure === undefined) continue;
-    const { deprecation } = procedure;
+    const { headers } = procedure;
     app.route({
       method: operation.method,
       url: toFastifyPath(operation.path),
       // Unknown callers are refused before their body is read. The procedure uses the identity that is found here.
       async onRequest(request, reply) {
-        if (deprecation !== null) reply.headers(deprecation);
+        if (headers !== null) reply.headers(headers);
         if (operation.credential !== 'required') return;
         const identity = await runBounded(request, reply, operation, () =>
           identifyRequest(services, request, readWorkspaceId(request)),

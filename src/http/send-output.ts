@@ -13,9 +13,7 @@ export function sendOutput(
   reply: FastifyReply,
 ): FastifyReply {
   if (redirectsTo === null) return reply.status(status).send(output);
-  // The URL is for this caller and expires.
   addVary(reply, 'accept');
-  reply.header('cache-control', 'private, no-store');
   if (asksForJson(request)) return reply.status(status).send(output);
   // The output schema has checked that the field is text.
   return reply.redirect((output as Record<string, string>)[redirectsTo] ?? '', 302);

@@ -131,8 +131,8 @@ async function answer(
 ): Promise<Answer> {
   try {
     if (procedure === undefined) throw new AppError('NOT_FOUND', 'Not found');
-    const { isQuery, deprecation } = procedure;
-    if (deprecation !== null) reply.headers(deprecation);
+    const { isQuery, headers } = procedure;
+    if (headers !== null) reply.headers(headers);
     if (isQuery !== (request.method === 'GET')) {
       reply.header('allow', isQuery ? 'GET' : 'POST');
       throw new AppError('METHOD_NOT_ALLOWED', 'Method not allowed');

@@ -139,17 +139,18 @@ function completeOperation(operation: Operation, target: OperationObject, exampl
     if (parameter.name in example.input) parameter.example = example.input[parameter.name];
   if (operation.takesIdempotencyKeys)
     Object.assign(target, { parameters: [...(target.parameters ?? []), idempotencyKey] });
+  const hasTag = operation.method === 'GET' && !operation.noStore;
   // The generator declares every success as 200, with JSON.
   const success = target.responses[200] as { content: Record<string, object> } | undefined;
   if (!success) throw new Error(`The document lacks the response of ${operation.name}`);
   target.responses = {
     [operation.status]: {
       ...success,
-      headers: headersOf(operation.status, operation.method),
+      headers: headersOf(operation.status, hasTag),
       content: { 'application/json': { ...success.content['application/json'], example: example.response } },
     },
     ...(operation.redirectsTo !== null && { 302: redirect }),
-    ...(operation.method === 'GET' && { 304: notModified }),
+    ...(hasTag && { 304: notModified }),
     ...refusalsOf(operation, example.errors),
   };
 }

@@ -44,12 +44,12 @@ const uncounted: readonly number[] = [408, 414, 431];
 /** Statuses after which a caller may try again. 409 is among them while another import of contacts is running. */
 const temporary: readonly number[] = [409, 429, 503];
 
-/** References to the headers of a response with the status. `method` is the method of a successful call. */
-export function headersOf(status: number, method?: string): Record<string, object> {
+/** References to the headers of a response with the status. */
+export function headersOf(status: number, hasTag = status === 304): Record<string, object> {
   return {
     'x-request-id': toReference('RequestId'),
     ...(!uncounted.includes(status) && rateLimit),
-    ...((status === 304 || method === 'GET') && { ETag: toReference('Etag') }),
+    ...(hasTag && { ETag: toReference('Etag') }),
     ...(temporary.includes(status) && { 'Retry-After': toReference('RetryAfter') }),
     ...(status === 401 && { 'WWW-Authenticate': toReference('WwwAuthenticate') }),
   };

@@ -98,7 +98,7 @@ function createResponse({ method, response }: RawOperation, schemas: Schemas, { 
     response.kind === 'csv'
       ? { 'text/csv': { schema: { type: 'string' }, example } }
       : { 'application/json': { schema: toSchema(response.schema, 'output', schemas), example } };
-  return { description, headers: headersOf(200, method), content };
+  return { description, headers: headersOf(200, method === 'GET'), content };
 }
 
 /** Returns the JSON Schema of a zod schema, with references to `components` for named schemas. */

@@ -53,6 +53,7 @@ export const libraryRouter = router({
 
   download: inWorkspace('member')
     .meta({
+      noStore: true,
       openapi: {
         method: 'GET',
         path: '/api/workspaces/{id}/library/{itemId}/download',

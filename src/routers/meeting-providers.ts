@@ -36,6 +36,7 @@ const SIGNATURE_HEADER =
 export const connectionsRouter = router({
   list: inWorkspace('owner')
     .meta({
+      noStore: true,
       openapi: {
         method: 'GET',
         path: '/api/workspaces/{id}/connections',

@@ -173,6 +173,7 @@ export const recordingsRouter = router({
     .meta({
       refusals: [404],
       redirectsTo: 'url',
+      noStore: true,
       openapi: {
         method: 'GET',
         path: '/api/dashboard/recordings/{recordingId}/download',

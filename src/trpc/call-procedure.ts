@@ -11,8 +11,8 @@ type ReadInput = () => Promise<unknown>;
 export type Procedure = {
   /** Whether it only reads. */
   isQuery: boolean;
-  /** The headers of its responses if it is deprecated. */
-  deprecation: Record<string, string> | null;
+  /** Headers of its responses, besides those that all responses have. Null for none. */
+  headers: Record<string, string> | null;
   /** Runs the checks of the procedure, then its function. Rejects with an error of the catalogue. */
   call(context: Context, readInput: ReadInput): Promise<unknown>;
 };
@@ -31,12 +31,16 @@ export function proceduresOf(router: AnyTRPCRouter): [string, AnyTRPCProcedure][
 function toProcedure(path: string, procedure: AnyTRPCProcedure): Procedure {
   const { type, meta } = procedure._def;
   // tRPC does not carry the type of our meta into this record.
-  const { deprecated } = (meta ?? {}) as Meta;
+  const { deprecated, noStore } = (meta ?? {}) as Meta;
+  const headers = {
+    ...(deprecated && deprecationHeaders(deprecated)),
+    ...(noStore && { 'cache-control': 'private, no-store' }),
+  };
   // Every procedure is a function with these options at run time. Its type is hidden, since only adapters call it.
   const invoke = procedure as unknown as (options: object) => Promise<unknown>;
   return {
     isQuery: type === 'query',
-    deprecation: deprecated === undefined ? null : deprecationHeaders(deprecated),
+    headers: Object.keys(headers).length > 0 ? headers : null,
     async call(ctx, getRawInput) {
       try {
         return await invoke({ ctx, getRawInput, path, type, signal: undefined, batchIndex: 0 });

@@ -45,6 +45,8 @@ export type Meta = OpenApiMeta & {
    * asks for JSON.
    */
   redirectsTo?: 'url';
+  /** For a read whose output has a signed URL or a secret: the response is neither stored, tagged nor compressed. */
+  noStore?: true;
   /** Error statuses for the OpenAPI document, besides those that all operations of the same kind have. */
   refusals?: readonly (401 | 403 | 404 | 409)[];
   /** For an operation that will be removed. */

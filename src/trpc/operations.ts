@@ -26,6 +26,8 @@ export type Operation = {
   status: number;
   /** The field of the output with a URL to which REST redirects callers that do not ask for JSON; null for none. */
   redirectsTo: string | null;
+  /** Whether responses may not be stored, and so have no `ETag`. */
+  noStore: boolean;
   /** Error statuses for the OpenAPI document, besides those that all operations of the same kind have. */
   refusals: readonly number[];
   /** Set if the operation will be removed. */
@@ -55,6 +57,7 @@ export function listOperations(router: AnyTRPCRouter): Operation[] {
         takesIdempotencyKeys: method !== 'GET' && meta.idempotencyKey !== 'ignored',
         status: successStatus ?? 200,
         redirectsTo,
+        noStore: meta.noStore === true,
         refusals,
         deprecated,
         fields: readFields(inputs),

@@ -1,7 +1,12 @@
 /** `ETag` and `If-None-Match`. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { Download } from '../../src/features/library/schemas.ts';
+import { appRouter } from '../../src/routers/index.ts';
+import { proceduresOf } from '../../src/trpc/call-procedure.ts';
+import { listOperations } from '../../src/trpc/operations.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
-import { addTeam, type Team } from '../support/world.ts';
+import { addTeam, type Team, upload } from '../support/world.ts';
 
 let app: TestApp;
 let team: Team;
@@ -100,4 +105,52 @@ test('writes, redirects and errors have no tag, and writes may not be stored', a
     headers: { 'if-none-match': '*' },
   });
   expect(missing.status).toBe(200);
+});
+
+/** Fields that grant access to whoever reads them. */
+const SECRET_FIELD = /(?:^|_)(?:token|secret|key|password|ingest_url|invite_url|cancel_url)$/;
+
+test('reads that return a signed URL or a secret, and no others, are not stored', () => {
+  // Every procedure of the router declares its output. tRPC hides it from the types.
+  const outputs = proceduresOf(appRouter) as unknown as [string, { _def: { output: z.ZodType } }][];
+  const secret = outputs.flatMap(([name, { _def: definition }]) => {
+    const schema = JSON.stringify(z.toJSONSchema(definition.output, { unrepresentable: 'any' }));
+    const fields = [...schema.matchAll(/"([a-z_]+)":\{/g)].map(([, field = '']) => field);
+    return definition.output === Download || fields.some((field) => SECRET_FIELD.test(field)) ? [name] : [];
+  });
+  const reads = listOperations(appRouter).filter(({ method }) => method === 'GET');
+  const found = reads.filter(({ name }) => secret.includes(name)).map(({ name }) => name);
+  expect(found.sort()).toEqual(['connections.list', 'library.download', 'recordings.download']);
+  const notStored = listOperations(appRouter).filter(({ noStore }) => noStore);
+  expect(notStored.map(({ name }) => name).sort()).toEqual(found);
+});
+
+describe('reads that return a signed URL or a secret', () => {
+  const asked = { 'accept-encoding': 'br, gzip', accept: 'application/json', 'if-none-match': '*' };
+  const inputOf = (...inputs: object[]): string => encodeURIComponent(JSON.stringify({ ...inputs }));
+  let uploaded: number;
+  beforeAll(async () => {
+    uploaded = (await upload(app, team.path, team.owner.token)).body.item.id;
+    // More than 1 kB, which other reads compress.
+    for (let index = 0; index < 8; index += 1)
+      await app.http.post(`${team.path}/connections`, team.owner.token, {
+        name: 'Connection '.repeat(8),
+        provider: 'generic',
+      });
+  });
+
+  test.each([
+    ['REST', () => `${team.path}/library/${uploaded}/download`],
+    ['REST', () => `${team.path}/connections`],
+    ['tRPC', () => `/trpc/library.download?batch=1&input=${inputOf({ id: team.id, itemId: uploaded })}`],
+    ['tRPC', () => `/trpc/connections.list?batch=1&input=${inputOf({ id: team.id })}`],
+    ['tRPC', () => `/trpc/labels.list,connections.list?batch=1&input=${inputOf({ id: team.id }, { id: team.id })}`],
+    ['tRPC', () => `/trpc/connections.list,labels.list?batch=1&input=${inputOf({ id: team.id }, { id: team.id })}`],
+  ])('%s are not stored, tagged or compressed', async (_, path) => {
+    for (const method of ['GET', ...(path().startsWith('/trpc/') ? [] : ['HEAD'])]) {
+      const { status, headers } = await app.http.call(method, path(), { token: team.owner.token, headers: asked });
+      expect([method, status, headers.get('cache-control')]).toEqual([method, 200, 'private, no-store']);
+      expect([headers.get('etag'), headers.get('content-encoding')]).toEqual([null, null]);
+    }
+  });
 });
