@@ -1,7 +1,7 @@
 /**
  * Compresses responses of more than 1 kB for callers that accept it (RFC 9110, section 12.5.3). Only responses to GET
- * that may be stored are compressed. Others may contain a secret, and the size of a compressed response can reveal it to
- * someone who chooses text next to it (BREACH).
+ * that may be stored are compressed. Others may contain a secret, and the size of a compressed response can reveal it
+ * to someone who chooses text next to it (BREACH).
  */
 
 import { pipeline, type Readable } from 'node:stream';
@@ -10,6 +10,9 @@ import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } fro
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 type Encoding = 'br' | 'gzip';
+
+/** The compressed forms of a Buffer. One that is sent again, as the OpenAPI document is, is compressed only once. */
+const compressedForms = new WeakMap<Uint8Array, { br?: Buffer; gzip?: Buffer }>();
 
 const MIN_BYTES = 1024;
 
@@ -87,8 +90,16 @@ function compress(
   encoding: Encoding,
   done: (error: Error | null, compressed: Buffer) => void,
 ): void {
-  if (encoding === 'br') brotliCompress(payload, brotliOptions, done);
-  else gzip(payload, gzipOptions, done);
+  const forms = typeof payload === 'string' ? {} : (compressedForms.get(payload) ?? {});
+  if (typeof payload !== 'string') compressedForms.set(payload, forms);
+  const keep = (error: Error | null, compressed: Buffer): void => {
+    if (error === null) forms[encoding] = compressed;
+    done(error, compressed);
+  };
+  const known = forms[encoding];
+  if (known) done(null, known);
+  else if (encoding === 'br') brotliCompress(payload, brotliOptions, keep);
+  else gzip(payload, gzipOptions, keep);
 }
 
 function startEncoding(reply: FastifyReply, encoding: Encoding): void {

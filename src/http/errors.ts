@@ -52,8 +52,8 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
 }
 
 /**
- * Removes the headers of a stream that failed before its first byte. Fastify has set them on Node's response, where they
- * would stay beside those of the error.
+ * Removes the headers of a stream that failed before its first byte. Fastify has set them on Node's response, where
+ * they would stay beside those of the error.
  */
 function removeStreamHeaders(reply: FastifyReply): void {
   const { raw } = reply;

@@ -1,4 +1,5 @@
 /** The application that serves the OpenAPI document and Swagger UI. */
+import { hash } from 'node:crypto';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
@@ -17,7 +18,12 @@ export async function createDocsApp(api: Api, publicUrl: string | null): Promise
   const app = Fastify();
   // The document does not change while the server runs.
   const json = JSON.stringify(createOpenApiDocument(api, publicUrl ?? '/'));
-  app.get('/openapi.json', (_request, reply) => reply.type('application/json').send(json));
+  // Always the same Buffer, so that the service compresses it only once.
+  const document = Buffer.from(json);
+  const documentHeaders = {
+    'content-type': 'application/json; charset=utf-8',
+    etag: `W/"${hash('sha256', document, 'base64url').slice(0, 22)}"`,
+  };
   await app.register(swagger, { mode: 'static', specification: { document: JSON.parse(json) } });
   await app.register(swaggerUi, {
     routePrefix: '/docs',
@@ -28,7 +34,9 @@ export async function createDocsApp(api: Api, publicUrl: string | null): Promise
   return {
     async respond({ url, headers }, reply) {
       // `inject` would resolve the `..` of a path that leads out of the docs.
-      if (URL.parse(url, 'http://localhost')?.pathname !== url.split('?')[0]) throw notFound();
+      const [pathname] = url.split('?');
+      if (URL.parse(url, 'http://localhost')?.pathname !== pathname) throw notFound();
+      if (pathname === '/openapi.json') return reply.headers(documentHeaders).send(document);
       // Always GET: Fastify leaves the body out of the response to a HEAD request.
       const { statusCode, headers: found, rawPayload } = await app.inject({ method: 'GET', url, headers });
       if (statusCode >= 400) throw notFound();

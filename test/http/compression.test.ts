@@ -1,4 +1,5 @@
 /** Compressed responses, and the ones that are not. */
+import { createHook } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
@@ -176,4 +177,29 @@ describe.each([
     expect(await failed).toMatchObject({ code: 'ECONNRESET' });
     await server.close();
   });
+});
+
+test('the OpenAPI document is compressed once for each encoding', async () => {
+  for (const encoding of ['br', 'gzip']) await read('/openapi.json', { 'accept-encoding': encoding });
+  let compressors = 0;
+  const hook = createHook({
+    init(_id, type) {
+      if (type === 'ZLIB') compressors += 1;
+    },
+  }).enable();
+  try {
+    for (const [encoding, decompress] of [['br', brotliDecompressSync] as const, ['gzip', gunzipSync] as const])
+      for (const method of ['GET', 'GET', 'HEAD']) {
+        const { headers, body } = await read('/openapi.json', { 'accept-encoding': encoding }, method);
+        expect([headers['content-encoding'], compressors]).toEqual([encoding, 0]);
+        expect(headers['content-type']).toBe('application/json; charset=utf-8');
+        if (method === 'HEAD') continue;
+        expect(JSON.parse(decompress(body).toString()).openapi).toBe('3.1.0');
+        compressors = 0;
+      }
+    await read(`${team.path}/contacts`, { 'accept-encoding': 'br' });
+    expect(compressors).toBe(1);
+  } finally {
+    hook.disable();
+  }
 });

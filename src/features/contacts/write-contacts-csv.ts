@@ -9,9 +9,9 @@ const COLUMNS = ['id', 'name', 'email', 'created_at'];
 
 /**
  * Writes contacts as CSV in UTF-8 with CRLF line ends: one chunk with the header, then one for each batch. Takes a
- * batch only when the caller has consumed the chunks before it, except that the header waits for the first batch: if the
- * source fails at once, nothing has been sent. `parseContactsCsv` restores the same names and addresses. Errors of the
- * source are thrown as they are.
+ * batch only when the caller has consumed the chunks before it, except that the header waits for the first batch: if
+ * the source fails at once, nothing has been sent. `parseContactsCsv` restores the same names and addresses. Errors of
+ * the source are thrown as they are.
  */
 export async function* writeContactsCsv(
   batches: AsyncIterable<ContactCsvRow[]>,
