@@ -155,7 +155,7 @@ function toContext({ caller }: KeyOwner, key: string) {
 }
 
 /** Keeps the lease while the call is in progress, and lets its transactions record that it was carried out. */
-function startAttempt({ services }: Context, { hashBody }: KeyedCall, claim: Claim): Attempt {
+function startAttempt({ services }: Context, { hashBody, owner }: KeyedCall, claim: Claim): Attempt {
   const { db, clock, log } = services;
   const call = currentCall.getStore();
   if (call) call.claim = claim;
@@ -172,8 +172,10 @@ function startAttempt({ services }: Context, { hashBody }: KeyedCall, claim: Cla
       stop();
       if (call) call.claim = null;
       if (claim.isAnswered && 'data' in outcome) return;
-      // The body of a refused upload may not have been read. Sent again, it is refused again.
-      const answer = hashBody && !('data' in outcome) ? null : toAnswer(outcome);
+      // The body of a refused upload may not have been read. Refusals of unknown callers, who may send requests from many
+      // networks, would fill the table. Sent again, both are refused again.
+      const isUnknown = owner.userId === null && owner.workspaceId === null;
+      const answer = (hashBody || isUnknown) && !('data' in outcome) ? null : toAnswer(outcome);
       await inBackground('store the answer to a request with an idempotency key', () =>
         answer === null
           ? freeKey(db.sql, clock.now(), claim, { isRefusal: isRefusal(outcome) })

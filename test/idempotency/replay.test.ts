@@ -6,6 +6,7 @@ import { addTeam, type Team } from '../support/world.ts';
 import { mutate, newKey, type Outcome, readKeys, send } from './idempotent.ts';
 
 const ROOMS = '/api/dashboard/rooms';
+const BOOKING = { name: 'Gina', email: 'gina@example.com', starts_at: 1_800_000_000 };
 
 let app: TestApp;
 let team: Team;
@@ -125,6 +126,17 @@ describe('refusals', () => {
     const again = await send(app, path, { key, token, json: { name: 'Taken' } });
     const { request_id: _, ...body } = first.body;
     expect(again).toMatchObject({ status: 409, isReplayed: true, body });
+  });
+
+  test.each([
+    ['REST', () => send(app, '/api/book/nope', { key: newKey(), json: BOOKING })],
+    ['tRPC', () => mutate(app, 'bookings.book', { key: newKey(), json: { slug: 'nope', ...BOOKING } })],
+    ['REST', () => send(app, '/api/rooms/nope/join', { key: newKey(), json: { name: 'Gina' } })],
+    ['tRPC', () => mutate(app, 'participants.join', { key: newKey(), json: { roomName: 'nope', name: 'Gina' } })],
+  ])('of callers without a credential store nothing over %s', async (_, call) => {
+    const stored = (await readKeys(app)).length;
+    expect((await call()).status).toBe(404);
+    expect((await readKeys(app)).length).toBe(stored);
   });
 
   test('of invalid input leave the key free', async () => {
