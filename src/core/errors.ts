@@ -35,6 +35,8 @@ export type AppErrorOptions = {
   issues?: readonly Issue[];
   /** When the caller may try again. It is sent as `Retry-After`. */
   retryAfterSeconds?: number;
+  /** Whether the same call may succeed later, without a correction. Its idempotency key then remains free. */
+  isTransient?: boolean;
   cause?: unknown;
 };
 
@@ -43,6 +45,7 @@ export class AppError extends Error {
   readonly code: ErrorCode;
   readonly issues: readonly Issue[] | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly isTransient: boolean;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -50,6 +53,7 @@ export class AppError extends Error {
     this.code = code;
     this.issues = options.issues;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.isTransient = options.isTransient ?? options.retryAfterSeconds !== undefined;
   }
 }
 
@@ -96,6 +100,11 @@ export function notFound(resource: Resource): AppError {
 
 export function conflict(message: string, options?: Pick<AppErrorOptions, 'retryAfterSeconds'>): AppError {
   return new AppError('CONFLICT', message, options);
+}
+
+/** 409 because of a state that may change, so that the same call may succeed later. */
+export function conflictForNow(message: string): AppError {
+  return new AppError('CONFLICT', message, { isTransient: true });
 }
 
 export function tooManyRequests(message: string, retryAfterSeconds: number): AppError {

@@ -68,6 +68,7 @@ export function requireWithinQuota(quotas: Quotas, name: QuotaName, used: number
   throw new QuotaReached(
     'CONFLICT',
     `${owner} reached the quota of ${quota} ${labels[name] ?? name} (${quotaSettings[name]})`,
+    { isTransient: true },
   );
 }
 

@@ -189,8 +189,8 @@ function startAttempt({ services }: Context, { hashBody, owner }: KeyedCall, cla
 function toAnswer(outcome: Outcome): StoredAnswer | null {
   if ('data' in outcome) return { data: outcome.data };
   if (!isRefusal(outcome)) return null;
-  const { code, message, issues, retryAfterSeconds } = outcome.refusal;
-  if (!storedCodes.includes(code) || retryAfterSeconds !== undefined) return null;
+  const { code, message, issues, isTransient } = outcome.refusal;
+  if (!storedCodes.includes(code) || isTransient) return null;
   return { error: { code, message, ...(issues && { issues }) } };
 }
 

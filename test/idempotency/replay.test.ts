@@ -1,5 +1,7 @@
 /** A write with an idempotency key is carried out once, and a repetition gets the same answer. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { defaultQuotas } from '../../src/quotas/quotas.ts';
+import { uploadFile } from '../recordings/recording-fixtures.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
@@ -8,10 +10,12 @@ import { mutate, newKey, type Outcome, readKeys, send } from './idempotent.ts';
 const ROOMS = '/api/dashboard/rooms';
 const BOOKING = { name: 'Gina', email: 'gina@example.com', starts_at: 1_800_000_000 };
 
+const quotas = { ...defaultQuotas };
+
 let app: TestApp;
 let team: Team;
 beforeAll(async () => {
-  app = await startTestApp();
+  app = await startTestApp({ settings: { quotas } });
   team = await addTeam(app);
 });
 afterAll(() => app.close());
@@ -137,6 +141,41 @@ describe('refusals', () => {
     const stored = (await readKeys(app)).length;
     expect((await call()).status).toBe(404);
     expect((await readKeys(app)).length).toBe(stored);
+  });
+
+  const recordings = '/api/dashboard/recordings';
+  test.each<[string, (key: string, recordingId: number) => Promise<Outcome>]>([
+    ['REST', (key, id) => send(app, `${recordings}/${id}/save-to-library`, { key, token: team.admin.token, json: {} })],
+    [
+      'tRPC',
+      (key, recordingId) =>
+        mutate(app, 'recordings.saveToLibrary', { key, token: team.admin.token, json: { recordingId } }),
+    ],
+  ])('of a recording that is not available yet leave the key free over %s', async (_, save) => {
+    const { token } = team.admin;
+    const { room } = (await send(app, ROOMS, { token, json: { workspace_id: team.id } })).body;
+    const { recording, upload_token } = (await send(app, `${ROOMS}/${room.name}/recordings`, { token, json: {} })).body;
+    const key = newKey();
+    for (let times = 0; times < 2; times += 1)
+      expect(await save(key, recording.id)).toMatchObject({ status: 409, isReplayed: false });
+    expect((await uploadFile(app, recording.id, upload_token)).status).toBe(200);
+    expect(await save(key, recording.id)).toMatchObject({ status: 200, isReplayed: false });
+    expect(await save(key, recording.id)).toMatchObject({ status: 200, isReplayed: true });
+  });
+
+  test.each<[string, (key: string, name: string) => Promise<Outcome>]>([
+    ['REST', (key, name) => send(app, `${team.path}/labels`, { key, token: team.admin.token, json: { name } })],
+    [
+      'tRPC',
+      (key, name) => mutate(app, 'labels.create', { key, token: team.admin.token, json: { id: team.id, name } }),
+    ],
+  ])('because of a quota leave the key free over %s', async (name, create) => {
+    await create(newKey(), `First ${name}`);
+    quotas.labels = 1;
+    const key = newKey();
+    expect(await create(key, name)).toMatchObject({ status: 409, isReplayed: false });
+    quotas.labels = defaultQuotas.labels;
+    expect(await create(key, name)).toMatchObject({ status: 200, isReplayed: false });
   });
 
   test('of invalid input leave the key free', async () => {

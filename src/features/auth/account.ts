@@ -1,7 +1,7 @@
 /** Creating, changing and deleting the account of a user. */
 import type { Caller } from '../../auth/identify.ts';
 import type { Requester } from '../../auth/passwords.ts';
-import { type AppError, badField, conflict, unauthorized } from '../../core/errors.ts';
+import { type AppError, badField, conflict, conflictForNow, unauthorized } from '../../core/errors.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { isForeignKeyViolation, isUniqueViolation } from '../../db/errors.ts';
 import { allowLongStatements } from '../../db/time-limits.ts';
@@ -111,5 +111,5 @@ export async function deleteMe({ db, clock }: Services, caller: Caller): Promise
 }
 
 function ownsSharedWorkspace(): AppError {
-  return conflict('First transfer or delete the workspaces you own that have other members');
+  return conflictForNow('First transfer or delete the workspaces you own that have other members');
 }

@@ -4,7 +4,7 @@
  */
 import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
-import { conflict, notFound } from '../../core/errors.ts';
+import { conflict, conflictForNow, notFound } from '../../core/errors.ts';
 import type { ListPageInput, Page } from '../../core/list-page.ts';
 import { isSlug, toSlug } from '../../core/slugs.ts';
 import { type Prisma, type Tx, transact } from '../../db/client.ts';
@@ -166,7 +166,7 @@ export function deleteBookingPage(
       where: { workspaceId, bookingPageId: pageId, cancelledAt: null, startsAt: { gt: services.clock.now() } },
       select: { id: true },
     });
-    if (upcoming !== null) throw conflict('The page has upcoming bookings: cancel them first');
+    if (upcoming !== null) throw conflictForNow('The page has upcoming bookings: cancel them first');
     const { count } = await tx.bookingPage.deleteMany({ where: { workspaceId, id: pageId } });
     if (count === 0) throw notFound('Booking page');
     return { ok: true };

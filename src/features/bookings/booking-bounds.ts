@@ -1,6 +1,6 @@
 /** The bounds on anonymous bookings: anyone can book, and each booking blocks the host's time and creates a room. */
 import { createHash } from 'node:crypto';
-import { conflict, tooManyRequests } from '../../core/errors.ts';
+import { conflictForNow, tooManyRequests } from '../../core/errors.ts';
 import { DAY_MS } from '../../core/time.ts';
 import type { Settings } from '../../services.ts';
 
@@ -39,7 +39,7 @@ export function requireWithinBounds(
   { upcoming, by_network, by_host }: { upcoming: number; by_network: number; by_host: number },
 ): void {
   if (upcoming >= MAX_UPCOMING)
-    throw conflict(`This email address already has ${MAX_UPCOMING} upcoming bookings on this page`);
+    throw conflictForNow(`This email address already has ${MAX_UPCOMING} upcoming bookings on this page`);
   if (maxBookingsPerNetwork > 0 && by_network >= maxBookingsPerNetwork)
     throw tooManyRequests('Too many bookings from this network: try again later', RETRY_AFTER_SECONDS);
   if (maxBookingsPerHost > 0 && by_host >= maxBookingsPerHost)

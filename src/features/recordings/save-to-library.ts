@@ -1,6 +1,6 @@
 /** Copies the file of a recording into the library of its workspace. */
 import type { Caller } from '../../auth/identify.ts';
-import { badField, conflict, storageUnavailable } from '../../core/errors.ts';
+import { badField, conflict, conflictForNow, storageUnavailable } from '../../core/errors.ts';
 import { formatBytes } from '../../media/format-bytes.ts';
 import { commitFile } from '../../media/receive-file.ts';
 import type { Services } from '../../services.ts';
@@ -58,7 +58,7 @@ async function findFile(services: Services, caller: Caller, input: RecordingInpu
     input,
   );
   if (status === 'failed') throw conflict('The recording has failed');
-  if (status !== 'available' || fileKey === null) throw conflict('The recording is not available yet');
+  if (status !== 'available' || fileKey === null) throw conflictForNow('The recording is not available yet');
   if (size > MAX_ITEM_BYTES) throw badField('recordingId', `File is larger than ${formatBytes(MAX_ITEM_BYTES)}`);
   if (sha256 === null) throw new Error('A recording has a file but no hash');
   // 0 stands for an unknown duration.

@@ -2,7 +2,7 @@
  * Limits what participants record, since anyone can become a participant of a room without a waiting room. Recordings
  * that the room's user or a provider started do not count.
  */
-import { type AppError, conflict, tooManyRequests } from '../../core/errors.ts';
+import { type AppError, conflictForNow, tooManyRequests } from '../../core/errors.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../core/time.ts';
 import type { Database, Tx } from '../../db/client.ts';
 import { formatBytes } from '../../media/format-bytes.ts';
@@ -31,7 +31,7 @@ export async function requireWithinStartLimits(tx: Tx, at: Date, { workspaceId, 
       and started_by is not null and created_at > ${hourAgo}`;
   const { unfinished = 0, recent = 0, firstAt = null } = counts ?? {};
   if (unfinished >= MAX_UNFINISHED)
-    throw conflict('Too many recordings of this room have no file yet: upload or delete one first');
+    throw conflictForNow('Too many recordings of this room have no file yet: upload or delete one first');
   if (recent < MAX_PER_HOUR || firstAt === null) return;
   const waitSeconds = Math.ceil((firstAt.getTime() - hourAgo.getTime()) / SECOND_MS);
   throw tooManyRequests('Too many recordings in this room: try again later', Math.max(1, waitSeconds));

@@ -4,7 +4,7 @@ import type { Caller } from '../../auth/identify.ts';
 import type { RoomCaller } from '../../auth/participants.ts';
 import { createToken, hashToken } from '../../auth/tokens.ts';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
-import { conflict, forbidden, notFound } from '../../core/errors.ts';
+import { conflict, conflictForNow, forbidden, notFound } from '../../core/errors.ts';
 import { unfinishedStatuses } from '../../core/recording-status.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
@@ -69,9 +69,9 @@ async function startRecording(
     return { recording, upload_token: token };
   }
   const exists = (await tx.recording.count({ where: { ...room, archiveId } })) > 0;
-  throw conflict(
-    exists ? 'A recording with this archive_id already exists' : 'A recording is already running in this room',
-  );
+  throw exists
+    ? conflict('A recording with this archive_id already exists')
+    : conflictForNow('A recording is already running in this room');
 }
 
 function createArchiveId(): string {

@@ -4,7 +4,7 @@
  */
 import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
-import { conflict, notFound } from '../../core/errors.ts';
+import { conflictForNow, notFound } from '../../core/errors.ts';
 import type { Tx } from '../../db/client.ts';
 import { int, type Sql, statement } from '../../db/statements.ts';
 
@@ -43,11 +43,11 @@ export async function requireWebhook(sql: Sql, workspaceId: number, webhookId: n
 
 /** Throws 409 if the webhook is inactive. The caller has locked it, so that it cannot be deactivated concurrently. */
 export function requireActive({ isActive }: LockedWebhook): void {
-  if (!isActive) throw conflict('The webhook is inactive: activate it first');
+  if (!isActive) throw conflictForNow('The webhook is inactive: activate it first');
 }
 
 /** Throws 409 if the webhook does not subscribe to the event of a message. Test messages need no subscription. */
 export function requireSubscribed({ events }: LockedWebhook, event: string): void {
   if (event === 'webhook.test' || events.includes(event)) return;
-  throw conflict(`The webhook does not subscribe to ${event}: add it to events first`);
+  throw conflictForNow(`The webhook does not subscribe to ${event}: add it to events first`);
 }
