@@ -8,6 +8,9 @@ import { bool, bytes, int, nullable, type RowOf, type Sql, statement, text, time
 
 /** A process renews its lease well before the lease ends. Once it has ended, a retry may claim the key. */
 export const LEASE_MS = 30_000;
+export const RENEWAL_MS = LEASE_MS / 3;
+/** How late a renewal of a process that is alive may be. */
+const MAX_DELAY_MS = 1_000;
 export const KEYS_LAST_MS = 24 * 60 * 60_000;
 /** How many keys of one caller are stored. */
 const MAX_KEYS = 10_000;
@@ -33,7 +36,7 @@ const claimStatement = statement('claim-idempotency-key', {
     fingerprint: nullable(bytes),
     bodyHash: nullable(bytes),
     isExecuted: nullable(bool),
-    isLeased: nullable(bool),
+    leasedUntil: nullable(time),
     answer: nullable(bytes),
     hasRoles: bool,
   },
@@ -49,7 +52,7 @@ const claimStatement = statement('claim-idempotency-key', {
       where k.leased_until <= $now and (not k.is_executed or k.created_at <= $expired)
       returning true)
     select exists (select from claimed) as "isClaimed", k.fingerprint, k.body_hash as "bodyHash",
-      k.is_executed as "isExecuted", k.leased_until > $now as "isLeased", k.answer,
+      k.is_executed as "isExecuted", k.leased_until as "leasedUntil", k.answer,
       not exists (
         select from unnest(k.roles) had
         left join members m on m.user_id = k.user_id and m.workspace_id = split_part(had, ':', 1)::int
@@ -142,9 +145,14 @@ function refuseIfStolen([row]: { isStolen: boolean }[]): void {
   if (row?.isStolen) throw keyInUse();
 }
 
-export function keyInUse(): AppError {
+/**
+ * 409 while an earlier request has the key. `Retry-After` is 1 s, but if the lease was not renewed in time, which means
+ * that its process has probably ended, the time until it expires.
+ */
+export function keyInUse(remainingMs = LEASE_MS): AppError {
+  const isRenewed = remainingMs >= LEASE_MS - RENEWAL_MS - MAX_DELAY_MS;
   return new AppError('IDEMPOTENCY_KEY_IN_USE', 'A request with this Idempotency-Key is still being carried out', {
-    retryAfterSeconds: 1,
+    retryAfterSeconds: isRenewed ? 1 : Math.max(1, Math.ceil(remainingMs / 1000)),
   });
 }
 

@@ -17,7 +17,7 @@ import {
   freeKey,
   type KeyState,
   keyInUse,
-  LEASE_MS,
+  RENEWAL_MS,
   renewLease,
   storeAnswer,
 } from '../db/idempotency-keys.ts';
@@ -163,17 +163,14 @@ function startAttempt({ services }: Context, { hashBody, owner }: KeyedCall, cla
     await runInBackground(work).catch((error: unknown) => log.warn({ err: error }, `Failed to ${what}`));
   };
   const renew = () => renewLease(db.sql, clock.now(), claim);
-  const stop = systemTicker.every(
-    LEASE_MS / 3,
-    () => void inBackground('renew the lease of an idempotency key', renew),
-  );
+  const stop = systemTicker.every(RENEWAL_MS, () => void inBackground('renew the lease of an idempotency key', renew));
   return {
     async settle(outcome) {
       stop();
       if (call) call.claim = null;
       if (claim.isAnswered && 'data' in outcome) return;
-      // The body of a refused upload may not have been read. Refusals of unknown callers, who may send requests from many
-      // networks, would fill the table. Sent again, both are refused again.
+      // The body of a refused upload may not have been read. Refusals of unknown callers would fill the table, if they
+      // call from many networks. Sent again, both are refused again.
       const isUnknown = owner.userId === null && owner.workspaceId === null;
       const answer = (hashBody || isUnknown) && !('data' in outcome) ? null : toAnswer(outcome);
       await inBackground('store the answer to a request with an idempotency key', () =>
@@ -202,10 +199,13 @@ function isRefusal(outcome: Outcome): outcome is { refusal: AppError } {
 function toRepetition(
   context: Context,
   { key, owner }: KeyedCall,
-  { isSame, isExecuted, isLeased, answer, bodyHash, hasRoles }: KeyState & { isSame: boolean },
+  { isSame, isExecuted, leasedUntil, answer, bodyHash, hasRoles }: KeyState & { isSame: boolean },
 ): Repetition {
   if (!isSame) throw keyReused();
-  if (answer === null) throw isLeased || !isExecuted ? keyInUse() : answerLost();
+  if (answer === null) {
+    const remainingMs = Number(leasedUntil) - context.services.clock.now().getTime();
+    throw remainingMs > 0 || !isExecuted ? keyInUse(remainingMs) : answerLost();
+  }
   // `as`: `sealAnswer` has sealed it.
   const stored = JSON.parse(context.services.sealer.open(answer, toContext(owner, key))) as StoredAnswer;
   if (!hasRoles) throw 'data' in stored ? answerHidden() : forbidden();

@@ -82,7 +82,13 @@ describe('if the process ends', () => {
     expect((await create()).status).toBe(500);
     faults = {};
     expect(await create()).toMatchObject({ status: 409, body: { code: 'IDEMPOTENCY_KEY_IN_USE' }, retryAfter: '1' });
-    app.clock.advance(LEASE_MS);
+    // The lease should have been renewed 2 seconds ago.
+    app.clock.advance(12_000);
+    const late = await create();
+    expect(late).toMatchObject({ status: 409, body: { code: 'IDEMPOTENCY_KEY_IN_USE' } });
+    expect(Number(late.retryAfter)).toBeGreaterThan(1);
+    expect(Number(late.retryAfter)).toBeLessThanOrEqual(18);
+    app.clock.advance(Number(late.retryAfter) * 1000);
     expect(await create()).toMatchObject({ status: 200, isReplayed: false });
     expect(await create()).toMatchObject({ status: 200, isReplayed: true });
   });
