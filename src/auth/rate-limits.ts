@@ -8,7 +8,7 @@ import type { Count, SharedCounts } from './shared-counts.ts';
 export type RateLimitSettings = {
   /** Sign-in attempts per email address and network, and attempts to change the password per session. */
   signInPerEmail: number;
-  /** Sign-in attempts per network. */
+  /** Sign-in attempts and registrations per network. */
   signInPerAddress: number;
   /** Calls without a valid credential per network. */
   publicPerAddress: number;
@@ -73,7 +73,9 @@ function report({ calls, msLeft }: Count, max: number, setHeader: SetHeader): vo
   if (calls > max) throw tooManyRequests(`Too many requests: try again in ${resetSeconds} s`, resetSeconds);
 }
 
-/** Keys are hashed, because they contain email addresses, which nobody expects in this table and which may be long. */
+/**
+ * Keys are hashed, because they contain email addresses, which may be long and should not be stored here in plain text.
+ */
 function hashKey(name: ExactLimitName, key: string): string {
   return createHash('sha256').update(`${name}:${key}`).digest('base64url');
 }

@@ -1,4 +1,7 @@
-/** Random tokens. The database stores only their SHA-256, except for tokens in links. */
+/**
+ * Random tokens. The database stores only their SHA-256, except for tokens in links. The token of a signed-in
+ * participant is also stored, encrypted.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 
 /**

@@ -10,7 +10,7 @@ export type WaitTime = { totalMs: number; waiting: number; since: number };
 /** What the calls of one request share. */
 export type RequestBounds = {
   waited: WaitTime;
-  /** Aborted when the caller hangs up. The reason is an error of the catalogue. */
+  /** Aborted when the caller hangs up. The reason is an `AppError`. */
   hungUp: AbortSignal;
 };
 

@@ -21,7 +21,7 @@ const CursorTuple = z.tuple([
 
 /** The position after an entry of a list. Its values have not been checked against the list yet. */
 export type Cursor = {
-  /** A checksum of the list's name, order and filters, for which alone the cursor is valid. */
+  /** A checksum of the list and its filters (`checksumOf`). The cursor is valid only for them. */
   list: number;
   key: string | number;
   id: string | number;
@@ -62,7 +62,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The checksum of a list. It prevents mistakes, not forgery. */
+/** The checksum of a list, whose name includes its order, and of its filters. It prevents mistakes, not forgery. */
 export function checksumOf(name: string, filters: readonly unknown[]): number {
   return crc32(`${name} ${JSON.stringify(filters)}`);
 }

@@ -27,8 +27,8 @@ export function replaceFile(path: string, content: string): Promise<void> {
 }
 
 /**
- * Writes a file that only the owner of this process can read, unless it exists. If several processes do so at once, one
- * of them writes the file. The file is complete and on disk when this resolves.
+ * If the file does not exist, writes it so that only the owner of this process can read it. If several processes do so
+ * at once, one of them writes the file. The file is complete and on disk when this resolves.
  */
 export function createFileIfMissing(path: string, content: string): Promise<void> {
   return publishFile(path, content, async (staged) => {

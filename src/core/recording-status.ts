@@ -13,8 +13,8 @@ const transitions: Record<RecordingStatus, readonly RecordingStatus[]> = {
 };
 
 /**
- * The statuses of a recording that has no file here. `uploaded` may be the end: the file is then in the customer's own
- * storage only.
+ * The statuses in which a recording may still get its file and become `available`. A recording may also stay
+ * `uploaded`: its file is then only in the customer's own storage.
  */
 export const unfinishedStatuses: RecordingStatus[] = recordingStatuses.filter((status) => !isFinal(status));
 

@@ -36,7 +36,9 @@ export function isForeignKeyViolation(error: unknown): boolean {
   return hasSqlState(error, '23503') || isPrismaError(error, 'P2003') || isRawError(error, /"originalCode":"23503"/);
 }
 
-/** Runs one statement, and retries it with backoff if PostgreSQL cancels it to resolve a deadlock. */
+/**
+ * Runs a statement or a whole transaction, and retries it with backoff if PostgreSQL cancels it to resolve a deadlock.
+ */
 export async function retryDeadlocks<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {

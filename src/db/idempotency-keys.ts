@@ -81,7 +81,10 @@ function after(now: Date, ms: number): Date {
   return new Date(now.getTime() + ms);
 }
 
-/** Whether the row is still there. Deleting a workspace or an account deletes the key of the call that does it. */
+/**
+ * Whether another attempt has taken the key over: its row exists, but no longer with the lease of this attempt. A
+ * missing row is not stolen: deleting a workspace or an account deletes the key of the call that does it.
+ */
 const isStolen = `
     select not exists (select from held)
       and exists (select from idempotency_keys where caller = $caller and key = $key) as "isStolen"`;

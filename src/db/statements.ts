@@ -1,6 +1,6 @@
 /**
  * Named SQL statements for frequent operations: the caller's identity, lists, frequent writes and the delivery of
- * webhooks. They are sent with `pg`, on the same connections as Prisma's queries, and take a fifth of their CPU time.
+ * webhooks. They are sent with `pg`, on Prisma's connections, and take a quarter of the CPU time of its raw queries.
  * docs/architecture.md says when to use which.
  */
 

@@ -4,8 +4,8 @@
  * Node reads a body in chunks of 64 kB outside of V8's heap. V8 frees them in a minor collection, which it starts when
  * its young generation is full. Uploads fill the young generation slowly. Meanwhile the memory outside the heap
  * triggers major collections: one for every 25 MB, each of which takes 35 ms. A minor collection takes less than a
- * millisecond, and frequent ones make the major ones unnecessary. An upload then takes half the CPU time, is twice as
- * fast, and needs less memory (bench/uploads.ts, bench/upload-memory.ts).
+ * millisecond, and frequent ones make the major ones unnecessary. An upload is then twice as fast, takes half the CPU
+ * time, and needs less memory (bench/uploads.ts, bench/upload-memory.ts).
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

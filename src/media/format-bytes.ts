@@ -5,8 +5,8 @@ const UNITS = [
 ] as const;
 
 /**
- * Formats a number of bytes with binary units: 104,857,600 is "100 MB". A number that is not a multiple of any unit is
- * given in bytes.
+ * Formats a number of bytes. The units are named kB, MB and GB, but are powers of 1,024: 104,857,600 is "100 MB". A
+ * number that is not a multiple of any unit is given in bytes.
  */
 export function formatBytes(bytes: number): string {
   for (const [unit, size] of UNITS) if (bytes >= size && bytes % size === 0) return `${bytes / size} ${unit}`;

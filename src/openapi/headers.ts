@@ -41,7 +41,10 @@ const rateLimit = {
 
 /** Statuses of requests that are refused before they are counted. */
 const uncounted: readonly number[] = [408, 414, 431];
-/** Statuses after which a caller may try again. 409 is among them while another import of contacts is running. */
+/**
+ * Statuses after which a caller may try again. A 409 is temporary while another import of contacts is running or the
+ * idempotency key is in use.
+ */
 const temporary: readonly number[] = [409, 429, 503];
 
 /** References to the headers of a response with the status. */

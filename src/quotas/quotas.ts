@@ -116,7 +116,10 @@ const countContactsForQuota = statement('count-contacts-for-quota', {
   sql: `select ${countForQuota('contacts')} as count from workspaces w where w.id = $workspaceId`,
 });
 
-/** The number of contacts of a workspace. A few of those that were just added may be missing (`countForQuota`). */
+/**
+ * The number of contacts of a workspace. If very many changes are pending, the oldest are not counted
+ * (`countForQuota`).
+ */
 export async function countContacts(sql: Sql, workspaceId: number): Promise<number> {
   const [row] = await sql.run(countContactsForQuota, { workspaceId });
   return row?.count ?? 0;

@@ -35,7 +35,7 @@ export async function startWithCleanup<Started extends object>(
 /**
  * Limits the total time in which the parts of a process stop. The time starts when the first part begins to stop. After
  * the deadline, the remaining parts are still told to stop, but without waiting for them. This way the last parts, such
- * as the embedded PostgreSQL, are also told to stop.
+ * as the database pool, are also told to stop.
  */
 export function createStopDeadline(log: Log, totalMs: number): StopInTime {
   let endsAt: number | undefined;

@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url';
  * Limits for V8, which would otherwise use the memory of a large machine before it collects garbage. Each can be set by
  * NODE_OPTIONS or on the command line instead.
  *
- * The young generation consists of three semi-spaces. V8 lets them grow to 32 MB under load. With 4 MB, collecting
- * garbage takes a fifth of the CPU time of a request; with 16 MB, the process takes 36 MiB more. The higher the limit
- * of the old generation, the more V8 lets it grow before it collects garbage. The service needs 80 MB, and an import of
- * 100,000 contacts a further 60 MB.
+ * The young generation consists of three semi-spaces. V8 lets each grow to 32 MB under load. With 4 MB each, collecting
+ * garbage takes a fifth of the CPU time of a request. With 16 MB, the process takes 36 MiB more than with 4. The higher
+ * the limit of the old generation, the more V8 lets it grow before it collects garbage. The service needs 80 MB, and an
+ * import of 100,000 contacts a further 60 MB.
  */
 const memoryLimits = ['--max-semi-space-size=8', '--max-old-space-size=512'];
 

@@ -26,7 +26,7 @@ import type { Context } from './context.ts';
 const KEY = /^[!-~]{1,255}$/;
 /** Input that is nested more deeply is refused, because the functions that compare it are recursive. */
 const MAX_DEPTH = 100;
-/** A larger answer is not stored. Only the import of contacts has large ones. */
+/** A larger answer is not stored. Writes return one resource or a short list, so their answers are far smaller. */
 const MAX_ANSWER_LENGTH = 256 * 1024;
 /** The refusals that are stored. Others, such as invalid input, leave the key free for a corrected request. */
 const storedCodes: readonly ErrorCode[] = ['FORBIDDEN', 'NOT_FOUND', 'CONFLICT'];

@@ -173,7 +173,9 @@ export function inWorkspaceBySession(min: Role) {
   }).input(WorkspaceInput);
 }
 
-/** Like `inWorkspace`, for the analytics path: the contract calls its parameter `workspaceId`. */
+/**
+ * Like `inWorkspace`, for the analytics path: the API contract (docs/versioning.md) calls its parameter `workspaceId`.
+ */
 export function inWorkspaceById(min: Role) {
   return checked(async (ctx, readInput) => {
     const { caller, identity } = await findAccess(ctx, readInput, WorkspaceIdInput, (input) => input.workspaceId);

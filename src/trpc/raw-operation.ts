@@ -30,8 +30,8 @@ export type RawAccess<Caller> = {
   /** The minimum role in the workspace of the path, if the path has one. */
   minRole?: Role;
   /**
-   * Finds the caller, before the body is read. Throws in the contract's order: 401, 400 for an invalid id in the path,
-   * 404 for an unknown workspace, 403.
+   * Finds the caller, before the body is read. Throws 401, then 400 for an invalid id in the path, 404 for an unknown
+   * workspace, 403. Procedures check in the same order.
    */
   admit(call: RawCall): Promise<Caller>;
 };

@@ -187,8 +187,8 @@ function markRelayed(sql: Sql, now: Date, batch: readonly AddressedEvent[]) {
 }
 
 /**
- * Queues jobs for the messages that an API request has made pending: test messages, resent messages, and those that no
- * longer wait for another one. The more there are, the further back they are queued. Resolves with their number.
+ * Queues jobs for the pending messages that have none: test messages, resent messages, and those that no longer wait
+ * for another one. The more there are, the further back they are queued. Resolves with their number.
  */
 async function queueUnqueued(sql: Sql, queue: DeliveryQueue): Promise<number> {
   const rows = await sql.run(giveJobs, {});

@@ -135,8 +135,8 @@ export async function toggleApiKey(
 ): Promise<ApiKey> {
   return transact(db, async (tx) => {
     await lockWorkspaceAs(tx, actor, 'admin');
-    // A password change with `end_api_keys` may revoke this key without having locked its workspace, so the key is
-    // locked too.
+    // A password change with `end_api_keys` locks the workspaces in which the user has keys at that time, but not one
+    // in which a key is created just after. The key itself is therefore locked too.
     const [key] = await tx.$queryRaw<{ is_active: boolean; revoked_at: Date | null }[]>`
       select is_active, revoked_at from api_keys
       where workspace_id = ${actor.workspaceId} and id = ${keyId} for update`;

@@ -52,7 +52,8 @@ export async function updateMe(
     data.passwordHash = await passwords.hash(input.password, requester);
   }
   const [user] = await transact(db, async (tx) => {
-    // Every change to an API key locks its workspace first.
+    // Like other changes to API keys, this one locks the workspaces first. A key that is created just after it is also
+    // revoked, but without a lock of its workspace.
     if (input.end_api_keys) await lockWorkspacesWithKeysOf(tx, caller.userId);
     const updated = await tx.user.updateManyAndReturn({ where: { id: caller.userId }, data });
     // Runs after the update, which waits for transactions that are starting a session with the old password.

@@ -8,7 +8,8 @@ import { roomParams, roomParts } from '../rooms/create-room.ts';
 /**
  * Locks the calendar of a host, so that the statement after it sees every booking of the host, and no other transaction
  * adds one before the commit. Without this lock, two bookings for the same time could deadlock in the index of the
- * constraint `bookings_one_calendar`. The setting lasts as long as the lock.
+ * constraint `bookings_one_calendar`. The setting `lynxroom.locked_host`, which `insertBooking` checks, lasts as long
+ * as the lock.
  */
 export const lockHost = statement('lock-host', {
   params: { workspaceId: int, userId: int },
@@ -24,10 +25,10 @@ export const lockHost = statement('lock-host', {
  * time is free, and no bound is reached. Roll back and retry if `is_current` is false (the page has changed), or if all
  * these conditions are met but `id` is null (all room names are taken, or the contact was just added).
  *
- * The host's membership is locked first: if the host leaves at the same time, they either leave after the commit, and
- * this room and booking are reassigned, or the page is no longer theirs. It is locked after the calendar, so that only
- * one booking of a host at a time holds up their removal. Nothing is added without the lock of `lockHost`: both
- * statements travel with BEGIN, and if only BEGIN failed, each would run on its own.
+ * The first part of this statement locks the host's membership: if the host leaves at the same time, they either leave
+ * after the commit, and this room and booking are reassigned, or the page is no longer theirs. `lockHost` has locked
+ * the calendar before, so only one booking of a host at a time holds up their removal. Nothing is added without the
+ * lock of `lockHost`: both statements travel with BEGIN, and if only BEGIN failed, each would run on its own.
  */
 export const insertBooking = statement('insert-booking', {
   params: {

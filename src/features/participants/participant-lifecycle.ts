@@ -29,7 +29,7 @@ type RoomKey = Omit<ParticipantKey, 'id'>;
 /** The provider's id of one visit, unique within the meeting. `meeting` is the provider's name or id of the meeting. */
 export type ProviderReference = { connectionId: number; meeting: string; participantReference: string };
 
-/** A participant whom a provider reported, or another visit of one. `userId` is null for a guest. */
+/** One visit of a participant, as a provider reported it. `userId` is null for a guest. */
 export type ReportedParticipant = RoomKey &
   ProviderReference & { name: string; email: string | null; userId: number | null };
 

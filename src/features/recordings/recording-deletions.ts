@@ -8,8 +8,8 @@ import { retryDeadlocks } from '../../db/errors.ts';
 import type { Services } from '../../services.ts';
 
 /**
- * Much longer than any provider sends callbacks: Vonage keeps an archive for 3 days and retries a callback for one
- * more, and LiveKit retries for seconds. Only a generic provider may repeat a callback later than this.
+ * Much longer than Vonage and LiveKit send callbacks: Vonage keeps an archive for 3 days and retries a callback for one
+ * more, and LiveKit retries for seconds. A program behind a generic connection may send any callback later.
  */
 const RETENTION_MS = 90 * DAY_MS;
 const PRUNE_BATCH = 1_000;

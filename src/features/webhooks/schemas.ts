@@ -22,8 +22,8 @@ const MAX_URL_LENGTH = 2048;
 const MAX_EVENTS = 100;
 
 /**
- * The events that `GET .../webhooks/events` lists, in this order. The API contract fixes this list, which does not
- * include the library events.
+ * The events that `GET .../webhooks/events` lists, in this order. The API contract (docs/versioning.md) fixes this
+ * list, which does not include the library events.
  */
 export const listedEvents = [
   'room.created',

@@ -116,8 +116,8 @@ function readEvents(body: unknown, sentAt: Date, now: Date): ProviderEvent[] {
 }
 
 /**
- * The only time in an archive callback is `createdAt`, the start of the recording. Other events have the time at which
- * the callback was sent.
+ * The only time in an archive callback is `createdAt`, the start of the recording. Every status but `started` and
+ * `paused` therefore gets the time at which the callback was signed.
  */
 function readArchiveEvents(body: unknown, sentAt: Date, now: Date): ProviderEvent[] {
   const archive = readShape(Archive, body);
@@ -136,7 +136,7 @@ function readArchiveEvents(body: unknown, sentAt: Date, now: Date): ProviderEven
     case 'available': {
       const file = readFileUrl(archive.url);
       if (file === null) return [{ kind: 'recording.uploaded', ...base, ...measures, file, at: sentAt }];
-      // The URL expires 10 minutes after the callback was first sent, not after a retry.
+      // The URL expires 10 minutes after the callback was first sent. If Vonage signs a retry anew, this time is later.
       const urlExpiresAt = new Date(sentAt.getTime() + URL_LIFETIME_MS);
       return [{ kind: 'recording.available', ...base, ...measures, file, urlExpiresAt, at: sentAt }];
     }

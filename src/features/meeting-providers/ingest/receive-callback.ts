@@ -18,8 +18,8 @@ const RETRY_AFTER_SECONDS = 5;
 
 /**
  * Limits the callbacks of one workspace, so that other workspaces still get database connections. The limit is per
- * workspace and not per connection, because a workspace may have any number of connections, and its callbacks are
- * applied one after another anyway.
+ * workspace and not per connection, because a workspace may have any number of connections. More than four at once
+ * would hardly be faster: callbacks are stored in parallel, but each locks the workspace while it is applied.
  */
 const callbackQueue = createKeyedSemaphore<number>(MAX_CONCURRENT, {
   maxQueued: MAX_QUEUED,
