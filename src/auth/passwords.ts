@@ -3,7 +3,8 @@ import { hash, verify } from '@node-rs/argon2';
 import { serviceUnavailable } from '../core/errors.ts';
 import { createFairQueue } from '../core/fair-queue.ts';
 
-// The library's default algorithm is argon2id. It cannot be named here: the library's enum is a `const enum`.
+// The library's default algorithm is argon2id. It cannot be named here: the library's enum is a `const enum`, which
+// does not exist at run time.
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 // A hash with the same parameters. Signing in with an unknown email address is checked against it, so that it takes as

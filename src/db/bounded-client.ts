@@ -40,8 +40,8 @@ const HANG_UP_GRACE_MS = 100;
 const MIN_STATEMENT_MS = 1_000;
 
 /**
- * Cancels a statement that takes too long, or whose caller has hung up, by a CancelRequest (section 54.2.8 of
- * PostgreSQL's documentation). If no answer follows, it destroys the connection.
+ * Cancels a statement that takes too long, or whose caller has hung up, by a CancelRequest of PostgreSQL's protocol. If
+ * no answer follows, it destroys the connection.
  *
  * Through a pooler in transaction mode it destroys the connection at once: a CancelRequest may hit the statement of
  * another client, and crashes some versions of PgBouncer. The pooler then closes its connection to PostgreSQL, which

@@ -40,7 +40,7 @@ export function createGuardedConnector(guard: AddressGuard, timeoutMs: number): 
         if (error) return fail(error);
         const { remoteAddress } = socket;
         if (remoteAddress === undefined) return fail(connectionReset());
-        // Check the address that the socket is actually connected to. This takes microseconds.
+        // `lookup` is not called if the host is an IP address, so check the address that the socket is connected to.
         guard.resolve(remoteAddress).then(
           () => (socket.destroyed ? fail(connectionReset()) : callback(null, socket)),
           (refusal: Error) => {

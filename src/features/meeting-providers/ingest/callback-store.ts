@@ -51,7 +51,10 @@ function sealEvents(sealer: Sealer, workspaceId: number, events: readonly Provid
   return JSON.parse(JSON.stringify(events.map((event) => mapSecrets(event, seal))));
 }
 
-/** The token of a participant and the URL of a file grant access, so the database holds them only sealed. */
+/**
+ * The token of a participant and the URL of a file grant access, so the database holds them only sealed, both with the
+ * purpose `recording link`.
+ */
 function mapSecrets(event: ProviderEvent, map: (secret: string) => string): ProviderEvent {
   switch (event.kind) {
     case 'participant.joined':
