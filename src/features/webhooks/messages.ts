@@ -62,8 +62,9 @@ const newestId: ListOrder = { key: 'm.id', keyType: 'text', direction: 'desc' };
 const newestTime: ListOrder = { ...byTime('m.created_at', 'm.id', 'desc'), idType: 'text' };
 
 /**
- * The lists by status. Ids begin with the time, so the order by id is an order by time. Waiting, failed and cancelled
- * messages have partial indexes, which the planner uses only if the condition is a literal, not a parameter.
+ * The lists by status. Ids begin with the time, so the order by id is an order by time. Failed and cancelled messages
+ * are sorted by `created_at`, like their index. Waiting, failed and cancelled messages have partial indexes, which the
+ * planner uses only if the condition is a literal, not a parameter.
  */
 const lists = {
   any: declareList('list-messages', '', newestId),
