@@ -68,7 +68,8 @@ export class BoundedPool extends pg.Pool {
   /** Gives up when the request has waited long enough. A connection that opens later stays in the pool. */
   async #takeInTime(call: CallBounds | undefined): Promise<pg.PoolClient> {
     if (this.idleCount > 0 || call === undefined || getTimeLimit() !== 'request') return this.#takeAlive();
-    const ms = this.#requestMs - waitedMs(call.waited);
+    // A timer may end up to a millisecond early.
+    const ms = Math.floor(this.#requestMs - waitedMs(call.waited));
     if (ms <= 0) throw new Error(CONNECT_TIMEOUT);
     const { promise: timeout, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
