@@ -1,6 +1,7 @@
 /** The statements of the server with the same duties: one for each operation, besides the one that finds the caller. */
 
 const UNIX = (column: string): string => `floor(extract(epoch from ${column}))::int`;
+const PAGE_KEY = (column: string): string => `round(date_part('epoch', ${column}) * 1000) as page_key`;
 
 /** Finds the creator of an active key, with their role in its workspace. */
 export const CALLER_BY_KEY = {
@@ -29,9 +30,9 @@ export const RETENTION = {
 export const LABELS = {
   name: 'labels',
   text: `select l.id, l.name, l.color, coalesce(u.name, 'Deleted user') as created_by_name,
-      ${UNIX('l.created_at')} as created_at
+      ${UNIX('l.created_at')} as created_at, ${PAGE_KEY('l.created_at')}
     from labels l left join users u on u.id = l.created_by
-    where l.workspace_id = $1 order by l.created_at, l.id limit 1000`,
+    where l.workspace_id = $1 order by l.created_at, l.id limit 1001`,
 };
 
 const ITEM = `i.id, i.workspace_id, i.uploaded_by,
@@ -40,7 +41,7 @@ const ITEM = `i.id, i.workspace_id, i.uploaded_by,
   coalesce((select json_agg(json_build_object('id', l.id, 'name', l.name, 'color', l.color) order by l.created_at, l.id)
     from item_labels il join labels l on l.workspace_id = il.workspace_id and l.id = il.label_id
     where il.workspace_id = i.workspace_id and il.item_id = i.id), '[]'::json) as labels,
-  ${UNIX('i.created_at')} as created_at, ${UNIX('i.updated_at')} as updated_at`;
+  ${UNIX('i.created_at')} as created_at, ${UNIX('i.updated_at')} as updated_at, ${PAGE_KEY('i.created_at')}`;
 
 export const LIST = {
   name: 'list',
