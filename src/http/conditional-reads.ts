@@ -4,6 +4,9 @@ import { Readable } from 'node:stream';
 import { isUint8Array } from 'node:util/types';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
+/** The tags of Buffers. One that is sent again, as the OpenAPI document is, is hashed only once. */
+const tags = new WeakMap<Uint8Array, string>();
+
 /**
  * Adds an `ETag` to responses to GET, for callers that send `Accept-Encoding` or `If-None-Match`, as every browser and
  * most HTTP libraries do. For the others, hashing would be a considerable part of the cost of a list.
@@ -37,7 +40,11 @@ function isTagged(
 
 /** The tag is weak, because the bytes differ by content encoding. */
 function tagOf(payload: string | Uint8Array): string {
-  return `W/"${hash('sha256', payload, 'base64url').slice(0, 22)}"`;
+  const known = typeof payload === 'string' ? undefined : tags.get(payload);
+  if (known !== undefined) return known;
+  const tag = `W/"${hash('sha256', payload, 'base64url').slice(0, 22)}"`;
+  if (typeof payload !== 'string') tags.set(payload, tag);
+  return tag;
 }
 
 function includesTag(header: string | undefined, tag: string): boolean {

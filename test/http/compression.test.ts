@@ -114,6 +114,12 @@ test('files are sent as they are, whole and in part', async () => {
   expect([part.status, part.body.length, part.headers['content-encoding']]).toEqual([206, 10, undefined]);
 });
 
+test('the scripts of the docs page are sent as they are', async () => {
+  const { status, headers } = await read('/docs/static/swagger-ui-bundle.js', { 'accept-encoding': 'gzip, br' });
+  expect(status).toBe(200);
+  expect(headers['content-encoding']).toBeUndefined();
+});
+
 test('a caller who hangs up ends the source of a compressed stream', async () => {
   const server = Fastify();
   compressResponses(server);
