@@ -141,9 +141,10 @@ async function putInParts(upload: Upload, first: Buffer, rest: AsyncGenerator<Bu
   }
 }
 
-async function createMultipartUpload({ client, target, signal }: Upload): Promise<string> {
+/** Does not end at an abort: the server may create the upload all the same, and only its answer has the id to remove. */
+async function createMultipartUpload({ client, target }: Upload): Promise<string> {
   try {
-    const { UploadId } = await client.send(new CreateMultipartUploadCommand(target), { abortSignal: signal });
+    const { UploadId } = await client.send(new CreateMultipartUploadCommand(target));
     if (UploadId === undefined) throw new Error('The answer to CreateMultipartUpload has no UploadId');
     return UploadId;
   } catch (error) {

@@ -142,6 +142,19 @@ describe('S3 store on a server with faults', () => {
     expect(fake.calls).toEqual(['create', 'part', 'part', 'abort']);
   });
 
+  test('an abort during the first request removes the upload that it creates', async () => {
+    const abort = new AbortController();
+    const fake = await open({
+      answer: only('create', () => {
+        abort.abort(new Error('hung up'));
+        return false;
+      }),
+    });
+    const putting = fake.store.put('a', byteSource(9 * MIB), { ...PDF, signal: abort.signal });
+    await expect(putting).rejects.toThrow('hung up');
+    expect(fake.calls).toEqual(['create', 'abort']);
+  });
+
   test('an abort during the last request waits for its outcome', async () => {
     const abort = new AbortController();
     const fake = await open({
