@@ -141,7 +141,9 @@ async function putInParts(upload: Upload, first: Buffer, rest: AsyncGenerator<Bu
   }
 }
 
-/** Does not end at an abort: the server may create the upload all the same, and only its answer has the id to remove. */
+/**
+ * Does not end at an abort: the server may still create the upload, and only its answer has the id that removes it.
+ */
 async function createMultipartUpload({ client, target }: Upload): Promise<string> {
   try {
     const { UploadId } = await client.send(new CreateMultipartUploadCommand(target));
