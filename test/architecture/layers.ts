@@ -34,6 +34,7 @@ export const layers: Record<Part, readonly Part[]> = {
   runtime: [...LOW, 'jobs', 'egress', 'webhook-delivery', 'features/*', 'routers', 'trpc', 'http', 'openapi'],
   'server.ts': ['runtime'],
   'worker.ts': ['runtime'],
+  'lynxroom.ts': [],
 };
 
 /** What a feature may import besides what every feature may: other features, and layers that few features need. */
@@ -63,6 +64,7 @@ const internals: readonly string[] = ['src/db/generated/'];
 export const packages: Record<string, readonly Part[]> = {
   '@aws-sdk': ['storage'],
   '@fastify': ['http', 'openapi', 'runtime'],
+  '@lynxroom/cli': ['lynxroom.ts'],
   '@lynxroom/embedded-postgres': ['db'],
   '@node-rs/argon2': ['auth'],
   '@prisma': ['db'],
@@ -88,9 +90,10 @@ const notInCore = /^node:(?:http2?|https|net|tls|dgram|dns|child_process|cluster
 
 /**
  * What the code of each workspace package in `packages/` may import besides itself. A package knows nothing of `src`,
- * except that the client takes its types from there.
+ * except that the client takes its types from there. The command line is packed together with the client.
  */
 export const workspacePackages: Record<string, readonly string[]> = {
+  cli: ['node:', 'packages/client/src/index.ts'],
   client: ['@trpc/client', '@trpc/server', '@trpc/server/observable'],
   'embedded-postgres': ['node:'],
 };
@@ -167,6 +170,6 @@ function packageMayImport(path: string, name: string, target: string, { specifie
   const listed = workspacePackages[name];
   if (listed === undefined) return false;
   if (path === CLIENT_CONTRACT && isTypeOnly && target.startsWith('src/')) return true;
-  if (isRelative(specifier)) return target.startsWith(`packages/${name}/src/`);
+  if (isRelative(specifier)) return target.startsWith(`packages/${name}/src/`) || listed.includes(target);
   return listed.includes(specifier.startsWith('node:') ? 'node:' : specifier);
 }

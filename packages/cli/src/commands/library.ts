@@ -1,0 +1,152 @@
+/** Listing and downloading the files of the library. */
+import { createWriteStream, existsSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { CliError, type Command, type Context, UsageError } from '../command.ts';
+import { createProgressBar } from '../progress-bar.ts';
+import { chooseWorkspace, openService, urlOption, workspaceOption } from '../service.ts';
+import { toSize, toTable, toTime } from '../table.ts';
+
+const SORTS = ['date', 'name', 'size'] as const;
+const ORDERS = ['asc', 'desc'] as const;
+
+export const ls: Command = {
+  name: 'ls',
+  args: '[search]',
+  maxArgs: 1,
+  summary: 'List the files of the library',
+  details: 'Prints one page. If there are more files, it prints the --cursor of the next page.',
+  options: {
+    label: { value: 'ID', help: 'only files with this label' },
+    sort: { value: 'FIELD', help: 'date, name or size (default: date)' },
+    order: { value: 'ORDER', help: 'asc or desc (default: desc)' },
+    limit: { value: 'NUMBER', help: 'the most files to list, 1 to 100 (default: 50)' },
+    cursor: { value: 'CURSOR', help: 'continue after an earlier page' },
+    all: { help: 'list all pages' },
+    ...workspaceOption,
+    ...urlOption,
+  },
+  examples: ['lynxroom ls', 'lynxroom ls sample --sort name --order asc', 'lynxroom ls --all --json'],
+  async run(context) {
+    const service = await openService(context);
+    const id = await chooseWorkspace(context, service);
+    const [search] = context.args;
+    const limit = context.number('limit') ?? (context.flag('all') ? 100 : undefined);
+    const label = context.number('label');
+    const sort = oneOf(context, 'sort', SORTS);
+    const order = oneOf(context, 'order', ORDERS);
+    const filter = {
+      id,
+      ...(search && { search }),
+      ...(label && { label }),
+      ...(sort && { sort }),
+      ...(order && { order }),
+    };
+    const list = (cursor: string | undefined) =>
+      service.client.library.list.query({
+        ...filter,
+        ...(limit !== undefined && { limit }),
+        ...(cursor && { cursor }),
+      });
+
+    const page = await list(context.option('cursor'));
+    while (context.flag('all') && page.next_cursor) {
+      const { items, next_cursor } = await list(page.next_cursor);
+      page.items.push(...items);
+      page.next_cursor = next_cursor;
+    }
+    const rows = page.items.map((item) => [
+      String(item.id),
+      item.name,
+      toSize(item.size),
+      toTime(item.created_at),
+      item.labels.map(({ name }) => name).join(', '),
+    ]);
+    context.print(page, toTable(['ID', 'NAME', 'SIZE', 'ADDED (UTC)', 'LABELS'], rows, 'No files'));
+    if (page.next_cursor && !context.isJson) context.note(`More: --cursor ${page.next_cursor}`);
+    return undefined;
+  },
+};
+
+function oneOf<const Value extends string>(
+  context: Context,
+  name: string,
+  values: readonly Value[],
+): Value | undefined {
+  const given = context.option(name);
+  if (given === undefined) return undefined;
+  const found = values.find((value) => value === given);
+  if (found === undefined) throw new UsageError(`--${name} must be one of ${values.join(', ')}`);
+  return found;
+}
+
+export const download: Command = {
+  name: 'download',
+  args: '<item-id>',
+  minArgs: 1,
+  summary: 'Download a file of the library',
+  options: {
+    output: { value: 'FILE', help: 'where to store it (default: its name, in this directory)' },
+    link: { help: 'print a link that works for 15 minutes, and download nothing' },
+    force: { help: 'replace an existing file' },
+    ...workspaceOption,
+    ...urlOption,
+  },
+  examples: ['lynxroom download 1', 'lynxroom download 1 --link'],
+  async run(context) {
+    const itemId = toId(context.args[0]);
+    const service = await openService(context);
+    const id = await chooseWorkspace(context, service);
+    const link = await service.client.library.download.query({ id, itemId });
+    if (context.flag('link')) {
+      context.print(link, link.url);
+      return undefined;
+    }
+    const { item } = await service.client.library.read.query({ id, itemId });
+    const path = context.option('output') ?? toFilename(item.name);
+    if (!context.flag('force') && existsSync(path))
+      throw new CliError(`${path} exists already: replace it with --force, or name another file with --output`);
+    await saveFile(context, link.url, path, item.name);
+    context.print({ file: path, item }, `Downloaded ${item.name} to ${path} (${toSize(item.size)})`);
+    return undefined;
+  },
+};
+
+function toId(text = ''): number {
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new UsageError(`${text} is not an ID`);
+  return Number(text);
+}
+
+/** The name comes from whoever uploaded the file, so it must not lead out of this directory. */
+function toFilename(name: string): string {
+  const plain = basename(name.replaceAll(/[\p{Cc}\\]/gu, '_')).replace(/^\.+/, '_');
+  return plain === '' ? 'download' : plain;
+}
+
+/** Writes the file under another name first, so that a download that fails leaves nothing behind. */
+async function saveFile(context: Context, url: string, path: string, label: string): Promise<void> {
+  const response = await fetch(url, { signal: context.signal });
+  if (!response.ok || response.body === null) throw new CliError(`The download failed with status ${response.status}`);
+  const total = Number(response.headers.get('content-length') ?? 0);
+  const bar = createProgressBar(context.io.stderr, label);
+  const staged = `${path}.part`;
+  let sent = 0;
+  async function* counted(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of source) {
+      sent += chunk.length;
+      bar.update({ sent, total });
+      yield chunk;
+    }
+  }
+  try {
+    await pipeline(Readable.fromWeb(response.body), counted, createWriteStream(staged), { signal: context.signal });
+    await rename(staged, path);
+  } catch (error) {
+    await rm(staged, { force: true });
+    throw error;
+  } finally {
+    bar.clear();
+  }
+}

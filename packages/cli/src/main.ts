@@ -1,0 +1,24 @@
+/** The packed command line. It has the commands that call the API. */
+import { readFileSync } from 'node:fs';
+import { CliError, type Command } from './command.ts';
+import { apiCommands } from './commands/index.ts';
+import { runProcess } from './process.ts';
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+
+/** The commands that need the database. They say where they are, instead of being unknown. */
+const operatorCommands = ['db', 'backup', 'restore', 'doctor', 'admin'].map(
+  (name): Command => ({
+    name,
+    summary: 'For operators: only in the repository of the service',
+    args: '[...]',
+    maxArgs: Number.POSITIVE_INFINITY,
+    details: 'This command needs the database and the settings of the service.',
+    examples: [`npm run lynxroom -- ${name} --help`],
+    run: async () => {
+      throw new CliError(`lynxroom ${name} needs the repository of the service: npm run lynxroom -- ${name} --help`);
+    },
+  }),
+);
+
+await runProcess({ commands: [...apiCommands, ...operatorCommands], version });

@@ -1,0 +1,49 @@
+/** Reads the messages of a webhook from the API as they are created. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Client, isLynxroomError } from '../../../client/src/index.ts';
+import type { Message } from './forward.ts';
+
+const POLL_MS = 1_000;
+const PAGE_SIZE = 100;
+
+type Page = Awaited<ReturnType<Client['webhooks']['messages']['query']>>;
+
+/**
+ * Yields each message of the webhook once, oldest first, until `signal` is aborted. A poll that fails is repeated,
+ * unless the service refuses it for good.
+ */
+export async function* followMessages(
+  client: Client,
+  webhook: { id: number; webhookId: number },
+  signal: AbortSignal,
+): AsyncGenerator<Message> {
+  const seen = new Set<string>();
+  while (!signal.aborted) {
+    const found = await readNew(client, webhook, seen).catch((error: unknown) => {
+      if (signal.aborted) return [];
+      if (isLynxroomError(error) && error.status < 500 && error.status !== 429) throw error;
+      return [];
+    });
+    for (const { id, event, sequence, payload } of found) {
+      seen.add(id);
+      yield { id, event, sequence, body: payload };
+    }
+    await sleep(POLL_MS, undefined, { signal }).catch(() => {});
+  }
+}
+
+/** The list begins with the newest messages, so the page that has a known one is the last. */
+async function readNew(client: Client, webhook: { id: number; webhookId: number }, seen: ReadonlySet<string>) {
+  const found: Page['messages'] = [];
+  for (let cursor: string | null = null; ; ) {
+    const page: Page = await client.webhooks.messages.query({
+      ...webhook,
+      limit: PAGE_SIZE,
+      ...(cursor && { cursor }),
+    });
+    const unknown = page.messages.filter(({ id }) => !seen.has(id));
+    found.push(...unknown);
+    cursor = page.next_cursor;
+    if (cursor === null || unknown.length < page.messages.length) return found.reverse();
+  }
+}
