@@ -26,13 +26,14 @@ export function exactCount(counter: keyof typeof columns): string {
  * Usually only the changes of the last second are pending, but they stay pending while another transaction has locked
  * the workspace. Do not use it in a statement that locks the workspace more strongly than `for key share`. Such a
  * statement may wait for the job that updates the counters. It would then count the changes of that batch twice: in the
- * re-read counter, and as pending changes of its older snapshot.
+ * re-read counter, and as pending changes of its older snapshot. Returns 0 without counting if the parameter `quota` of
+ * the statement is 0, which means that there is no quota.
  */
-export function countForQuota(counter: keyof typeof columns): string {
-  return `(w.${columns[counter]} + (
+export function countForQuota(counter: keyof typeof columns, quota: `$${string}`): string {
+  return `(case when ${quota} = 0 then 0 else w.${columns[counter]} + (
     select coalesce(sum(amount) filter (where counter = '${counter}'), 0) from (
       select counter, amount from counter_changes where workspace_id = w.id order by id desc limit ${MAX_READ}
-    ) newest))::int`;
+    ) newest) end)::int`;
 }
 
 /**

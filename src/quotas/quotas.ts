@@ -111,16 +111,16 @@ export async function requireFreeWorkspace(tx: Tx, quotas: Quotas, userId: numbe
 }
 
 const countContactsForQuota = statement('count-contacts-for-quota', {
-  params: { workspaceId: int },
+  params: { workspaceId: int, quota: int },
   returns: { count: int },
-  sql: `select ${countForQuota('contacts')} as count from workspaces w where w.id = $workspaceId`,
+  sql: `select ${countForQuota('contacts', '$quota')} as count from workspaces w where w.id = $workspaceId`,
 });
 
 /**
- * The number of contacts of a workspace. If very many changes are pending, the oldest are not counted
- * (`countForQuota`).
+ * Throws 409 if the workspace has more contacts than its quota. If very many changes are pending, the oldest are not
+ * counted (`countForQuota`).
  */
-export async function countContacts(sql: Sql, workspaceId: number): Promise<number> {
-  const [row] = await sql.run(countContactsForQuota, { workspaceId });
-  return row?.count ?? 0;
+export async function requireContactsWithinQuota(sql: Sql, quotas: Quotas, workspaceId: number): Promise<void> {
+  const [row] = await sql.run(countContactsForQuota, { workspaceId, quota: quotas.contacts });
+  requireWithinQuota(quotas, 'contacts', row?.count ?? 0);
 }

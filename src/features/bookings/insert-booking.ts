@@ -79,7 +79,8 @@ export const insertBooking = statement('insert-booking', {
             and starts_at < $endsAt and starts_at > $startsAt - interval '${MAX_DURATION} minutes') as is_taken,
         (select count(*)::int from bookings where workspace_id = $workspaceId and booking_page_id = $bookingPageId
           and mailbox = $mailbox and cancelled_at is null and starts_at > $at) as upcoming,
-        (select ${countForQuota('rooms')} from workspaces w where w.id = $workspaceId) as rooms, b.by_host, b.by_network
+        (select ${countForQuota('rooms', '$roomQuota')} from workspaces w where w.id = $workspaceId) as rooms,
+        b.by_host, b.by_network
       from (
         select count(*) filter (where cancelled_at is null)::int as by_host,
           count(*) filter (where network_hash = $networkHash)::int as by_network

@@ -22,7 +22,8 @@ export const contactParts = `
     join contacts c on c.workspace_id = p.workspace_id and c.email = p.address),
   missing as (
     select m.workspace_id, m.address, m.name, $contactQuota = 0 or row_number() over (order by m.address) + coalesce((
-      select ${countForQuota('contacts')} from workspaces w where w.id = (select workspace_id from people limit 1)
+      select ${countForQuota('contacts', '$contactQuota')} from workspaces w
+      where w.id = (select workspace_id from people limit 1)
     ), 0) <= $contactQuota as fits
     from (
       select distinct on (p.address) p.workspace_id, p.address, p.name from people p

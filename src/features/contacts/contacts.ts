@@ -28,7 +28,8 @@ const insertContact = statement('create-contact', {
   hasChanged: ([row]) => row?.id != null,
   sql: `
     with workspace as (
-      select w.id, ${countForQuota('contacts')} as contacts from workspaces w where w.id = $workspaceId for key share),
+      select w.id, ${countForQuota('contacts', '$quota')} as contacts from workspaces w
+      where w.id = $workspaceId for key share),
     member as (
       select m.role from workspace w join members m on m.workspace_id = w.id and m.user_id = $userId for share of m),
     taken as (select id from contacts where workspace_id = $workspaceId and email = $email),

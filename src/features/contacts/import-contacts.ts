@@ -7,7 +7,7 @@ import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { int, statement, texts, time } from '../../db/statements.ts';
 import { allowManyStatements } from '../../db/time-limits.ts';
-import { countContacts, requireWithinQuota } from '../../quotas/quotas.ts';
+import { requireContactsWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import { type ParsedRow, parseContactsCsv } from './parse-contacts-csv.ts';
 import { type ImportAnswer, MAX_INVALID_ROWS, MAX_LISTED_PROBLEMS, MAX_ROWS } from './schemas.ts';
@@ -95,8 +95,7 @@ async function importBatch(
     transact(db, async (tx) => {
       await lockWorkspaceAs(tx, actor, 'admin');
       const created = await upsertAll(tx, actor.workspaceId, clock.now(), distinct);
-      if (created > 0)
-        requireWithinQuota(settings.quotas, 'contacts', await countContacts(sqlIn(tx), actor.workspaceId));
+      if (created > 0) await requireContactsWithinQuota(sqlIn(tx), settings.quotas, actor.workspaceId);
       return created;
     });
   return runRepeatable(() => allowManyStatements(importAll));

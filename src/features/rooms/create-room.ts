@@ -92,7 +92,7 @@ function declareCreateRoom<Params extends Partial<{ workspaceId: typeof int }>>(
     hasChanged: ([row]) => row?.id != null,
     sql: `
     with workspace as (
-      select w.id, ${countForQuota('rooms')} as rooms from workspaces w
+      select w.id, ${countForQuota('rooms', '$quota')} as rooms from workspaces w
       where ${isWanted} and exists (select from members m where m.workspace_id = w.id and m.user_id = $userId)
       for key share),
     member as (
