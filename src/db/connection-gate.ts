@@ -26,7 +26,10 @@ type Wanted = { key: string; call: CallBounds | undefined; use: Use };
 
 type Waiter = Wanted & { grant(): void };
 
-/** How many connections the calls of one user, participant or network may use at once. */
+/**
+ * How many connections the calls of one user, participant or network may use at once. They may use more while as many
+ * are free.
+ */
 const MAX_PER_OWNER = 4;
 /** The share of the connections that the calls of one feature, or the background work, may use at once. */
 const MAX_SHARE = 0.7;
@@ -54,7 +57,8 @@ export function createConnectionGate(slots: number, limits: GateLimits): Connect
     // A transaction that needs a second connection must not wait for other calls of its owner that do the same.
     if (call !== undefined && call.transactions > 0) return true;
     if (call === undefined) return (inUse.get(BACKGROUND) ?? 0) < maxPerFeature;
-    if (key !== UNIDENTIFIED && (inUse.get(key) ?? 0) >= maxPerOwner) return false;
+    const isScarce = slots - total <= maxPerOwner;
+    if (key !== UNIDENTIFIED && isScarce && (inUse.get(key) ?? 0) >= maxPerOwner) return false;
     return (inUse.get(featureKey(call)) ?? 0) < maxPerFeature;
   };
 

@@ -62,7 +62,7 @@ describe.each(transports)('through %s', (_, transport) => {
     };
     try {
       const entries = Object.entries(inputs);
-      // A user has at most four connections.
+      // A user may always use four connections.
       for (const some of [entries.slice(0, 4), entries.slice(4)])
         for (const outcome of await callWhileDemoted(some))
           expect(outcome).toMatchObject({ status: 403, body: { message: 'Forbidden' } });
