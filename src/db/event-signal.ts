@@ -2,6 +2,7 @@
  * Tells the relays of all processes that events were committed. It does so after the commit: a NOTIFY in a transaction
  * holds a cluster-wide lock until the commit is on disk, so no two such commits could share a flush.
  */
+import { randomUUID } from 'node:crypto';
 import { runInBackground } from '../core/call-bounds.ts';
 
 export type EventSignal = {
@@ -9,19 +10,22 @@ export type EventSignal = {
   raise(): void;
   /** Calls `wake` when this process has committed events. Returns a function that ends this. */
   listen(wake: () => void): () => void;
+  /** The payload of this process's notifications, which its own relay has no use for. */
+  readonly sender: string;
 };
 
 /** NOTIFY on this channel wakes the relays. */
 export const RELAY_CHANNEL = 'lynxroom_relay';
 
 /** The minimum time between two signals. Events that are committed meanwhile share the next one. */
-const INTERVAL_MS = 50;
+const INTERVAL_MS = 100;
 
 /**
- * Wakes the listeners of this process and calls `notify`, which tells the other processes. If `notify` fails, they find
+ * Wakes the listeners of this process and calls `notify` with `sender`, to tell the other processes. If `notify` fails, they find
  * the events at their next poll.
  */
-export function createEventSignal(notify: () => Promise<unknown>): EventSignal {
+export function createEventSignal(notify: (sender: string) => Promise<unknown>): EventSignal {
+  const sender = randomUUID();
   const listeners = new Set<() => void>();
   let pause: NodeJS.Timeout | null = null;
   let isPending = false;
@@ -33,10 +37,11 @@ export function createEventSignal(notify: () => Promise<unknown>): EventSignal {
       if (isPending) send();
     }, INTERVAL_MS).unref();
     for (const wake of listeners) wake();
-    runInBackground(notify).catch(() => {});
+    runInBackground(() => notify(sender)).catch(() => {});
   };
 
   return {
+    sender,
     raise() {
       if (pause === null) send();
       else isPending = true;

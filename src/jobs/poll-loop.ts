@@ -71,6 +71,7 @@ export function startPollLoop({ name, poll, log }: PollLoopOptions): PollLoop {
 
 /**
  * Calls `wake` for each NOTIFY on a channel, and after each reconnection, since notifications sent meanwhile are lost.
+ * Notifications with the payload `ignored` do not count.
  * Resolves with a function that stops listening. If LISTEN fails, logs a warning: the poll loop then relies on its
  * intervals.
  */
@@ -79,10 +80,14 @@ export async function listenTo(
   channel: string,
   wake: () => void,
   log: Log,
+  ignored?: string,
 ): Promise<() => Promise<void>> {
   const database = boss.getDb();
+  const onNotification = (payload: string): void => {
+    if (payload !== ignored) wake();
+  };
   try {
-    const handle = await database.listen?.(channel, wake, wake);
+    const handle = await database.listen?.(channel, onNotification, wake);
     if (handle) return () => handle.close();
   } catch (error) {
     log.warn({ err: error, channel }, 'LISTEN failed: falling back to polling');

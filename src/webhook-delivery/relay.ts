@@ -10,7 +10,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../core/time.ts';
 import type { Database } from '../db/client.ts';
 import { onlyRow } from '../db/only-row.ts';
-import { bool, int, json, type Sql, statement, text, time } from '../db/statements.ts';
+import { bool, int, json, type RowOf, type Sql, statement, text, time } from '../db/statements.ts';
 import { transactByIndex } from './by-index.ts';
 import { toBody } from './envelope.ts';
 import { findPredecessors, type SubjectRef, toSubjectKey } from './held-messages.ts';
@@ -97,33 +97,35 @@ export function createRelay(services: RelayServices): () => Promise<boolean> {
 
 async function relayBatch(parts: RelayParts, max: number): Promise<boolean> {
   const { db, clock, queue } = parts;
-  const isMore = await transactByIndex(db.sql, async (sql) => {
-    if (!(await lockRelay(sql))) return false;
+  const { isMore, isCancelling } = await transactByIndex(db.sql, async (sql) => {
+    const { isLocked, isCancelling } = await lockRelay(sql);
+    if (!isLocked) return { isMore: false, isCancelling };
     const now = clock.now();
     const { batch, isMore: isMoreToTake } = await takeBatch(sql, max);
     await fanOut(sql, now, parts, batch);
     if (batch.length > 0) await markRelayed(sql, now, batch);
     const queued = await queueUnqueued(sql, queue);
-    return isMoreToTake || queued === MAX_MESSAGES;
+    return { isMore: isMoreToTake || queued === MAX_MESSAGES, isCancelling };
   });
-  const isCancelling = await transactByIndex(db.sql, (sql) => continueCancelling(sql, clock.now()));
-  return isMore || isCancelling;
+  if (!isCancelling) return isMore;
+  return (await transactByIndex(db.sql, (sql) => continueCancelling(sql, clock.now()))) || isMore;
 }
 
 const lockStatement = statement('lock-relay', {
   params: { lock: text, maxIdleMs: text },
-  returns: { isLocked: bool, maxIdleMs: text },
+  returns: { isLocked: bool, maxIdleMs: text, isCancelling: bool },
   sql: `
     select pg_try_advisory_xact_lock(hashtext($lock)) as "isLocked",
-      set_config('idle_in_transaction_session_timeout', $maxIdleMs, true) as "maxIdleMs"`,
+      set_config('idle_in_transaction_session_timeout', $maxIdleMs, true) as "maxIdleMs",
+      exists (select from webhooks where is_cancelling) as "isCancelling"`,
 });
 
 /**
- * Resolves with false if another relay is working. Every wake-up reaches all relays, so the working one also relays the
- * events that are committed meanwhile.
+ * `isLocked` is false if another relay is working. Every wake-up reaches all relays, so the working one also relays the
+ * events that are committed meanwhile. `isCancelling` says whether the cancellation of a webhook is not complete.
  */
-async function lockRelay(sql: Sql): Promise<boolean> {
-  return onlyRow(await sql.run(lockStatement, { lock: RELAY_LOCK, maxIdleMs: String(MAX_IDLE_MS) })).isLocked;
+async function lockRelay(sql: Sql): Promise<RowOf<typeof lockStatement>> {
+  return onlyRow(await sql.run(lockStatement, { lock: RELAY_LOCK, maxIdleMs: String(MAX_IDLE_MS) }));
 }
 
 /**

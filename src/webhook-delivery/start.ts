@@ -62,7 +62,7 @@ export async function startDelivery({
   });
   const endSignals = db.eventSignal.listen(relay.wake);
   const endListening = await Promise.all([
-    listenTo(boss, RELAY_CHANNEL, relay.wake, log),
+    listenTo(boss, RELAY_CHANNEL, relay.wake, log, db.eventSignal.sender),
     listenTo(boss, DELIVERY_CHANNEL, worker.wake, log),
   ]);
   return {

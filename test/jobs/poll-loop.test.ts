@@ -222,6 +222,20 @@ describe('listenTo', () => {
     getDb: () => ({ executeSql: async () => ({ rows: [] }), ...(listen && { listen }) }),
   });
 
+  test('ignores the notifications of its own process', async () => {
+    let notify: (payload: string) => void = () => {};
+    const boss = bossWith(async (_channel, onNotification) => {
+      notify = onNotification;
+      return { close: async () => {} };
+    });
+    const wake = vi.fn();
+    await listenTo(boss, 'some_channel', wake, quietLog, 'own');
+    notify('own');
+    expect(wake).toHaveBeenCalledTimes(0);
+    notify('other');
+    expect(wake).toHaveBeenCalledTimes(1);
+  });
+
   test('wakes for each notification and after each reconnection, until it is ended', async () => {
     const listening: { channel: string; notify: () => void; reconnect: () => void }[] = [];
     let isClosed = false;
