@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { type CallBounds, currentCall, endWait, startWait, waitedMs } from '../core/call-bounds.ts';
 import { BoundedClient, CONNECT_TIMEOUT_MS, keepAlive, type StatementLimits } from './bounded-client.ts';
-import { type ConnectionGate, createConnectionGate, type GateLimits } from './connection-gate.ts';
+import { type ConnectionGate, createConnectionGate, type GateLimits, type GateUse } from './connection-gate.ts';
 import { getTimeLimit } from './time-limits.ts';
 
 /** The message of `pg-pool` when no connection is available in time. */
@@ -10,8 +10,16 @@ const CONNECT_TIMEOUT = 'timeout exceeded when trying to connect';
 
 type Connected = (error: Error | undefined, client?: pg.PoolClient, done?: (release?: boolean | Error) => void) => void;
 
+export type PoolUse = GateUse & {
+  /** How many connections are open but not in use. */
+  idle: number;
+  /** The maximum number of connections. */
+  max: number;
+};
+
 export class BoundedPool extends pg.Pool {
   readonly #gate: ConnectionGate;
+  readonly #max: number;
   readonly #requestMs: number;
   /** A connection was dead at this time. Others that have not been heard from since may be dead too. */
   #suspectSince = Number.NEGATIVE_INFINITY;
@@ -24,6 +32,7 @@ export class BoundedPool extends pg.Pool {
     // statement that waits would hold up those queued behind it.
     super({ ...keepAlive, connectionTimeoutMillis, pipeline: true, ...config, ...limits, Client });
     this.#gate = createConnectionGate(config.max, limits);
+    this.#max = config.max;
     this.#requestMs = limits.requestMs;
     this.on('connect', (client) => {
       // The pool listens only while a client is idle or runs a single statement. In a transaction, an error without a
@@ -35,6 +44,10 @@ export class BoundedPool extends pg.Pool {
         this.#suspectSince = Math.max(this.#suspectSince, sentAt);
       };
     });
+  }
+
+  use(): PoolUse {
+    return { ...this.#gate.use(), idle: this.idleCount, max: this.#max };
   }
 
   override connect(): Promise<pg.PoolClient>;

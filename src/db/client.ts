@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { currentCall } from '../core/call-bounds.ts';
 import { CONNECT_TIMEOUT_MS } from './bounded-client.ts';
-import { BoundedPool } from './bounded-pool.ts';
+import { BoundedPool, type PoolUse } from './bounded-pool.ts';
 import { retryDeadlocks } from './errors.ts';
 import { createEventSignal, type EventSignal, RELAY_CHANNEL } from './event-signal.ts';
 import { Prisma, PrismaClient } from './generated/client.ts';
@@ -19,6 +19,8 @@ export type Database = PrismaClient & {
   readonly sql: SqlDatabase;
   /** Tells the relays that events were committed. `transact` and `sql` raise it. */
   readonly eventSignal: EventSignal;
+  /** Returns how many connections are in use now. */
+  poolUse(): PoolUse;
 };
 
 /** A transaction, or the database itself for functions that work with either. */
@@ -111,7 +113,11 @@ export function openDatabase(options: {
   const eventSignal = createEventSignal((sender) =>
     pool.query({ text: 'select pg_notify($1, $2)', values: [RELAY_CHANNEL, sender] }),
   );
-  return Object.assign(client, { sql: createSql(pool, ownsSession, eventSignal.raise), eventSignal });
+  return Object.assign(client, {
+    sql: createSql(pool, ownsSession, eventSignal.raise),
+    eventSignal,
+    poolUse: () => pool.use(),
+  });
 }
 
 /**

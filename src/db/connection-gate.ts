@@ -10,6 +10,9 @@ export type GateLimits = {
   requestMs: number;
 };
 
+/** How many connections are in use, and how many calls wait for one. */
+export type GateUse = { inUse: number; waiting: number };
+
 export type ConnectionGate = {
   /**
    * Waits for the right to use a connection, for one statement or for a transaction, and returns the function that
@@ -18,6 +21,7 @@ export type ConnectionGate = {
    * rejected when its caller hangs up, with HungUpError.
    */
   acquire(call: CallBounds | undefined, use: 'statement' | 'transaction'): Promise<() => void>;
+  use(): GateUse;
 };
 
 type Use = Parameters<ConnectionGate['acquire']>[1];
@@ -134,6 +138,7 @@ export function createConnectionGate(slots: number, limits: GateLimits): Connect
       startWait(call.waited);
       return wait(wanted).finally(() => endWait(call.waited));
     },
+    use: () => ({ inUse: total, waiting: [...queues.values()].flat().length }),
   };
 }
 

@@ -8,12 +8,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type BatchBounds, createBatchBounds } from '../core/batch-bounds.ts';
 import { AppError, badField, badRequest } from '../core/errors.ts';
 import { headersOf, httpStatusOf } from '../core/problem.ts';
+import { SECOND_MS } from '../core/time.ts';
 import type { Services } from '../services.ts';
 import { listProcedures, type Procedure } from '../trpc/call-procedure.ts';
 import type { Context } from '../trpc/context.ts';
 import { fromUnexpected, toTrpcShape } from '../trpc/errors.ts';
 import { createContext } from './context.ts';
 import { logFailure } from './log-failure.ts';
+import { type CallObserver, observeCallsOf } from './observe-calls.ts';
 
 /** The maximum number of calls in one batch. */
 const MAX_BATCH = 50;
@@ -25,8 +27,13 @@ type Route = { Params: { names: string }; Body: string | undefined };
 /** The entry of a call in the response. */
 type Answer = { body: object; failure: AppError | null };
 
-/** Serves the procedures of `router`. */
-export function serveTrpc(app: FastifyInstance, services: Services, router: AnyTRPCRouter): void {
+/** Serves the procedures of `router`. `observe` is called after each call. Its route is `/trpc/` and the procedure. */
+export function serveTrpc(
+  app: FastifyInstance,
+  services: Services,
+  router: AnyTRPCRouter,
+  observe?: CallObserver,
+): void {
   const procedures = listProcedures(router);
   leaveBodiesUnparsed(app);
   app.addHook<Route>('onRequest', (request, _reply, done) => done(findRefusal(request)));
@@ -44,7 +51,8 @@ export function serveTrpc(app: FastifyInstance, services: Services, router: AnyT
         return sendAnswers([toAnswer(refusal, context)], false, request, reply);
       }
       const bounds = calls.length > 1 ? createBatchBounds() : null;
-      const answers = await Promise.all(calls.map((call) => answer(call, context, request, reply, bounds)));
+      const run = (call: Call) => answer(call, context, request, reply, bounds);
+      const answers = await Promise.all(calls.map(observe ? (call) => runObserved(call, run, request, observe) : run));
       return sendAnswers(answers, isBatch, request, reply);
     },
   });
@@ -142,6 +150,26 @@ async function answer(
   } catch (error) {
     return toAnswer(error instanceof AppError ? error : fromUnexpected(error), context, name);
   }
+}
+
+async function runObserved(
+  call: Call,
+  run: (call: Call) => Promise<Answer>,
+  request: FastifyRequest,
+  observe: CallObserver,
+): Promise<Answer> {
+  observeCallsOf(request);
+  const startedAt = performance.now();
+  const answered = await run(call);
+  const { failure } = answered;
+  observe({
+    method: request.method,
+    // An unknown name is not a route: anyone could make up any number of them.
+    route: `/trpc/${call.procedure === undefined ? ':names' : call.name}`,
+    status: failure === null ? 200 : httpStatusOf(failure),
+    seconds: (performance.now() - startedAt) / SECOND_MS,
+  });
+  return answered;
 }
 
 function toAnswer(failure: AppError, { requestId }: Context, name?: string): Answer {

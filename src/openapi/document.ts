@@ -1,8 +1,7 @@
 /** Generates the OpenAPI document from the procedures, and adds what they do not declare, such as error responses. */
-import { readFileSync } from 'node:fs';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { generateOpenApiDocument, type OpenAPIObject } from 'trpc-to-openapi';
-import { z } from 'zod';
+import { version } from '../core/version.ts';
 import type { Deprecation } from '../trpc/deprecation.ts';
 import { listOperations, type Operation } from '../trpc/operations.ts';
 import type { RawOperation } from '../trpc/raw-operation.ts';
@@ -33,10 +32,6 @@ type OperationObject = {
 };
 
 const noExample: Example = { input: {}, response: undefined, errors: {} };
-
-const { version } = z
-  .object({ version: z.string() })
-  .parse(JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')));
 
 const credentials = [{ bearer: [] }, { cookie: [] }];
 

@@ -14,6 +14,7 @@ import { handleErrors, refuseOtherMethods, sendError } from '../http/errors.ts';
 import { serveFiles } from '../http/files.ts';
 import { serveHealth } from '../http/health.ts';
 import { refuseWrongHosts } from '../http/host.ts';
+import { type CallObserver, observeRequests } from '../http/observe-calls.ts';
 import { serveRawOperations } from '../http/raw-operations.ts';
 import { type CorsOrigins, setResponseHeaders } from '../http/response-headers.ts';
 import { serveRest } from '../http/rest.ts';
@@ -32,6 +33,8 @@ export type AppOptions = {
   trustProxy: boolean | string[];
   /** Origins whose pages may read responses. */
   corsOrigins: CorsOrigins;
+  /** Called after each call. */
+  onCall?: CallObserver | undefined;
   /** Whether to reject requests whose host name does not belong to this machine. Default: no. */
   refuseForeignHosts?: boolean;
 };
@@ -65,6 +68,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     done();
   });
 
+  if (options.onCall) observeRequests(app, options.onCall);
+
   closeConnectionsWhenDraining(app);
   handleErrors(app);
   const addOtherMethods = refuseOtherMethods(app);
@@ -78,7 +83,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   serveHealth(app, services);
   await app.register(async (scope) => serveRest(scope, services, appRouter));
   await app.register(async (scope) => serveRawOperations(scope, services, rawOperations));
-  await app.register(async (scope) => serveTrpc(scope, services, appRouter));
+  await app.register(async (scope) => serveTrpc(scope, services, appRouter, options.onCall));
   if (options.files) await app.register(serveFiles, { files: options.files });
   serveDocs(app, { router: appRouter, rawOperations }, services.settings.publicUrl);
   await app.register(async () => addOtherMethods());

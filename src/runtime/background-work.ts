@@ -3,6 +3,7 @@ import { createCounterFolder } from '../db/counters.ts';
 import { startCopier } from '../features/meeting-providers/recording-copies/copier.ts';
 import { startJobs } from '../jobs/jobs.ts';
 import { startPollLoop } from '../jobs/poll-loop.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { startDelivery } from '../webhook-delivery/start.ts';
 import type { Config } from './config.ts';
 import type { CreatedServices } from './create-services.ts';
@@ -17,8 +18,11 @@ export async function startBackgroundWork(
   { services, directUrl }: CreatedServices,
   cleanup: AsyncDisposableStack,
   stopInTime: StopInTime,
+  metrics: Metrics | null,
 ): Promise<void> {
-  const jobs = await startJobs({ connectionString: directUrl, schedule: createSchedule(services), log: services.log });
+  const created = createSchedule(services);
+  const schedule = metrics ? metrics.observeJobs(created, services.clock) : created;
+  const jobs = await startJobs({ connectionString: directUrl, schedule, log: services.log });
   cleanup.defer(stopInTime('jobs', jobs.stop));
   const counters = startPollLoop({ name: 'counters', poll: createCounterFolder(services), log: services.log });
   cleanup.defer(stopInTime('counters', counters.stop));
@@ -26,6 +30,7 @@ export async function startBackgroundWork(
     boss: jobs.boss,
     services,
     maxInFlight: config.WEBHOOK_CONCURRENCY,
+    onAttempt: metrics?.onAttempt,
     hostLimits: { maxInFlight: config.WEBHOOK_HOST_CONCURRENCY, perSecond: config.WEBHOOK_HOST_RATE },
   });
   cleanup.defer(stopInTime('webhook delivery', delivery.stop));

@@ -57,6 +57,8 @@ const Environment = z
     NODE_ENV: z.string().optional(),
     PORT: wholeNumber(0, 65_535).prefault('3000'),
     HOST: z.string().default('127.0.0.1'),
+    METRICS_PORT: wholeNumber(0, 65_535).optional(),
+    METRICS_HOST: z.string().default('127.0.0.1'),
     DATA_DIR: z.string().default('.data'),
     DATABASE_URL: databaseUrl.optional(),
     DATABASE_POOLING: z
@@ -125,6 +127,10 @@ const Environment = z
   .refine((env) => env.DATABASE_POOLING === 'session' || env.DATABASE_DIRECT_URL !== undefined, {
     path: ['DATABASE_DIRECT_URL'],
     error: 'must be set with DATABASE_POOLING=transaction: migrations and notifications need a session',
+  })
+  .refine((env) => env.METRICS_PORT !== env.PORT || env.PORT === 0, {
+    path: ['METRICS_PORT'],
+    error: 'must be another port than PORT',
   })
   .refine((env) => env.RUN_WORKER || env.DATABASE_URL !== undefined, {
     path: ['RUN_WORKER'],

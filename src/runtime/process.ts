@@ -28,6 +28,8 @@ const EXIT_AFTER_SECONDS = 80;
  */
 const logGroups = { minLength: 4_096, periodicFlush: 50 };
 
+type SystemError = NodeJS.ErrnoException & { port?: number; hostname?: string };
+
 /** Errors whose message tells the operator what to do. */
 const operatorErrors = [UnsuitableDatabaseError, MigrationError, OtherStoreError, SecretFileError];
 
@@ -102,12 +104,16 @@ function describeStartFailure(error: unknown, config: Config): string | null {
   if (error instanceof EmbeddedPostgresError) return `${error.message} (to use another PostgreSQL, set DATABASE_URL)`;
   if (error instanceof StorageUnavailableError) return `${error.message}: check DATA_DIR`;
   // Node's system errors have these fields; reading them from any other error gives undefined.
-  const { code, syscall, path } = error as NodeJS.ErrnoException;
-  if (syscall === 'listen' && code === 'EADDRINUSE') return `Port ${config.PORT} is in use: set PORT to another one`;
+  const { code, syscall, path, port, hostname } = error as SystemError;
+  const isOfMetrics =
+    port === undefined ? hostname !== config.HOST && hostname === config.METRICS_HOST : port === config.METRICS_PORT;
+  const prefix = isOfMetrics ? 'METRICS_' : '';
+  const host = config[`${prefix}HOST`];
+  if (syscall === 'listen' && code === 'EADDRINUSE') return `Port ${port} is in use: set ${prefix}PORT to another one`;
   if (syscall === 'listen' && code === 'EACCES')
-    return `No permission to listen on port ${config.PORT} of ${config.HOST}: set PORT or HOST`;
+    return `No permission to listen on port ${port} of ${host}: set ${prefix}PORT or ${prefix}HOST`;
   if (code === 'EADDRNOTAVAIL' || syscall === 'getaddrinfo')
-    return `HOST ${config.HOST} is not an address of this machine: set HOST to another one`;
+    return `${prefix}HOST ${host} is not an address of this machine: set ${prefix}HOST to another one`;
   if (path !== undefined && hasErrorCode(error, 'EACCES', 'EROFS', 'ENOTDIR', 'EEXIST'))
     return `${path} cannot be used (${code}): set DATA_DIR to another directory`;
   return null;

@@ -1,11 +1,12 @@
 /** Starts the server, or the background work alone, from a configuration. */
 import type { FastifyBaseLogger } from 'fastify';
 import { type Clock, SECOND_MS } from '../core/time.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { Services } from '../services.ts';
 import { buildApp } from './app.ts';
 import type { Config } from './config.ts';
-import { createServices } from './create-services.ts';
-import { createStopDeadline, type Stoppable, startWithCleanup } from './lifecycle.ts';
+import { type CreatedServices, createServices } from './create-services.ts';
+import { createStopDeadline, type StopInTime, type Stoppable, startWithCleanup } from './lifecycle.ts';
 import { localAccessOf } from './local-access.ts';
 
 /** A running server. `stop` lets requests finish, then jobs, then closes the database. */
@@ -19,11 +20,13 @@ export function startServer(config: Config, logger: FastifyBaseLogger, machineCl
   return startWithCleanup(logger, async (cleanup) => {
     const stopInTime = createStopDeadline(logger, maxStopMs(config));
     const created = await createServices(config, logger, cleanup, stopInTime, machineClock);
-    const { services, files } = created;
+    const metrics = await startMetrics(config, created, 'server', cleanup, stopInTime);
+    const { files } = created;
+    const services = metrics?.services ?? created.services;
     // Registered before the requests, so that it stops after them.
     const background = cleanup.use(new AsyncDisposableStack());
     const { corsOrigins, refuseForeignHosts } = localAccessOf(config);
-    const options = { trustProxy: config.TRUST_PROXY, corsOrigins, refuseForeignHosts };
+    const options = { trustProxy: config.TRUST_PROXY, corsOrigins, refuseForeignHosts, onCall: metrics?.onCall };
     const app = await buildApp({ services, logger, files, ...options });
     const drain = async (): Promise<void> => {
       const drainTimeout = setTimeout(() => app.server.closeAllConnections(), config.DRAIN_SECONDS * SECOND_MS);
@@ -34,7 +37,7 @@ export function startServer(config: Config, logger: FastifyBaseLogger, machineCl
     if (config.RUN_WORKER) {
       // Loaded after listening, because requests do not need it.
       const { startBackgroundWork } = await import('./background-work.ts');
-      await startBackgroundWork(config, created, background, stopInTime);
+      await startBackgroundWork(config, { ...created, services }, background, stopInTime, metrics);
     }
     const address = app.server.address();
     const port = typeof address === 'object' && address !== null ? address.port : config.PORT;
@@ -57,8 +60,32 @@ export function startWorker(config: Config, logger: FastifyBaseLogger): Promise<
   return startWithCleanup(logger, async (cleanup) => {
     const stopInTime = createStopDeadline(logger, maxStopMs(config));
     const created = await createServices(config, logger, cleanup, stopInTime);
+    const metrics = await startMetrics(config, created, 'worker', cleanup, stopInTime);
+    const services = metrics?.services ?? created.services;
     const { startBackgroundWork } = await import('./background-work.ts');
-    await startBackgroundWork(config, created, cleanup, stopInTime);
+    await startBackgroundWork(config, { ...created, services }, cleanup, stopInTime, metrics);
     return {};
   });
+}
+
+/** Serves the metrics of this process, if METRICS_PORT is set. They stop after the requests and the background work. */
+async function startMetrics(
+  config: Config,
+  { services }: CreatedServices,
+  process: 'server' | 'worker',
+  cleanup: AsyncDisposableStack,
+  stopInTime: StopInTime,
+): Promise<Metrics | null> {
+  const { METRICS_PORT: port, METRICS_HOST: host } = config;
+  if (port === undefined) return null;
+  const [{ createMetrics }, { serveMetrics }] = await Promise.all([
+    import('../metrics/metrics.ts'),
+    import('../metrics/serve-metrics.ts'),
+  ]);
+  const metrics = createMetrics(services, process);
+  cleanup.defer(async () => metrics.stop());
+  const server = await serveMetrics(metrics, { host, port, log: services.log });
+  cleanup.defer(stopInTime('metrics', server.close));
+  services.log.info({ metricsUrl: `${toUrl(host, server.port)}/metrics` }, 'Serving metrics');
+  return metrics;
 }

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Db, Job, PgBoss } from 'pg-boss';
 import { Prisma } from '../db/client.ts';
+import { onlyRow } from '../db/only-row.ts';
 import type { SqlDatabase } from '../db/sql.ts';
 import { type Sql, statement, text } from '../db/statements.ts';
 import { transactByIndex } from './by-index.ts';
@@ -30,6 +31,14 @@ export type NewJob = DeliveryJob & {
  * quickly. `slow` has all retries, and the first attempts for webhooks that fail or respond slowly.
  */
 export type Lane = 'fast' | 'slow';
+
+export type LaneBacklog = {
+  /** Jobs that are due, and those that are due later. Both together are counted up to 20,000. */
+  due: number;
+  scheduled: number;
+  /** How long the oldest of the counted jobs has been due; 0 if none is. */
+  oldestSeconds: number;
+};
 
 export type WebhookRef = { workspaceId: number; webhookId: number };
 
@@ -85,7 +94,7 @@ export async function createDeliveryQueue(boss: PgBoss): Promise<void> {
  * PostgreSQL may then prefer to read and sort all waiting jobs. A lease need not be durable: if PostgreSQL crashes and
  * forgets it, the job is leased again, as after the crash of a worker.
  */
-const leaseSettings = statement('set-for-leasing', {
+export const leaseSettings = statement('set-for-leasing', {
   params: {},
   returns: { settings: text },
   sql: `
@@ -165,6 +174,27 @@ export function openDeliveryQueue(boss: PgBoss) {
       return new Set(rows.map(({ id }: { id: string }) => id));
     },
   };
+}
+
+/** How many jobs of a lane `readLane` counts. */
+const MAX_COUNTED = 20_000;
+
+/**
+ * Counts the jobs of a lane that are due, and those that are due later, in the order in which they are leased. Also
+ * returns how long the oldest of them has been due. Rejects if the queue has never been created.
+ */
+export async function readLane(sql: Sql, lane: Lane): Promise<LaneBacklog> {
+  const isOnLane = lane === 'fast' ? 'priority >= $2' : 'priority <= $2';
+  const { rows } = await toBossDatabase(sql).executeSql(
+    `select count(*) filter (where start_after <= now())::int as due,
+       count(*) filter (where start_after > now())::int as scheduled,
+       coalesce(greatest(0, extract(epoch from now() - min(start_after))), 0)::float8 as "oldestSeconds"
+     from (select start_after from pgboss.job
+           where name = $1 and ${isOnLane} and state < 'active' and not blocked
+           order by priority desc, created_on limit ${MAX_COUNTED}) waiting`,
+    [QUEUE, lane === 'fast' ? -MAX_RANK : topPriority.slow],
+  );
+  return onlyRow(rows);
 }
 
 /**

@@ -11,6 +11,7 @@ import type { HostLimitSettings } from './host-limits.ts';
 import type { Sender, SenderOptions } from './http-sender.ts';
 import { createDeliveryQueue, DELIVERY_CHANNEL, openDeliveryQueue } from './queue.ts';
 import { createRelay } from './relay.ts';
+import type { Attempt } from './send-message.ts';
 import { startDeliveryWorker } from './worker.ts';
 
 export type DeliveryOptions = {
@@ -22,6 +23,8 @@ export type DeliveryOptions = {
   hostLimits?: HostLimitSettings;
   /** The timeout of an attempt, in milliseconds. */
   timeoutMs?: number;
+  /** Called with each attempt that has ended. */
+  onAttempt?: ((attempt: Attempt) => void) | undefined;
 };
 
 export type RunningDelivery = {
@@ -39,6 +42,7 @@ export async function startDelivery({
   maxInFlight,
   hostLimits,
   timeoutMs,
+  onAttempt,
 }: DeliveryOptions): Promise<RunningDelivery> {
   const { db, clock, log, sealer, addressGuard } = services;
   await createDeliveryQueue(boss);
@@ -53,6 +57,7 @@ export async function startDelivery({
     sender,
     maxInFlight,
     ...(hostLimits && { hostLimits }),
+    onAttempt,
   });
   const relayBatch = createRelay({ db, clock, queue });
   const relay = startPollLoop({

@@ -16,7 +16,7 @@ import { type Leases, startLeases } from './leases.ts';
 import { type LeasedMessage, loadMessages } from './load-messages.ts';
 import type { DeliveryQueue, Lane, WebhookRef } from './queue.ts';
 import { recordAttempts } from './record-attempts.ts';
-import { type SendingServices, sendMessage } from './send-message.ts';
+import { type Attempt, type SendingServices, sendMessage } from './send-message.ts';
 import { createKeyRing } from './signing-keys.ts';
 import { createSlowLanePacing } from './slow-lane-pacing.ts';
 import { triage } from './triage.ts';
@@ -29,6 +29,8 @@ export type DeliveryWorkerOptions = Omit<SendingServices, 'openKey'> & {
   maxInFlight: number;
   /** Default: no limits. */
   hostLimits?: HostLimitSettings;
+  /** Called with each attempt that has ended. */
+  onAttempt?: ((attempt: Attempt) => void) | undefined;
 };
 
 export type DeliveryWorker = {
@@ -139,12 +141,13 @@ async function findExcluded(db: Database, slots: FairSlots, hosts: HostLimits): 
 
 /** Starts an attempt that records itself. Returns false if the limit of the host is reached. */
 function startAttempt(parts: WorkerParts, leased: LeasedMessage): boolean {
-  const { hosts, recorder } = parts;
+  const { hosts, recorder, onAttempt } = parts;
   const host = toHost(leased.message.url);
   if (!hosts.start(host, leased.message)) return false;
   void sendMessage(parts, leased).then((attempt) => {
     hosts.end(host);
     recorder.add(attempt);
+    onAttempt?.(attempt);
   });
   return true;
 }

@@ -33,6 +33,7 @@ export async function startTestDelivery(
     services,
     maxInFlight,
     timeoutMs,
+    onAttempt: app.metrics?.onAttempt,
     ...(hostLimits && { hostLimits }),
   });
   return {

@@ -17,6 +17,7 @@ import { type Database, openDatabase } from '../../src/db/client.ts';
 import { createAddressGuard, type ResolveHost } from '../../src/egress/address-guard.ts';
 import { createImportLimiter } from '../../src/features/contacts/import-limiter.ts';
 import { createUploadLock } from '../../src/features/recordings/upload-lock.ts';
+import type { Metrics } from '../../src/metrics/metrics.ts';
 import { defaultQuotas } from '../../src/quotas/quotas.ts';
 import { buildApp } from '../../src/runtime/app.ts';
 import type { Services } from '../../src/services.ts';
@@ -44,6 +45,8 @@ export type TestApp = {
   http: Http;
   services: Services;
   clock: TestClock;
+  /** Null unless `hasMetrics` is set. */
+  metrics: Metrics | null;
   /** The log so far, one object per line. */
   logLines: Record<string, unknown>[];
   /** The directory of the disk store. */
@@ -79,6 +82,8 @@ export type TestAppOptions = {
   resolveHost?: ResolveHost;
   /** The origins whose pages may read responses; all by default. */
   corsOrigins?: string[];
+  /** Whether the app has metrics, as a server with METRICS_PORT does. */
+  hasMetrics?: boolean;
 };
 
 /** Resolves every name under example.com and example.org to one public address. */
@@ -158,7 +163,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     clock,
     ...(options.reserveBytes !== undefined && { reserveBytes: options.reserveBytes }),
   });
-  const services: Services = {
+  const plainServices: Services = {
     db: options.wrapDatabase?.(db) ?? db,
     store: options.wrapStore?.(disk) ?? disk,
     clock,
@@ -185,8 +190,13 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       ...options.settings,
     },
   };
+  const metrics = options.hasMetrics
+    ? (await import('../../src/metrics/metrics.ts')).createMetrics(plainServices, 'server')
+    : null;
+  const services = metrics?.services ?? plainServices;
   const app = await buildApp({
     services,
+    onCall: metrics?.onCall,
     logger,
     files: disk,
     trustProxy: options.trustProxy ?? false,
@@ -198,6 +208,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     server: app.server,
     http: createHttp(url),
     services,
+    metrics,
     clock,
     logLines,
     filesDir,
@@ -206,6 +217,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     async close() {
       app.server.closeAllConnections();
       await app.close();
+      metrics?.stop();
       await counts.stop();
       await db.$disconnect();
       await database.drop();

@@ -1,0 +1,58 @@
+/** The metrics of one application or worker, for Prometheus. Only loaded if METRICS_PORT is set. */
+import { Gauge, Registry } from 'prom-client';
+import type { Clock } from '../core/time.ts';
+import { version } from '../core/version.ts';
+import type { CallObserver } from '../http/observe-calls.ts';
+import type { ScheduledJob } from '../jobs/jobs.ts';
+import type { Services } from '../services.ts';
+import type { Attempt } from '../webhook-delivery/send-message.ts';
+import { observeDatabase } from './database.ts';
+import { createAttemptObserver } from './delivery.ts';
+import { observeJobs } from './jobs.ts';
+import { observeStore } from './object-store.ts';
+import { observeProcess } from './process.ts';
+import { observeLimits } from './rate-limits.ts';
+import { createCallObserver } from './requests.ts';
+
+export type Metrics = {
+  /** The services to use instead of those that were passed: they count what happens. */
+  services: Services;
+  onCall: CallObserver;
+  onAttempt(attempt: Attempt): void;
+  observeJobs(jobs: readonly ScheduledJob[], clock: Clock): ScheduledJob[];
+  /**
+   * Returns all metrics as text, in the format of `contentType`. It resolves within seconds. If the database does not
+   * respond, the metrics that are read from it are absent.
+   */
+  scrape(): Promise<string>;
+  contentType: string;
+  stop(): void;
+};
+
+/** Each call creates a registry of its own, so one process can have several applications. */
+export function createMetrics(services: Services, process: 'server' | 'worker'): Metrics {
+  const registry = new Registry();
+  new Gauge({
+    name: 'lynxroom_build_info',
+    help: 'Always 1. The labels say what runs',
+    labelNames: ['process', 'version'],
+    registers: [registry],
+  }).set({ process, version }, 1);
+  const database = observeDatabase(services.db, registry);
+  return {
+    services: {
+      ...services,
+      store: observeStore(services.store, registry),
+      limits: observeLimits(services.limits, registry),
+    },
+    onCall: createCallObserver(registry),
+    onAttempt: createAttemptObserver(registry),
+    observeJobs: (jobs, clock) => observeJobs(jobs, clock, registry),
+    async scrape() {
+      await database.read();
+      return registry.metrics();
+    },
+    contentType: registry.contentType,
+    stop: observeProcess(registry),
+  };
+}
