@@ -21,8 +21,8 @@ export const RELAY_CHANNEL = 'lynxroom_relay';
 const INTERVAL_MS = 100;
 
 /**
- * Wakes the listeners of this process and calls `notify` with `sender`, to tell the other processes. If `notify` fails, they find
- * the events at their next poll.
+ * Wakes the listeners of this process and calls `notify` with `sender`, to tell the other processes. If `notify` fails,
+ * they find the events at their next poll.
  */
 export function createEventSignal(notify: (sender: string) => Promise<unknown>): EventSignal {
   const sender = randomUUID();
