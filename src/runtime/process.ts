@@ -8,9 +8,11 @@ import { DataDirInUseError, EmbeddedPostgresError, IncompatibleClusterError } fr
 import { MigrationError } from '../db/migrate.ts';
 import { StorageUnavailableError } from '../storage/object-store.ts';
 import { OtherStoreError } from '../storage/store-id.ts';
-import { type Config, ConfigError, readConfig } from './config.ts';
+import { type Config, ConfigError, readConfig, settingNames } from './config.ts';
 import type { Stoppable } from './lifecycle.ts';
+import { openLogStream } from './log-stream.ts';
 import { SecretFileError } from './secret-file.ts';
+import { describeUnknownSettings } from './unknown-settings.ts';
 
 /** npm forwards signals that the process has already received, so signals within this time count as one. */
 const SAME_SIGNAL_MS = 1_000;
@@ -20,13 +22,6 @@ const SAME_SIGNAL_MS = 1_000;
  * embedded PostgreSQL together. A signal during a start that hangs also ends the process after this time.
  */
 const EXIT_AFTER_SECONDS = 80;
-
-/**
- * Log lines are written in groups, because a write for each line took up to a quarter of the CPU time of a small
- * request. A group is written as soon as it reaches `minLength`, and at least every `periodicFlush` milliseconds. The
- * rest is written when the process exits.
- */
-const logGroups = { minLength: 4_096, periodicFlush: 50 };
 
 type SystemError = NodeJS.ErrnoException & { port?: number; hostname?: string };
 
@@ -44,7 +39,9 @@ export async function runProcess<Running extends Stoppable>(
 ): Promise<void> {
   const config = readEnvironment();
   const level = config.LOG_LEVEL ?? (config.DATABASE_URL === undefined ? 'warn' : 'info');
-  const logger = pino({ level, serializers: logSerializers }, pino.destination(logGroups));
+  const logger = pino({ level, serializers: logSerializers }, await openLogStream(config));
+  const unknown = describeUnknownSettings(process.env, settingNames);
+  if (unknown !== null) logger.warn(unknown);
   const starting = start(config, logger);
   const shutdown = stopOnSignal(starting, logger, (config.DRAIN_SECONDS + EXIT_AFTER_SECONDS) * SECOND_MS);
   try {

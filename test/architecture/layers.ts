@@ -93,11 +93,15 @@ export const packages: Record<string, readonly Part[]> = {
   pg: ['db'],
   'pg-boss': ['jobs', 'webhook-delivery', 'features/meeting-providers'],
   pino: ['runtime'],
+  'pino-pretty': ['runtime'],
   'prom-client': ['metrics'],
   'trpc-to-openapi': ['trpc', 'openapi'],
   undici: ['egress', 'webhook-delivery', 'features/meeting-providers'],
   zod: ['core', 'events', 'trpc', 'openapi', 'runtime', 'features/*'],
 };
+
+/** Development dependencies that `src` uses if they are installed, and does without if not. */
+export const optionalPackages: readonly string[] = ['pino-pretty'];
 
 /** The modules of Node that `core` may not import: it knows no network and starts no process. */
 const notInCore = /^node:(?:http2?|https|net|tls|dgram|dns|child_process|cluster|worker_threads)(?:\/|$)/;
