@@ -3,12 +3,15 @@
  * Statements get them from an AsyncLocalStorage, because Prisma passes no context to the driver.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { outsideTrace } from './tracing.ts';
 
 /** Time that a request has waited for the database. Concurrent waits, as in a batch, count once. */
 export type WaitTime = { totalMs: number; waiting: number; since: number };
 
 /** What the calls of one request share. */
 export type RequestBounds = {
+  /** The id of the request, for the log. */
+  requestId: string;
   waited: WaitTime;
   /** Aborted when the caller hangs up. The reason is an `AppError`. */
   hungUp: AbortSignal;
@@ -51,8 +54,8 @@ export type Claim = {
 export const currentCall = new AsyncLocalStorage<CallBounds | undefined>();
 
 /** Returns the bounds of a request whose caller hangs up when `hungUp` aborts. */
-export function createRequestBounds(hungUp: AbortSignal): RequestBounds {
-  return { waited: { totalMs: 0, waiting: 0, since: 0 }, hungUp };
+export function createRequestBounds(hungUp: AbortSignal, requestId: string): RequestBounds {
+  return { requestId, waited: { totalMs: 0, waiting: 0, since: 0 }, hungUp };
 }
 
 /** Runs a call of a request within bounds of its own. */
@@ -67,7 +70,7 @@ export function runCall<Result>(
 
 /** Starts work that outlives the call that starts it, and so is not within its bounds. */
 export function runInBackground<Result>(work: () => Result): Result {
-  return currentCall.run(undefined, work);
+  return outsideTrace(() => currentCall.run(undefined, work));
 }
 
 /**

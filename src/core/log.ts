@@ -1,3 +1,6 @@
+import { currentCall } from './call-bounds.ts';
+import { currentTraceId } from './tracing.ts';
+
 /** The logger that all code uses; a pino logger has this type. Never log a secret, a token or a request body. */
 export type Log = {
   debug(details: object, message: string): void;
@@ -5,6 +8,25 @@ export type Log = {
   warn(details: object, message: string): void;
   error(details: object, message: string): void;
 };
+
+/**
+ * Returns a log that adds the id of the request and of the trace to each line that is logged during a call. The log of
+ * a request itself has them already.
+ */
+export function withCallIds(log: Log): Log {
+  return {
+    debug: (details, message) => log.debug({ ...callIds(), ...details }, message),
+    info: (details, message) => log.info({ ...callIds(), ...details }, message),
+    warn: (details, message) => log.warn({ ...callIds(), ...details }, message),
+    error: (details, message) => log.error({ ...callIds(), ...details }, message),
+  };
+}
+
+function callIds(): object {
+  const call = currentCall.getStore();
+  const traceId = currentTraceId();
+  return { ...(call && { reqId: call.requestId }), ...(traceId !== null && { trace_id: traceId }) };
+}
 
 const MAX_CAUSES = 5;
 

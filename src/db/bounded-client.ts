@@ -2,7 +2,9 @@
 import { connect } from 'node:net';
 import pg from 'pg';
 import { type CallBounds, currentCall, endWait, startWait, waitedMs } from '../core/call-bounds.ts';
+import { failureOf, isTracing } from '../core/tracing.ts';
 import { HungUpError } from './refused-calls.ts';
+import { startStatementSpan } from './statement-span.ts';
 import { getTimeLimit, LONG_STATEMENT_MS } from './time-limits.ts';
 
 export type StatementLimits = {
@@ -71,7 +73,13 @@ export class BoundedClient extends pg.Client {
     const [statement] = args;
     // `pg` has query objects of its own, which nothing here uses.
     if (typeof statement?.submit === 'function') return super.query(statement);
-    const end = this.#watch(typeof statement === 'string' ? statement : statement.text);
+    const text = typeof statement === 'string' ? statement : statement.text;
+    const span = isTracing ? startStatementSpan(text, statement.name) : null;
+    const stop = this.#watch(text);
+    const end = (error: Error | null): Error | null => {
+      span?.end(error === null ? {} : failureOf(error));
+      return stop(error);
+    };
     const at = args.findLastIndex((arg) => typeof arg === 'function');
     if (at > 0) {
       const callback = args[at] as Callback;

@@ -4,6 +4,8 @@
  * docs/architecture.md says when to use which.
  */
 
+import { currentTraceparent } from '../core/tracing.ts';
+
 /** The type of a parameter or a column. */
 export type SqlType<Value> = {
   /** The name of the type in PostgreSQL. */
@@ -71,6 +73,15 @@ export type Sql = {
   run<Params, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row[]>;
 };
 
+/** Matches a statement that inserts events. */
+const EVENTS = /\binsert into events\b/;
+
+/**
+ * Matches one that also stores the span that causes them, so that their delivery belongs to the same trace. Its
+ * parameter has no value that callers pass.
+ */
+const TRACED_EVENTS = /\binsert into events \([^)]*\btraceparent\)[^;]*\$traceparent\b/;
+
 /** Matches a statement that writes. Does not match a locking clause, such as `for update of m`. */
 const WRITE = /\b(?:insert into|delete from|update (?:only )?\w+ (?:as )?(?:\w+ )?set)\b/;
 
@@ -92,26 +103,33 @@ export function statement<const Params extends Types, const Columns extends Type
   }: { params: Params; returns?: Columns; sql: string; hasChanged?: (rows: Values<Columns>[]) => boolean },
 ): Statement<Values<Params>, Values<Columns>> {
   if (allStatements.has(name)) throw new Error(`Two statements are named ${name}`);
-  const order = Object.keys(params);
+  const addsEvents = EVENTS.test(sql);
+  if (addsEvents && !TRACED_EVENTS.test(sql)) throw new Error(`Statement ${name} inserts events without $traceparent`);
+  const all: Types = addsEvents ? { ...params, traceparent: nullable(text) } : params;
+  const names = Object.keys(params);
+  const order = Object.keys(all);
   const numbered = sql.replace(/\$([a-z]\w*)/gi, (_, param: string) => {
-    const type = params[param];
+    const type = all[param];
     if (!type) throw new Error(`Statement ${name} has no parameter ${param}`);
     return `$${order.indexOf(param) + 1}::${type.name}`;
   });
   const created: Statement<Values<Params>, Values<Columns>> = {
     name,
     text: numbered,
-    params,
+    params: all,
     columns: returns ?? {},
-    addsEvents: /\binsert into events\b/.test(sql),
+    addsEvents,
     writes: WRITE.test(sql),
     hasChanged,
-    encode: (values) =>
-      order.map((param) => {
+    encode(values) {
+      const encoded = names.map((param): unknown => {
         // `as`: the values have the types that `params` declares.
         const value = values[param as keyof Params] as never;
         return params[param]?.encode?.(value) ?? value;
-      }),
+      });
+      if (addsEvents) encoded.push(currentTraceparent());
+      return encoded;
+    },
   };
   allStatements.set(name, created as Statement<never, unknown>);
   return created;

@@ -4,8 +4,8 @@ import { eventShapes, type NewEvent } from './catalogue.ts';
 const insertEvents = statement('insert-events', {
   params: { events: json<{ workspace_id: number; type: string; data: object }[]>(), at: time },
   sql: `
-    insert into events (workspace_id, type, data, created_at)
-    select e.workspace_id, e.type, e.data, $at
+    insert into events (workspace_id, type, data, created_at, traceparent)
+    select e.workspace_id, e.type, e.data, $at, $traceparent
     from jsonb_to_recordset($events) as e (workspace_id int, type text, data jsonb)`,
 });
 

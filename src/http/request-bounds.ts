@@ -15,7 +15,7 @@ export function requestBounds(request: FastifyRequest, reply: FastifyReply): Req
     // It also closes after a complete response.
     if (!reply.raw.writableFinished) hangUp.abort(requestCutOff());
   });
-  const bounds = createRequestBounds(hangUp.signal);
+  const bounds = createRequestBounds(hangUp.signal, request.id);
   known.set(request, bounds);
   return bounds;
 }

@@ -48,6 +48,7 @@ const exposedHeaders = [
   'deprecation',
   'sunset',
   'link',
+  'x-trace-id',
 ].join(', ');
 
 const VARIES = 'Accept-Encoding, Origin';

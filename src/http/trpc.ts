@@ -9,6 +9,7 @@ import { type BatchBounds, createBatchBounds } from '../core/batch-bounds.ts';
 import { AppError, badField, badRequest } from '../core/errors.ts';
 import { headersOf, httpStatusOf } from '../core/problem.ts';
 import { SECOND_MS } from '../core/time.ts';
+import { withSpan } from '../core/tracing.ts';
 import type { Services } from '../services.ts';
 import { listProcedures, type Procedure } from '../trpc/call-procedure.ts';
 import type { Context } from '../trpc/context.ts';
@@ -145,7 +146,7 @@ async function answer(
       reply.header('allow', isQuery ? 'GET' : 'POST');
       throw new AppError('METHOD_NOT_ALLOWED', 'Method not allowed');
     }
-    const run = (): Promise<unknown> => procedure.call(context, readInput);
+    const run = (): Promise<unknown> => withSpan(name, {}, () => procedure.call(context, readInput));
     return { body: { result: { data: await (bounds?.run(isQuery, run) ?? run()) } }, failure: null };
   } catch (error) {
     return toAnswer(error instanceof AppError ? error : fromUnexpected(error), context, name);

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PgBoss } from 'pg-boss';
 import type { Log } from '../core/log.ts';
+import { withSpan } from '../core/tracing.ts';
 import { BoundedClient, CONNECT_TIMEOUT_MS, keepAlive } from '../db/bounded-client.ts';
 import { setOnConnect } from '../db/session-settings.ts';
 import { LONG_STATEMENT_MS } from '../db/time-limits.ts';
@@ -67,7 +68,7 @@ export async function startJobs(options: {
   isStarted = true;
   const runLogged = async ({ name, run }: ScheduledJob): Promise<void> => {
     try {
-      await run();
+      await withSpan(`job ${name}`, { parent: null }, run);
     } catch (error) {
       log.error({ err: error, job: name }, 'A job failed');
       throw error;

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import cookie from '@fastify/cookie';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import { isTracing } from '../core/tracing.ts';
 import { limitBodyTime } from '../http/body-timeouts.ts';
 import { refuseMalformedRequest } from '../http/client-errors.ts';
 import { compressResponses } from '../http/compression.ts';
@@ -18,6 +19,7 @@ import { type CallObserver, observeRequests } from '../http/observe-calls.ts';
 import { serveRawOperations } from '../http/raw-operations.ts';
 import { type CorsOrigins, setResponseHeaders } from '../http/response-headers.ts';
 import { serveRest } from '../http/rest.ts';
+import { traceRequests } from '../http/trace-requests.ts';
 import { serveTrpc } from '../http/trpc.ts';
 import { serveDocs } from '../openapi/serve-docs.ts';
 import { appRouter, rawOperations } from '../routers/index.ts';
@@ -61,6 +63,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     frameworkErrors: sendError,
   });
 
+  if (isTracing) traceRequests(app);
   app.addHook('onResponse', (request, reply, done) => {
     const { method, routeOptions, ip } = request;
     const ms = Math.round(reply.elapsedTime * 10) / 10;

@@ -3,6 +3,7 @@ import pino, { type Logger } from 'pino';
 import { hasErrorCode } from '../core/files.ts';
 import { logSerializers } from '../core/log.ts';
 import { SECOND_MS } from '../core/time.ts';
+import { isTracing } from '../core/tracing.ts';
 import { UnsuitableDatabaseError } from '../db/connect.ts';
 import { DataDirInUseError, EmbeddedPostgresError, IncompatibleClusterError } from '../db/embedded.ts';
 import { MigrationError } from '../db/migrate.ts';
@@ -42,6 +43,8 @@ export async function runProcess<Running extends Stoppable>(
   const logger = pino({ level, serializers: logSerializers }, await openLogStream(config));
   const unknown = describeUnknownSettings(process.env, settingNames);
   if (unknown !== null) logger.warn(unknown);
+  if (!isTracing && wantsTraces(process.env))
+    logger.warn({}, 'OTEL_* variables are set, but no OpenTelemetry SDK is loaded: see docs/monitoring.md');
   const starting = start(config, logger);
   const shutdown = stopOnSignal(starting, logger, (config.DRAIN_SECONDS + EXIT_AFTER_SECONDS) * SECOND_MS);
   try {
@@ -52,6 +55,11 @@ export async function runProcess<Running extends Stoppable>(
     if (message === null) throw error;
     exitWithError(message);
   }
+}
+
+function wantsTraces(env: NodeJS.ProcessEnv): boolean {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } = env;
+  return (all ?? traces) !== undefined && env.OTEL_SDK_DISABLED !== 'true';
 }
 
 function readEnvironment(): Config {

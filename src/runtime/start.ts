@@ -1,6 +1,8 @@
 /** Starts the server, or the background work alone, from a configuration. */
 import type { FastifyBaseLogger } from 'fastify';
+import { withCallIds } from '../core/log.ts';
 import { type Clock, SECOND_MS } from '../core/time.ts';
+import { flushTraces } from '../core/tracing.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Services } from '../services.ts';
 import { buildApp } from './app.ts';
@@ -19,7 +21,8 @@ const STOP_SECONDS = 40;
 export function startServer(config: Config, logger: FastifyBaseLogger, machineClock?: Clock): Promise<RunningServer> {
   return startWithCleanup(logger, async (cleanup) => {
     const stopInTime = createStopDeadline(logger, maxStopMs(config));
-    const created = await createServices(config, logger, cleanup, stopInTime, machineClock);
+    cleanup.defer(stopInTime('traces', flushTraces));
+    const created = await createServices(config, withCallIds(logger), cleanup, stopInTime, machineClock);
     const metrics = await startMetrics(config, created, 'server', cleanup, stopInTime);
     const { files } = created;
     const services = metrics?.services ?? created.services;
@@ -59,7 +62,8 @@ function toUrl(host: string, port: number): string {
 export function startWorker(config: Config, logger: FastifyBaseLogger): Promise<Stoppable> {
   return startWithCleanup(logger, async (cleanup) => {
     const stopInTime = createStopDeadline(logger, maxStopMs(config));
-    const created = await createServices(config, logger, cleanup, stopInTime);
+    cleanup.defer(stopInTime('traces', flushTraces));
+    const created = await createServices(config, withCallIds(logger), cleanup, stopInTime);
     const metrics = await startMetrics(config, created, 'worker', cleanup, stopInTime);
     const services = metrics?.services ?? created.services;
     const { startBackgroundWork } = await import('./background-work.ts');

@@ -12,6 +12,7 @@ const findMessages = statement('load-messages', {
     event: text,
     sequence: nullable(text),
     payload: text,
+    traceparent: nullable(text),
     status: text,
     roundAttempts: int,
     jobId: nullable(text),
@@ -26,9 +27,10 @@ const findMessages = statement('load-messages', {
   // The limits make PostgreSQL look up each row in an index, whatever it knows about the size of the tables.
   sql: `
     select m.workspace_id as "workspaceId", m.id, m.webhook_id as "webhookId", m.event, m.sequence::text, m.payload,
-      m.status, m.round_attempts as "roundAttempts", m.job_id::text as "jobId", w.url, ${isWanted} as "isWanted",
-      w.is_slow as "isSlow", w.failure_count as "failureCount", w.sealed_secret as "sealedSecret",
-      w.previous_sealed_secret as "previousSealedSecret", w.previous_secret_until as "previousSecretUntil"
+      m.traceparent, m.status, m.round_attempts as "roundAttempts", m.job_id::text as "jobId", w.url,
+      ${isWanted} as "isWanted", w.is_slow as "isSlow", w.failure_count as "failureCount",
+      w.sealed_secret as "sealedSecret", w.previous_sealed_secret as "previousSealedSecret",
+      w.previous_secret_until as "previousSecretUntil"
     from jsonb_to_recordset($jobs) as k ("workspaceId" int, "messageId" text)
     cross join lateral (
       select * from webhook_messages where workspace_id = k."workspaceId" and id = k."messageId" limit 1) m

@@ -8,6 +8,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../core/time.ts';
+import { type StartedSpan, startSpan } from '../core/tracing.ts';
 import type { Database } from '../db/client.ts';
 import { onlyRow } from '../db/only-row.ts';
 import { bool, int, json, type RowOf, type Sql, statement, text, time } from '../db/statements.ts';
@@ -18,7 +19,7 @@ import { createMessageId } from './message-id.ts';
 import { continueCancelling } from './pending-messages.ts';
 import type { DeliveryQueue, NewJob } from './queue.ts';
 import { createPendingCounts, findPosition, type PendingCounts, toWeight } from './queue-position.ts';
-import { type AddressedEvent, MAX_MESSAGES, takeBatch } from './take-batch.ts';
+import { type AddressedEvent, type EventRow, MAX_MESSAGES, takeBatch } from './take-batch.ts';
 
 const MAX_EVENTS = 1_000;
 /** The advisory lock that the working relay holds. */
@@ -38,6 +39,8 @@ type NewMessage = {
   subject: string | null;
   event: string;
   payload: string;
+  /** Absent if the event belongs to no trace. */
+  traceparent: string | undefined;
 };
 
 const insertMessages = statement('insert-messages', {
@@ -45,12 +48,12 @@ const insertMessages = statement('insert-messages', {
   sql: `
     insert into webhook_messages
       (workspace_id, id, webhook_id, event_id, sequence, subject, after_id, event, payload, status, job_id,
-       next_attempt_at, created_at, updated_at)
+       next_attempt_at, created_at, updated_at, traceparent)
     select m."workspaceId", m.id, m."webhookId", m."eventId", m.sequence, m.subject, m."afterId", m.event, m.payload,
-      'waiting', m."jobId", $now, $now, $now
+      'waiting', m."jobId", $now, $now, $now, m.traceparent
     from jsonb_to_recordset($messages) as m
       ("workspaceId" int, id text, "webhookId" int, "eventId" bigint, sequence bigint, subject text, "afterId" text,
-       event text, payload text, "jobId" uuid)`,
+       event text, payload text, "jobId" uuid, traceparent text)`,
 });
 
 const markStatement = statement('mark-events-relayed', {
@@ -144,6 +147,7 @@ async function fanOut(
   const last = await findPredecessors(sql, listSubjects(received));
   const messages: NewMessage[] = [];
   const jobs: NewJob[] = [];
+  const spans: (StartedSpan | null)[] = [];
   const write = async (): Promise<void> => {
     // The messages and their jobs are sent together, without waiting for an answer in between.
     await Promise.all([sql.run(insertMessages, { now, messages: messages.splice(0) }), queue.add(sql, jobs.splice(0))]);
@@ -151,6 +155,9 @@ async function fanOut(
   for (const { event, subscribers } of received) {
     const { workspaceId, id: eventId, sequence, type, subject } = event;
     const payload = toBody({ event: type, timestamp: event.createdAt, data: event.data });
+    const span = startRelaySpan(event, subscribers.length);
+    spans.push(span);
+    const traceparent = span?.traceparent ?? event.traceparent ?? undefined;
     for (const subscriber of subscribers) {
       const [id, webhookId] = [createMessageId(now), subscriber.id];
       const ahead = pending.next(workspaceId);
@@ -158,7 +165,8 @@ async function fanOut(
       const afterId = key === null ? null : (last.get(key) ?? null);
       if (key !== null) last.set(key, id);
       const jobId = afterId === null ? randomUUID() : null;
-      messages.push({ workspaceId, id, webhookId, jobId, afterId, eventId, sequence, subject, event: type, payload });
+      const message = { workspaceId, id, webhookId, jobId, afterId, eventId, sequence, subject, payload, traceparent };
+      messages.push({ ...message, event: type });
       if (jobId !== null) {
         const position = findPosition(subscriber, toWeight(ahead));
         jobs.push({ id: jobId, workspaceId, webhookId, messageId: id, ...position, delayMs: 0 });
@@ -167,6 +175,17 @@ async function fanOut(
     }
   }
   if (messages.length > 0) await write();
+  for (const span of spans) span?.end();
+}
+
+/** The span of an event that belongs to a trace. Null for others, and if this process has no traces. */
+function startRelaySpan({ type, id, traceparent }: EventRow, messages: number): StartedSpan | null {
+  if (traceparent === null) return null;
+  return startSpan(`relay ${type}`, {
+    kind: 'producer',
+    attributes: { 'lynxroom.event_id': id, 'lynxroom.messages': messages },
+    parent: traceparent,
+  });
 }
 
 /** Returns each webhook and subject once. */

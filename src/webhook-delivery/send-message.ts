@@ -1,5 +1,6 @@
 import type { Log } from '../core/log.ts';
 import type { Clock } from '../core/time.ts';
+import { isTracing, type SpanEnd, type SpanOptions, traceHeaders, withSpan } from '../core/tracing.ts';
 import { readTimestamp } from './envelope.ts';
 import type { Outcome, Sender } from './http-sender.ts';
 import type { LeasedMessage, LoadedMessage } from './load-messages.ts';
@@ -25,16 +26,34 @@ const NOT_SENT: Outcome = {
 };
 
 /** Makes one attempt. Never rejects: an internal error, such as a secret that cannot be decrypted, is logged. */
-export async function sendMessage(
-  { clock, log, openKey, sender }: SendingServices,
-  leased: LeasedMessage,
-): Promise<Attempt> {
+export function sendMessage(services: SendingServices, leased: LeasedMessage): Promise<Attempt> {
+  if (!isTracing) return attempt(services, leased);
+  const { event, id, roundAttempts, traceparent, url } = leased.message;
+  const options: SpanOptions = {
+    kind: 'client',
+    attributes: {
+      'http.request.method': 'POST',
+      'server.address': URL.parse(url)?.hostname ?? '',
+      'lynxroom.message_id': id,
+      'lynxroom.attempt': roundAttempts + 1,
+    },
+    parent: traceparent,
+  };
+  return withSpan(`deliver ${event}`, options, () => attempt(services, leased), describeAttempt);
+}
+
+function describeAttempt({ outcome: { status } }: Attempt): SpanEnd {
+  return { attributes: { 'http.response.status_code': status }, hasFailed: status < 200 || status >= 300 };
+}
+
+async function attempt({ clock, log, openKey, sender }: SendingServices, leased: LeasedMessage): Promise<Attempt> {
   const { message } = leased;
   const { id: messageId, event, sequence, payload: body, url } = message;
   const at = clock.now();
   try {
     const keys = openKeys(openKey, message, at);
     const headers = {
+      ...traceHeaders(),
       ...signedHeaders({ messageId, event, timestamp: readTimestamp(body), attemptAt: at, body, keys }),
       ...(sequence !== null && { 'x-webhook-sequence': sequence }),
     };

@@ -19,10 +19,19 @@ export const MAX_MESSAGES = 1_000;
 
 const takeStatement = statement('take-events', {
   params: { max: int, skippedWorkspaceIds: ints },
-  returns: { workspaceId: int, id: text, type: text, data: json<unknown>(), createdAt: time, sequence: text },
+  returns: {
+    workspaceId: int,
+    id: text,
+    type: text,
+    data: json<unknown>(),
+    createdAt: time,
+    traceparent: nullable(text),
+    sequence: text,
+  },
   sql: `
     select e.*, nextval('event_sequence')::text as sequence from (
-      select workspace_id as "workspaceId", id::text, type, data, created_at as "createdAt" from events
+      select workspace_id as "workspaceId", id::text, type, data, created_at as "createdAt", traceparent
+      from events
       where relayed_at is null and workspace_id <> all($skippedWorkspaceIds)
       order by events.id limit $max for update skip locked) e`,
 });
@@ -48,7 +57,7 @@ const lockStatement = statement('lock-subscribers', {
     where w.workspace_id = any($workspaceIds) and w.is_active order by w.workspace_id, w.id`,
 });
 
-type EventRow = RowOf<typeof takeStatement> & { subject: string | null };
+export type EventRow = RowOf<typeof takeStatement> & { subject: string | null };
 
 type Subscriber = {
   workspaceId: number;

@@ -80,6 +80,7 @@ export const packages: Record<string, readonly Part[]> = {
   '@lynxroom/cli': ['lynxroom.ts'],
   '@lynxroom/embedded-postgres': ['db'],
   '@node-rs/argon2': ['auth'],
+  '@opentelemetry': ['core'],
   '@prisma': ['db'],
   '@trpc/server': ['trpc', 'http', 'openapi'],
   busboy: ['http'],

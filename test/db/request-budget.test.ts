@@ -31,14 +31,18 @@ test('a request that has waited for its whole time opens no further connection',
   const query = (): Promise<unknown> => db.$queryRaw`select 1`;
   const timeout = expect.objectContaining({ message: expect.stringMatching(/^timeout exceeded/) });
   try {
-    await runCall(createRequestBounds(new AbortController().signal), { feature: 'test', isRead: true }, async () => {
-      // The connection would be given up after 4 s.
-      await expect(query()).rejects.toEqual(timeout);
-      expect(server.sockets).toHaveLength(1);
-      await expect(query()).rejects.toEqual(timeout);
-      await expect(query()).rejects.toEqual(timeout);
-      expect(server.sockets).toHaveLength(1);
-    });
+    await runCall(
+      createRequestBounds(new AbortController().signal, 'a request'),
+      { feature: 'test', isRead: true },
+      async () => {
+        // The connection would be given up after 4 s.
+        await expect(query()).rejects.toEqual(timeout);
+        expect(server.sockets).toHaveLength(1);
+        await expect(query()).rejects.toEqual(timeout);
+        await expect(query()).rejects.toEqual(timeout);
+        expect(server.sockets).toHaveLength(1);
+      },
+    );
   } finally {
     server.close();
     await db.$disconnect();

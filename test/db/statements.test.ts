@@ -166,9 +166,12 @@ describe('a transaction', () => {
   });
 });
 
-test('two statements cannot have the same name, and a text cannot have an unknown parameter', () => {
+test('two statements cannot have the same name, a text no unknown parameter, and an event no unknown cause', () => {
   const again = () => statement('find-session', { params: {}, sql: 'select 1' });
   expect(again).toThrow('Two statements are named find-session');
+  const untraced = () =>
+    statement('test-untraced', { params: {}, sql: 'insert into events (workspace_id, type) values (1, 2)' });
+  expect(untraced).toThrow('Statement test-untraced inserts events without $traceparent');
   const unknown = () => statement('test-unknown', { params: { id: int }, sql: 'select $other' });
   expect(unknown).toThrow('Statement test-unknown has no parameter other');
 });

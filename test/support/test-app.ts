@@ -10,7 +10,7 @@ import { inject } from 'vitest';
 import { createPasswords, type Passwords } from '../../src/auth/passwords.ts';
 import { createRateLimits, type RateLimitSettings } from '../../src/auth/rate-limits.ts';
 import { createSharedCounts } from '../../src/auth/shared-counts.ts';
-import { logSerializers } from '../../src/core/log.ts';
+import { logSerializers, withCallIds } from '../../src/core/log.ts';
 import { createEncryptionKey, createSealer } from '../../src/core/sealing.ts';
 import type { Clock } from '../../src/core/time.ts';
 import { type Database, openDatabase } from '../../src/db/client.ts';
@@ -167,7 +167,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     db: options.wrapDatabase?.(db) ?? db,
     store: options.wrapStore?.(disk) ?? disk,
     clock,
-    log: logger,
+    log: withCallIds(logger),
     passwords: options.passwords ?? createPasswords(2),
     limits,
     sealer: createSealer(createEncryptionKey()),

@@ -11,8 +11,9 @@ const joinedData = `jsonb_build_object('workspace_id', v.workspace_id, 'room_id'
 /** Emits `room.joined`, and adds a contact event, for each participant in `joined`. */
 export const joinedEvents = `
   joined_events as (
-    insert into events (workspace_id, type, data, created_at)
-    select v.workspace_id, 'room.joined', ${joinedData}, v.joined_at from joined v order by v.created_at, v.id),
+    insert into events (workspace_id, type, data, created_at, traceparent)
+    select v.workspace_id, 'room.joined', ${joinedData}, v.joined_at, $traceparent
+    from joined v order by v.created_at, v.id),
   joined_contact_events as (
     insert into contact_events (workspace_id, type, contact_id, room_id, created_at)
     select v.workspace_id, 'room_join', v.contact_id, v.room_id, v.joined_at
@@ -21,8 +22,9 @@ export const joinedEvents = `
 /** Inserts `room.left`, at the time `at`, for each participant in `gone` who had joined. */
 export function insertLeftEvents(at: string): string {
   return `
-    insert into events (workspace_id, type, data, created_at)
-    select v.workspace_id, 'room.left', ${joinedData} || jsonb_build_object('left_at', ${toUnix('v.left_at')}), ${at}
+    insert into events (workspace_id, type, data, created_at, traceparent)
+    select v.workspace_id, 'room.left', ${joinedData} || jsonb_build_object('left_at', ${toUnix('v.left_at')}), ${at},
+      $traceparent
     from gone v where v.joined_at is not null order by v.created_at, v.id`;
 }
 

@@ -63,9 +63,10 @@ export const roomParts = `
       from allowed a, candidate c
       on conflict (name) do nothing returning workspace_id, id, name),
     event as (
-      insert into events (workspace_id, type, data, created_at)
+      insert into events (workspace_id, type, data, created_at, traceparent)
       select workspace_id, 'room.created',
-        $eventData || jsonb_build_object('workspace_id', workspace_id, 'room_id', id, 'room_name', name), $createdAt
+        $eventData || jsonb_build_object('workspace_id', workspace_id, 'room_id', id, 'room_name', name), $createdAt,
+        $traceparent
       from room)`;
 
 const createRoomIn = declareCreateRoom('create-room', { workspaceId: int }, 'w.id = $workspaceId');

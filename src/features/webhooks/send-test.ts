@@ -1,6 +1,7 @@
 /** Test messages, which show whether a receiver works. */
 import type { z } from 'zod';
 import type { Actor } from '../../auth/identify.ts';
+import { currentTraceparent } from '../../core/tracing.ts';
 import { transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import type { SentEvent, sentShapes } from '../../events/catalogue.ts';
@@ -44,6 +45,7 @@ export async function sendTest(
         nextAttemptAt: now,
         createdAt: now,
         updatedAt: now,
+        traceparent: currentTraceparent(),
       },
       select: messageColumns,
     });

@@ -3196,7 +3196,8 @@ export const EventScalarFieldEnum = {
   data: 'data',
   createdAt: 'createdAt',
   relayedAt: 'relayedAt',
-  sequence: 'sequence'
+  sequence: 'sequence',
+  traceparent: 'traceparent'
 } as const
 
 export type EventScalarFieldEnum = (typeof EventScalarFieldEnum)[keyof typeof EventScalarFieldEnum]
@@ -3442,7 +3443,8 @@ export const WebhookMessageScalarFieldEnum = {
   jobId: 'jobId',
   nextAttemptAt: 'nextAttemptAt',
   createdAt: 'createdAt',
-  updatedAt: 'updatedAt'
+  updatedAt: 'updatedAt',
+  traceparent: 'traceparent'
 } as const
 
 export type WebhookMessageScalarFieldEnum = (typeof WebhookMessageScalarFieldEnum)[keyof typeof WebhookMessageScalarFieldEnum]

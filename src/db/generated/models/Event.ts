@@ -45,6 +45,7 @@ export type EventMinAggregateOutputType = {
   createdAt: Date | null
   relayedAt: Date | null
   sequence: bigint | null
+  traceparent: string | null
 }
 
 export type EventMaxAggregateOutputType = {
@@ -54,6 +55,7 @@ export type EventMaxAggregateOutputType = {
   createdAt: Date | null
   relayedAt: Date | null
   sequence: bigint | null
+  traceparent: string | null
 }
 
 export type EventCountAggregateOutputType = {
@@ -64,6 +66,7 @@ export type EventCountAggregateOutputType = {
   createdAt: number
   relayedAt: number
   sequence: number
+  traceparent: number
   _all: number
 }
 
@@ -87,6 +90,7 @@ export type EventMinAggregateInputType = {
   createdAt?: true
   relayedAt?: true
   sequence?: true
+  traceparent?: true
 }
 
 export type EventMaxAggregateInputType = {
@@ -96,6 +100,7 @@ export type EventMaxAggregateInputType = {
   createdAt?: true
   relayedAt?: true
   sequence?: true
+  traceparent?: true
 }
 
 export type EventCountAggregateInputType = {
@@ -106,6 +111,7 @@ export type EventCountAggregateInputType = {
   createdAt?: true
   relayedAt?: true
   sequence?: true
+  traceparent?: true
   _all?: true
 }
 
@@ -203,6 +209,7 @@ export type EventGroupByOutputType = {
   createdAt: Date
   relayedAt: Date | null
   sequence: bigint | null
+  traceparent: string | null
   _count: EventCountAggregateOutputType | null
   _avg: EventAvgAggregateOutputType | null
   _sum: EventSumAggregateOutputType | null
@@ -236,6 +243,7 @@ export type EventWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"Event"> | Date | string
   relayedAt?: Prisma.DateTimeNullableFilter<"Event"> | Date | string | null
   sequence?: Prisma.BigIntNullableFilter<"Event"> | bigint | number | null
+  traceparent?: Prisma.StringNullableFilter<"Event"> | string | null
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput>
 }
 
@@ -247,6 +255,7 @@ export type EventOrderByWithRelationInput = {
   createdAt?: Prisma.SortOrder
   relayedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   sequence?: Prisma.SortOrderInput | Prisma.SortOrder
+  traceparent?: Prisma.SortOrderInput | Prisma.SortOrder
   workspace?: Prisma.WorkspaceOrderByWithRelationInput
 }
 
@@ -263,6 +272,7 @@ export type EventWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"Event"> | Date | string
   relayedAt?: Prisma.DateTimeNullableFilter<"Event"> | Date | string | null
   sequence?: Prisma.BigIntNullableFilter<"Event"> | bigint | number | null
+  traceparent?: Prisma.StringNullableFilter<"Event"> | string | null
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput>
 }, "workspaceId_id" | "workspaceId_sequence">
 
@@ -274,6 +284,7 @@ export type EventOrderByWithAggregationInput = {
   createdAt?: Prisma.SortOrder
   relayedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   sequence?: Prisma.SortOrderInput | Prisma.SortOrder
+  traceparent?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.EventCountOrderByAggregateInput
   _avg?: Prisma.EventAvgOrderByAggregateInput
   _max?: Prisma.EventMaxOrderByAggregateInput
@@ -292,6 +303,7 @@ export type EventScalarWhereWithAggregatesInput = {
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Event"> | Date | string
   relayedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Event"> | Date | string | null
   sequence?: Prisma.BigIntNullableWithAggregatesFilter<"Event"> | bigint | number | null
+  traceparent?: Prisma.StringNullableWithAggregatesFilter<"Event"> | string | null
 }
 
 export type EventCreateInput = {
@@ -301,6 +313,7 @@ export type EventCreateInput = {
   createdAt: Date | string
   relayedAt?: Date | string | null
   sequence?: bigint | number | null
+  traceparent?: string | null
   workspace: Prisma.WorkspaceCreateNestedOneWithoutEventsInput
 }
 
@@ -312,6 +325,7 @@ export type EventUncheckedCreateInput = {
   createdAt: Date | string
   relayedAt?: Date | string | null
   sequence?: bigint | number | null
+  traceparent?: string | null
 }
 
 export type EventUpdateInput = {
@@ -321,6 +335,7 @@ export type EventUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   relayedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   sequence?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutEventsNestedInput
 }
 
@@ -332,6 +347,7 @@ export type EventUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   relayedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   sequence?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type EventCreateManyInput = {
@@ -342,6 +358,7 @@ export type EventCreateManyInput = {
   createdAt: Date | string
   relayedAt?: Date | string | null
   sequence?: bigint | number | null
+  traceparent?: string | null
 }
 
 export type EventUpdateManyMutationInput = {
@@ -351,6 +368,7 @@ export type EventUpdateManyMutationInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   relayedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   sequence?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type EventUncheckedUpdateManyInput = {
@@ -361,6 +379,7 @@ export type EventUncheckedUpdateManyInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   relayedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   sequence?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type EventListRelationFilter = {
@@ -391,6 +410,7 @@ export type EventCountOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   relayedAt?: Prisma.SortOrder
   sequence?: Prisma.SortOrder
+  traceparent?: Prisma.SortOrder
 }
 
 export type EventAvgOrderByAggregateInput = {
@@ -406,6 +426,7 @@ export type EventMaxOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   relayedAt?: Prisma.SortOrder
   sequence?: Prisma.SortOrder
+  traceparent?: Prisma.SortOrder
 }
 
 export type EventMinOrderByAggregateInput = {
@@ -415,6 +436,7 @@ export type EventMinOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   relayedAt?: Prisma.SortOrder
   sequence?: Prisma.SortOrder
+  traceparent?: Prisma.SortOrder
 }
 
 export type EventSumOrderByAggregateInput = {
@@ -484,6 +506,7 @@ export type EventCreateWithoutWorkspaceInput = {
   createdAt: Date | string
   relayedAt?: Date | string | null
   sequence?: bigint | number | null
+  traceparent?: string | null
 }
 
 export type EventUncheckedCreateWithoutWorkspaceInput = {
@@ -493,6 +516,7 @@ export type EventUncheckedCreateWithoutWorkspaceInput = {
   createdAt: Date | string
   relayedAt?: Date | string | null
   sequence?: bigint | number | null
+  traceparent?: string | null
 }
 
 export type EventCreateOrConnectWithoutWorkspaceInput = {
@@ -532,6 +556,7 @@ export type EventScalarWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"Event"> | Date | string
   relayedAt?: Prisma.DateTimeNullableFilter<"Event"> | Date | string | null
   sequence?: Prisma.BigIntNullableFilter<"Event"> | bigint | number | null
+  traceparent?: Prisma.StringNullableFilter<"Event"> | string | null
 }
 
 export type EventCreateManyWorkspaceInput = {
@@ -541,6 +566,7 @@ export type EventCreateManyWorkspaceInput = {
   createdAt: Date | string
   relayedAt?: Date | string | null
   sequence?: bigint | number | null
+  traceparent?: string | null
 }
 
 export type EventUpdateWithoutWorkspaceInput = {
@@ -550,6 +576,7 @@ export type EventUpdateWithoutWorkspaceInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   relayedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   sequence?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type EventUncheckedUpdateWithoutWorkspaceInput = {
@@ -559,6 +586,7 @@ export type EventUncheckedUpdateWithoutWorkspaceInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   relayedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   sequence?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type EventUncheckedUpdateManyWithoutWorkspaceInput = {
@@ -568,6 +596,7 @@ export type EventUncheckedUpdateManyWithoutWorkspaceInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   relayedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   sequence?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 
@@ -580,6 +609,7 @@ export type EventSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   createdAt?: boolean
   relayedAt?: boolean
   sequence?: boolean
+  traceparent?: boolean
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["event"]>
 
@@ -591,6 +621,7 @@ export type EventSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   createdAt?: boolean
   relayedAt?: boolean
   sequence?: boolean
+  traceparent?: boolean
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["event"]>
 
@@ -602,6 +633,7 @@ export type EventSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   createdAt?: boolean
   relayedAt?: boolean
   sequence?: boolean
+  traceparent?: boolean
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["event"]>
 
@@ -613,9 +645,10 @@ export type EventSelectScalar = {
   createdAt?: boolean
   relayedAt?: boolean
   sequence?: boolean
+  traceparent?: boolean
 }
 
-export type EventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "type" | "data" | "createdAt" | "relayedAt" | "sequence", ExtArgs["result"]["event"]>
+export type EventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "type" | "data" | "createdAt" | "relayedAt" | "sequence" | "traceparent", ExtArgs["result"]["event"]>
 export type EventInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
 }
@@ -645,6 +678,10 @@ export type $EventPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
      * The position in the log, in the order in which events become visible. Assigned by the relay; null until then.
      */
     sequence: bigint | null
+    /**
+     * The span that caused the event, as a W3C traceparent; null unless the process has traces.
+     */
+    traceparent: string | null
   }, ExtArgs["result"]["event"]>
   composites: {}
 }
@@ -1076,6 +1113,7 @@ export interface EventFieldRefs {
   readonly createdAt: Prisma.FieldRef<"Event", 'DateTime'>
   readonly relayedAt: Prisma.FieldRef<"Event", 'DateTime'>
   readonly sequence: Prisma.FieldRef<"Event", 'BigInt'>
+  readonly traceparent: Prisma.FieldRef<"Event", 'String'>
 }
     
 

@@ -61,6 +61,7 @@ export type WebhookMessageMinAggregateOutputType = {
   nextAttemptAt: Date | null
   createdAt: Date | null
   updatedAt: Date | null
+  traceparent: string | null
 }
 
 export type WebhookMessageMaxAggregateOutputType = {
@@ -80,6 +81,7 @@ export type WebhookMessageMaxAggregateOutputType = {
   nextAttemptAt: Date | null
   createdAt: Date | null
   updatedAt: Date | null
+  traceparent: string | null
 }
 
 export type WebhookMessageCountAggregateOutputType = {
@@ -99,6 +101,7 @@ export type WebhookMessageCountAggregateOutputType = {
   nextAttemptAt: number
   createdAt: number
   updatedAt: number
+  traceparent: number
   _all: number
 }
 
@@ -138,6 +141,7 @@ export type WebhookMessageMinAggregateInputType = {
   nextAttemptAt?: true
   createdAt?: true
   updatedAt?: true
+  traceparent?: true
 }
 
 export type WebhookMessageMaxAggregateInputType = {
@@ -157,6 +161,7 @@ export type WebhookMessageMaxAggregateInputType = {
   nextAttemptAt?: true
   createdAt?: true
   updatedAt?: true
+  traceparent?: true
 }
 
 export type WebhookMessageCountAggregateInputType = {
@@ -176,6 +181,7 @@ export type WebhookMessageCountAggregateInputType = {
   nextAttemptAt?: true
   createdAt?: true
   updatedAt?: true
+  traceparent?: true
   _all?: true
 }
 
@@ -282,6 +288,7 @@ export type WebhookMessageGroupByOutputType = {
   nextAttemptAt: Date | null
   createdAt: Date
   updatedAt: Date
+  traceparent: string | null
   _count: WebhookMessageCountAggregateOutputType | null
   _avg: WebhookMessageAvgAggregateOutputType | null
   _sum: WebhookMessageSumAggregateOutputType | null
@@ -324,6 +331,7 @@ export type WebhookMessageWhereInput = {
   nextAttemptAt?: Prisma.DateTimeNullableFilter<"WebhookMessage"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"WebhookMessage"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"WebhookMessage"> | Date | string
+  traceparent?: Prisma.StringNullableFilter<"WebhookMessage"> | string | null
   webhook?: Prisma.XOR<Prisma.WebhookScalarRelationFilter, Prisma.WebhookWhereInput>
   deliveries?: Prisma.WebhookDeliveryListRelationFilter
 }
@@ -345,6 +353,7 @@ export type WebhookMessageOrderByWithRelationInput = {
   nextAttemptAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  traceparent?: Prisma.SortOrderInput | Prisma.SortOrder
   webhook?: Prisma.WebhookOrderByWithRelationInput
   deliveries?: Prisma.WebhookDeliveryOrderByRelationAggregateInput
 }
@@ -370,6 +379,7 @@ export type WebhookMessageWhereUniqueInput = Prisma.AtLeast<{
   nextAttemptAt?: Prisma.DateTimeNullableFilter<"WebhookMessage"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"WebhookMessage"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"WebhookMessage"> | Date | string
+  traceparent?: Prisma.StringNullableFilter<"WebhookMessage"> | string | null
   webhook?: Prisma.XOR<Prisma.WebhookScalarRelationFilter, Prisma.WebhookWhereInput>
   deliveries?: Prisma.WebhookDeliveryListRelationFilter
 }, "workspaceId_id">
@@ -391,6 +401,7 @@ export type WebhookMessageOrderByWithAggregationInput = {
   nextAttemptAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  traceparent?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.WebhookMessageCountOrderByAggregateInput
   _avg?: Prisma.WebhookMessageAvgOrderByAggregateInput
   _max?: Prisma.WebhookMessageMaxOrderByAggregateInput
@@ -418,6 +429,7 @@ export type WebhookMessageScalarWhereWithAggregatesInput = {
   nextAttemptAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookMessage"> | Date | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookMessage"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookMessage"> | Date | string
+  traceparent?: Prisma.StringNullableWithAggregatesFilter<"WebhookMessage"> | string | null
 }
 
 export type WebhookMessageCreateInput = {
@@ -435,6 +447,7 @@ export type WebhookMessageCreateInput = {
   nextAttemptAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
+  traceparent?: string | null
   webhook: Prisma.WebhookCreateNestedOneWithoutMessagesInput
   deliveries?: Prisma.WebhookDeliveryCreateNestedManyWithoutMessageInput
 }
@@ -456,6 +469,7 @@ export type WebhookMessageUncheckedCreateInput = {
   nextAttemptAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
+  traceparent?: string | null
   deliveries?: Prisma.WebhookDeliveryUncheckedCreateNestedManyWithoutMessageInput
 }
 
@@ -474,6 +488,7 @@ export type WebhookMessageUpdateInput = {
   nextAttemptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhook?: Prisma.WebhookUpdateOneRequiredWithoutMessagesNestedInput
   deliveries?: Prisma.WebhookDeliveryUpdateManyWithoutMessageNestedInput
 }
@@ -495,6 +510,7 @@ export type WebhookMessageUncheckedUpdateInput = {
   nextAttemptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deliveries?: Prisma.WebhookDeliveryUncheckedUpdateManyWithoutMessageNestedInput
 }
 
@@ -515,6 +531,7 @@ export type WebhookMessageCreateManyInput = {
   nextAttemptAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
+  traceparent?: string | null
 }
 
 export type WebhookMessageUpdateManyMutationInput = {
@@ -532,6 +549,7 @@ export type WebhookMessageUpdateManyMutationInput = {
   nextAttemptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type WebhookMessageUncheckedUpdateManyInput = {
@@ -551,6 +569,7 @@ export type WebhookMessageUncheckedUpdateManyInput = {
   nextAttemptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type WebhookMessageListRelationFilter = {
@@ -585,6 +604,7 @@ export type WebhookMessageCountOrderByAggregateInput = {
   nextAttemptAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  traceparent?: Prisma.SortOrder
 }
 
 export type WebhookMessageAvgOrderByAggregateInput = {
@@ -613,6 +633,7 @@ export type WebhookMessageMaxOrderByAggregateInput = {
   nextAttemptAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  traceparent?: Prisma.SortOrder
 }
 
 export type WebhookMessageMinOrderByAggregateInput = {
@@ -632,6 +653,7 @@ export type WebhookMessageMinOrderByAggregateInput = {
   nextAttemptAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  traceparent?: Prisma.SortOrder
 }
 
 export type WebhookMessageSumOrderByAggregateInput = {
@@ -719,6 +741,7 @@ export type WebhookMessageCreateWithoutWebhookInput = {
   nextAttemptAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
+  traceparent?: string | null
   deliveries?: Prisma.WebhookDeliveryCreateNestedManyWithoutMessageInput
 }
 
@@ -737,6 +760,7 @@ export type WebhookMessageUncheckedCreateWithoutWebhookInput = {
   nextAttemptAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
+  traceparent?: string | null
   deliveries?: Prisma.WebhookDeliveryUncheckedCreateNestedManyWithoutMessageInput
 }
 
@@ -786,6 +810,7 @@ export type WebhookMessageScalarWhereInput = {
   nextAttemptAt?: Prisma.DateTimeNullableFilter<"WebhookMessage"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"WebhookMessage"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"WebhookMessage"> | Date | string
+  traceparent?: Prisma.StringNullableFilter<"WebhookMessage"> | string | null
 }
 
 export type WebhookMessageCreateWithoutDeliveriesInput = {
@@ -803,6 +828,7 @@ export type WebhookMessageCreateWithoutDeliveriesInput = {
   nextAttemptAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
+  traceparent?: string | null
   webhook: Prisma.WebhookCreateNestedOneWithoutMessagesInput
 }
 
@@ -823,6 +849,7 @@ export type WebhookMessageUncheckedCreateWithoutDeliveriesInput = {
   nextAttemptAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
+  traceparent?: string | null
 }
 
 export type WebhookMessageCreateOrConnectWithoutDeliveriesInput = {
@@ -856,6 +883,7 @@ export type WebhookMessageUpdateWithoutDeliveriesInput = {
   nextAttemptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhook?: Prisma.WebhookUpdateOneRequiredWithoutMessagesNestedInput
 }
 
@@ -876,6 +904,7 @@ export type WebhookMessageUncheckedUpdateWithoutDeliveriesInput = {
   nextAttemptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type WebhookMessageCreateManyWebhookInput = {
@@ -893,6 +922,7 @@ export type WebhookMessageCreateManyWebhookInput = {
   nextAttemptAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
+  traceparent?: string | null
 }
 
 export type WebhookMessageUpdateWithoutWebhookInput = {
@@ -910,6 +940,7 @@ export type WebhookMessageUpdateWithoutWebhookInput = {
   nextAttemptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deliveries?: Prisma.WebhookDeliveryUpdateManyWithoutMessageNestedInput
 }
 
@@ -928,6 +959,7 @@ export type WebhookMessageUncheckedUpdateWithoutWebhookInput = {
   nextAttemptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deliveries?: Prisma.WebhookDeliveryUncheckedUpdateManyWithoutMessageNestedInput
 }
 
@@ -946,6 +978,7 @@ export type WebhookMessageUncheckedUpdateManyWithoutWebhookInput = {
   nextAttemptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 
@@ -996,6 +1029,7 @@ export type WebhookMessageSelect<ExtArgs extends runtime.Types.Extensions.Intern
   nextAttemptAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
+  traceparent?: boolean
   webhook?: boolean | Prisma.WebhookDefaultArgs<ExtArgs>
   deliveries?: boolean | Prisma.WebhookMessage$deliveriesArgs<ExtArgs>
   _count?: boolean | Prisma.WebhookMessageCountOutputTypeDefaultArgs<ExtArgs>
@@ -1018,6 +1052,7 @@ export type WebhookMessageSelectCreateManyAndReturn<ExtArgs extends runtime.Type
   nextAttemptAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
+  traceparent?: boolean
   webhook?: boolean | Prisma.WebhookDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["webhookMessage"]>
 
@@ -1038,6 +1073,7 @@ export type WebhookMessageSelectUpdateManyAndReturn<ExtArgs extends runtime.Type
   nextAttemptAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
+  traceparent?: boolean
   webhook?: boolean | Prisma.WebhookDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["webhookMessage"]>
 
@@ -1058,9 +1094,10 @@ export type WebhookMessageSelectScalar = {
   nextAttemptAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
+  traceparent?: boolean
 }
 
-export type WebhookMessageOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "webhookId" | "eventId" | "sequence" | "subject" | "afterId" | "event" | "payload" | "status" | "attempts" | "roundAttempts" | "jobId" | "nextAttemptAt" | "createdAt" | "updatedAt", ExtArgs["result"]["webhookMessage"]>
+export type WebhookMessageOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "webhookId" | "eventId" | "sequence" | "subject" | "afterId" | "event" | "payload" | "status" | "attempts" | "roundAttempts" | "jobId" | "nextAttemptAt" | "createdAt" | "updatedAt" | "traceparent", ExtArgs["result"]["webhookMessage"]>
 export type WebhookMessageInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   webhook?: boolean | Prisma.WebhookDefaultArgs<ExtArgs>
   deliveries?: boolean | Prisma.WebhookMessage$deliveriesArgs<ExtArgs>
@@ -1126,6 +1163,10 @@ export type $WebhookMessagePayload<ExtArgs extends runtime.Types.Extensions.Inte
     nextAttemptAt: Date | null
     createdAt: Date
     updatedAt: Date
+    /**
+     * The span of which attempts are children, as a W3C traceparent; null if the event belongs to no trace.
+     */
+    traceparent: string | null
   }, ExtArgs["result"]["webhookMessage"]>
   composites: {}
 }
@@ -1567,6 +1608,7 @@ export interface WebhookMessageFieldRefs {
   readonly nextAttemptAt: Prisma.FieldRef<"WebhookMessage", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"WebhookMessage", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"WebhookMessage", 'DateTime'>
+  readonly traceparent: Prisma.FieldRef<"WebhookMessage", 'String'>
 }
     
 

@@ -2,6 +2,7 @@
 import type { PgBoss } from 'pg-boss';
 import { systemTicker } from '../../../core/ticker.ts';
 import { SECOND_MS } from '../../../core/time.ts';
+import { withSpan } from '../../../core/tracing.ts';
 import { listenTo, startPollLoop } from '../../../jobs/poll-loop.ts';
 import type { Services } from '../../../services.ts';
 import { COPY_CHANNEL, leaseCopies } from './copy-queue.ts';
@@ -72,5 +73,8 @@ export async function startDueCopies(
 ): Promise<StartedCopy[]> {
   if (max === 0) return [];
   const leases = await leaseCopies(context.services, max, maxNotUrgent);
-  return leases.map((lease) => ({ isUrgent: lease.isUrgent, ended: copyRecording(context, lease, stopping) }));
+  return leases.map((lease) => ({
+    isUrgent: lease.isUrgent,
+    ended: withSpan('job recordings.copy', { parent: null }, () => copyRecording(context, lease, stopping)),
+  }));
 }

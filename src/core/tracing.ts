@@ -1,0 +1,168 @@
+/**
+ * Traces by OpenTelemetry. The service depends only on its API. An operator who wants traces loads an SDK before the
+ * service, with `--import` (docs/monitoring.md). Without an SDK, the functions here do nothing.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type Attributes,
+  type Context,
+  context,
+  isSpanContextValid,
+  ProxyTracerProvider,
+  propagation,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  type TracerProvider,
+  trace,
+} from '@opentelemetry/api';
+
+export type SpanOptions = {
+  kind?: 'server' | 'client' | 'producer';
+  attributes?: Attributes;
+  /**
+   * The traceparent of the cause, or the headers of the request that may have it; null if there is no cause. Default:
+   * the span in progress.
+   */
+  parent?: string | null | Readonly<Record<string, unknown>>;
+};
+
+/** What is known of a span when it ends. */
+export type SpanEnd = { attributes?: Attributes; hasFailed?: boolean };
+
+export type StartedSpan = {
+  traceId: string;
+  /** The header `traceparent` of https://www.w3.org/TR/trace-context/, which makes another span a child of this one. */
+  traceparent: string;
+  /** Runs work whose spans are children of this one. */
+  run<Result>(work: () => Result): Result;
+  /** Only the first call has an effect. */
+  end(end?: SpanEnd): void;
+};
+
+const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, producer: SpanKind.PRODUCER };
+
+const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+
+/** How long a collector that does not respond delays the end of the process. */
+const FLUSH_TIMEOUT_MS = 5_000;
+
+const tracer = findTracer();
+
+/** Whether an SDK is loaded. It does not change while the process runs. */
+export const isTracing = tracer !== null;
+
+/** Runs work in a span. `describe` says how the span ends if the work succeeds. */
+export function withSpan<Result>(
+  name: string,
+  options: SpanOptions,
+  work: () => Promise<Result>,
+  describe: (result: Result) => SpanEnd = () => ({}),
+): Promise<Result> {
+  const span = startSpan(name, options);
+  return span === null ? work() : runIn(span, work, describe);
+}
+
+async function runIn<Result>(
+  span: StartedSpan,
+  work: () => Promise<Result>,
+  describe: (result: Result) => SpanEnd,
+): Promise<Result> {
+  try {
+    const result = await span.run(work);
+    span.end(describe(result));
+    return result;
+  } catch (error) {
+    span.end(failureOf(error));
+    throw error;
+  }
+}
+
+/** The end of a span because of an error. Only its name is recorded: the message may have what a caller has sent. */
+export function failureOf(error: unknown): SpanEnd {
+  return { attributes: { 'error.type': error instanceof Error ? error.name : typeof error }, hasFailed: true };
+}
+
+/** Returns null if no SDK is loaded. */
+export function startSpan(name: string, { kind, attributes, parent }: SpanOptions = {}): StartedSpan | null {
+  if (tracer === null) return null;
+  const options = { ...(kind && { kind: kinds[kind] }), ...(attributes && { attributes }) };
+  const span = tracer.startSpan(name, options, toContext(parent));
+  const within = trace.setSpan(context.active(), span);
+  let hasEnded = false;
+  return {
+    traceId: span.spanContext().traceId,
+    traceparent: toTraceparent(span),
+    run: (work) => context.with(within, work),
+    end({ attributes: more = {}, hasFailed = false } = {}) {
+      if (hasEnded) return;
+      hasEnded = true;
+      span.setAttributes(more);
+      if (hasFailed) span.setStatus({ code: SpanStatusCode.ERROR });
+      span.end();
+    },
+  };
+}
+
+/** Starts a span that is a child of the one in progress. Returns null if there is none. */
+export function startChildSpan(name: string, options: Omit<SpanOptions, 'parent'>): StartedSpan | null {
+  return tracer === null || trace.getActiveSpan() === undefined ? null : startSpan(name, options);
+}
+
+function toContext(parent: SpanOptions['parent']): Context {
+  if (parent === undefined) return context.active();
+  if (parent !== null && typeof parent === 'object') return propagation.extract(ROOT_CONTEXT, parent);
+  const [, traceId, spanId, flags = ''] = TRACEPARENT.exec(parent ?? '') ?? [];
+  if (traceId === undefined || spanId === undefined) return ROOT_CONTEXT;
+  const traceFlags = Number.parseInt(flags, 16);
+  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
+}
+
+function toTraceparent(span: Span): string {
+  const { traceId, spanId, traceFlags } = span.spanContext();
+  return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
+}
+
+/** The traceparent of the span in progress; null if there is none. */
+export function currentTraceparent(): string | null {
+  const span = tracer === null ? undefined : trace.getActiveSpan();
+  return span !== undefined && isSpanContextValid(span.spanContext()) ? toTraceparent(span) : null;
+}
+
+/** The id of the trace in progress; null if there is none. */
+export function currentTraceId(): string | null {
+  return (tracer !== null && trace.getActiveSpan()?.spanContext().traceId) || null;
+}
+
+/** The headers that tell another service about the span in progress. The SDK decides which: OTEL_PROPAGATORS. */
+export function traceHeaders(): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (tracer !== null) propagation.inject(context.active(), headers);
+  return headers;
+}
+
+/** Runs work that does not belong to the span in progress. */
+export function outsideTrace<Result>(work: () => Result): Result {
+  return tracer === null ? work() : context.with(ROOT_CONTEXT, work);
+}
+
+/** Sends the spans that have ended. Call it before the process exits. Never rejects: the SDK reports its failures. */
+export async function flushTraces(): Promise<void> {
+  // `as`: providers of SDKs have this method, but the API does not require it.
+  const provider = providerOfSdk() as (TracerProvider & { forceFlush?(): Promise<void> }) | null;
+  const flushing = provider?.forceFlush?.().catch(() => {});
+  await Promise.race([flushing, sleep(FLUSH_TIMEOUT_MS, undefined, { ref: false })]);
+}
+
+function findTracer(): Tracer | null {
+  return providerOfSdk()?.getTracer('lynxroom') ?? null;
+}
+
+/** The API has a proxy, which only delegates to something once an SDK is registered. */
+function providerOfSdk(): TracerProvider | null {
+  const provider = trace.getTracerProvider();
+  if (!(provider instanceof ProxyTracerProvider)) return provider;
+  return provider.getDelegateTracer('lynxroom') === undefined ? null : provider.getDelegate();
+}

@@ -1,0 +1,17 @@
+import { type StartedSpan, startChildSpan } from '../core/tracing.ts';
+
+/** The names of our own statements. Those of Prisma's are hashes. */
+const OWN_NAME = /^[a-z]+(?:-[a-z]+)+$/;
+
+/**
+ * Starts the span of a statement that belongs to a trace. Otherwise returns null, so that each poll of the background
+ * work does not become a trace. The text has no values: statements have parameters.
+ */
+export function startStatementSpan(text: string, name: string | undefined): StartedSpan | null {
+  const [operation = ''] = /^\s*\w+/.exec(text) ?? [];
+  const isOwn = name !== undefined && OWN_NAME.test(name);
+  return startChildSpan(isOwn ? name : operation.trim().toUpperCase(), {
+    kind: 'client',
+    attributes: { 'db.system.name': 'postgresql', 'db.query.text': text },
+  });
+}
