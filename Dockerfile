@@ -1,0 +1,30 @@
+# The image of the service: sources, production packages and Node, without the bundled Node and PostgreSQL. It runs as
+# an unprivileged user and needs no writable file system, if files are in S3. A worker runs the same image with the
+# command `node src/worker.ts`. docs/deployment.md says how to use it.
+ARG NODE_IMAGE=docker.io/library/node:24.21.0-bookworm-slim
+
+FROM ${NODE_IMAGE} AS packages
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+COPY scripts/setup.mjs scripts/install-packages.mjs scripts/
+COPY packages packages
+RUN node scripts/setup.mjs --production
+
+FROM ${NODE_IMAGE}
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
+# DATA_DIR is used only without S3: mount a volume there.
+RUN mkdir /data && chown 10001:10001 /data
+WORKDIR /app
+COPY --from=packages /app/node_modules node_modules
+COPY package.json LICENSE ./
+COPY packages packages
+COPY prisma/migrations prisma/migrations
+COPY docs docs
+COPY src src
+USER 10001:10001
+EXPOSE 3000
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
+  CMD ["node", "-e", \
+    "fetch('http://127.0.0.1:' + process.env.PORT + '/health').then(({ ok }) => process.exit(ok ? 0 : 1))"]
+CMD ["node", "src/server.ts"]
