@@ -26,6 +26,13 @@ test('the values in .env.example are the defaults', () => {
   expect(readConfig(values)).toEqual(readConfig({}));
 });
 
+test('docs/configuration.md lists exactly the settings of .env.example, with the same defaults', () => {
+  const rows = [...read('docs/configuration.md').matchAll(/^\| `([A-Z][A-Z0-9_]+)` \| (\S.*?) \| /gm)];
+  expect(rows.map(([, name]) => name).sort()).toEqual(namesIn(example, /^(?:# )?([A-Z][A-Z0-9_]+)=/gm));
+  const fixed = rows.filter(([, , value]) => !value?.startsWith('(')).map(([, name, value]) => `${name}=${value}`);
+  expect(fixed.sort()).toEqual(namesIn(example, /^([A-Z][A-Z0-9_]+=.*)$/gm));
+});
+
 test('an empty variable counts as not set', () => {
   expect(readConfig({ PORT: '', S3_BUCKET: '' })).toEqual(readConfig({}));
 });
