@@ -53,7 +53,7 @@ const findSession = statement('find-session', {
     join users u on u.id = s.user_id
     left join workspaces w on w.id = $workspaceId
     left join members m on m.workspace_id = w.id and m.user_id = u.id
-    where s.token_hash = $tokenHash and s.expires_at > $now`,
+    where s.token_hash = $tokenHash and s.expires_at > $now and u.locked_at is null`,
 });
 
 const findApiKey = statement('find-api-key', {
@@ -66,7 +66,7 @@ const findApiKey = statement('find-api-key', {
     join users u on u.id = k.created_by
     join members m on m.workspace_id = k.workspace_id and m.user_id = k.created_by
     left join workspaces w on w.id = $workspaceId
-    where k.key_hash = $keyHash and k.is_active`,
+    where k.key_hash = $keyHash and k.is_active and u.locked_at is null`,
 });
 
 /** Finds the caller with this credential and, in the same query, their access to `workspaceId`. */

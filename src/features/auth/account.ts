@@ -66,13 +66,15 @@ export async function updateMe(
   return toUser(user);
 }
 
-async function lockWorkspacesWithKeysOf(tx: Tx, userId: number): Promise<void> {
+/** Like other changes to API keys, revoking them locks the workspaces first, in the order of their IDs. */
+export async function lockWorkspacesWithKeysOf(tx: Tx, userId: number): Promise<void> {
   await tx.$queryRaw`
     select id from workspaces where id in (select workspace_id from api_keys where created_by = ${userId})
     order by id for no key update`;
 }
 
-async function revokeKeysOf(tx: Tx, userId: number, revokedAt: Date): Promise<void> {
+/** Ends all API keys that a user created, for good. */
+export async function revokeKeysOf(tx: Tx, userId: number, revokedAt: Date): Promise<void> {
   await tx.apiKey.updateMany({ where: { createdBy: userId, revokedAt: null }, data: { isActive: false, revokedAt } });
 }
 

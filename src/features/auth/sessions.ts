@@ -20,7 +20,8 @@ export function toUser(row: UserRow): User {
 
 /**
  * Starts a session for a user whose password was verified. Only the response contains the token. Throws 401 if the
- * password was changed or the account deleted in the meantime, so that no session survives a password change.
+ * account is locked, or if the password was changed or the account deleted in the meantime, so that no session survives
+ * a password change or a lock.
  */
 export async function startSession(
   { clock, settings }: Pick<Services, 'clock' | 'settings'>,
@@ -33,7 +34,7 @@ export async function startSession(
   const started = await tx.$executeRaw`
     insert into sessions (user_id, token_hash, created_at, expires_at)
     select id, ${hashToken(token)}::bytea, ${createdAt}::timestamptz, ${expiresAt}::timestamptz from users
-    where id = ${user.id} and password_hash = ${user.passwordHash} for share`;
+    where id = ${user.id} and password_hash = ${user.passwordHash} and locked_at is null for share`;
   if (started === 0) throw wrongCredentials();
   return { user: toUser(user), token, expires_at: toUnixSeconds(expiresAt) };
 }
@@ -44,7 +45,8 @@ function wrongCredentials(): AppError {
 
 /**
  * Verifies the password and starts a session. Throws 401 "Wrong email or password", with the same response and timing
- * for an unknown email address and a wrong password.
+ * for an unknown email address and a wrong password. A locked account gets the same response, so that only its operator
+ * and its owner know of the lock.
  */
 export async function login(services: Services, input: LoginInput, requester: Requester): Promise<SignedIn> {
   const user = await services.db.user.findUnique({ where: { email: input.email } });
