@@ -59,7 +59,8 @@ async function runDemo(): Promise<string> {
   await createClient({ url: app.url, token }).auth.logout.mutate();
   const path = join(config.DATA_DIR, 'demo-month.env');
   await writeShellEnv(created.services, { user, workspaceId: id, path, url: serverUrl });
-  return `${summary}\nTo see it, start the server and run:\n  . ${toShellPath(path)}\n  lynx /analytics`;
+  const commands = [`. ${toShellPath(path)}`, 'npm run -s lynxroom -- api /analytics'];
+  return `${summary}\nTo see it, start the server and run:\n  ${commands.join('\n  ')}`;
 }
 
 /** Starts the application on a free port, with a clock that `setTime` sets. */

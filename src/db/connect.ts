@@ -3,6 +3,9 @@ import { Client } from 'pg';
 import type { Log } from '../core/log.ts';
 import { CONNECT_TIMEOUT_MS, keepAlive } from './bounded-client.ts';
 
+/** A connection that its user ends. */
+export type Connection = Client;
+
 const probing = { ...keepAlive, connectionTimeoutMillis: CONNECT_TIMEOUT_MS };
 
 /**

@@ -18,12 +18,18 @@ export class MigrationError extends Error {
 
 type Migration = { name: string; sql: string; checksum: string };
 
+/** A migration by its name and the SHA-256 of its file. */
+export type MigrationRecord = { name: string; checksum: string };
+
+/** `pending` are the migrations that the next start applies. */
+export type MigrationState = { applied: MigrationRecord[]; pending: MigrationRecord[] };
+
 type AppliedRow = { migration_name: string; checksum: string; finished_at: Date | null };
 
 const defaultDirectory = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
 
 /** The advisory lock that Prisma's own engine takes, so that the two exclude each other. */
-const LOCK_KEY = 72_707_369;
+export const LOCK_KEY = 72_707_369;
 const POLL_MS = 50;
 const REPORT_EVERY_MS = 10_000;
 
@@ -51,6 +57,7 @@ const NO_TRANSACTION = /^-- lynxroom: no transaction\s*(\n|$)/;
  *
  * @param options.connectionString must not connect to a pooler in transaction mode, which would keep the lock
  * @param options.directory the migrations, one directory each; by default those of this repository
+ * @param options.upTo the name of the last migration to apply; by default all
  * @throws UnsuitableDatabaseError if the database cannot be reached
  * @throws MigrationError if a migration fails, was edited after it was applied, is recorded as failed, or is in the
  *   database but not in the directory
@@ -58,10 +65,12 @@ const NO_TRANSACTION = /^-- lynxroom: no transaction\s*(\n|$)/;
 export async function applyMigrations(options: {
   connectionString: string;
   directory?: string;
+  upTo?: string;
   log: Log;
 }): Promise<void> {
-  const { log } = options;
-  const migrations = await readMigrations(options.directory ?? defaultDirectory);
+  const { log, upTo } = options;
+  const known = await readMigrations(options.directory ?? defaultDirectory);
+  const migrations = upTo === undefined ? known : known.filter(({ name }) => name <= upTo);
   const client = await connect(options.connectionString, 'migrations', log);
   try {
     await takeLock(client, log);
@@ -77,6 +86,26 @@ export async function applyMigrations(options: {
     await client.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
     await client.end().catch(() => undefined);
   }
+}
+
+/**
+ * Reads which migrations a database has and which it lacks. Changes nothing.
+ *
+ * @throws MigrationError as `applyMigrations` does, if a server would refuse to start
+ */
+export async function readMigrationState(client: Client): Promise<MigrationState> {
+  const migrations = await readMigrations(defaultDirectory);
+  const { rows } = await client.query<{ name: string | null }>(
+    "SELECT to_regclass('public._prisma_migrations')::text AS name",
+  );
+  const applied = rows[0]?.name ? await selectApplied(client) : [];
+  const pending = findPending(migrations, applied);
+  return {
+    applied: applied
+      .map((row) => ({ name: row.migration_name, checksum: row.checksum }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1)),
+    pending: pending.map(({ name, checksum }) => ({ name, checksum })),
+  };
 }
 
 async function readMigrations(directory: string): Promise<Migration[]> {
@@ -108,7 +137,22 @@ async function takeLock(client: Client, log: Log): Promise<void> {
   }
 }
 
-function findPending(migrations: readonly Migration[], applied: readonly AppliedRow[]): Migration[] {
+/**
+ * Checks that this version has migrations that were applied elsewhere, such as those of a backup.
+ *
+ * @throws MigrationError if one of them is not known, or differs
+ */
+export async function requireKnownMigrations(records: readonly MigrationRecord[]): Promise<void> {
+  const rows = records.map(({ name, checksum }) => ({ migration_name: name, checksum, finished_at: new Date(0) }));
+  findPending(await readMigrations(defaultDirectory), rows, 'backup');
+}
+
+/** Throws MigrationError if the migrations that a database, or a backup of one, has are not known as they are. */
+function findPending(
+  migrations: readonly Migration[],
+  applied: readonly AppliedRow[],
+  holder: 'database' | 'backup' = 'database',
+): Migration[] {
   const known = new Map(migrations.map((migration) => [migration.name, migration]));
   for (const row of applied) {
     const migration = known.get(row.migration_name);
@@ -120,7 +164,7 @@ function findPending(migrations: readonly Migration[], applied: readonly Applied
     }
     if (migration === undefined) {
       throw new MigrationError(
-        `The database has the migration ${row.migration_name}, which this version does not know: ` +
+        `The ${holder} has the migration ${row.migration_name}, which this version does not know: ` +
           'start a newer version',
       );
     }
@@ -137,6 +181,10 @@ function findPending(migrations: readonly Migration[], applied: readonly Applied
 
 async function readApplied(client: Client): Promise<AppliedRow[]> {
   await client.query(CREATE_TABLE);
+  return selectApplied(client);
+}
+
+async function selectApplied(client: Client): Promise<AppliedRow[]> {
   const { rows } = await client.query<AppliedRow>(
     `SELECT migration_name, checksum, finished_at FROM _prisma_migrations
      WHERE rolled_back_at IS NULL ORDER BY started_at`,

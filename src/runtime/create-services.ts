@@ -22,7 +22,7 @@ import { localAccessOf } from './local-access.ts';
 import { openMigratedDatabase } from './open-migrated-database.ts';
 import { loadOrCreateSecret, SecretFileError } from './secret-file.ts';
 
-const ENCRYPTION_KEY_FILE = 'encryption-key';
+export const ENCRYPTION_KEY_FILE = 'encryption-key';
 const SIGNING_SECRET_FILE = 'signing-secret';
 
 export type CreatedServices = {
@@ -85,19 +85,25 @@ export async function createServices(
 }
 
 async function readStorageSettings(config: Config): Promise<StorageSettings> {
-  return config.S3_BUCKET === undefined
-    ? { kind: 'disk', root: join(config.DATA_DIR, 'files'), signingSecret: await readOrCreateSigningSecret(config) }
-    : {
-        kind: 's3',
-        bucket: config.S3_BUCKET,
-        region: config.S3_REGION,
-        endpoint: config.S3_ENDPOINT,
-        publicEndpoint: config.S3_PUBLIC_ENDPOINT,
-        accessKeyId: config.S3_ACCESS_KEY_ID,
-        secretAccessKey: config.S3_SECRET_ACCESS_KEY,
-        forcePathStyle: config.S3_FORCE_PATH_STYLE ?? config.S3_ENDPOINT !== undefined,
-        prefix: config.S3_PREFIX,
-      };
+  const s3 = toS3Settings(config);
+  if (s3 !== null) return s3;
+  return { kind: 'disk', root: join(config.DATA_DIR, 'files'), signingSecret: await readOrCreateSigningSecret(config) };
+}
+
+/** Returns null if the files are on disk. */
+export function toS3Settings(config: Config): (StorageSettings & { kind: 's3' }) | null {
+  if (config.S3_BUCKET === undefined) return null;
+  return {
+    kind: 's3',
+    bucket: config.S3_BUCKET,
+    region: config.S3_REGION,
+    endpoint: config.S3_ENDPOINT,
+    publicEndpoint: config.S3_PUBLIC_ENDPOINT,
+    accessKeyId: config.S3_ACCESS_KEY_ID,
+    secretAccessKey: config.S3_SECRET_ACCESS_KEY,
+    forcePathStyle: config.S3_FORCE_PATH_STYLE ?? config.S3_ENDPOINT !== undefined,
+    prefix: config.S3_PREFIX,
+  };
 }
 
 /** Logs a warning if the bucket does not respond. The service starts anyway, because the other operations work. */

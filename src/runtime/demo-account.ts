@@ -44,15 +44,6 @@ export async function writeShellEnv(services: Services, env: ShellEnv): Promise<
     `export LYNXROOM_URL=${url}`,
     `export LYNXROOM_WORKSPACE=${workspaceId}`,
     `export LYNXROOM_TOKEN=${key}`,
-    // Works in any POSIX shell and with old versions of curl. No shell reserves the names of these variables (zsh
-    // reserves `path`).
-    'lynx() {',
-    '  lynx_path=$1; shift',
-    '  case "$*" in *"-d "*) set -- -H "Content-Type: application/json" "$@" ;; esac',
-    '  curl -sS -H "Authorization: Bearer $LYNXROOM_TOKEN" \\',
-    '    "$LYNXROOM_URL/api/workspaces/$LYNXROOM_WORKSPACE$lynx_path" "$@"',
-    '  echo',
-    '}',
   ];
   await replaceFile(path, `${lines.join('\n')}\n`);
 }

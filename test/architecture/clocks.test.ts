@@ -7,11 +7,14 @@ import { expect, test } from 'vitest';
 const src = fileURLToPath(new URL('../../src/', import.meta.url));
 const MACHINE_CLOCK = /\bDate\.now\b|\bnew Date\(\s*\)|(?<!new )\bDate\(\)|\bsystemClock\b/;
 
-test('only the clock of the service reads the clock of the machine', async () => {
+/** `lynxroom doctor` compares the two clocks. */
+const READERS = ['core/time.ts', 'db/database-clock.ts', 'operator/database-checks.ts'];
+
+test('only the clock of the service, and the check of it, read the clock of the machine', async () => {
   const paths = (await readdir(src, { recursive: true })).filter((path) => /\.ts$/.test(path)).sort();
   const readers: string[] = [];
   for (const path of paths) if (MACHINE_CLOCK.test(await readFile(join(src, path), 'utf8'))) readers.push(path);
-  expect(readers.filter((path) => !path.startsWith('db/generated/'))).toEqual(['core/time.ts', 'db/database-clock.ts']);
+  expect(readers.filter((path) => !path.startsWith('db/generated/'))).toEqual(READERS);
 });
 
 test.each(['Date.now()', 'new Date()', 'const at = Date()', 'clock = systemClock'])('"%s" is found', (text) => {

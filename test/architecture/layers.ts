@@ -20,6 +20,7 @@ export const layers: Record<Part, readonly Part[]> = {
   jobs: BASE,
   auth: BASE,
   quotas: BASE,
+  backup: [...BASE, 'storage'],
   egress: BASE,
   // The type of everything that an operation needs besides its input.
   'services.ts': [...BASE, 'auth', 'egress', 'quotas', 'storage'],
@@ -47,7 +48,9 @@ export const layers: Record<Part, readonly Part[]> = {
   ],
   'server.ts': ['runtime'],
   'worker.ts': ['runtime'],
-  'lynxroom.ts': [],
+  // The commands for operators.
+  operator: [...LOW, 'backup', 'runtime', 'features/*'],
+  'lynxroom.ts': ['operator'],
 };
 
 /** What a feature may import besides what every feature may: other features, and layers that few features need. */
@@ -77,7 +80,7 @@ const internals: readonly string[] = ['src/db/generated/'];
 export const packages: Record<string, readonly Part[]> = {
   '@aws-sdk': ['storage'],
   '@fastify': ['http', 'openapi', 'runtime'],
-  '@lynxroom/cli': ['lynxroom.ts'],
+  '@lynxroom/cli': ['operator', 'lynxroom.ts'],
   '@lynxroom/embedded-postgres': ['db'],
   '@node-rs/argon2': ['auth'],
   '@opentelemetry': ['core'],
@@ -92,13 +95,14 @@ export const packages: Record<string, readonly Part[]> = {
   'livekit-server-sdk': ['features/meeting-providers'],
   luxon: ['features/booking-pages', 'features/bookings'],
   pg: ['db'],
+  'pg-copy-streams': ['backup'],
   'pg-boss': ['jobs', 'webhook-delivery', 'features/meeting-providers'],
   pino: ['runtime'],
   'pino-pretty': ['runtime'],
   'prom-client': ['metrics'],
   'trpc-to-openapi': ['trpc', 'openapi'],
   undici: ['egress', 'webhook-delivery', 'features/meeting-providers'],
-  zod: ['core', 'events', 'trpc', 'openapi', 'runtime', 'features/*'],
+  zod: ['backup', 'core', 'events', 'trpc', 'openapi', 'runtime', 'features/*'],
 };
 
 /** Development dependencies that `src` uses if they are installed, and does without if not. */

@@ -32,14 +32,12 @@ test('the demo fills a workspace once, and the server returns its data', { timeo
   try {
     await server.ready;
     expect(await runDemo()).toMatch(/^Workspace \d+, Acme Studio, already exists\n/);
-    const shell = `. ${dataDir}/demo-month.env && lynx /analytics && lynx '/library?limit=1'`;
     // The server listens on any free port here, which the file could not know when it was written.
-    const lines = (
-      await run('bash', ['-euc', `${shell.replace('&& lynx', `&& LYNXROOM_URL=${await server.ready} && lynx`)}`], {
-        cwd: root,
-      })
-    ).stdout;
-    const [analytics, library] = lines
+    const calls =
+      "npm run -s lynxroom -- api /analytics --json && npm run -s lynxroom -- api '/library?limit=1' --json";
+    const shell = `. ${dataDir}/demo-month.env && export LYNXROOM_URL=${await server.ready} && ${calls}`;
+    const { stdout } = await run('bash', ['-euc', shell], { cwd: root });
+    const [analytics, library] = stdout
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));

@@ -6,7 +6,7 @@ import { runCli } from './run-cli.ts';
 export type ProcessOptions = {
   commands: readonly Command[];
   version: string;
-  explain?: (error: unknown) => Failure | null;
+  explain?: (error: unknown) => Promise<Failure>;
 };
 
 /** npm forwards a signal that the process has received itself, so signals within this time count as one. */

@@ -13,8 +13,8 @@ export type CliOptions = {
   signal: AbortSignal;
   /** What `--version` prints. */
   version: string;
-  /** Explains failures that only the given commands can have. Returns null for others. */
-  explain?: (error: unknown) => Failure | null;
+  /** Describes the failures of the given commands. Default: `describeFailure`. */
+  explain?: (error: unknown) => Promise<Failure>;
 };
 
 type Parsed = { values: Record<string, string | boolean | undefined>; positionals: string[] };
@@ -30,7 +30,7 @@ export async function runCli(options: CliOptions): Promise<number> {
     return await dispatch(options);
   } catch (error) {
     if (signal.aborted) return ExitCode.interrupted;
-    const failure = options.explain?.(error) ?? describeFailure(error);
+    const failure = (await options.explain?.(error)) ?? describeFailure(error);
     const { exitCode, message, ...details } = failure;
     io.stderr.write(isJson ? `${JSON.stringify({ error: { message, ...details } })}\n` : `${toText(failure)}\n`);
     return exitCode;

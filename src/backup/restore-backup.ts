@@ -1,0 +1,104 @@
+/** Restores a backup to an empty database and an empty directory of files. */
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { from as copyFrom } from 'pg-copy-streams';
+import type { Log } from '../core/log.ts';
+import { type Connection, connect, describeError } from '../db/connect.ts';
+import { applyMigrations, LOCK_KEY } from '../db/migrate.ts';
+import { BackupError, type Manifest, type Table, tablePath } from './manifest.ts';
+import type { RestoreOptions } from './restore-options.ts';
+import { prepareTarget } from './restore-target.ts';
+import { type RestoredFiles, restoreFiles } from './restored-files.ts';
+import { listTables, SESSION } from './snapshot.ts';
+import { orderByReferences } from './table-order.ts';
+
+/**
+ * Restores a backup that `checkBackup` has checked. The tables are those of our own migrations, up to the last one of
+ * the backup; the next start of the service applies later ones. The rows and the files appear together: if anything
+ * fails, the database has no rows, and the old files are still in their place.
+ *
+ * Jobs are not part of a backup. The service queues the waiting webhook messages again, and repeats what was in
+ * progress.
+ *
+ * @throws BackupError if the database is in use, if the database or the directory is not empty and `replace` is false,
+ *   or if a file of the backup has changed since it was checked
+ */
+export async function restoreBackup(options: RestoreOptions, manifest: Manifest): Promise<void> {
+  const { connectionString, filesRoot, log, signal, onStep } = options;
+  if (manifest.files !== null && filesRoot === null) {
+    throw new BackupError(
+      'The backup has the files of a disk store, and S3_BUCKET is set: restore without it, then move the files',
+    );
+  }
+  await prepareTarget(options, manifest);
+  onStep('Creating the tables');
+  const upTo = manifest.migrations.at(-1)?.name ?? '';
+  await applyMigrations({ connectionString, upTo, log });
+  const files: RestoredFiles | null =
+    filesRoot === null || manifest.files === null ? null : await restoreFiles({ ...options, filesRoot }, manifest);
+  const client = await connect(connectionString, 'restore', log);
+  try {
+    await client.query(`${SESSION}; BEGIN`);
+    // A server that starts now waits before its migrations.
+    await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK_KEY]);
+    await loadRows(client, options, manifest);
+    signal.throwIfAborted();
+    await files?.publish();
+    await client.query('COMMIT');
+    await files?.removeOld();
+  } catch (error) {
+    await files?.discard();
+    throw error;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+  onStep('Collecting statistics');
+  await analyze(connectionString, log);
+}
+
+async function loadRows(client: Connection, { from, onStep, signal }: RestoreOptions, manifest: Manifest) {
+  const tables = await matchTables(client, manifest);
+  // The rows are what the triggers made of them, so no trigger runs again. Foreign keys are checked.
+  for (const { name } of tables) await client.query(`ALTER TABLE "${name}" DISABLE TRIGGER USER`);
+  for (const table of await orderByReferences(client, tables)) {
+    onStep(`Writing ${table.name}`);
+    await loadTable(client, table, from, signal);
+  }
+  await client.query('SET CONSTRAINTS ALL IMMEDIATE');
+  for (const { name } of tables) await client.query(`ALTER TABLE "${name}" ENABLE TRIGGER USER`);
+  for (const { name, last_value: last, is_called: isCalled } of manifest.sequences)
+    await client.query('SELECT setval(quote_ident($1)::regclass, $2::bigint, $3)', [name, last, isCalled]);
+  // Their jobs are in no queue. The relay queues messages without a job.
+  await client.query("UPDATE webhook_messages SET job_id = NULL WHERE status = 'waiting' AND job_id IS NOT NULL");
+}
+
+/** Returns the tables of the backup. Throws BackupError if they are not exactly those of the migrations. */
+async function matchTables(client: Connection, manifest: Manifest): Promise<readonly Table[]> {
+  const describe = (tables: readonly { name: string; columns: readonly string[] }[]): string =>
+    tables.map(({ name, columns }) => `${name}(${[...columns].sort().join()})`).join();
+  const found = await listTables(client);
+  const byName = [...manifest.tables].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const expected = [...found].sort((a, b) => (a.name < b.name ? -1 : 1));
+  if (describe(expected) !== describe(byName))
+    throw new BackupError('The tables of the backup are not those of this version');
+  return manifest.tables;
+}
+
+async function loadTable(client: Connection, { name, columns, rows }: Table, from: string, signal: AbortSignal) {
+  const list = columns.map((column) => `"${column}"`).join(', ');
+  const target = client.query(copyFrom(`COPY "${name}" (${list}) FROM STDIN`));
+  try {
+    await pipeline(createReadStream(tablePath(from, name)), createGunzip(), target, { signal });
+  } catch (cause) {
+    if (signal.aborted) throw signal.reason;
+    throw new BackupError(`The rows of ${name} could not be written: ${describeError(cause)}`, { cause });
+  }
+  if (target.rowCount !== rows) throw new BackupError(`${name} has ${target.rowCount} rows, and should have ${rows}`);
+}
+
+/** Without statistics, the first queries would be slow. */
+async function analyze(connectionString: string, log: Log): Promise<void> {
+  const client = await connect(connectionString, 'restore', log);
+  await client.query('SET statement_timeout = 0; ANALYZE').finally(() => client.end().catch(() => undefined));
+}

@@ -1,0 +1,74 @@
+/** The database and the directory that a backup is restored to. */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ifExists } from '../core/files.ts';
+import { type Connection, connect } from '../db/connect.ts';
+import { onlyRow } from '../db/only-row.ts';
+import { BackupError, type Manifest } from './manifest.ts';
+import type { RestoreOptions } from './restore-options.ts';
+
+/**
+ * Removes the tables of the service from the database, if `replace` is true or they have no accounts. The files stay.
+ *
+ * @throws BackupError if the target may not be replaced, is in use, or belongs to another program
+ */
+export async function prepareTarget(options: RestoreOptions, { files }: Manifest): Promise<void> {
+  const { connectionString, filesRoot, log, replace } = options;
+  const client = await connect(connectionString, 'restore', log);
+  try {
+    await refuseOtherConnections(client);
+    const tables = await countTables(client);
+    if (tables.all > 0 && !tables.isOurs) throw new BackupError('The database has tables of another program');
+    if (!replace && tables.isOurs && (await hasAccounts(client)))
+      throw new BackupError('The database is not empty: use --replace to delete everything in it');
+    if (!replace && files !== null && filesRoot !== null && (await hasFiles(filesRoot)))
+      throw new BackupError(`${filesRoot} is not empty: use --replace to delete the files in it`);
+    if (tables.all > 0) await dropTables(client);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/**
+ * A server would answer with half of the data. It is noticed if it has a connection now, which an idle server without
+ * background work may not have. It can spoil nothing: the rows are written in one transaction, which fails if others
+ * have written rows with the same IDs.
+ */
+async function refuseOtherConnections(client: Connection): Promise<void> {
+  const { rows } = await client.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM pg_stat_activity
+     WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`,
+  );
+  const { count } = onlyRow(rows);
+  if (count > 0) throw new BackupError(`The database has ${count} other connections: stop all servers and workers`);
+}
+
+async function countTables(client: Connection): Promise<{ all: number; isOurs: boolean }> {
+  const { rows } = await client.query<{ all: number; isOurs: boolean }>(
+    `SELECT count(*)::int AS all, coalesce(bool_or(relname = '_prisma_migrations'), false) AS "isOurs"
+     FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')`,
+  );
+  return onlyRow(rows);
+}
+
+/** Everything else belongs to an account. */
+async function hasAccounts(client: Connection): Promise<boolean> {
+  const { rows } = await client.query<{ found: string | null }>("SELECT to_regclass('public.users')::text AS found");
+  if (!rows[0]?.found) return false;
+  const users = await client.query('SELECT FROM users LIMIT 1');
+  return users.rowCount !== 0;
+}
+
+async function hasFiles(filesRoot: string): Promise<boolean> {
+  const names = (await ifExists(readdir(join(filesRoot, 'objects'), { recursive: true, withFileTypes: true }))) ?? [];
+  return names.some((entry) => entry.isFile());
+}
+
+/** The schemas of the tables and of the job queue. Their owner may drop and create them without being a superuser. */
+async function dropTables(client: Connection): Promise<void> {
+  await client.query('BEGIN');
+  await client.query('DROP SCHEMA IF EXISTS pgboss CASCADE');
+  await client.query('DROP SCHEMA public CASCADE');
+  await client.query('CREATE SCHEMA public');
+  await client.query('COMMIT');
+}

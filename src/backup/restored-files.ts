@@ -1,0 +1,56 @@
+/** The files of a backup on their way into the store. */
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { copyFile } from './copy-file.ts';
+import { BackupError, FILES, type Manifest, readFileList } from './manifest.ts';
+import type { RestoreOptions } from './restore-options.ts';
+
+export type RestoredFiles = {
+  /** Puts the files in the place of the old ones, which stay beside them. */
+  publish(): Promise<void>;
+  /** Removes the old files. */
+  removeOld(): Promise<void>;
+  /** Removes the restored files, and puts the old ones back. */
+  discard(): Promise<void>;
+};
+
+/** Copies the files beside the directory of the store, and checks each again. */
+export async function restoreFiles(
+  { from, filesRoot, onStep, signal }: RestoreOptions & { filesRoot: string },
+  { store }: Manifest,
+): Promise<RestoredFiles> {
+  const staged = `${filesRoot}.restored-${randomUUID()}`;
+  const old = `${filesRoot}.replaced-${randomUUID()}`;
+  let isPublished = false;
+  const discard = async (): Promise<void> => {
+    if (isPublished) await rename(filesRoot, staged);
+    if (existsSync(old)) await rename(old, filesRoot);
+    await rm(staged, { recursive: true, force: true });
+  };
+  try {
+    onStep('Writing files');
+    await mkdir(join(staged, 'objects'), { recursive: true, mode: 0o700 });
+    for await (const { key, size, sha256 } of readFileList(from)) {
+      const copied = await copyFile(join(from, FILES, key), join(staged, 'objects', key), signal);
+      if (copied?.sha256 !== sha256 || copied.size !== size)
+        throw new BackupError(`The backup is damaged: ${join(from, FILES, key)} was changed`);
+    }
+    // The database names the store that has its files. With this ID, the directory is that store.
+    if (store?.startsWith('disk:'))
+      await writeFile(join(staged, 'store-id'), `${store}\n`, { mode: 0o600, flush: true });
+  } catch (error) {
+    await discard();
+    throw error;
+  }
+  return {
+    async publish() {
+      if (existsSync(filesRoot)) await rename(filesRoot, old);
+      await rename(staged, filesRoot);
+      isPublished = true;
+    },
+    removeOld: () => rm(old, { recursive: true, force: true }),
+    discard,
+  };
+}

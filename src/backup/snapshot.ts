@@ -1,0 +1,85 @@
+/** Reads a whole database as it was at one moment, while others change it. */
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { to as copyTo } from 'pg-copy-streams';
+import type { Connection } from '../db/connect.ts';
+import { onlyRow } from '../db/only-row.ts';
+import type { Sequence, Table } from './manifest.ts';
+
+export type TableColumns = { name: string; columns: string[] };
+
+/** Fast, and a tenth of the size of the rows. */
+const COMPRESSION_LEVEL = 1;
+
+/** The tables of the service. That of the migrations is created by them, and the queue of jobs is in another schema. */
+const LIST_TABLES = `
+  SELECT c.relname AS name, array_agg(a.attname::text ORDER BY a.attnum) AS columns
+  FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+  WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND c.relname <> '_prisma_migrations'
+    AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+  GROUP BY c.relname ORDER BY c.relname`;
+
+/** Lists the tables with the columns that have values of their own, which generated columns have not. */
+export async function listTables(client: Connection): Promise<TableColumns[]> {
+  const { rows } = await client.query<TableColumns>(LIST_TABLES);
+  return rows;
+}
+
+/** Settings on which the text of a value depends, and no time limits: a large table takes as long as it takes. */
+export const SESSION = `SET statement_timeout = 0; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = 0;
+  SET client_encoding = 'UTF8'; SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET IntervalStyle = 'iso_8601';
+  SET extra_float_digits = 1; SET bytea_output = 'hex'`;
+
+/**
+ * Begins the transaction that sees the database as it is now. Everything that was committed before is in it. Locks the
+ * tables against changes of the schema first, as pg_dump does.
+ */
+export async function beginSnapshot(client: Connection, tables: readonly TableColumns[]): Promise<Date> {
+  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  await client.query(`LOCK TABLE ${tables.map(({ name }) => `"${name}"`).join(', ')} IN ACCESS SHARE MODE`);
+  // The first statement that reads takes the snapshot.
+  const { rows } = await client.query<{ at: Date }>('SELECT clock_timestamp() AS at');
+  return onlyRow(rows).at;
+}
+
+/** Writes the rows of a table to a new file. */
+export async function dumpTable(
+  client: Connection,
+  { name, columns }: TableColumns,
+  path: string,
+  signal: AbortSignal,
+): Promise<Table> {
+  const list = columns.map((column) => `"${column}"`).join(', ');
+  const rows = client.query(copyTo(`COPY "${name}" (${list}) TO STDOUT`));
+  const hash = createHash('sha256');
+  let bytes = 0;
+  async function* hashed(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      hash.update(chunk);
+      bytes += chunk.length;
+      yield chunk;
+    }
+  }
+  const file = createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true });
+  await pipeline(rows, createGzip({ level: COMPRESSION_LEVEL }), hashed, file, { signal });
+  return { name, columns, rows: rows.rowCount ?? 0, bytes, sha256: hash.digest('hex') };
+}
+
+/**
+ * Reads the sequences. They are not part of the snapshot, but later: a value that a row of the snapshot has was taken
+ * from its sequence before.
+ */
+export async function readSequences(client: Connection): Promise<Sequence[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class
+     WHERE relnamespace = 'public'::regnamespace AND relkind = 'S' ORDER BY relname`,
+  );
+  const sequences: Sequence[] = [];
+  for (const { name } of rows) {
+    const found = await client.query<Omit<Sequence, 'name'>>(`SELECT last_value::text, is_called FROM "${name}"`);
+    sequences.push({ name, ...onlyRow(found.rows) });
+  }
+  return sequences;
+}

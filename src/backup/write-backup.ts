@@ -1,0 +1,124 @@
+/** Writes a backup of the database and of the files on disk, while the service runs. */
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { ifExists, syncDirectory } from '../core/files.ts';
+import type { Log } from '../core/log.ts';
+import { type Connection, connect } from '../db/connect.ts';
+import { readMigrationState } from '../db/migrate.ts';
+import { addMissingFiles, createFileCopies, type FileCopies, writeFileList } from './file-copies.ts';
+import { BackupError, MANIFEST, type Manifest, type Table, tablePath } from './manifest.ts';
+import { beginSnapshot, dumpTable, listTables, readSequences, SESSION } from './snapshot.ts';
+
+export type BackupOptions = {
+  /** Must not lead through a pooler in transaction mode. */
+  connectionString: string;
+  /** The directory of the disk store, such as `.data/files`; null if the files are in S3. */
+  filesRoot: string | null;
+  /** The directory to create. */
+  to: string;
+  log: Log;
+  signal: AbortSignal;
+  /** Called with a line for people when a step begins. */
+  onStep: (step: string) => void;
+};
+
+/** How often the snapshot is taken again because a file was deleted just before it could be copied. */
+const MAX_SNAPSHOTS = 20;
+
+/**
+ * Writes a backup. It has everything that was committed before it began: the rows of one snapshot, and every file that
+ * these rows refer to. The service may run, and changes of rows and files do not wait.
+ *
+ * Files never change, but may be deleted. So they are copied before the snapshot is taken; after it, those that were
+ * added meanwhile. If one of these has been deleted again by then, the snapshot is taken once more.
+ *
+ * The directory appears under its name when it is complete.
+ *
+ * @throws BackupError if the directory exists, or the database is not one of this service
+ */
+export async function writeBackup(options: BackupOptions): Promise<Manifest> {
+  const { log, signal, onStep } = options;
+  const to = resolve(options.to);
+  if (((await ifExists(readdir(to))) ?? []).length > 0) throw new BackupError(`${to} exists and is not empty`);
+  const staged = `${to}.partial-${randomUUID()}`;
+  const client = await connect(options.connectionString, 'backup', log);
+  try {
+    await client.query(SESSION);
+    const { applied } = await readMigrationState(client);
+    if (applied.length === 0) throw new BackupError('The database is empty: there is nothing to back up');
+    await mkdir(join(staged, 'tables'), { recursive: true, mode: 0o700 });
+    const copies = options.filesRoot === null ? null : createFileCopies(options.filesRoot, staged);
+    const content = await readContent(client, { ...options, staged, copies });
+    const manifest = { format: 1 as const, ...content, migrations: applied };
+    await writeFile(join(staged, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600, flush: true });
+    signal.throwIfAborted();
+    onStep('Finishing');
+    await syncDirectory(staged);
+    await ifExists(rm(to, { recursive: true }));
+    await rename(staged, to);
+    await syncDirectory(dirname(to));
+    return manifest;
+  } finally {
+    await client.end().catch(() => undefined);
+    await rm(staged, { recursive: true, force: true });
+  }
+}
+
+type Staging = BackupOptions & { staged: string; copies: FileCopies | null };
+
+type Content = Omit<Manifest, 'format' | 'migrations'>;
+
+async function readContent(client: Connection, options: Staging): Promise<Content> {
+  const { copies, staged, signal, onStep } = options;
+  if (copies !== null) {
+    onStep('Copying files');
+    await addMissingFiles(client, copies, signal);
+  }
+  const listed = await listTables(client);
+  const { at, missing } = await takeSnapshot(client, options, listed);
+  const tables: Table[] = [];
+  for (const table of listed) {
+    onStep(`Reading ${table.name}`);
+    tables.push(await dumpTable(client, table, tablePath(staged, table.name), signal));
+  }
+  const sequences = await readSequences(client);
+  const store = await client.query<{ store: string }>('SELECT store FROM object_store_id');
+  const files = copies === null ? null : await writeFileList(client, copies, missing);
+  await client.query('COMMIT');
+  return {
+    created_at: at.toISOString(),
+    tables,
+    sequences,
+    store: store.rows[0]?.store ?? null,
+    files,
+    missing_files: missing,
+  };
+}
+
+/** Takes a snapshot whose files are all in the backup. `missing` are those that the store has lost. */
+async function takeSnapshot(
+  client: Connection,
+  { copies, connectionString, log, signal }: Staging,
+  listed: Awaited<ReturnType<typeof listTables>>,
+): Promise<{ at: Date; missing: string[] }> {
+  for (let count = 1; ; count += 1) {
+    const at = await beginSnapshot(client, listed);
+    const missing = copies === null ? [] : await addMissingFiles(client, copies, signal);
+    // A row that is still there now has lost its file. The others were deleted together with their files.
+    const lost = missing.length === 0 ? [] : await findReferenced(connectionString, log, missing);
+    if (lost.length === missing.length) return { at, missing };
+    if (count === MAX_SNAPSHOTS) throw new BackupError('Files are deleted faster than they can be copied: try later');
+    await client.query('ROLLBACK');
+  }
+}
+
+async function findReferenced(connectionString: string, log: Log, keys: readonly string[]): Promise<string[]> {
+  const client = await connect(connectionString, 'backup', log);
+  try {
+    const { rows } = await client.query<{ key: string }>('SELECT key FROM stored_objects WHERE key = ANY($1)', [keys]);
+    return rows.map(({ key }) => key);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

@@ -1,0 +1,108 @@
+/** The commands for operators. Each loads what it needs when it runs, so that other commands start fast. */
+import type { Command } from '@lynxroom/cli';
+
+const backup: Command = {
+  name: 'backup',
+  args: '<directory>',
+  minArgs: 1,
+  summary: 'Back up the database and the files on disk, while the service runs',
+  details: `Uses the settings of the service (DATABASE_URL, DATA_DIR, S3_BUCKET). The backup has everything that was
+committed before it began. Files in S3 are not in it. Nor is ENCRYPTION_KEY: keep it elsewhere.`,
+  examples: ['lynxroom backup /var/backups/lynxroom-2026-11-22'],
+  run: async (context) => (await import('./backup.ts')).backup(context),
+};
+
+const restore: Command = {
+  name: 'restore',
+  args: '<directory>',
+  minArgs: 1,
+  summary: 'Restore a backup to an empty database, while the service is stopped',
+  details: 'Checks the whole backup first. Refuses a database or a directory of files that is not empty.',
+  options: { replace: { help: 'delete everything in the database and all files on disk first' } },
+  examples: ['lynxroom restore /var/backups/lynxroom-2026-11-22'],
+  run: async (context) => (await import('./backup.ts')).restore(context),
+};
+
+const doctor: Command = {
+  name: 'doctor',
+  summary: 'Check settings, database, migrations, store, clock and keys, and say what to fix',
+  details: 'Changes nothing. The exit code is 1 if there is a problem; warnings are no problems.',
+  examples: ['lynxroom doctor', 'lynxroom doctor --json'],
+  run: async (context) => (await import('./doctor.ts')).doctor(context),
+};
+
+const dbUrl: Command = {
+  name: 'db url',
+  summary: 'Print the URL of the database, with its password',
+  details: 'Without DATABASE_URL, this is the embedded PostgreSQL, which runs while the service runs.',
+  examples: ['lynxroom db url', 'pg_dump --no-owner --format=custom --file=lynxroom.dump "$(lynxroom db url)"'],
+  run: async (context) => (await import('./db.ts')).printUrl(context),
+};
+
+const dbPsql: Command = {
+  name: 'db psql',
+  args: '[-- <arguments of psql>]',
+  maxArgs: Number.POSITIVE_INFINITY,
+  summary: 'Open psql, where it is installed',
+  details: 'Starts the embedded PostgreSQL if the service does not run.',
+  examples: ['lynxroom db psql', `lynxroom db psql -- -c 'select count(*) from users'`],
+  run: async (context) => (await import('./db.ts')).runPsql(context),
+};
+
+const adminUsers: Command = {
+  name: 'admin users',
+  args: '[search]',
+  maxArgs: 1,
+  summary: 'List accounts',
+  options: {
+    limit: { value: 'NUMBER', help: 'the most accounts to list (default: 100)' },
+    offset: { value: 'NUMBER', help: 'how many accounts to skip' },
+  },
+  examples: ['lynxroom admin users', 'lynxroom admin users ada'],
+  run: async (context) => (await import('./admin.ts')).listUsers(context),
+};
+
+const adminResetPassword: Command = {
+  name: 'admin reset-password',
+  args: '<email>',
+  minArgs: 1,
+  summary: 'Set a new password for an account, and end its sessions',
+  details: 'Asks for the password, or reads it from standard input if that is not a terminal.',
+  options: {
+    generate: { help: 'generate the password, and print it' },
+    'end-api-keys': { help: 'also revoke the API keys of the account, for good' },
+  },
+  examples: ['lynxroom admin reset-password ada@example.com --generate'],
+  run: async (context) => (await import('./admin.ts')).resetPassword(context),
+};
+
+const adminLock: Command = {
+  name: 'admin lock',
+  args: '<email>',
+  minArgs: 1,
+  summary: 'Lock an account: it cannot sign in, and its sessions and API keys end',
+  details: 'Signing in then answers as for a wrong password. API keys are revoked for good.',
+  examples: ['lynxroom admin lock ada@example.com'],
+  run: async (context) => (await import('./admin.ts')).lock(context),
+};
+
+const adminUnlock: Command = {
+  name: 'admin unlock',
+  args: '<email>',
+  minArgs: 1,
+  summary: 'Let a locked account sign in again',
+  examples: ['lynxroom admin unlock ada@example.com'],
+  run: async (context) => (await import('./admin.ts')).unlock(context),
+};
+
+export const operatorCommands: readonly Command[] = [
+  doctor,
+  backup,
+  restore,
+  dbUrl,
+  dbPsql,
+  adminUsers,
+  adminResetPassword,
+  adminLock,
+  adminUnlock,
+];

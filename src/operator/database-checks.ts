@@ -1,0 +1,46 @@
+/** What `lynxroom doctor` checks about the database. */
+import { describeUnsuitable, type ServerFacts } from '../db/check-database.ts';
+import type { Connection } from '../db/connect.ts';
+import { readMigrationState } from '../db/migrate.ts';
+import { onlyRow } from '../db/only-row.ts';
+import type { Finding } from './finding.ts';
+
+/** The service follows the clock of the database. TLS, S3 and the sweep need that of the machine, too. */
+const MAX_SKEW_SECONDS = 1;
+const MAX_TOLERABLE_SECONDS = 60;
+
+export async function checkServerVersion(client: Connection): Promise<Finding> {
+  const { rows } = await client.query<ServerFacts & { isSuperuser: boolean; size: string }>(
+    `SELECT current_setting('server_version_num')::int AS "versionNumber",
+      current_setting('server_version') AS version, current_setting('server_encoding') AS encoding,
+      current_setting('is_superuser') = 'on' AS "isSuperuser",
+      pg_size_pretty(pg_database_size(current_database())) AS size`,
+  );
+  const { isSuperuser, size, ...facts } = onlyRow(rows);
+  const refusal = describeUnsuitable(facts);
+  if (refusal !== null) return { check: 'database', state: 'problem', detail: refusal };
+  const detail = `PostgreSQL ${facts.version}, ${size}`;
+  if (!isSuperuser) return { check: 'database', state: 'ok', detail };
+  return { check: 'database', state: 'warning', detail: `${detail}. Use a role that is not a superuser` };
+}
+
+/** Throws MigrationError if a server would refuse to start. */
+export async function checkMigrations(client: Connection): Promise<Finding> {
+  const { applied, pending } = await readMigrationState(client);
+  if (pending.length === 0) return { check: 'migrations', state: 'ok', detail: `${applied.length} applied` };
+  const names = pending.map(({ name }) => name).join(', ');
+  return { check: 'migrations', state: 'warning', detail: `The next start of the service applies ${names}` };
+}
+
+export async function checkClock(client: Connection): Promise<Finding> {
+  const before = Date.now();
+  const { rows } = await client.query<{ ms: number }>(
+    'SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms',
+  );
+  const middle = (before + Date.now()) / 2;
+  const seconds = Math.abs(onlyRow(rows).ms - middle) / 1000;
+  const detail = `This machine differs from the database by ${seconds.toFixed(1)} s`;
+  if (seconds <= MAX_SKEW_SECONDS) return { check: 'clock', state: 'ok', detail };
+  const state = seconds <= MAX_TOLERABLE_SECONDS ? 'warning' : 'problem';
+  return { check: 'clock', state, detail: `${detail}: synchronize both with NTP` };
+}

@@ -1,0 +1,100 @@
+/** What `lynxroom doctor` checks about the files and the keys. */
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ifExists } from '../core/files.ts';
+import { createSealer, readEncryptionKey, type SealPurpose } from '../core/sealing.ts';
+import type { Clock } from '../core/time.ts';
+import type { Connection } from '../db/connect.ts';
+import type { Config } from '../runtime/config.ts';
+import { ENCRYPTION_KEY_FILE, toS3Settings } from '../runtime/create-services.ts';
+import { createObjectStore } from '../storage/create-store.ts';
+import type { Finding } from './finding.ts';
+import { filesRootOf } from './settings.ts';
+
+const check = 'store';
+
+/** Only URLs depend on the time, and this command makes none. */
+const noClock: Clock = { now: () => new Date(0) };
+
+/** Throws StorageUnavailableError if the store does not answer, or cannot be written to. */
+export async function checkStore(client: Connection, config: Config): Promise<Finding> {
+  const { rows } = (await hasTable(client, 'object_store_id'))
+    ? await client.query<{ store: string }>('SELECT store FROM object_store_id')
+    : { rows: [] };
+  const bound = rows[0]?.store;
+  const s3 = toS3Settings(config);
+  const root = filesRootOf(config);
+  // Without a signing secret of its own, the store cannot make URLs, which are not needed here.
+  const settings = s3 ?? { kind: 'disk' as const, root: root ?? '', signingSecret: 'not used by this command' };
+  if (root !== null && !existsSync(root)) {
+    if (bound === undefined)
+      return { check, state: 'warning', detail: `The first start of the service creates ${root}` };
+    return { check, state: 'problem', detail: `${root} is missing: mount its disk, restore it, or set DATA_DIR` };
+  }
+  const found = s3 ? `s3:${s3.bucket}/${s3.prefix ?? ''}` : await readStoreId(root ?? '');
+  if (bound !== undefined && bound !== found) {
+    const settingsLeadTo = `and the settings lead to ${found ?? root}`;
+    const detail = `The files of this database are in ${bound}, ${settingsLeadTo}: see "Moving files"`;
+    return { check, state: 'problem', detail };
+  }
+  const { store } = await createObjectStore(settings, noClock);
+  await store.checkReady();
+  return { check, state: 'ok', detail: s3 ? `The bucket ${s3.bucket} answers` : `${root} can be written to` };
+}
+
+async function readStoreId(root: string): Promise<string | undefined> {
+  return (await ifExists(readFile(join(root, 'store-id'), 'utf8')))?.trim();
+}
+
+/** Opens a secret of each kind with the key, so that a wrong key is noticed. */
+export async function checkKeys(client: Connection, config: Config): Promise<Finding> {
+  const path = join(config.DATA_DIR, ENCRYPTION_KEY_FILE);
+  const text = (await ifExists(readFile(path, 'utf8')))?.trim();
+  const key = config.ENCRYPTION_KEY ?? (text === undefined ? null : readEncryptionKey(text));
+  const sealed = await readSealed(client);
+  if (key === null) {
+    if (text !== undefined) return problem(`${path} is not an encryption key: restore it, or set ENCRYPTION_KEY`);
+    if (sealed.length > 0) return problem(`The encryption key is missing: restore ${path}, or set ENCRYPTION_KEY`);
+    return { check: 'keys', state: 'warning', detail: 'The first start of the service creates an encryption key' };
+  }
+  const sealer = createSealer(key);
+  for (const { bytes, workspaceId, purpose } of sealed) {
+    try {
+      sealer.open(bytes, { workspaceId, purpose });
+    } catch {
+      return problem(`The encryption key cannot open a ${purpose}: set ENCRYPTION_KEY to the key it was sealed with`);
+    }
+  }
+  if (config.ENCRYPTION_KEY === undefined && config.DATABASE_URL !== undefined) {
+    const detail = `ENCRYPTION_KEY is not set: every server and worker needs the key in ${path}`;
+    return { check: 'keys', state: 'warning', detail };
+  }
+  return { check: 'keys', state: 'ok', detail: sealed.length === 0 ? 'Present' : 'The key opens the stored secrets' };
+}
+
+function problem(detail: string): Finding {
+  return { check: 'keys', state: 'problem', detail };
+}
+
+type Sealed = { bytes: Buffer; workspaceId: number; purpose: SealPurpose };
+
+/** The newest secret of each kind. */
+async function readSealed(client: Connection): Promise<Sealed[]> {
+  if (!(await hasTable(client, 'meeting_connections'))) return [];
+  const { rows } = await client.query<Sealed>(
+    `(SELECT sealed_secret AS bytes, workspace_id AS "workspaceId", 'webhook secret' AS purpose
+      FROM webhooks ORDER BY created_at DESC LIMIT 1)
+     UNION ALL
+     (SELECT sealed_credentials, workspace_id, 'meeting credentials'
+      FROM meeting_connections ORDER BY created_at DESC LIMIT 1)`,
+  );
+  return rows;
+}
+
+async function hasTable(client: Connection, name: string): Promise<boolean> {
+  const { rows } = await client.query<{ found: string | null }>('SELECT to_regclass($1)::text AS found', [
+    `public.${name}`,
+  ]);
+  return rows[0]?.found != null;
+}
