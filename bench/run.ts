@@ -15,6 +15,7 @@ const parts: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   processes: () => import('./processes.ts'),
   growth: () => import('./growth.ts'),
   start: () => import('./start-time.ts'),
+  monitoring: () => import('./monitoring.ts'),
 };
 
 const [part = 'requests'] = process.argv.slice(2).filter((argument) => !argument.includes('='));

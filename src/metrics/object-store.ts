@@ -35,7 +35,10 @@ export function observeStore(store: ObjectStore, registry: Registry): ObjectStor
     help: 'Bytes of files that were passed to the object store',
     registers,
   });
-  for (const operation of operations) errors.inc({ operation }, 0);
+  for (const operation of operations) {
+    errors.inc({ operation }, 0);
+    if (operation !== 'list') duration.zero({ operation });
+  }
 
   const countError = (operation: Operation, error: unknown): void => {
     // A full store is reported by each readiness check, though no operation has failed.

@@ -67,7 +67,7 @@ test('a worker serves the outcomes of its jobs; without METRICS_PORT there is no
   const url = findMetricsUrl(worker.output());
   const samples = await eventually(async () => {
     const all = parseSamples(await (await fetch(url)).text());
-    return totalOf(all, 'lynxroom_job_runs_total', { job: 'library.retention', outcome: 'success' }) === 1 && all;
+    return totalOf(all, 'lynxroom_job_runs_total', { name: 'library.retention', outcome: 'success' }) === 1 && all;
   });
   expect(totalOf(samples, 'lynxroom_build_info', { process: 'worker' })).toBe(1);
   expect(totalOf(samples, 'lynxroom_webhook_queue_jobs', { lane: 'fast' })).toBe(0);

@@ -233,10 +233,10 @@ test('runs of scheduled jobs are counted by outcome', async () => {
     log: app.services.log,
   });
   const RUNS = 'lynxroom_job_runs_total';
-  const samples = await untilValue(app, RUNS, { job: 'test.works', outcome: 'success' }, 1);
-  expect(totalOf(samples, RUNS, { job: 'test.fails-once', outcome: 'failure' })).toBe(1);
-  expect(totalOf(samples, RUNS, { job: 'test.fails-once', outcome: 'success' })).toBe(0);
-  expect(totalOf(samples, 'lynxroom_job_last_success_timestamp_seconds', { job: 'test.works' })).toBeGreaterThan(1e9);
+  const samples = await untilValue(app, RUNS, { name: 'test.works', outcome: 'success' }, 1);
+  expect(totalOf(samples, RUNS, { name: 'test.fails-once', outcome: 'failure' })).toBe(1);
+  expect(totalOf(samples, RUNS, { name: 'test.fails-once', outcome: 'success' })).toBe(0);
+  expect(totalOf(samples, 'lynxroom_job_last_success_timestamp_seconds', { name: 'test.works' })).toBeGreaterThan(1e9);
   await jobs.stop();
 });
 

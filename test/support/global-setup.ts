@@ -6,6 +6,7 @@ import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres } from '../../src/db/embedded.ts';
 import { applyMigrations } from '../../src/db/migrate.ts';
 import { pgbouncerPath } from './pgbouncer.ts';
+import { hasPrometheus } from './prometheus.ts';
 import { quietLog } from './quiet-log.ts';
 import { makeTempDir } from './temp-dir.ts';
 
@@ -26,6 +27,11 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   if (pgbouncerPath === undefined) {
     process.stderr.write('pgbouncer is not installed: its tests are skipped (on Debian: apt-get install pgbouncer)\n');
+  }
+  if (!hasPrometheus) {
+    process.stderr.write(
+      'prometheus is not installed: its tests are skipped (on Debian: apt-get install prometheus)\n',
+    );
   }
   const dataDir = await makeTempDir();
   const postgres = await startEmbeddedPostgres({
