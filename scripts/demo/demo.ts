@@ -95,10 +95,15 @@ async function fillWorkspace(app: DemoApp, token: string, from: Date): Promise<{
     if (name === INCOMPLETE_NAME) await client.workspaces.delete.mutate({ id });
   }
   const { id } = (await client.workspaces.create.mutate({ name: INCOMPLETE_NAME })).workspace;
+  const setTimeAndReport = (time: Date): void => {
+    setTime(time);
+    reportDay(Math.floor((time.getTime() - from.getTime()) / DAY_MS) + 1);
+  };
   const { rooms, joins, recordings, bookings, items } = await simulateMonth({
-    ...{ url, token, workspaceId: id, from, days: DAYS, setTime },
+    ...{ url, token, workspaceId: id, from, days: DAYS, setTime: setTimeAndReport },
   });
   setTime(new Date());
+  reportDay(DAYS);
   await client.workspaces.rename.mutate({ id, name: NAME });
   const counts = [
     `${rooms.length} rooms`,
@@ -108,6 +113,11 @@ async function fillWorkspace(app: DemoApp, token: string, from: Date): Promise<{
     `${items} files`,
   ];
   return { id, summary: `Filled workspace ${id}, ${NAME}, with ${DAYS} days of activity: ${counts.join(', ')}` };
+}
+
+/** Shows the progress in a terminal. The last day removes the line. */
+function reportDay(day: number): void {
+  if (process.stderr.isTTY) process.stderr.write(day < DAYS ? `\rDay ${day} of ${DAYS} ` : '\r\x1b[K');
 }
 
 /** A path that the shell's `.` command does not search for in PATH. */
