@@ -105,7 +105,7 @@ function describeStartFailure(error: unknown, config: Config): string | null {
   if (error instanceof Error && operatorErrors.some((kind) => error instanceof kind)) return error.message;
   if (error instanceof DataDirInUseError) return `${error.message}: stop it, or set DATA_DIR to another directory`;
   if (error instanceof IncompatibleClusterError)
-    return `${error.message}: see "A new major version of PostgreSQL" in docs/operating.md`;
+    return `${error.message}: see "A new major version of PostgreSQL" in docs/database.md`;
   if (error instanceof EmbeddedPostgresError) return `${error.message} (to use another PostgreSQL, set DATABASE_URL)`;
   if (error instanceof StorageUnavailableError) return `${error.message}: check DATA_DIR`;
   // Node's system errors have these fields; reading them from any other error gives undefined.

@@ -9,7 +9,7 @@ import type { StorageSettings } from './create-store.ts';
 /** The files of the database are in another store. The message is one line for the person who starts the server. */
 export class OtherStoreError extends Error {
   constructor(message: string) {
-    super(`${message}. See "Moving files" in docs/operating.md`);
+    super(`${message}. See "Moving files" in docs/storage.md`);
     this.name = 'OtherStoreError';
   }
 }

@@ -9,6 +9,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signedHeaders } from '../../src/webhook-delivery/signature.ts';
 import { createSigningKey } from '../../src/webhook-delivery/signing-keys.ts';
+import { readPages } from '../docs/pages.ts';
 import { freePort } from '../support/free-port.ts';
 import { startCommand } from '../support/script-process.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
@@ -23,6 +24,11 @@ const clientPage = readFileSync(join(root, 'packages/client/README.md'), 'utf8')
 const isReactQuery = (example: string): boolean => /createTRPCOptionsProxy|useInfiniteQuery/.test(example);
 const readmeExamples = examplesOf(readFileSync(join(root, 'README.md'), 'utf8'));
 const clientExamples = examplesOf(clientPage).filter((example) => !isReactQuery(example));
+/** Those of the guides, which test/docs runs. They only have to compile here. */
+const guideExamples = readPages()
+  .flatMap(({ blocks }) => blocks)
+  .filter(({ language, noRun }) => language === 'ts' && noRun === null)
+  .map(({ code }) => code);
 
 let project: string;
 let installed: string;
@@ -33,6 +39,7 @@ beforeAll(async () => {
   await writeFile(join(project, 'package.json'), '{"type":"module"}');
   await writeFile(join(project, 'readme.ts'), readmeExamples.join('\n'));
   await writeFile(join(project, 'client.ts'), clientExamples.join('\n'));
+  for (const [index, code] of guideExamples.entries()) await writeFile(join(project, `guide-${index}.ts`), code);
 });
 afterAll(() => rm(project, { recursive: true, force: true }));
 

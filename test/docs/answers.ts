@@ -100,5 +100,5 @@ function normalize(text: string): string {
     .replaceAll(ISO_TIME, 'TIME')
     .replaceAll(DATE, 'DATE')
     .replaceAll(UUID, 'UUID')
-    .replaceAll(/[ \t]+$/gm, '');
+    .replaceAll(/[ \t\r]+$/gm, '');
 }

@@ -24,9 +24,6 @@ export type Page = { path: string; blocks: Block[] };
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/architecture.md': 'test/architecture/docs.test.ts',
   'docs/generated-clients.md': 'test/generated-clients/projects.ts',
-  'docs/api.md': 'test/webhooks/webhooks-recipes.test.ts',
-  'docs/operating.md': 'test/webhooks/messages.test.ts',
-  'docs/meeting-providers.md': 'test/meeting-providers/ingest/guide.test.ts',
 };
 
 const FENCE = /^( *)```(\S*)(.*)\n([\s\S]*?)^ *```$/gm;

@@ -41,12 +41,15 @@ export async function startSession(dir: string, url: string): Promise<Session> {
   const serverPort = new URL(url).port;
   const env = {
     PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
-    HOME: process.env.HOME ?? '',
+    // With a .curlrc, see below.
+    HOME: dir,
     LANG: 'C.UTF-8',
     PORT: ownPort,
     // npm prints the name of each script before it runs it. Pages leave that out.
     npm_config_loglevel: 'silent',
   };
+  // So that a request that fails is noticed, even if its answer goes into a file.
+  await writeFile(join(dir, '.curlrc'), 'write-out = "%{stderr}HTTP %{http_code}\\n"\n');
   const shell = startShell(dir, env);
   const terminals = new Map<string, Terminal>();
   let printed = '';
@@ -64,6 +67,10 @@ export async function startSession(dir: string, url: string): Promise<Session> {
     latest = output;
     printed += output;
   };
+  const checkLatest = (): void => {
+    const isError = latest !== null && /"request_id":/.test(latest);
+    if (isError) throw new Error(`the block before it was answered with an error, which is not shown:\n${latest}`);
+  };
 
   const runProgram = async ([program, extension]: [string, string], code: string): Promise<void> => {
     count += 1;
@@ -75,8 +82,9 @@ export async function startSession(dir: string, url: string): Promise<Session> {
   const runBlock = async (block: Block): Promise<void> => {
     const { language, terminal } = block;
     const program = programs[language];
-    if (language === 'json' || language === 'text') await compare(block);
-    else if (block.file !== null) await checkFile(dir, block, fillIn(block));
+    if (language === 'json' || language === 'text') return compare(block);
+    checkLatest();
+    if (block.file !== null) await checkFile(dir, block, fillIn(block));
     else if (terminal !== null) terminals.set(terminal, startTerminal(dir, env, fillIn(block)));
     else if (language === 'sh') keep(await shell.run(fillIn(block)));
     else if (language === 'sql') await query(dir, block.code);
@@ -191,6 +199,9 @@ function startShell(
         await Promise.race([once(child, 'printed'), closed]);
         if (child.exitCode !== null && !output.endsWith('\u0000')) throw new Error(`it failed:\n${output}${errors}`);
       }
+      const [, status] = /^HTTP ([45]\d\d)$/m.exec(errors) ?? [];
+      if (status !== undefined && !/"request_id":/.test(output))
+        throw new Error(`a request was answered with ${status}`);
       return output.slice(0, -1);
     },
     close: () => endGroup(child, closed),

@@ -60,21 +60,6 @@ describe('the blocks run, and print what is shown:', () => {
   });
 });
 
-test('the TypeScript of all pages compiles', async () => {
-  const dir = join(base, 'types');
-  await mkdir(dir);
-  const blocks = pages.flatMap((page) => runnable(page.blocks)).filter(({ language }) => language === 'ts');
-  for (const { at, code } of blocks) await writeFile(join(dir, `${at.replaceAll(/\W/g, '-')}.ts`), code);
-  await writeFile(join(dir, 'package.json'), '{"type":"module"}');
-  await writeFile(
-    join(dir, 'tsconfig.json'),
-    JSON.stringify({ extends: join(root, 'tsconfig.json'), include: ['*.ts'] }),
-  );
-  const args = [join(root, 'node_modules/typescript/bin/tsc'), '-p', dir];
-  const { stdout } = await run(process.execPath, args).catch((error: { stdout: string }) => error);
-  expect(stdout).toBe('');
-});
-
 /** Without the blocks that are not run, with their answers, and without those whose program is not installed. */
 function runnable(blocks: Block[]): Block[] {
   let isSkipped = false;

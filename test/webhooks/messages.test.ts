@@ -158,7 +158,7 @@ describe('reading a message', () => {
 });
 
 test('the query of the operating guide counts pending messages', async () => {
-  const guide = await readFile(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+  const guide = await readFile(new URL('../../docs/background-work.md', import.meta.url), 'utf8');
   const [, query = ''] = /```sql\n(select[^`]+)```/.exec(guide) ?? [];
   const before = (await world.client.query(query)).rows[0];
   const { id: webhookId } = await world.addWebhook();
