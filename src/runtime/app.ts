@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import cookie from '@fastify/cookie';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { isTracing } from '../core/tracing.ts';
+import { serveDocs } from '../docs/serve-docs.ts';
 import { limitBodyTime } from '../http/body-timeouts.ts';
 import { refuseMalformedRequest } from '../http/client-errors.ts';
 import { compressResponses } from '../http/compression.ts';
@@ -21,7 +22,6 @@ import { type CorsOrigins, setResponseHeaders } from '../http/response-headers.t
 import { serveRest } from '../http/rest.ts';
 import { traceRequests } from '../http/trace-requests.ts';
 import { serveTrpc } from '../http/trpc.ts';
-import { serveDocs } from '../openapi/serve-docs.ts';
 import { appRouter, rawOperations } from '../routers/index.ts';
 import type { Services } from '../services.ts';
 import type { DiskFiles } from '../storage/disk-store.ts';

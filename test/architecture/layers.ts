@@ -34,18 +34,8 @@ export const layers: Record<Part, readonly Part[]> = {
   // Transports and document: `runtime` passes the operations to them.
   http: ['core', 'auth', 'storage', 'media', 'trpc', 'services.ts'],
   openapi: ['core', 'events', 'trpc'],
-  runtime: [
-    ...LOW,
-    'jobs',
-    'egress',
-    'webhook-delivery',
-    'features/*',
-    'routers',
-    'trpc',
-    'http',
-    'metrics',
-    'openapi',
-  ],
+  docs: ['core', 'openapi'],
+  runtime: [...LOW, 'jobs', 'egress', 'webhook-delivery', 'features/*', 'routers', 'trpc', 'http', 'metrics', 'docs'],
   'server.ts': ['runtime'],
   'worker.ts': ['runtime'],
   // The commands for operators.
@@ -79,7 +69,7 @@ const internals: readonly string[] = ['src/db/generated/'];
 /** Which parts may import a package, or the packages of a scope. Other packages are forbidden. */
 export const packages: Record<string, readonly Part[]> = {
   '@aws-sdk': ['storage'],
-  '@fastify': ['http', 'openapi', 'runtime'],
+  '@fastify': ['http', 'runtime'],
   '@lynxroom/cli': ['operator', 'lynxroom.ts'],
   '@lynxroom/embedded-postgres': ['db'],
   '@node-rs/argon2': ['auth'],
@@ -89,9 +79,11 @@ export const packages: Record<string, readonly Part[]> = {
   busboy: ['http'],
   'csv-parse': ['features/contacts'],
   'csv-stringify': ['features/contacts'],
-  fastify: ['http', 'openapi', 'runtime'],
+  '@scalar': ['docs'],
+  fastify: ['http', 'docs', 'runtime'],
   'file-type': ['media'],
   jose: ['features/meeting-providers'],
+  marked: ['docs'],
   'livekit-server-sdk': ['features/meeting-providers'],
   luxon: ['features/booking-pages', 'features/bookings'],
   pg: ['db'],

@@ -4,16 +4,21 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /** What is used of Playwright, whose types are installed outside of this project. */
-export type Browser = { newPage(): Promise<Page>; close(): Promise<void> };
+export type Browser = {
+  newPage(options?: { viewport?: { width: number; height: number }; colorScheme?: 'light' | 'dark' }): Promise<Page>;
+  close(): Promise<void>;
+};
 export type Page = {
   setDefaultTimeout(ms: number): void;
   goto(url: string): Promise<unknown>;
   getByLabel(text: string): Locator;
+  getByPlaceholder(text: string): Locator;
   getByText(text: string | RegExp): Locator;
   getByRole(role: string, options?: { name?: string }): Locator;
   evaluate(expression: string): Promise<unknown>;
   on(event: 'console', listener: (message: { type(): string; text(): string }) => void): void;
   on(event: 'pageerror', listener: (error: Error) => void): void;
+  on(event: 'request', listener: (request: { url(): string }) => void): void;
   context(): {
     cookies(): Promise<{ name: string; value: string; httpOnly: boolean }[]>;
     newCDPSession(page: Page): Promise<{ send(method: string, params: object): Promise<unknown> }>;
@@ -23,6 +28,7 @@ export type Page = {
 export type Locator = {
   fill(text: string): Promise<void>;
   click(): Promise<void>;
+  first(): Locator;
   waitFor(): Promise<void>;
   setInputFiles(file: { name: string; mimeType: string; buffer: Buffer }): Promise<void>;
 };

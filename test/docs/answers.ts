@@ -1,6 +1,6 @@
 /** Compares what a page shows as an answer with the real one. */
 
-const ISO_TIME = /\b\d{4}-\d\d-\d\dT[\d:.]+Z/g;
+const ISO_TIME = /\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::[\d.]+Z)?/g;
 const DATE = /\b\d{4}-\d\d-\d\d\b/g;
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
 

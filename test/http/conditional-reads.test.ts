@@ -52,7 +52,7 @@ test.each([
   ['one resource', () => `${team.path}/contacts/${item}`],
   ['a list', () => `${team.path}/labels`],
   ['the document', () => '/openapi.json'],
-  ['a docs page', () => '/docs/static/swagger-ui.css'],
+  ['a docs page', () => '/docs/assets/guide.css'],
   ['health', () => '/health'],
 ])('HEAD of %s has the tag of GET, and returns 304 to a caller that has it', async (_, path) => {
   // `fetch` sends Accept-Encoding, so every response has a tag.

@@ -1,0 +1,89 @@
+// The guides: the menu on a phone, buttons that copy code, and the search.
+const byId = (id) => document.getElementById(id);
+
+const menu = byId('menu');
+menu.addEventListener('click', () => {
+  const isOpen = byId('sidebar').classList.toggle('open');
+  menu.setAttribute('aria-expanded', String(isOpen));
+});
+byId('sidebar').querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
+
+for (const block of document.querySelectorAll('pre[data-language]')) {
+  const button = document.createElement('button');
+  button.className = 'copy';
+  button.textContent = 'Copy';
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(block.querySelector('code').textContent);
+    button.textContent = 'Copied';
+    setTimeout(() => {
+      button.textContent = 'Copy';
+    }, 2000);
+  });
+  const frame = document.createElement('div');
+  frame.className = 'code';
+  block.replaceWith(frame);
+  frame.append(block, button);
+}
+
+const MAX_RESULTS = 12;
+const EXCERPT = 110;
+const input = byId('search');
+const results = byId('results');
+let loading;
+
+const load = () => {
+  loading ??= fetch('/docs/guides/search.json').then((response) => response.json());
+  return loading;
+};
+
+// Every word must occur. A page whose title or heading has the words comes first.
+const find = (entries, words) =>
+  entries
+    .map((entry) => {
+      const title = `${entry.page} ${entry.heading}`.toLowerCase();
+      const text = entry.text.toLowerCase();
+      const scores = words.map((word) => (title.includes(word) ? 10 : 0) + (text.includes(word) ? 1 : 0));
+      const isPage = entry.heading === '' && words.every((word) => title.includes(word));
+      return { entry, score: Math.min(...scores) === 0 ? 0 : scores.reduce((a, b) => a + b) + (isPage ? 5 : 0) };
+    })
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score)
+    .slice(0, MAX_RESULTS)
+    .map(({ entry }) => entry);
+
+const excerptOf = ({ text }, [word]) => {
+  const start = Math.max(0, text.toLowerCase().indexOf(word) - 30);
+  return (start > 0 ? '... ' : '') + text.slice(start, start + EXCERPT) + (text.length > start + EXCERPT ? ' ...' : '');
+};
+
+const toItem = (entry, words) => {
+  const item = document.createElement('li');
+  const link = document.createElement('a');
+  const title = document.createElement('strong');
+  const excerpt = document.createElement('span');
+  link.href = entry.url;
+  title.textContent = entry.heading === '' ? entry.page : `${entry.page}: ${entry.heading}`;
+  excerpt.textContent = excerptOf(entry, words);
+  link.append(title, excerpt);
+  item.append(link);
+  return item;
+};
+
+input.addEventListener('input', async () => {
+  const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const isSearching = words.length > 0;
+  const found = isSearching ? find(await load(), words) : [];
+  const none = document.createElement('li');
+  none.textContent = 'Nothing found';
+  results.replaceChildren(...(found.length > 0 ? found.map((entry) => toItem(entry, words)) : [none]));
+  results.hidden = !isSearching;
+  byId('groups').hidden = isSearching;
+});
+input.addEventListener('keydown', (event) => {
+  if (event.key === 'Enter') results.querySelector('a')?.click();
+});
+document.addEventListener('keydown', (event) => {
+  if (event.key !== '/' || event.target instanceof HTMLInputElement) return;
+  event.preventDefault();
+  input.focus();
+});

@@ -1,0 +1,18 @@
+// Starts the API reference. It loads nothing from other hosts.
+Scalar.createApiReference('#reference', {
+  url: '/openapi.json',
+  withDefaultFonts: false,
+  telemetry: false,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  persistAuth: true,
+  showDeveloperTools: 'never',
+  hideClientButton: true,
+  hideDarkModeToggle: true,
+  // Each operation has samples of its own.
+  hiddenClients: true,
+  documentDownloadType: 'json',
+  favicon: '/docs/assets/logo.svg',
+  metaData: { title: 'API reference - Lynxroom' },
+  authentication: { preferredSecurityScheme: 'bearer' },
+});

@@ -1,0 +1,76 @@
+/** The files of the documentation: the OpenAPI document, the API reference, the guides, and what their pages load. */
+import { readFile } from 'node:fs/promises';
+import scalar from '@scalar/fastify-api-reference';
+import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
+import { AppError } from '../core/errors.ts';
+import { type Api, createOpenApiDocument } from '../openapi/document.ts';
+import { readGuides } from './guides.ts';
+import { guidePage, referencePage } from './pages.ts';
+import { createSearchIndex } from './search-index.ts';
+
+export type DocsApp = {
+  /** Responds to a request for a file of the documentation. Throws NOT_FOUND. */
+  respond(request: FastifyRequest, reply: FastifyReply): FastifyReply;
+};
+
+/** `body` is always the same Buffer, so that the service compresses and hashes it only once. */
+type File = { type: string; body: Buffer; policy?: string };
+
+const types = {
+  css: 'text/css; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+  svg: 'image/svg+xml',
+} as const;
+
+const ASSETS = ['frame.css', 'guide.css', 'guide.js', 'reference.js', 'logo.svg'] as const;
+
+export async function createDocsApp(api: Api, publicUrl: string | null): Promise<DocsApp> {
+  const files = new Map<string, File>();
+  const add = (path: string, extension: keyof typeof types, body: string | Buffer, policy?: string): void => {
+    files.set(path, { type: types[extension], body: Buffer.from(body), ...(policy && { policy }) });
+  };
+  add('/openapi.json', 'json', JSON.stringify(createOpenApiDocument(api, publicUrl ?? '/')));
+  add('/docs', 'html', referencePage(), referencePolicy(publicUrl));
+  add('/docs/assets/scalar.js', 'js', await readScalar());
+  for (const name of ASSETS) {
+    // `as`: the names above have these extensions.
+    const extension = name.split('.')[1] as 'css' | 'js' | 'svg';
+    add(`/docs/assets/${name}`, extension, await readFile(new URL(`../../docs/site/${name}`, import.meta.url)));
+  }
+  const guides = await readGuides();
+  for (const guide of guides.pages) add(guide.url, 'html', guidePage(guides, guide));
+  add('/docs/guides/search.json', 'json', JSON.stringify(createSearchIndex(guides.pages)));
+  return {
+    respond(request, reply) {
+      const [path = ''] = request.url.split('?');
+      const file = files.get(path.length > 1 ? path.replace(/\/$/, '') : path);
+      if (!file) throw new AppError('NOT_FOUND', 'Not found');
+      if (file.policy) reply.header('content-security-policy', file.policy);
+      return reply.type(file.type).send(file.body);
+    },
+  };
+}
+
+/**
+ * The policy of the reference, whose editor sets styles in its markup. Its calls go to `publicUrl`, which the document
+ * names as the server.
+ */
+function referencePolicy(publicUrl: string | null): string {
+  const origin = publicUrl === null ? '' : ` ${new URL(publicUrl).origin}`;
+  return (
+    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; font-src 'self' data:; " +
+    `img-src 'self' data: blob:; media-src 'self' blob:; connect-src 'self'${origin}; script-src 'self'; ` +
+    "style-src 'self' 'unsafe-inline'"
+  );
+}
+
+/** Scalar's script. Its plugin is the only package that has the script without a hundred others. */
+async function readScalar(): Promise<Buffer> {
+  const app = Fastify();
+  await app.register(scalar, { routePrefix: '/', configuration: { url: '/openapi.json' } });
+  const { rawPayload } = await app.inject('/js/scalar.js');
+  await app.close();
+  return rawPayload;
+}

@@ -1,0 +1,59 @@
+/** Reads the guides. `docs/README.md` is their index: its headings and links are the sidebar. */
+import { readFile } from 'node:fs/promises';
+import { posix } from 'node:path';
+import { ifExists } from '../core/files.ts';
+import { type RenderedGuide, renderGuide } from './render-guide.ts';
+
+export type Guide = RenderedGuide & {
+  /** The path in the repository, such as `docs/rooms.md`. */
+  file: string;
+  url: string;
+};
+
+export type GuideGroup = { title: string; guides: Guide[] };
+
+/** `pages` are all guides in the order of the index, which comes first. */
+export type Guides = { pages: Guide[]; groups: GuideGroup[] };
+
+const INDEX = 'docs/README.md';
+const root = new URL('../../', import.meta.url);
+const LINK = /^- \[[^\]]+\]\(([^)#]+\.md)\)/gm;
+
+/** Pages that are not installed are left out: an installation may contain the server alone. */
+export async function readGuides(): Promise<Guides> {
+  const text = (await read(INDEX)) ?? '# Guides\n\nThe guides are not installed on this server.\n';
+  const sections = text.split(/^## /m).slice(1);
+  const files = sections.map((section) =>
+    [...section.matchAll(LINK)].map(([, path = '']) => posix.join(posix.dirname(INDEX), path)),
+  );
+  const texts = new Map<string, string>([[INDEX, text]]);
+  for (const file of files.flat()) {
+    const found = await read(file);
+    if (found !== undefined) texts.set(file, found);
+  }
+  const urls = new Map([...texts.keys()].map((file) => [file, urlOf(file)]));
+  const toGuide = (file: string): Guide[] => {
+    const markdown = texts.get(file);
+    return markdown === undefined ? [] : [{ ...renderGuide(file, markdown, urls), file, url: urlOf(file) }];
+  };
+  const groups = sections.map((section, index) => ({
+    title: section.split('\n', 1)[0] ?? '',
+    guides: (files[index] ?? []).flatMap(toGuide),
+  }));
+  return { pages: [...toGuide(INDEX), ...groups.flatMap(({ guides }) => guides)], groups };
+}
+
+function read(file: string): Promise<string | undefined> {
+  return ifExists(readFile(new URL(file, root), 'utf8'));
+}
+
+/** `docs/rooms.md` is `/docs/guides/rooms`, and `packages/client/README.md` is `/docs/guides/packages-client`. */
+function urlOf(file: string): string {
+  const name = file
+    .replace(/^docs\//, '')
+    .replace(/\.md$/, '')
+    .replace(/(?:^|\/)README$/, '')
+    .replaceAll('/', '-')
+    .toLowerCase();
+  return name === '' ? '/docs/guides' : `/docs/guides/${name}`;
+}

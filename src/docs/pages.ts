@@ -1,0 +1,95 @@
+/** The HTML of the documentation: the frame around the API reference and around each guide. */
+import { escapeHtml } from './escape-html.ts';
+import type { Guide, Guides } from './guides.ts';
+
+type Part = 'guides' | 'reference';
+
+/** The page of the API reference. Scalar fills it in. */
+export function referencePage(): string {
+  return page({
+    title: 'API reference',
+    part: 'reference',
+    menu: false,
+    styles: ['frame.css'],
+    scripts: ['scalar.js', 'reference.js'],
+    body: '<main id="reference" class="reference"></main>',
+  });
+}
+
+export function guidePage(guides: Guides, guide: Guide): string {
+  const index = guides.pages.indexOf(guide);
+  return page({
+    title: guide.title,
+    part: 'guides',
+    menu: true,
+    styles: ['frame.css', 'guide.css'],
+    scripts: ['guide.js'],
+    body: `<div class="columns">
+<nav id="sidebar" class="sidebar" aria-label="Guides">
+<div class="search"><input id="search" type="search" placeholder="Search the guides" aria-label="Search the guides"
+  autocomplete="off"><kbd>/</kbd></div>
+<ul id="results" class="results" aria-live="polite" hidden></ul>
+<div id="groups" class="groups">${guides.groups.map((group) => groupOf(group, guide)).join('')}</div>
+</nav>
+<main>
+<article>${guide.html}</article>
+<nav class="pager" aria-label="Next and previous guide">
+${pagerLink('Previous', guides.pages[index - 1])}${pagerLink('Next', guides.pages[index + 1])}
+</nav>
+</main>
+${contentsOf(guide)}
+</div>`,
+  });
+}
+
+type PageParts = { title: string; part: Part; menu: boolean; styles: string[]; scripts: string[]; body: string };
+
+function page({ title, part, menu, styles, scripts, body }: PageParts): string {
+  const current = (name: Part): string => (name === part ? ' aria-current="true"' : '');
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(title)} - Lynxroom</title>
+<link rel="icon" href="/docs/assets/logo.svg" type="image/svg+xml">
+${styles.map((name) => `<link rel="stylesheet" href="/docs/assets/${name}">`).join('\n')}
+</head>
+<body>
+<header class="top">
+${menu ? '<button id="menu" class="menu" aria-controls="sidebar" aria-expanded="false">Menu</button>\n' : ''}\
+<a class="brand" href="/docs/guides"><img src="/docs/assets/logo.svg" alt="" width="24" height="24">Lynxroom</a>
+<nav aria-label="Documentation">
+<a href="/docs/guides"${current('guides')}>Guides</a>
+<a href="/docs"${current('reference')}>API reference</a>
+</nav>
+</header>
+${body}
+${scripts.map((name) => `<script src="/docs/assets/${name}"></script>`).join('\n')}
+</body>
+</html>
+`;
+}
+
+function groupOf({ title, guides }: Guides['groups'][number], current: Guide): string {
+  const links = guides.map(
+    (guide) =>
+      `<li><a href="${guide.url}"${guide === current ? ' aria-current="page"' : ''}>` +
+      `${escapeHtml(guide.title)}</a></li>`,
+  );
+  return `<h2>${escapeHtml(title)}</h2><ul>${links.join('')}</ul>`;
+}
+
+function pagerLink(label: string, guide: Guide | undefined): string {
+  if (!guide) return '<span></span>';
+  return `<a href="${guide.url}"><span>${label}</span>${escapeHtml(guide.title)}</a>`;
+}
+
+function contentsOf({ headings }: Guide): string {
+  if (headings.length < 2) return '<aside class="contents"></aside>';
+  const links = headings.map(
+    ({ level, id, text }) => `<li class="level-${level}"><a href="#${id}">${escapeHtml(text)}</a></li>`,
+  );
+  return `<aside class="contents" aria-label="On this page"><h2>On this page</h2><ul>${links.join('')}</ul></aside>`;
+}

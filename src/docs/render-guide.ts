@@ -1,0 +1,94 @@
+/** Renders a guide as HTML. HTML in the Markdown is shown as text, so a guide cannot contain scripts or styles. */
+import { posix } from 'node:path';
+import { Marked, type Tokens } from 'marked';
+import { escapeHtml } from './escape-html.ts';
+import { highlight } from './highlight.ts';
+
+export type Heading = { level: number; id: string; text: string };
+
+export type RenderedGuide = {
+  title: string;
+  html: string;
+  /** The headings below the title, for the list of contents. */
+  headings: Heading[];
+  /** The text of each section without markup, for the search. The first one, with an empty id, is the introduction. */
+  sections: { id: string; heading: string; text: string }[];
+};
+
+/** The address in the guides' examples stands for the server that shows them. */
+const EXAMPLE_ORIGIN = 'http://127.0.0.1:3000';
+
+/** `urls` has the guides that are served, by their path in the repository. `file` is that of this guide. */
+export function renderGuide(file: string, markdown: string, urls: ReadonlyMap<string, string>): RenderedGuide {
+  const headings: Heading[] = [];
+  const marked = new Marked({
+    gfm: true,
+    renderer: {
+      html: ({ text }) => escapeHtml(text),
+      image: ({ text }) => escapeHtml(text),
+      code: renderCode,
+      table(token) {
+        // A wide table scrolls by itself on a phone.
+        const cells = (row: Tokens.TableCell[], tag: string): string =>
+          `<tr>${row.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('')}</tr>`;
+        const body = token.rows.map((row) => cells(row, 'td')).join('');
+        const head = cells(token.header, 'th');
+        return `<div class="table" tabindex="0"><table><thead>${head}</thead><tbody>${body}</tbody></table></div>`;
+      },
+      heading({ tokens, depth, text }) {
+        const id = toAnchor(text);
+        if (depth > 1) headings.push({ level: depth, id, text: toPlainText(text) });
+        const content = this.parser.parseInline(tokens);
+        if (depth === 1) return `<h1>${content}</h1>`;
+        return `<h${depth} id="${id}"><a href="#${id}">${content}</a></h${depth}>`;
+      },
+      link({ href, tokens }) {
+        const content = this.parser.parseInline(tokens);
+        const url = resolveLink(file, href, urls);
+        return url === null ? content : `<a href="${escapeHtml(url)}">${content}</a>`;
+      },
+    },
+  });
+  // `as`: without asynchronous extensions, the result is a string.
+  const html = marked.parse(markdown) as string;
+  const title = toPlainText(/^# (.+)$/m.exec(markdown)?.[1] ?? file);
+  return { title, html, headings, sections: readSections(markdown) };
+}
+
+/** Returns null for a file that the server does not have. */
+function resolveLink(file: string, href: string, urls: ReadonlyMap<string, string>): string | null {
+  if (href.startsWith(EXAMPLE_ORIGIN)) return href.slice(EXAMPLE_ORIGIN.length);
+  if (/^https?:\/\//.test(href) || href.startsWith('#')) return href;
+  const [path = '', anchor] = href.split('#');
+  const url = urls.get(posix.join(posix.dirname(file), path));
+  if (url === undefined) return null;
+  return anchor === undefined ? url : `${url}#${anchor}`;
+}
+
+function renderCode({ text, lang = '' }: Tokens.Code): string {
+  const [language = ''] = lang.split(' ');
+  const label = language === '' ? '' : ` data-language="${escapeHtml(language)}"`;
+  return `<pre${label} tabindex="0"><code>${highlight(text, language)}</code></pre>\n`;
+}
+
+/** The anchor of a heading, as GitHub makes it. */
+function toAnchor(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+}
+
+function toPlainText(markdown: string): string {
+  return markdown.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll(/[`*|]/g, '');
+}
+
+function readSections(markdown: string): RenderedGuide['sections'] {
+  const withoutCode = markdown.replaceAll(/^ *```.*?^ *```$/gms, '');
+  return withoutCode.split(/^#{2,} /m).map((section, index) => {
+    const [first = '', ...rest] = section.split('\n');
+    const heading = index === 0 ? '' : toPlainText(first);
+    const text = toPlainText((index === 0 ? section.replace(/^# .*$/m, '') : rest.join(' ')).replaceAll(/\s+/g, ' '));
+    return { id: index === 0 ? '' : toAnchor(first), heading, text: text.replaceAll(/ ?-{3,} ?/g, ' ').trim() };
+  });
+}

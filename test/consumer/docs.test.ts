@@ -1,0 +1,113 @@
+/** The documentation in a browser, with a real server: `/docs` and the guides. */
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import { type ServerProcess, startServer, stopServer } from '../support/server-process.ts';
+import { makeTempDir } from '../support/temp-dir.ts';
+import { type Browser, chromiumPath, type Page, startBrowser } from './browser.ts';
+
+const DESKTOP = { width: 1400, height: 900 };
+const PHONE = { width: 390, height: 844 };
+
+describe.skipIf(chromiumPath === undefined)('the documentation', () => {
+  let dataDir: string;
+  let server: ServerProcess;
+  let url: string;
+  let browser: Browser;
+  let page: Page;
+  /** What must not happen: errors, and requests to other hosts. */
+  let faults: string[];
+  beforeAll(async () => {
+    dataDir = await makeTempDir();
+    server = startServer({ DATA_DIR: dataDir });
+    url = await server.ready;
+    browser = await startBrowser(inject('toolsDir'));
+  });
+  afterAll(async () => {
+    await browser.close();
+    await stopServer(server);
+    await rm(dataDir, { recursive: true, force: true });
+  });
+  afterEach(async () => {
+    await page.close();
+    expect(faults).toEqual([]);
+  });
+
+  async function open(path: string, viewport = DESKTOP, colorScheme: 'light' | 'dark' = 'light'): Promise<void> {
+    page = await browser.newPage({ viewport, colorScheme });
+    page.setDefaultTimeout(60_000);
+    faults = [];
+    page.on('pageerror', ({ message }) => faults.push(message));
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) faults.push(message.text());
+    });
+    page.on('request', (request) => {
+      if (!/^(?:data|blob):/.test(request.url()) && !request.url().startsWith(url)) faults.push(request.url());
+    });
+    await page.goto(`${url}${path}`);
+  }
+
+  async function readDemoKey(): Promise<string> {
+    const text = await readFile(join(dataDir, 'demo.env'), 'utf8');
+    return /^export LYNXROOM_TOKEN=(\S+)$/m.exec(text)?.[1] ?? '';
+  }
+
+  async function background(): Promise<unknown> {
+    return page.evaluate('getComputedStyle(document.querySelector("main")).color');
+  }
+
+  async function overflow(): Promise<unknown> {
+    return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  }
+
+  test('the reference has our name and no links to its maker, and calls an operation with a key', async () => {
+    await open('/docs');
+    await page.getByRole('heading', { name: 'Lynxroom' }).waitFor();
+    expect(await page.evaluate('document.title')).toContain('Lynxroom');
+    const links = "[...document.querySelectorAll('a[href^=http]')].filter((a) => a.offsetParent !== null)";
+    expect(await page.evaluate(`${links}.map((a) => a.href).filter((href) => !href.startsWith(origin))`)).toEqual([]);
+    expect(await page.evaluate('document.body.innerText')).not.toMatch(/scalar|swagger/i);
+    await page.getByPlaceholder('Token').fill(await readDemoKey());
+    await page.goto(`${url}/docs#tag/rooms/GET/api/dashboard/rooms`);
+    await page.getByRole('button', { name: 'Test Request (get /api/dashboard/rooms)' }).click();
+    await page.getByRole('button', { name: 'Send' }).first().click();
+    await page.getByText('200 OK').waitFor();
+  });
+
+  test('a signed-in browser calls an operation with its session', async () => {
+    await open('/docs');
+    await page.evaluate(`fetch('/api/auth/register', { method: 'POST', headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'Ada', email: 'ada@example.com', password: 'correct horse battery' }) })`);
+    await page.goto(`${url}/docs#tag/signing-in/GET/api/auth/me`);
+    await page.getByRole('button', { name: 'Test Request (get /api/auth/me)' }).click();
+    await page.getByRole('button', { name: 'Send' }).first().click();
+    await page.getByText('200 OK').waitFor();
+  });
+
+  test.each([
+    ['/docs', 'Lynxroom'],
+    ['/docs/guides/rooms', 'Rooms and guests'],
+    ['/docs/guides/errors', 'Errors'],
+  ])('%s fits a phone', async (path, heading) => {
+    await open(path, PHONE);
+    await page.getByRole('heading', { name: heading }).first().waitFor();
+    expect(await overflow()).toBe(0);
+  });
+
+  test('a guide is dark in dark mode', async () => {
+    await open('/docs/guides/rooms');
+    const light = await background();
+    await page.close();
+    await open('/docs/guides/rooms', DESKTOP, 'dark');
+    expect(await background()).not.toEqual(light);
+  });
+
+  test('the search finds a guide, and the menu of a phone opens', async () => {
+    await open('/docs/guides', PHONE);
+    await page.getByRole('button', { name: 'Menu' }).click();
+    await page.getByLabel('Search the guides').fill('waiting room');
+    await page.getByRole('link', { name: 'Rooms and guests: Admit from the waiting room' }).click();
+    await page.getByRole('heading', { name: 'Rooms and guests' }).first().waitFor();
+    expect(await page.evaluate('location.hash')).toBe('#admit-from-the-waiting-room');
+  });
+});

@@ -1,0 +1,92 @@
+/** The pages of /docs: they come from this service, and a guide cannot bring scripts. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readGuides } from '../../src/docs/guides.ts';
+import { renderGuide } from '../../src/docs/render-guide.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { readPages } from './pages.ts';
+
+const guides = await readGuides();
+const urls = guides.pages.map(({ url }) => url);
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+
+/** What a page links to or loads: the values of `href` and `src`. */
+function referencesOf(html: string): string[] {
+  return [...html.matchAll(/ (?:src|href)="([^"]+)"/g)].map(([, path = '']) => path);
+}
+
+test('the index names every guide', () => {
+  const files = guides.pages.map(({ file }) => file);
+  const written = readPages().map(({ path }) => path);
+  expect(files).toEqual(expect.arrayContaining(written.filter((path) => path !== 'README.md')));
+  expect(new Set(urls).size).toBe(urls.length);
+});
+
+describe.each(['/docs', ...urls])('%s', (url) => {
+  test('links to what exists, and loads everything from the service', async () => {
+    const { status, headers, body } = await app.http.get(url);
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    const policy = headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("script-src 'self';");
+    expect(policy.includes('unsafe-inline')).toBe(url === '/docs');
+    expect(body).not.toMatch(/<script>| on\w+=| style=/);
+    const own = referencesOf(String(body)).filter((path) => !path.startsWith('http'));
+    expect(own.filter((path) => !path.startsWith('/docs') && !path.startsWith('#'))).toEqual([]);
+    for (const path of new Set(own.filter((one) => one.startsWith('/docs/assets'))))
+      expect((await app.http.get(path)).status).toBe(200);
+    const pages = own.filter((path) => path.startsWith('/docs/guides')).map((path) => path.split('#')[0]);
+    expect(pages.filter((path) => !urls.includes(path ?? ''))).toEqual([]);
+    const anchors = own.filter((path) => path.startsWith('#')).map((path) => path.slice(1));
+    expect(anchors.filter((id) => !String(body).includes(`id="${id}"`))).toEqual([]);
+  });
+});
+
+test('markup in a guide is shown as text, and only known addresses are links', () => {
+  const markdown = [
+    '# A *title* & more',
+    '<script>alert(1)</script> and <b onclick="x()">text</b>',
+    '[a](javascript:alert(1)) [b](data:text/html,x) [c](missing.md) [d](rooms.md#join)',
+    '[e](https://example.com/?a=1&b=2)',
+    '![image](https://example.com/x.png "title")',
+    '```"><script>',
+    '<img src=x onerror=alert(1)>',
+    '```',
+    '| <i>a</i> |',
+    '|---|',
+    '| `<u>` |',
+  ].join('\n\n');
+  const { html, title } = renderGuide('docs/a.md', markdown, new Map([['docs/rooms.md', '/docs/guides/rooms']]));
+  expect(title).toBe('A title & more');
+  const tags = [...html.matchAll(/<(\w+)([^>]*)>/g)];
+  const allowed = ['h1', 'em', 'p', 'a', 'pre', 'code', 'div', 'table', 'thead', 'tbody', 'tr', 'th', 'td', 'span'];
+  expect(tags.map(([, name]) => name).filter((name) => !allowed.includes(name ?? ''))).toEqual([]);
+  expect(tags.map(([, , attributes]) => attributes).join(' ')).not.toMatch(/\bon\w+=|style=/);
+  expect(referencesOf(html)).toEqual(['/docs/guides/rooms#join', 'https://example.com/?a=1&amp;b=2']);
+});
+
+test('the search index has every section, by its address', async () => {
+  const { body } = await app.http.get('/docs/guides/search.json');
+  expect(body).toContainEqual(
+    expect.objectContaining({
+      url: '/docs/guides/rooms#join-as-a-guest',
+      page: 'Rooms and guests',
+      heading: 'Join as a guest',
+    }),
+  );
+  expect(body.length).toBeGreaterThan(100);
+});
+
+test('a path that leads out of the documentation is not found', async () => {
+  for (const path of [
+    '/docs/nowhere',
+    '/docs/assets/docs-app.ts',
+    '/docs/assets/%2e%2e/README.md',
+    '/docs/guides/..%2f',
+  ])
+    expect([path, (await app.http.get(path)).status]).toEqual([path, 404]);
+});
