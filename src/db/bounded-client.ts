@@ -18,6 +18,9 @@ export type StatementLimits = {
 
 export type BoundedClientConfig = pg.ClientConfig & Partial<StatementLimits>;
 
+/** A query object of a named statement. */
+type NamedQuery = pg.QueryConfig & { name: string };
+
 type Callback = (error: Error | null, result?: unknown) => void;
 
 /** Fields that `pg` sets when it connects, but that its types lack. Cancelling a statement requires them. */
@@ -84,6 +87,7 @@ export class BoundedClient extends pg.Client {
     if (at > 0) {
       const callback = args[at] as Callback;
       args[at] = (error: Error | null, result: unknown) => callback(end(error), result);
+      if (isPlain(statement)) return super.query(toQuery(statement, args[at] as Callback));
     }
     // `as`: the overloads have no common type, see above.
     const sent: unknown = (super.query as (...all: unknown[]) => unknown).apply(this, args);
@@ -167,4 +171,14 @@ export class BoundedClient extends pg.Client {
     const { connection } = this as unknown as { connection: { stream: { destroy(error: Error): void } } };
     connection.stream.destroy(error);
   }
+}
+
+/** Whether a query object has only the fields that `toQuery` passes on. */
+function isPlain(statement: string | (NamedQuery & { rowMode?: unknown; types?: unknown })): statement is NamedQuery {
+  return typeof statement !== 'string' && statement.name !== undefined && !statement.rowMode && !statement.types;
+}
+
+/** `pg` would copy the query object with the descriptors of its properties. That costs more than encoding values. */
+function toQuery({ name, text, values }: NamedQuery, callback: Callback): pg.Query {
+  return Object.assign(new pg.Query(text, values), { name, callback });
 }

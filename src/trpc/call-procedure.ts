@@ -4,6 +4,7 @@ import type { AppError } from '../core/errors.ts';
 import type { Context, Meta } from './context.ts';
 import { deprecationHeaders } from './deprecation.ts';
 import { fromTrpcError, fromUnexpected } from './errors.ts';
+import { toCaller } from './run-middlewares.ts';
 
 /** Returns the input of a call, the same each time. */
 type ReadInput = () => Promise<unknown>;
@@ -36,8 +37,7 @@ function toProcedure(path: string, procedure: AnyTRPCProcedure): Procedure {
     ...(deprecated && deprecationHeaders(deprecated)),
     ...(noStore && { 'cache-control': 'private, no-store' }),
   };
-  // Every procedure is a function with these options at run time. Its type is hidden, since only adapters call it.
-  const invoke = procedure as unknown as (options: object) => Promise<unknown>;
+  const invoke = toCaller(procedure);
   return {
     isQuery: type === 'query',
     headers: Object.keys(headers).length > 0 ? headers : null,
