@@ -25,16 +25,16 @@ test('a process gets the limits, and keeps its ID, its arguments and its options
   const { pid, startedPid, args, options, heapMib } = await run(['--no-warnings']);
   expect(pid).toBe(startedPid);
   expect(args).toEqual(['an argument']);
-  expect(options).toEqual(['--no-warnings', '--max-semi-space-size=8', '--max-old-space-size=512']);
-  // The limit of the old generation, and three semi-spaces of 8 MiB.
-  expect(heapMib).toBe(536);
+  expect(options).toEqual(['--no-warnings', '--max-semi-space-size=16', '--max-old-space-size=512']);
+  // The limit of the old generation, and three semi-spaces of 16 MiB.
+  expect(heapMib).toBe(560);
 });
 
 test('a limit on the command line or in NODE_OPTIONS takes precedence', async () => {
-  const own = await run(['--max_old_space_size=300'], { NODE_OPTIONS: '--max-semi-space-size=16' });
-  expect([own.options, own.heapMib]).toEqual([['--max_old_space_size=300'], 348]);
+  const own = await run(['--max_old_space_size=300'], { NODE_OPTIONS: '--max-semi-space-size=8' });
+  expect([own.options, own.heapMib]).toEqual([['--max_old_space_size=300'], 324]);
   const oneOfTwo = await run([], { NODE_OPTIONS: '--max-old-space-size=300' });
-  expect([oneOfTwo.options, oneOfTwo.heapMib]).toEqual([['--max-semi-space-size=8'], 324]);
+  expect([oneOfTwo.options, oneOfTwo.heapMib]).toEqual([['--max-semi-space-size=16'], 348]);
 });
 
 test('a process with a channel to its parent keeps the channel, and gets no limits', async () => {
