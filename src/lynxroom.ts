@@ -1,17 +1,5 @@
-/** Entry point of `npm run lynxroom --`: the command line with the commands for operators. */
-import { readFileSync } from 'node:fs';
-import { apiCommands, runProcess } from '@lynxroom/cli';
-import { operatorCommands } from './operator/commands.ts';
+/** Entry point of `npm run lynxroom --`, which loads the command line with the compile cache. */
+import { useCompileCache } from './runtime/prepare-process.ts';
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-
-const isOperatorCommand = operatorCommands.some(({ name }) => name.split(' ')[0] === process.argv[2]);
-
-await runProcess({
-  commands: [...apiCommands, ...operatorCommands],
-  version,
-  // Loads the database client.
-  ...(isOperatorCommand && {
-    explain: async (error: unknown) => (await import('./operator/failures.ts')).explainFailure(error),
-  }),
-});
+useCompileCache();
+await import('./operator/run-commands.ts');

@@ -32,7 +32,7 @@ export async function restoreBackup(options: RestoreOptions, manifest: Manifest)
     );
   }
   await prepareTarget(options, manifest);
-  onStep('Creating the tables');
+  await onStep('Creating the tables');
   const upTo = manifest.migrations.at(-1)?.name ?? '';
   await applyMigrations({ connectionString, upTo, log });
   const files: RestoredFiles | null =
@@ -53,7 +53,7 @@ export async function restoreBackup(options: RestoreOptions, manifest: Manifest)
   } finally {
     await client.end().catch(() => undefined);
   }
-  onStep('Collecting statistics');
+  await onStep('Collecting statistics');
   await analyze(connectionString, log);
 }
 
@@ -62,7 +62,7 @@ async function loadRows(client: Connection, { from, onStep, signal }: RestoreOpt
   // The rows are what the triggers made of them, so no trigger runs again. Foreign keys are checked.
   for (const { name } of tables) await client.query(`ALTER TABLE "${name}" DISABLE TRIGGER USER`);
   for (const table of await orderByReferences(client, tables)) {
-    onStep(`Writing ${table.name}`);
+    await onStep(`Writing ${table.name}`);
     await loadTable(client, table, from, signal);
   }
   await client.query('SET CONSTRAINTS ALL IMMEDIATE');

@@ -11,5 +11,5 @@ export type RestoreOptions = {
   replace: boolean;
   log: Log;
   signal: AbortSignal;
-  onStep: (step: string) => void;
+  onStep: (step: string) => void | Promise<void>;
 };

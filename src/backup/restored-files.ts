@@ -30,7 +30,7 @@ export async function restoreFiles(
     await rm(staged, { recursive: true, force: true });
   };
   try {
-    onStep('Writing files');
+    await onStep('Writing files');
     await mkdir(join(staged, 'objects'), { recursive: true, mode: 0o700 });
     for await (const { key, size, sha256 } of readFileList(from)) {
       const copied = await copyFile(join(from, FILES, key), join(staged, 'objects', key), signal);

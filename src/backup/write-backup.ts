@@ -19,8 +19,8 @@ export type BackupOptions = {
   to: string;
   log: Log;
   signal: AbortSignal;
-  /** Called with a line for people when a step begins. */
-  onStep: (step: string) => void;
+  /** Called with a line for people when a step begins, which then waits for it. */
+  onStep: (step: string) => void | Promise<void>;
 };
 
 /** How often the snapshot is taken again because a file was deleted just before it could be copied. */
@@ -53,7 +53,7 @@ export async function writeBackup(options: BackupOptions): Promise<Manifest> {
     const manifest = { format: 1 as const, ...content, migrations: applied };
     await writeFile(join(staged, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600, flush: true });
     signal.throwIfAborted();
-    onStep('Finishing');
+    await onStep('Finishing');
     await syncDirectory(staged);
     await ifExists(rm(to, { recursive: true }));
     await rename(staged, to);
@@ -72,14 +72,14 @@ type Content = Omit<Manifest, 'format' | 'migrations'>;
 async function readContent(client: Connection, options: Staging): Promise<Content> {
   const { copies, staged, signal, onStep } = options;
   if (copies !== null) {
-    onStep('Copying files');
+    await onStep('Copying files');
     await addMissingFiles(client, copies, signal);
   }
   const listed = await listTables(client);
   const { at, missing } = await takeSnapshot(client, options, listed);
   const tables: Table[] = [];
   for (const table of listed) {
-    onStep(`Reading ${table.name}`);
+    await onStep(`Reading ${table.name}`);
     tables.push(await dumpTable(client, table, tablePath(staged, table.name), signal));
   }
   const sequences = await readSequences(client);
@@ -99,11 +99,13 @@ async function readContent(client: Connection, options: Staging): Promise<Conten
 /** Takes a snapshot whose files are all in the backup. `missing` are those that the store has lost. */
 async function takeSnapshot(
   client: Connection,
-  { copies, connectionString, log, signal }: Staging,
+  { copies, connectionString, log, signal, onStep }: Staging,
   listed: Awaited<ReturnType<typeof listTables>>,
 ): Promise<{ at: Date; missing: string[] }> {
   for (let count = 1; ; count += 1) {
+    await onStep('Taking a snapshot');
     const at = await beginSnapshot(client, listed);
+    if (copies !== null) await onStep('Copying new files');
     const missing = copies === null ? [] : await addMissingFiles(client, copies, signal);
     // A row that is still there now has lost its file. The others were deleted together with their files.
     const lost = missing.length === 0 ? [] : await findReferenced(connectionString, log, missing);

@@ -30,6 +30,11 @@ export function prepareProcess(): void {
     // happen on one thread.
     process.execve(process.execPath, args, { MALLOC_ARENA_MAX: '2', ...process.env });
   }
+  useCompileCache();
+}
+
+/** Enables the compile cache, for the modules that are loaded from now on. */
+export function useCompileCache(): void {
   // A directory that cannot be written to only makes the start slower.
   if (process.env.NODE_COMPILE_CACHE === undefined) enableCompileCache(compileCacheDirectory);
 }

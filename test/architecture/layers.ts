@@ -40,7 +40,7 @@ export const layers: Record<Part, readonly Part[]> = {
   'worker.ts': ['runtime'],
   // The commands for operators.
   operator: [...LOW, 'backup', 'runtime', 'features/*'],
-  'lynxroom.ts': ['operator'],
+  'lynxroom.ts': ['operator', 'runtime'],
 };
 
 /** What a feature may import besides what every feature may: other features, and layers that few features need. */
@@ -70,7 +70,7 @@ const internals: readonly string[] = ['src/db/generated/'];
 export const packages: Record<string, readonly Part[]> = {
   '@aws-sdk': ['storage'],
   '@fastify': ['http', 'runtime'],
-  '@lynxroom/cli': ['operator', 'lynxroom.ts'],
+  '@lynxroom/cli': ['operator'],
   '@lynxroom/embedded-postgres': ['db'],
   '@node-rs/argon2': ['auth'],
   '@opentelemetry': ['core'],
