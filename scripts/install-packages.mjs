@@ -73,12 +73,17 @@ export async function installPackages(root, packages, { isUnused, onProgress }) 
       onProgress(++done / count);
     }
   };
-  try {
-    await Promise.all(Array.from({ length: MAX_CONNECTIONS }, installWaiting));
-  } finally {
+  /** @type {unknown[]} */
+  const errors = [];
+  // If one fails, the others stop before the caller removes what they wrote.
+  const stop = (/** @type {unknown} */ error) => {
+    errors.push(error);
     waiting.length = 0;
     registry.close();
-  }
+  };
+  await Promise.all(Array.from({ length: MAX_CONNECTIONS }, () => installWaiting().catch(stop)));
+  registry.close();
+  if (errors.length > 0) throw errors[0];
   for (const [path, entry] of packages) link(root, path, entry);
   writeRecord(root, packages);
 }
