@@ -15,4 +15,8 @@ Scalar.createApiReference('#reference', {
   favicon: '/docs/assets/logo.svg',
   metaData: { title: 'API reference - Lynxroom' },
   authentication: { preferredSecurityScheme: 'bearer' },
+  // Without a token, the session cookie of the browser counts. An empty header would take precedence over it.
+  onRequestBuilt({ request }) {
+    if (request.headers.get('authorization')?.trim() === 'Bearer') request.headers.delete('authorization');
+  },
 });
