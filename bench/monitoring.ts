@@ -55,7 +55,8 @@ export async function run(): Promise<void> {
   }
   for (const server of servers) await measure(server, WARM_UP_SECONDS);
   for (let round = 0; round < Number(rounds); round += 1)
-    for (const server of servers) server.costs.push(await measure(server, Number(seconds)));
+    for (const server of round % 2 === 0 ? servers : servers.toReversed())
+      server.costs.push(await measure(server, Number(seconds)));
   const rows = servers.map(({ name, costs, pid }) => [
     name,
     ...[0, 1].map((request) => spread(costs.map((cost) => cost[request] ?? Number.NaN))),

@@ -6,6 +6,7 @@ import type { CallObserver } from '../http/observe-calls.ts';
 import type { ScheduledJob } from '../jobs/jobs.ts';
 import type { Services } from '../services.ts';
 import type { Attempt } from '../webhook-delivery/send-message.ts';
+import { createCopyObserver } from './copies.ts';
 import { observeDatabase } from './database.ts';
 import { createAttemptObserver } from './delivery.ts';
 import { observeJobs } from './jobs.ts';
@@ -19,6 +20,7 @@ export type Metrics = {
   services: Services;
   onCall: CallObserver;
   onAttempt(attempt: Attempt): void;
+  onCopy: ReturnType<typeof createCopyObserver>;
   observeJobs(jobs: readonly ScheduledJob[], clock: Clock): ScheduledJob[];
   /**
    * Returns all metrics as text, in the format of `contentType`. It resolves within seconds. If the database does not
@@ -47,6 +49,7 @@ export function createMetrics(services: Services, process: 'server' | 'worker'):
     },
     onCall: createCallObserver(registry),
     onAttempt: createAttemptObserver(registry),
+    onCopy: createCopyObserver(registry),
     observeJobs: (jobs, clock) => observeJobs(jobs, clock, registry),
     async scrape() {
       await database.read();

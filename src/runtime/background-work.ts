@@ -34,6 +34,6 @@ export async function startBackgroundWork(
     hostLimits: { maxInFlight: config.WEBHOOK_HOST_CONCURRENCY, perSecond: config.WEBHOOK_HOST_RATE },
   });
   cleanup.defer(stopInTime('webhook delivery', delivery.stop));
-  const copier = await startCopier({ boss: jobs.boss, services });
+  const copier = await startCopier({ boss: jobs.boss, services, onCopy: metrics?.onCopy });
   cleanup.defer(stopInTime('recording copies', copier.stop));
 }

@@ -29,10 +29,11 @@ export type CopyScene = {
 };
 
 /** Sets the scene up for each test of a file. The fields of the result are set when a test begins. */
-export function useCopyScene(): CopyScene {
+export function useCopyScene({ hasMetrics = false } = {}): CopyScene {
   const scene = {} as CopyScene; // The hooks set its fields.
   beforeAll(async () => {
-    scene.app = await startTestApp({ frozenAt: new Date(), settings: { maxRecordingBytes: 1_000_000 } });
+    const settings = { maxRecordingBytes: 1_000_000 };
+    scene.app = await startTestApp({ frozenAt: new Date(), settings, hasMetrics });
     scene.server = await startReceiver();
   });
   afterAll(async () => {
@@ -63,7 +64,7 @@ export async function startCopies(
   timeouts: FileTimeouts = {},
 ): Promise<{ count: number; ended: Promise<void> }> {
   const fetcher = createFileFetcher(app.services.addressGuard, timeouts);
-  const context = { services: app.services, fetcher, ticker };
+  const context = { services: app.services, fetcher, ticker, onCopy: app.metrics?.onCopy };
   const copies = await startDueCopies(context, { max: 12, maxNotUrgent: 12 }, new AbortController().signal);
   const end = async (): Promise<void> => {
     await Promise.all(copies.map(({ ended }) => ended));

@@ -4,7 +4,6 @@ import { systemTicker } from '../../../core/ticker.ts';
 import { SECOND_MS } from '../../../core/time.ts';
 import { withSpan } from '../../../core/tracing.ts';
 import { listenTo, startPollLoop } from '../../../jobs/poll-loop.ts';
-import type { Services } from '../../../services.ts';
 import { COPY_CHANNEL, leaseCopies } from './copy-queue.ts';
 import { type CopyContext, copyRecording } from './copy-recording.ts';
 import { createFileFetcher } from './fetch-file.ts';
@@ -24,9 +23,13 @@ export type Copier = {
 };
 
 /** Starts to copy recordings from providers into the store. Any number of processes may run a copier. */
-export async function startCopier({ boss, services }: { boss: PgBoss; services: Services }): Promise<Copier> {
+export async function startCopier({
+  boss,
+  services,
+  onCopy,
+}: Pick<CopyContext, 'services' | 'onCopy'> & { boss: PgBoss }): Promise<Copier> {
   const fetcher = createFileFetcher(services.addressGuard);
-  const context = { services, fetcher, ticker: systemTicker };
+  const context = { services, fetcher, ticker: systemTicker, onCopy };
   const stopping = new AbortController();
   const running = new Set<StartedCopy>();
 

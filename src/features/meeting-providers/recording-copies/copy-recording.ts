@@ -18,7 +18,16 @@ import {
 import { type FileFetcher, FileUnavailable } from './fetch-file.ts';
 import { LeaseLost, monitorTransfer } from './transfer-monitor.ts';
 
-export type CopyContext = { services: Services; fetcher: FileFetcher; ticker: Ticker };
+/** `dropped`: the recording is gone, or another process copies it. */
+export type CopyOutcome = 'copied' | 'failed' | 'dropped';
+
+export type CopyContext = {
+  services: Services;
+  fetcher: FileFetcher;
+  ticker: Ticker;
+  /** Called with the outcome of each copy. */
+  onCopy?: ((outcome: CopyOutcome) => void) | undefined;
+};
 
 /**
  * Copies a leased file into the store and makes its recording available, which emits `recording.completed`, or records
@@ -27,12 +36,17 @@ export type CopyContext = { services: Services; fetcher: FileFetcher; ticker: Ti
 export async function copyRecording(context: CopyContext, lease: CopyLease, stopping: AbortSignal): Promise<void> {
   const { services } = context;
   try {
-    await transfer(context, lease, stopping).catch(async (error: unknown) => {
-      if (stopping.aborted) return releaseLease(services.db, lease);
-      if (error instanceof LeaseLost) return;
-      if (isObsolete(error)) return transact(services.db, (tx) => removeCopy(tx, lease));
-      await recordFailure(services, lease, toFailure(services, error));
-    });
+    const outcome = await transfer(context, lease, stopping).then(
+      (): CopyOutcome => 'copied',
+      async (error: unknown): Promise<CopyOutcome> => {
+        const isDropped = stopping.aborted || error instanceof LeaseLost || isObsolete(error);
+        if (stopping.aborted) await releaseLease(services.db, lease);
+        else if (isObsolete(error)) await transact(services.db, (tx) => removeCopy(tx, lease));
+        else if (!isDropped) await recordFailure(services, lease, toFailure(services, error));
+        return isDropped ? 'dropped' : 'failed';
+      },
+    );
+    context.onCopy?.(outcome);
   } catch (error) {
     // The lease expires, and another attempt follows.
     if (!isObsolete(error)) services.log.error({ err: error }, 'Failed to record the result of a copy');

@@ -1,0 +1,15 @@
+import { Counter, type Registry } from 'prom-client';
+
+const OUTCOMES = ['copied', 'failed', 'dropped'] as const;
+
+/** Counts the files that were copied from providers of meetings. */
+export function createCopyObserver(registry: Registry): (outcome: (typeof OUTCOMES)[number]) => void {
+  const copies = new Counter({
+    name: 'lynxroom_recording_copies_total',
+    help: 'Copies of recordings from providers; dropped ones had become unnecessary, or another process makes them',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  for (const outcome of OUTCOMES) copies.inc({ outcome }, 0);
+  return (outcome) => copies.inc({ outcome });
+}
