@@ -1,5 +1,7 @@
 /** The pages of /docs: they come from this service, and a guide cannot bring scripts. */
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { statusOf } from '../../src/core/errors.ts';
 import { readGuides } from '../../src/docs/guides.ts';
 import { renderGuide } from '../../src/docs/render-guide.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -67,6 +69,11 @@ test('markup in a guide is shown as text, and only known addresses are links', (
   expect(tags.map(([, name]) => name).filter((name) => !allowed.includes(name ?? ''))).toEqual([]);
   expect(tags.map(([, , attributes]) => attributes).join(' ')).not.toMatch(/\bon\w+=|style=/);
   expect(referencesOf(html)).toEqual(['/docs/guides/rooms#join', 'https://example.com/?a=1&amp;b=2']);
+});
+
+test('the guide to errors has every code with its status', () => {
+  const rows = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
+  for (const [code, status] of Object.entries(statusOf)) expect(rows).toContain(`| ${status} | ${code} |`);
 });
 
 test('the search index has every section, by its address', async () => {
