@@ -2,6 +2,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { apiCommands } from '../../packages/cli/src/commands/index.ts';
@@ -268,4 +270,15 @@ test('a service that does not answer ends with status 4', async () => {
     expect([args, status]).toEqual([args, 4]);
     expect(stderr).toMatch(/^The service does not answer: connect ECONNREFUSED [\d.:]+\n$/);
   }
+});
+
+test('an address of something else ends with status 4', async () => {
+  const other = createServer((_request, response) => response.end('<html>Welcome</html>')).listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  // `as`: a server that listens on a port has an address of this type.
+  const { port } = other.address() as AddressInfo;
+  const env = { LYNXROOM_URL: `http://127.0.0.1:${port}`, LYNXROOM_TOKEN: 'lns_x', LYNXROOM_WORKSPACE: '1' };
+  const { status, stderr } = await cli.run(['ls'], { env });
+  expect([status, stderr]).toEqual([4, expect.stringMatching(/^The answer is not that of a Lynxroom service: .*\n$/)]);
+  other.close();
 });

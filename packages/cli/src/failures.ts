@@ -28,21 +28,26 @@ export function describeFailure(error: unknown): Failure {
       ...(issues.length > 0 && { issues }),
     };
   }
-  const reason = reasonOf(error);
-  if (isConnectionFailure(error))
+  const causes = causesOf(error);
+  const reason = reasonOf(causes.at(-1));
+  if (causes.some(isConnectionFailure))
     return { message: `The service does not answer: ${reason}`, exitCode: ExitCode.unreachable };
-  return { message: reason, exitCode: ExitCode.failed };
+  if (causes.some(({ name }) => name === 'TRPCClientError'))
+    return { message: `The answer is not that of a Lynxroom service: ${reason}`, exitCode: ExitCode.unreachable };
+  return { message: reason || String(error), exitCode: ExitCode.failed };
 }
 
-/** What a failed `fetch` or tRPC call throws. Both keep the reason in their cause. */
-function isConnectionFailure(error: unknown): boolean {
-  return error instanceof Error && ['TRPCClientError', 'ConnectionError', 'TypeError'].includes(error.name);
+/** The error and its causes, outermost first. The last one says what happened, such as ECONNREFUSED. */
+function causesOf(error: unknown): Error[] {
+  if (error instanceof AggregateError && error.errors.length > 0) return [error, ...causesOf(error.errors[0])];
+  return error instanceof Error ? [error, ...causesOf(error.cause)] : [];
 }
 
-/** Returns the message of the innermost cause that has one: it says what happened, such as ECONNREFUSED. */
-function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
-  if (!(error instanceof Error)) return String(error);
-  if (error.cause !== undefined) return reasonOf(error.cause);
-  return error.message || error.name;
+function reasonOf(error: Error | undefined): string {
+  return error === undefined ? '' : error.message || error.name;
+}
+
+/** What Node's `fetch` throws without a response, and the client's error for an upload. */
+function isConnectionFailure({ name, message }: Error): boolean {
+  return name === 'ConnectionError' || (name === 'TypeError' && message === 'fetch failed');
 }
