@@ -1,10 +1,13 @@
-/** Backups and restores that are interrupted, and files that come and go while a backup is written. */
+/** Backups and restores that are interrupted, files that come and go meanwhile, and backups of older versions. */
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkBackup } from '../../src/backup/check-backup.ts';
 import { restoreBackup } from '../../src/backup/restore-backup.ts';
 import { writeBackup } from '../../src/backup/write-backup.ts';
+import { applyMigrations } from '../../src/db/migrate.ts';
+import { root } from '../client/packed-client.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 import { createDatabase, startTestApp, type TestApp } from '../support/test-app.ts';
@@ -95,3 +98,33 @@ test('a restore that is interrupted leaves no rows and no files', async () => {
   expect(await readdir(join(files, 'objects', JSON.parse(list).key, '..'))).toHaveLength(manifest.files?.count ?? 0);
   await target.drop();
 });
+
+test('the backup of an older version is restored with its tables, which the next start migrates', async () => {
+  const [older, target] = [await createDatabase(), await createDatabase()];
+  const names = (await readdir(join(root, 'prisma/migrations'))).filter((name) => /^\d/.test(name)).sort();
+  const last = names.at(-2) ?? '';
+  await runSql(older.url, 'drop schema public cascade; create schema public');
+  await applyMigrations({ connectionString: older.url, upTo: last, log: quietLog });
+  await runSql(
+    older.url,
+    "insert into users (name, email, password_hash, created_at) values ('A', 'a@x.org', '', now())",
+  );
+  const common = { filesRoot: join(dir, 'older-files'), log: quietLog, signal: never, onStep: () => {} };
+  const from = join(dir, 'older');
+  const manifest = await writeBackup({ ...common, connectionString: older.url, to: from });
+  expect(manifest.migrations.at(-1)?.name).toBe(last);
+
+  const options = { ...common, connectionString: target.url, from, replace: false };
+  await restoreBackup(options, await checkBackup(from, never));
+  await applyMigrations({ connectionString: target.url, log: quietLog });
+  const applied = await runSql(target.url, 'select migration_name from _prisma_migrations order by 1');
+  expect(applied.map((row) => row.migration_name)).toEqual(names);
+  expect(await runSql(target.url, 'select id, email from users')).toEqual([{ id: 1, email: 'a@x.org' }]);
+  await Promise.all([older.drop(), target.drop()]);
+});
+
+async function runSql(connectionString: string, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  return (await client.query(sql).finally(() => client.end())).rows;
+}
