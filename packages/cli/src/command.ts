@@ -31,7 +31,7 @@ export type Command = {
 export type Io = {
   stdin: Readable & { isTTY?: boolean; setRawMode?(mode: boolean): unknown };
   stdout: Writable & { isTTY?: boolean };
-  stderr: Writable & { isTTY?: boolean; columns?: number };
+  stderr: Writable & { isTTY?: boolean };
 };
 
 export type Context = {
