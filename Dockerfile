@@ -5,7 +5,7 @@ ARG NODE_IMAGE=docker.io/library/node:24.21.0-bookworm-slim
 
 FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
-COPY package.json package-lock.json .npmrc ./
+COPY package.json package-lock.json ./
 COPY scripts/setup.mjs scripts/install-packages.mjs scripts/
 COPY packages packages
 RUN node scripts/setup.mjs --production

@@ -23,13 +23,15 @@ import { createGunzip } from 'node:zlib';
 /**
  * The packages of a lock file by their path.
  *
- * @typedef {{ version?: string, resolved?: string, integrity?: string, link?: boolean, bin?: Record<string, string> }
- *   & Platforms & Flags} PackageEntry
+ * @typedef {{ name?: string, version?: string, resolved?: string, integrity?: string, link?: boolean,
+ *   bin?: Record<string, string> } & Platforms & Flags} PackageEntry
  * @typedef {{ os?: string[], cpu?: string[], libc?: string[] }} Platforms
  * @typedef {{ dev?: boolean, devOptional?: boolean, optional?: boolean, peer?: boolean }} Flags
  * @typedef {Record<string, PackageEntry>} Packages
  */
 
+/** Precedes the name of a package in its path. */
+const FOLDER = 'node_modules/';
 const DEFAULT_REGISTRY = 'https://registry.npmjs.org/';
 const MAX_CONNECTIONS = 8;
 const RESPONSE_TIMEOUT_MS = 20_000;
@@ -66,7 +68,7 @@ export async function installPackages(root, packages, { isUnused, onProgress }) 
   const installWaiting = async () => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const [path, entry] = next;
-      await unpack(await registry.read(entry), (file) => {
+      await unpack(await registry.read(path, entry), (file) => {
         const target = `${path}/${file}`;
         return isUnused(target) ? null : join(root, target);
       });
@@ -105,14 +107,19 @@ function openRegistry() {
   const agent = new Agent({ keepAlive: true, maxSockets: MAX_CONNECTIONS, timeout: RESPONSE_TIMEOUT_MS, ...ca });
 
   /**
+   * @param {string} path
    * @param {PackageEntry} entry
    * @returns {Promise<Buffer>}
    */
-  async function read({ resolved = '', integrity = '' }) {
-    if (!resolved.startsWith(DEFAULT_REGISTRY)) throw new Error(`"${resolved}" is not in the registry`);
-    const bytes = await download(resolved.replace(DEFAULT_REGISTRY, registry.replace(/\/?$/, '/')));
+  async function read(path, { name = path.slice(path.lastIndexOf(FOLDER) + FOLDER.length), ...entry }) {
+    const { version, resolved, integrity = '' } = entry;
+    if (resolved !== undefined) throw new Error(`"${resolved}" may not be in the registry`);
+    // A scope is not part of the name of the file.
+    const file = `${name.slice(name.indexOf('/') + 1)}-${version}.tgz`;
+    const url = `${registry.replace(/\/?$/, '/')}${name}/-/${file}`;
+    const bytes = await download(url);
     const hash = createHash('sha512').update(bytes).digest('base64');
-    if (`sha512-${hash}` !== integrity) throw new Error(`${resolved} does not have the locked hash`);
+    if (`sha512-${hash}` !== integrity) throw new Error(`${url} does not have the locked hash`);
     return bytes;
   }
 
