@@ -158,27 +158,26 @@ describe.each(installed)('the receiver in %s', (_, { file, command, readsRequest
 
   const toHead = (header: string): string => `POST /hook HTTP/1.1\r\nHost: x\r\n${header}\r\n\r\n`;
 
-  test.runIf(readsRequest)('survives an incomplete body', async () => {
-    for (let count = 0; count < 3; count += 1) await exchange(port, `${toHead('Content-Length: 100')}abc`, 100);
-    await exchange(port, `${toHead('Transfer-Encoding: chunked')}5\r\nab`, 100);
-    expect(await post('/hook', sample({}))).toBe(204);
-    expect(receiver.exitCode).toBeNull();
-  });
+  if (readsRequest) {
+    test('survives an incomplete body', async () => {
+      for (let count = 0; count < 3; count += 1) await exchange(port, `${toHead('Content-Length: 100')}abc`, 100);
+      await exchange(port, `${toHead('Transfer-Encoding: chunked')}5\r\nab`, 100);
+      expect(await post('/hook', sample({}))).toBe(204);
+      expect(receiver.exitCode).toBeNull();
+    });
 
-  test.runIf(readsRequest)('accepts at most 1 MiB, and checks the size before the signature', async () => {
-    const max = 1024 * 1024;
-    expect(await exchange(port, toHead(`Content-Length: ${max + 1}`), 5_000)).toMatch(/^HTTP\/1\.[01] 413 /);
-    const chunks = `10000\r\n${'a'.repeat(0x1_00_00)}\r\n`.repeat(17);
-    const response = await exchange(port, toHead('Transfer-Encoding: chunked') + chunks, 5_000);
-    expect(response).not.toMatch(/ 20\d | 401 /);
-    const body = 'a'.repeat(max);
-    expect(await post('/hook', { body, headers: { 'x-webhook-signature': 'x' } })).toBe(401);
-    expect(receiver.exitCode).toBeNull();
-  });
+    test('accepts at most 1 MiB, and checks the size before the signature', async () => {
+      const max = 1024 * 1024;
+      expect(await exchange(port, toHead(`Content-Length: ${max + 1}`), 5_000)).toMatch(/^HTTP\/1\.[01] 413 /);
+      const chunks = `10000\r\n${'a'.repeat(0x1_00_00)}\r\n`.repeat(17);
+      const response = await exchange(port, toHead('Transfer-Encoding: chunked') + chunks, 5_000);
+      expect(response).not.toMatch(/ 20\d | 401 /);
+      const body = 'a'.repeat(max);
+      expect(await post('/hook', { body, headers: { 'x-webhook-signature': 'x' } })).toBe(401);
+      expect(receiver.exitCode).toBeNull();
+    });
 
-  test.runIf(readsRequest).each([undefined, '', 'lnx_a-key'])(
-    'with the secret %j it prints what is missing and exits',
-    async (given) => {
+    test.each([undefined, '', 'lnx_a-key'])('with the secret %j it prints what is missing and exits', async (given) => {
       const env = { PATH: process.env.PATH, HOME: home, PORT: String(await findFreePort()) };
       const options = { env: given === undefined ? env : { ...env, WEBHOOK_SECRET: given }, encoding: 'utf8' } as const;
       const [program, ...args] = command(port);
@@ -191,8 +190,8 @@ describe.each(installed)('the receiver in %s', (_, { file, command, readsRequest
       expect(stderr.replace('exit status 1\n', '')).toBe(
         'Set WEBHOOK_SECRET to the secret of the webhook: it begins with whsec_\n',
       );
-    },
-  );
+    });
+  }
 
   test('at /standard refuses a replay, a time in the future, and another id or time than was signed', async () => {
     const minutes = (count: number): Date => new Date(Date.now() + count * 60_000);
