@@ -110,9 +110,7 @@ export function openDatabase(options: {
     errorFormat: 'minimal',
     transactionOptions: { maxWait: poolTimeoutMs + CONNECT_TIMEOUT_MS, timeout: TRANSACTION_TIMEOUT_MS },
   });
-  const eventSignal = createEventSignal((sender) =>
-    pool.query({ text: 'select pg_notify($1, $2)', values: [RELAY_CHANNEL, sender] }),
-  );
+  const eventSignal = createEventSignal((sender) => pool.query(`select pg_notify('${RELAY_CHANNEL}', '${sender}')`));
   return Object.assign(client, {
     sql: createSql(pool, ownsSession, eventSignal.raise),
     eventSignal,
