@@ -14,6 +14,7 @@ import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { ifExists } from '../core/files.ts';
+import { isObjectKey } from '../storage/object-key.ts';
 
 /** A backup that cannot be written, is not complete, or does not fit the database. The message is for the operator. */
 export class BackupError extends Error {
@@ -60,7 +61,8 @@ export const Manifest = z.object({
 });
 export type Manifest = z.infer<typeof Manifest>;
 
-const ListedFile = z.object({ key: z.string(), size: z.int(), sha256 });
+/** The key becomes a path, so it must not lead elsewhere. */
+const ListedFile = z.object({ key: z.string().refine(isObjectKey), size: z.int(), sha256 });
 export type ListedFile = z.infer<typeof ListedFile>;
 
 export function tablePath(directory: string, name: string): string {

@@ -46,13 +46,16 @@ export async function restoreBackup(options: RestoreOptions, manifest: Manifest)
     signal.throwIfAborted();
     await files?.publish();
     await client.query('COMMIT');
-    await files?.removeOld();
   } catch (error) {
     await files?.discard();
     throw error;
   } finally {
     await client.end().catch(() => undefined);
   }
+  // The backup is restored by now, so a failure must not take its files away again.
+  await files?.removeOld().catch((error: unknown) => {
+    log.warn({ reason: describeError(error) }, 'The backup is restored, but the old files could not be removed');
+  });
   await onStep('Collecting statistics');
   await analyze(connectionString, log);
 }

@@ -12,14 +12,15 @@ import type { RestoreOptions } from './restore-options.ts';
  *
  * @throws BackupError if the target may not be replaced, is in use, or belongs to another program
  */
-export async function prepareTarget(options: RestoreOptions, { files }: Manifest): Promise<void> {
+export async function prepareTarget(options: RestoreOptions, { files, migrations }: Manifest): Promise<void> {
   const { connectionString, filesRoot, log, replace } = options;
   const client = await connect(connectionString, 'restore', log);
   try {
     await refuseOtherConnections(client);
     const tables = await countTables(client);
-    if (tables.all > 0 && !tables.isOurs) throw new BackupError('The database has tables of another program');
-    if (!replace && tables.isOurs && (await hasAccounts(client)))
+    const isOurs = tables.hasMigrations && (await hasOurMigrations(client, tables.all, migrations));
+    if (tables.all > 0 && !isOurs) throw new BackupError('The database has tables of another program');
+    if (!replace && isOurs && (await hasAccounts(client)))
       throw new BackupError('The database is not empty: use --replace to delete everything in it');
     if (!replace && files !== null && filesRoot !== null && (await hasFiles(filesRoot)))
       throw new BackupError(`${filesRoot} is not empty: use --replace to delete the files in it`);
@@ -33,22 +34,34 @@ export async function prepareTarget(options: RestoreOptions, { files }: Manifest
  * A server would answer with half of the data. It is noticed if it has a connection now, which an idle server without
  * background work may not have. It can spoil nothing: the rows are written in one transaction, which fails if others
  * have written rows with the same IDs.
+ *
+ * PostgreSQL does not show the type of a session to roles that may not see it, such as that of a server which uses
+ * another role. Background processes have no user.
  */
 async function refuseOtherConnections(client: Connection): Promise<void> {
   const { rows } = await client.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM pg_stat_activity
-     WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`,
+     WHERE datname = current_database() AND pid <> pg_backend_pid() AND usesysid IS NOT NULL
+       AND coalesce(backend_type, 'client backend') = 'client backend'`,
   );
   const { count } = onlyRow(rows);
   if (count > 0) throw new BackupError(`The database has ${count} other connections: stop all servers and workers`);
 }
 
-async function countTables(client: Connection): Promise<{ all: number; isOurs: boolean }> {
-  const { rows } = await client.query<{ all: number; isOurs: boolean }>(
-    `SELECT count(*)::int AS all, coalesce(bool_or(relname = '_prisma_migrations'), false) AS "isOurs"
+async function countTables(client: Connection): Promise<{ all: number; hasMigrations: boolean }> {
+  const { rows } = await client.query<{ all: number; hasMigrations: boolean }>(
+    `SELECT count(*)::int AS all, coalesce(bool_or(relname = '_prisma_migrations'), false) AS "hasMigrations"
      FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')`,
   );
   return onlyRow(rows);
+}
+
+/** Every program that uses Prisma has a table of migrations. If it is the only one and empty, a restore was killed. */
+async function hasOurMigrations(client: Connection, tables: number, known: Manifest['migrations']): Promise<boolean> {
+  const { rows } = await client.query<{ checksum: string }>('SELECT checksum FROM public._prisma_migrations');
+  if (rows.length === 0) return tables === 1;
+  const ours = new Set(known.map(({ checksum }) => checksum));
+  return rows.some(({ checksum }) => ours.has(checksum));
 }
 
 /** Everything else belongs to an account. */

@@ -1,8 +1,9 @@
 /** The files of a backup on their way into the store. */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ifExists } from '../core/files.ts';
 import { copyFile } from './copy-file.ts';
 import { BackupError, FILES, type Manifest, readFileList } from './manifest.ts';
 import type { RestoreOptions } from './restore-options.ts';
@@ -18,9 +19,11 @@ export type RestoredFiles = {
 
 /** Copies the files beside the directory of the store, and checks each again. */
 export async function restoreFiles(
-  { from, filesRoot, onStep, signal }: RestoreOptions & { filesRoot: string },
+  { from, onStep, signal, ...options }: RestoreOptions & { filesRoot: string },
   { store }: Manifest,
 ): Promise<RestoredFiles> {
+  // A link stays a link, and the files go to the disk that it leads to.
+  const filesRoot = (await ifExists(realpath(options.filesRoot))) ?? options.filesRoot;
   const staged = `${filesRoot}.restored-${randomUUID()}`;
   const old = `${filesRoot}.replaced-${randomUUID()}`;
   let isPublished = false;

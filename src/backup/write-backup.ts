@@ -1,8 +1,8 @@
 /** Writes a backup of the database and of the files on disk, while the service runs. */
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { ifExists, syncDirectory } from '../core/files.ts';
+import { hasErrorCode, ifExists, syncDirectory } from '../core/files.ts';
 import type { Log } from '../core/log.ts';
 import { type Connection, connect } from '../db/connect.ts';
 import { readMigrationState } from '../db/migrate.ts';
@@ -39,8 +39,9 @@ const MAX_SNAPSHOTS = 20;
  */
 export async function writeBackup(options: BackupOptions): Promise<Manifest> {
   const { log, signal, onStep } = options;
-  const to = resolve(options.to);
-  if (((await ifExists(readdir(to))) ?? []).length > 0) throw new BackupError(`${to} exists and is not empty`);
+  // A link to an empty directory stays a link.
+  const to = (await ifExists(realpath(options.to))) ?? resolve(options.to);
+  if (((await ifExists(readdir(to))) ?? []).length > 0) throw notEmpty(to);
   const staged = `${to}.partial-${randomUUID()}`;
   const client = await connect(options.connectionString, 'backup', log);
   try {
@@ -55,14 +56,26 @@ export async function writeBackup(options: BackupOptions): Promise<Manifest> {
     signal.throwIfAborted();
     await onStep('Finishing');
     await syncDirectory(staged);
-    await ifExists(rm(to, { recursive: true }));
-    await rename(staged, to);
+    await publish(staged, to);
     await syncDirectory(dirname(to));
     return manifest;
   } finally {
     await client.end().catch(() => undefined);
     await rm(staged, { recursive: true, force: true });
   }
+}
+
+/** Renames a directory. Replaces an empty one, but nothing that was written there in the meantime. */
+async function publish(staged: string, to: string): Promise<void> {
+  try {
+    await rename(staged, to);
+  } catch (error) {
+    throw hasErrorCode(error, 'ENOTEMPTY', 'EEXIST') ? notEmpty(to) : error;
+  }
+}
+
+function notEmpty(directory: string): BackupError {
+  return new BackupError(`${directory} exists and is not empty`);
 }
 
 type Staging = BackupOptions & { staged: string; copies: FileCopies | null };

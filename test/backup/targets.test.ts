@@ -1,0 +1,142 @@
+/** What a restore replaces, what a backup must not replace, and links to other disks. */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checkBackup } from '../../src/backup/check-backup.ts';
+import type { Manifest } from '../../src/backup/manifest.ts';
+import { restoreBackup } from '../../src/backup/restore-backup.ts';
+import { writeBackup } from '../../src/backup/write-backup.ts';
+import type { Log } from '../../src/core/log.ts';
+import { quietLog } from '../support/quiet-log.ts';
+import { makeTempDir } from '../support/temp-dir.ts';
+import { createDatabase, startTestApp, type TestApp, type TestDatabase } from '../support/test-app.ts';
+import { addTeam, upload } from '../support/world.ts';
+
+let app: TestApp;
+let target: TestDatabase;
+let dir: string;
+let from: string;
+let manifest: Manifest;
+beforeAll(async () => {
+  app = await startTestApp();
+  const team = await addTeam(app);
+  await upload(app, team.path, team.owner.token);
+  target = await createDatabase();
+  dir = await makeTempDir();
+  from = join(dir, 'backup');
+  manifest = await backUp(from);
+});
+afterAll(async () => {
+  await target.drop();
+  await app.close();
+  // Node cannot remove the deep directories below.
+  spawnSync('rm', ['-rf', dir]);
+});
+
+const signal = new AbortController().signal;
+
+function backUp(to: string, onStep: (step: string) => void | Promise<void> = () => {}): Promise<Manifest> {
+  const { databaseUrl: connectionString, filesDir: filesRoot } = app;
+  return writeBackup({ connectionString, filesRoot, to, log: quietLog, signal, onStep });
+}
+
+async function restore(filesRoot: string, { replace = true, log = quietLog }: { replace?: boolean; log?: Log } = {}) {
+  const options = { from, connectionString: target.url, filesRoot, replace, log, signal, onStep: () => {} };
+  await restoreBackup(options, await checkBackup(from, signal));
+}
+
+async function query(connectionString: string, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  return (await client.query(sql).finally(() => client.end())).rows;
+}
+
+async function listKeys(files: string): Promise<string[]> {
+  const found = await readdir(join(files, 'objects'), { recursive: true, withFileTypes: true });
+  return found.filter((entry) => entry.isFile()).map(({ name }) => name);
+}
+
+test('the database of another program that uses Prisma is left alone', async () => {
+  await query(
+    target.url,
+    `drop schema public cascade; create schema public; create table "User" (id int); insert into "User" values (1);
+     create table _prisma_migrations (migration_name text, checksum text);
+     insert into _prisma_migrations values ('20240101000000_init', 'abc')`,
+  );
+  for (const replace of [false, true])
+    await expect(restore(join(dir, 'foreign'), { replace })).rejects.toThrow('tables of another program');
+  expect(await query(target.url, 'select id from "User"')).toEqual([{ id: 1 }]);
+});
+
+test('a restore that was killed just before its first migration can be repeated', async () => {
+  await query(
+    target.url,
+    `drop schema public cascade; create schema public;
+     create table _prisma_migrations (migration_name text, checksum text)`,
+  );
+  await restore(join(dir, 'repeated'), { replace: false });
+  expect(await query(target.url, 'select from users')).not.toEqual([]);
+});
+
+test('a server that uses another role is noticed', async () => {
+  const server = new pg.Client({ connectionString: target.superuserUrl });
+  await server.connect();
+  await expect(restore(join(dir, 'in-use'))).rejects.toThrow('has 1 other connections');
+  await server.end();
+});
+
+test('the restored files stay, also if the old ones cannot be removed', async () => {
+  const files = join(dir, 'stuck');
+  // A path that is longer than the system allows.
+  const [upper, lower] = ['a', 'b'].map((letter) => Array.from({ length: 12 }, () => letter.repeat(200)).join('/'));
+  await mkdir(join(files, `${upper}`), { recursive: true });
+  await mkdir(join(dir, 'lower', `${lower}`), { recursive: true });
+  await rename(join(dir, 'lower'), join(files, `${upper}/lower`));
+  const warnings: unknown[] = [];
+  await restore(files, { log: { ...quietLog, warn: (fields, message) => warnings.push([fields, message]) } });
+  expect(warnings).toEqual([
+    [{ reason: expect.stringContaining('ENAMETOOLONG') }, expect.stringContaining('old files could not be removed')],
+  ]);
+  expect(await listKeys(files)).toHaveLength(manifest.files?.count ?? 0);
+  expect(await query(target.url, 'select from users')).not.toEqual([]);
+});
+
+test('a directory of files that is a link stays one', async () => {
+  const [disk, files] = [join(dir, 'disk'), join(dir, 'link')];
+  await mkdir(join(disk, 'objects'), { recursive: true });
+  await writeFile(join(disk, 'objects/old'), 'old');
+  await symlink(disk, files);
+  await restore(files);
+  expect((await lstat(files)).isSymbolicLink()).toBe(true);
+  expect(await listKeys(disk)).toHaveLength(manifest.files?.count ?? 0);
+  expect(
+    (await readdir(dir)).filter((name) => /\.(?:replaced|restored)-/.test(name) && !name.startsWith('stuck')),
+  ).toEqual([]);
+});
+
+test('a backup replaces nothing that was written meanwhile, such as another backup', async () => {
+  const to = join(dir, 'shared');
+  const write = async (step: string): Promise<void> => {
+    if (step !== 'Finishing') return;
+    await mkdir(to);
+    await writeFile(join(to, 'manifest.json'), 'of the other');
+  };
+  await expect(backUp(to, write)).rejects.toThrow(`${to} exists and is not empty`);
+  expect(await readFile(join(to, 'manifest.json'), 'utf8')).toBe('of the other');
+  expect((await readdir(dir)).filter((name) => name.startsWith('shared'))).toEqual(['shared']);
+  await rm(join(to, 'manifest.json'));
+  await backUp(to);
+  await checkBackup(to, signal);
+});
+
+test('a backup to a link goes where the link leads', async () => {
+  const [disk, to] = [join(dir, 'other-disk'), join(dir, 'to')];
+  await mkdir(disk);
+  await symlink(disk, to);
+  await backUp(to);
+  expect((await lstat(to)).isSymbolicLink()).toBe(true);
+  expect(existsSync(join(disk, 'manifest.json'))).toBe(true);
+});
