@@ -4,6 +4,8 @@
 const PREFIXES = /^(?:BOOKINGS|METRICS|PARTICIPANT|QUOTA|RATE_LIMIT|RECORDING|S3|WEBHOOK)_/;
 /** Kubernetes sets these for each service: WEBHOOK_SERVICE_HOST, S3_PORT_9000_TCP. S3_TEST_* is for tests. */
 const FOREIGN = /_SERVICE_(?:HOST|PORT\w*)$|_PORT(?:_\d+_\w+)?$|^S3_TEST_/;
+/** What a name may consist of. A line of `.env` that lacks a `=` after the name has one further on, if at all. */
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** A name of this length may have two wrong letters. In a shorter one, a letter is missing, added or swapped. */
 const LONG_NAME = 8;
 
@@ -16,13 +18,14 @@ export function describeUnknownSettings(
   settings: readonly string[],
 ): string | null {
   const found = Object.keys(env)
-    .filter((name) => env[name] !== '' && !settings.includes(name) && !FOREIGN.test(name))
+    .filter((name) => (env[name] !== '' || !NAME.test(name)) && !settings.includes(name) && !FOREIGN.test(name))
     .flatMap((name) => describe(name, settings) ?? []);
   return found.length === 0 ? null : `Unknown settings, which have no effect: ${found.join(', ')}`;
 }
 
 /** Returns undefined if the variable does not look like a setting. */
 function describe(name: string, settings: readonly string[]): string | undefined {
+  if (!NAME.test(name)) return describeLine(name, settings);
   // LYNXROOM_HOST means HOST. LYNXROOM_URL, which clients read, resembles no setting.
   const plain = name.toUpperCase().replace(/^LYNXROOM_/, '');
   const ranked = settings.map((setting) => ({ setting, distance: distanceBetween(plain, setting) }));
@@ -31,6 +34,13 @@ function describe(name: string, settings: readonly string[]): string | undefined
   const isSimilar = nearest.distance <= maxDistance(plain, nearest.setting);
   if (isSimilar) return `${name} (did you mean ${nearest.setting}?)`;
   return PREFIXES.test(name) ? name : undefined;
+}
+
+/** The rest of the line is a part of the value. */
+function describeLine(line: string, settings: readonly string[]): string | undefined {
+  const [name = ''] = /^[A-Za-z_][A-Za-z0-9_]*/.exec(line.trim()) ?? [];
+  if (!settings.includes(name) && describe(name, settings) === undefined) return undefined;
+  return `${name} (there is no = after this name in .env)`;
 }
 
 function maxDistance(name: string, setting: string): number {

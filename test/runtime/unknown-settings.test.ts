@@ -25,6 +25,17 @@ test.each([
   expect(report(name)).toBe(prefix + text);
 });
 
+test.each([
+  ['S3_SECRET_ACCESS_KEY: aBc/hunter2', 'S3_SECRET_ACCESS_KEY'],
+  ['S3_SECRET_ACCESS_KEY hunter2=', 'S3_SECRET_ACCESS_KEY'],
+  ['DATABASE_URL postgres://lynxroom:hunter2@db/lynxroom?sslmode', 'DATABASE_URL'],
+  ['WEBHOOK_PASSWORD hunter2', 'WEBHOOK_PASSWORD'],
+])('a line of .env without = after the name is reported without its value: %s', (line, name) => {
+  expect(report(line)).toBe(`${prefix}${name} (there is no = after this name in .env)`);
+  // The last character of the value was the =, so the rest is empty.
+  expect(describeUnknownSettings({ [line]: '' }, settingNames)).toBe(report(line));
+});
+
 describe('what other programs use is not reported', () => {
   test.each([
     [
