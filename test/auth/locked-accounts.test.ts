@@ -1,6 +1,8 @@
 /** Accounts that an operator has locked, and passwords that one has reset, through both transports. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createClient } from '../../packages/client/src/index.ts';
+import { identify } from '../../src/auth/identify.ts';
+import { updateMe } from '../../src/features/auth/account.ts';
 import { listAccounts, lockAccount, resetPassword, unlockAccount } from '../../src/features/auth/operator.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, PASSWORD, type Team } from '../support/world.ts';
@@ -105,6 +107,38 @@ test('a password that is reset ends all sessions, and the API keys only if told 
   expect(await signIn('the new password')).toEqual({ rest: [200], trpc: [200] });
   await resetPassword(app.services, { email, password: 'the newest password', endApiKeys: true });
   expect(await call(key)).toEqual([401, 401]);
+});
+
+test('a password change that was under way does not undo what an operator does', async () => {
+  const { email, token } = team.admin;
+  const { caller } = await identify(app.services, token, null);
+  if (caller === null) throw new Error('The session is not valid');
+  const requester = { network: '', signal: null };
+  const changes = [
+    () => resetPassword(app.services, { email, password: 'from the operator', endApiKeys: false }),
+    () => lockAccount(app.services, email),
+  ];
+  let current = PASSWORD;
+  for (const change of changes) {
+    const passwords: typeof app.services.passwords = {
+      ...app.services.passwords,
+      async hash(password, by) {
+        await change();
+        return app.services.passwords.hash(password, by);
+      },
+    };
+    const input = { password: 'of the intruder', current_password: current };
+    const changing = updateMe(
+      { ...app.services, passwords },
+      { caller, sessionId: caller.credential.id, requester },
+      input,
+    );
+    await expect(changing).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+    current = 'from the operator';
+  }
+  await unlockAccount(app.services, email);
+  expect((await signIn('of the intruder')).rest).toEqual([401, 'Wrong email or password']);
+  expect((await signIn('from the operator')).rest).toEqual([200]);
 });
 
 test('an unknown address is an error', async () => {

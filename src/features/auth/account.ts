@@ -33,7 +33,8 @@ export async function register(services: Services, input: RegisterInput, request
 /**
  * Changes the fields that are sent. A new password requires the current one, and ends all other sessions; with
  * `end_api_keys` it also revokes the user's API keys. Throws 400 if the current password is missing or wrong, and 401
- * if the account has been deleted in the meantime.
+ * if the account has been deleted or locked, or the password changed, in the meantime: whoever knows the old password
+ * cannot replace the one that an operator has just set.
  */
 export async function updateMe(
   { db, clock, passwords }: Pick<Services, 'db' | 'clock' | 'passwords'>,
@@ -41,6 +42,7 @@ export async function updateMe(
   input: UpdateMeInput,
 ): Promise<User> {
   const data: { name?: string; passwordHash?: string } = {};
+  const expected: { passwordHash?: string } = {};
   if (input.name !== undefined) data.name = input.name;
   if (input.password !== undefined) {
     const current = await db.user.findUnique({ where: { id: caller.userId }, select: { passwordHash: true } });
@@ -49,13 +51,18 @@ export async function updateMe(
       throw badField('current_password', 'current_password is required to set a new password');
     if (!(await passwords.isCorrect(input.current_password, current.passwordHash, requester)))
       throw badField('current_password', 'current_password is wrong');
+    expected.passwordHash = current.passwordHash;
     data.passwordHash = await passwords.hash(input.password, requester);
   }
   const [user] = await transact(db, async (tx) => {
     // Like other changes to API keys, this one locks the workspaces first. A key that is created just after it is also
     // revoked, but without a lock of its workspace.
     if (input.end_api_keys) await lockWorkspacesWithKeysOf(tx, caller.userId);
-    const updated = await tx.user.updateManyAndReturn({ where: { id: caller.userId }, data });
+    const updated = await tx.user.updateManyAndReturn({
+      where: { id: caller.userId, lockedAt: null, ...expected },
+      data,
+    });
+    if (updated.length === 0) throw unauthorized();
     // Runs after the update, which waits for transactions that are starting a session with the old password.
     if (data.passwordHash !== undefined)
       await tx.session.deleteMany({ where: { userId: caller.userId, NOT: { id: sessionId } } });
