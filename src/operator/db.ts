@@ -23,7 +23,13 @@ export async function runPsql(context: Context): Promise<number> {
   return withDatabase(config, createLog(context), async (connectionString) => {
     // Other users of the machine can see arguments, but not the environment.
     const url = new URL(connectionString);
-    const password = decodeURIComponent(url.password);
+    // PostgreSQL also takes the password as a parameter, which wins.
+    const password = url.searchParams.get('password') ?? decodeURIComponent(url.password);
+    if (url.searchParams.has('password')) {
+      url.searchParams.delete('password');
+      // psql takes a + as it is.
+      url.search = url.search.replaceAll('+', '%20');
+    }
     url.password = '';
     const env = { ...context.env, ...(password !== '' && { PGPASSWORD: password }) };
     const psql = spawn('psql', [url.href, ...context.args], { stdio: 'inherit', env });

@@ -1,6 +1,6 @@
 /** The commands for operators, as processes, with the database of a running service. */
 import { spawnSync } from 'node:child_process';
-import { rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../packages/client/src/index.ts';
@@ -81,6 +81,19 @@ describe('db', () => {
     expect((await cli.run(['db', 'url'], { env })).stdout).toBe(`${app.databaseUrl}\n`);
     const none = await cli.run(['db', 'url'], { env: { DATA_DIR: join(home, 'none') } });
     expect([none.status, none.stderr]).toEqual([1, expect.stringContaining('No server runs in')]);
+  });
+
+  test('psql gets the password in its environment, never as an argument that others can see', async () => {
+    const bin = join(home, 'bin');
+    await mkdir(bin);
+    await writeFile(join(bin, 'psql'), '#!/bin/sh\necho "$* $PGPASSWORD"\n', { mode: 0o755 });
+    for (const url of [
+      'postgresql://u:a%20b@db/x?sslmode=disable',
+      'postgresql://u@db/x?sslmode=disable&password=a%20b',
+    ]) {
+      const { stdout } = await cli.run(['db', 'psql'], { env: { PATH: bin, DATABASE_URL: url } });
+      expect(stdout).toBe('postgresql://u@db/x?sslmode=disable a b\n');
+    }
   });
 
   test.skipIf(!hasPsql)('runs psql, and ends with its status', async () => {
