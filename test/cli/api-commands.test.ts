@@ -203,7 +203,9 @@ describe('signed in', () => {
     const link = await cli.json(['download', String(item.id), '--link']);
     expect((await fetch(link.url)).status).toBe(200);
     const output = join(files, 'copy.pdf');
+    await writeFile(`${output}.part`, 'of another program');
     await cli.json(['download', String(item.id), '--output', output]);
+    expect(await readFile(`${output}.part`, 'utf8')).toBe('of another program');
     expect(await readFile(output)).toEqual(Buffer.from(bytes));
     const again = await cli.run(['download', String(item.id), '--output', output]);
     expect([again.status, again.stderr]).toEqual([

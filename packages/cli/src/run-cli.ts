@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { type Command, type Context, ExitCode, type Io, UsageError } from './command.ts';
 import { describeFailure, type Failure } from './failures.ts';
 import { describeCommand, describeCommands } from './help.ts';
+import { linesWithoutControls, toJson } from './table.ts';
 
 export type CliOptions = {
   commands: readonly Command[];
@@ -32,7 +33,9 @@ export async function runCli(options: CliOptions): Promise<number> {
     if (signal.aborted) return ExitCode.interrupted;
     const failure = (await options.explain?.(error)) ?? describeFailure(error);
     const { exitCode, message, ...details } = failure;
-    io.stderr.write(isJson ? `${JSON.stringify({ error: { message, ...details } })}\n` : `${toText(failure)}\n`);
+    io.stderr.write(
+      isJson ? `${toJson({ error: { message, ...details } })}\n` : `${linesWithoutControls(toText(failure))}\n`,
+    );
     return exitCode;
   }
 }
@@ -137,8 +140,12 @@ function createContext(
       if (!/^\d{1,15}$/.test(text)) throw new UsageError(`--${name} must be a whole number`);
       return Number(text);
     },
-    print: (value, text) => void io.stdout.write(`${isJson ? JSON.stringify(value) : text}\n`),
-    note: (text) => void io.stderr.write(`${text}\n`),
+    print(value, text) {
+      // A file or a program gets a text as it is, for example the CSV of an export.
+      const shown = io.stdout.isTTY ? linesWithoutControls(text) : text;
+      io.stdout.write(`${isJson ? toJson(value) : shown}\n`);
+    },
+    note: (text) => void io.stderr.write(`${linesWithoutControls(text)}\n`),
   };
 }
 

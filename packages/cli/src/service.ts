@@ -26,7 +26,9 @@ export const urlOption: Readonly<Record<string, Option>> = {
 /** Checks that a text is the base URL of a service, and returns it without a final slash. */
 export function toServiceUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.search !== '')
+  // A ? or # at the end would hide the path of each call.
+  const isBase = url !== null && /^https?:$/.test(url.protocol) && !/[?#]/.test(url.href);
+  if (!isBase || url.username !== '' || url.password !== '')
     throw new UsageError(`${text} is not the address of a service, such as https://lynxroom.example.com`);
   return url.href.replace(/\/+$/, '');
 }

@@ -41,7 +41,21 @@ export function toSize(bytes: number): string {
   return `${index === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[index]}`;
 }
 
-/** Names come from other people: their control characters must not reach the terminal. */
+/**
+ * Names come from other people: their control characters must not reach the terminal. Nor must those that change the
+ * direction of writing, with which a text looks like another one.
+ */
 export function withoutControls(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, ' ');
+  return text.replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, ' ');
+}
+
+/** As `withoutControls`, for a text of several lines. */
+export function linesWithoutControls(text: string): string {
+  return text.replaceAll(/(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu, ' ');
+}
+
+/** JSON of one line, with the control characters that JSON.stringify leaves as they are escaped, too. */
+export function toJson(value: unknown): string {
+  const escapeCode = (text: string): string => `\\u${text.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(value).replaceAll(/[\u007f-\u009f\p{Bidi_Control}]/gu, escapeCode);
 }

@@ -125,13 +125,13 @@ function toFilename(name: string): string {
   return plain === '' ? 'download' : plain;
 }
 
-/** Writes the file under another name first, so that a download that fails leaves nothing behind. */
+/** Writes the file under a name of its own first, so that a download that fails leaves nothing behind. */
 async function saveFile(context: Context, url: string, path: string, label: string): Promise<void> {
   const response = await fetch(url, { signal: context.signal });
   if (!response.ok || response.body === null) throw new CliError(`The download failed with status ${response.status}`);
   const total = Number(response.headers.get('content-length') ?? 0);
   const bar = createProgressBar(context.io.stderr, label);
-  const staged = `${path}.part`;
+  const staged = `${path}.${crypto.randomUUID()}.part`;
   let sent = 0;
   async function* counted(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of source) {
@@ -141,7 +141,9 @@ async function saveFile(context: Context, url: string, path: string, label: stri
     }
   }
   try {
-    await pipeline(Readable.fromWeb(response.body), counted, createWriteStream(staged), { signal: context.signal });
+    await pipeline(Readable.fromWeb(response.body), counted, createWriteStream(staged, { flags: 'wx' }), {
+      signal: context.signal,
+    });
     await rename(staged, path);
   } catch (error) {
     await rm(staged, { force: true });
