@@ -134,7 +134,7 @@ beforeAll(async () => {
     const [first] = args;
     const text = typeof first === 'string' ? first : ((first as { text?: string }).text ?? '');
     // The notification of the relay follows the commit, and several calls share one.
-    if (!text.startsWith('select pg_notify(')) statements.push(text);
+    if (!text.startsWith("select pg_notify('")) statements.push(text);
     return original.apply(this, args);
   };
 });
