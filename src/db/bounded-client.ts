@@ -74,7 +74,7 @@ export class BoundedClient extends pg.Client {
   // biome-ignore lint/suspicious/noExplicitAny: see above
   override query(...args: any[]): any {
     const [statement] = args;
-    // `pg` has query objects of its own, which nothing here uses.
+    // `pg` has query objects of its own. No caller uses them, and so they have no limit here.
     if (typeof statement?.submit === 'function') return super.query(statement);
     const text = typeof statement === 'string' ? statement : statement.text;
     const span = isTracing ? startStatementSpan(text, statement.name) : null;
@@ -87,7 +87,7 @@ export class BoundedClient extends pg.Client {
     if (at > 0) {
       const callback = args[at] as Callback;
       args[at] = (error: Error | null, result: unknown) => callback(end(error), result);
-      if (isPlain(statement)) return super.query(toQuery(statement, args[at] as Callback));
+      if (isPlain(statement) && args[1] === undefined) return super.query(toQuery(statement, args[at] as Callback));
     }
     // `as`: the overloads have no common type, see above.
     const sent: unknown = (super.query as (...all: unknown[]) => unknown).apply(this, args);

@@ -1,6 +1,6 @@
 /**
  * Serves `/openapi.json`, the API reference at `/docs` and the guides below `/docs/guides`. All files come from this
- * server. They are prepared for the first request to them, because that takes 40 MB of memory and a second.
+ * server. They are prepared for the first request to them, because that takes a second, and memory.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Api } from '../openapi/document.ts';
@@ -10,7 +10,11 @@ export function serveDocs(app: FastifyInstance, api: Api, publicUrl: string | nu
   let loading: Promise<DocsApp> | undefined;
   const load = async (): Promise<DocsApp> => (await import('./docs-app.ts')).createDocsApp(api, publicUrl);
   const serve = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    loading ??= load();
+    // After a failure, the next request tries again.
+    loading ??= load().catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
     return (await loading).respond(request, reply);
   };
   // Redirects the bare address to the docs.

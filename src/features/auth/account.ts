@@ -33,8 +33,8 @@ export async function register(services: Services, input: RegisterInput, request
 /**
  * Changes the fields that are sent. A new password requires the current one, and ends all other sessions; with
  * `end_api_keys` it also revokes the user's API keys. Throws 400 if the current password is missing or wrong, and 401
- * if the account has been deleted or locked, or the password changed, in the meantime: whoever knows the old password
- * cannot replace the one that an operator has just set.
+ * if the account has been deleted or locked, or the password changed, in the meantime: somebody who knows only the
+ * old password cannot replace the one that an operator has just set.
  */
 export async function updateMe(
   { db, clock, passwords }: Pick<Services, 'db' | 'clock' | 'passwords'>,

@@ -65,7 +65,7 @@ export async function resetPassword(
 
 /**
  * Locks an account: it cannot sign in, and its sessions and API keys end. The keys are revoked for good, because
- * whoever had the account may know them. Throws 404.
+ * the person who used the account may know them. Throws 404.
  */
 export function lockAccount(dependencies: Dependencies, email: string): Promise<{ id: number }> {
   return changeAccount(dependencies, email, { lockedAt: dependencies.clock.now() }, { endApiKeys: true });

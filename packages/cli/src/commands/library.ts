@@ -119,7 +119,7 @@ function toId(text = ''): number {
   return Number(text);
 }
 
-/** The name comes from whoever uploaded the file, so it must not lead out of this directory. */
+/** The uploader has chosen the name, so it must not lead out of this directory. */
 function toFilename(name: string): string {
   const plain = basename(name.replaceAll(/[\p{Cc}\\]/gu, '_')).replace(/^\.+/, '_');
   return plain === '' ? 'download' : plain;
