@@ -7,6 +7,8 @@ import { addTeam, type Team } from '../support/world.ts';
 
 const ROWS = 40;
 const PAGE = 3;
+/** The message that all deliveries are attempts of. They would be deleted with it. */
+const DELIVERED_MESSAGE = 'msg_delivered';
 
 type Listed = { id: string | number };
 type List = {
@@ -31,7 +33,7 @@ type World = {
 const library = ({ team }: World) => `${team.path}/library`;
 const messages = ({ team, webhookId }: World) => `${team.path}/webhooks/${webhookId}/messages`;
 /** What the test needs itself, and so never deletes. */
-const kept: Record<string, (world: World) => number> = {
+const kept: Record<string, (world: World) => number | string> = {
   workspaces: ({ team }) => team.id,
   rooms: ({ roomId }) => roomId,
   labels: ({ labelId }) => labelId,
@@ -39,6 +41,7 @@ const kept: Record<string, (world: World) => number> = {
   booking_pages: ({ pageId }) => pageId,
   meeting_connections: ({ connectionId }) => connectionId,
   members: ({ team }) => team.owner.id,
+  webhook_messages: () => DELIVERED_MESSAGE,
 };
 
 /**
@@ -97,8 +100,7 @@ const inserts = {
   webhook_deliveries: `
     insert into webhook_deliveries (workspace_id, webhook_id, message_id, attempt, response_status, response_body,
       success, duration_ms, created_at)
-    select $workspace, $webhook, (select min(id) from webhook_messages where workspace_id = $workspace), n, 200, '',
-      true, 1, ${AT} from n`,
+    select $workspace, $webhook, '${DELIVERED_MESSAGE}', n, 200, '', true, 1, ${AT} from n`,
   meeting_connections: `
     insert into meeting_connections (workspace_id, ingest_id, name, provider, sealed_credentials, created_at,
       updated_at)
@@ -325,6 +327,9 @@ async function createWorld(): Promise<World> {
     connectionId: connection.id,
     labelId: label.id,
   };
+  await app.services.db.$executeRaw`
+    insert into webhook_messages (workspace_id, id, webhook_id, event, payload, status, created_at, updated_at)
+    values (${id}, ${DELIVERED_MESSAGE}, ${webhook.id}, 'room.created', '{}', 'failed', now(), now())`;
   for (const table of Object.keys(inserts)) await insert(table as keyof typeof inserts, ROWS);
   return world;
 }
