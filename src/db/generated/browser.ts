@@ -28,6 +28,26 @@ export type User = Prisma.UserModel
  */
 export type Session = Prisma.SessionModel
 /**
+ * Model OpenidIdentity
+ * An account at an OpenID provider with which a user signs in.
+ */
+export type OpenidIdentity = Prisma.OpenidIdentityModel
+/**
+ * Model OpenidRequest
+ * A person who was sent to an OpenID provider. The row is deleted when they return, or after ten minutes.
+ */
+export type OpenidRequest = Prisma.OpenidRequestModel
+/**
+ * Model Passkey
+ * A WebAuthn credential with which a user signs in.
+ */
+export type Passkey = Prisma.PasskeyModel
+/**
+ * Model PasskeyChallenge
+ * A challenge that an authenticator signs. The row is deleted on use, or after five minutes.
+ */
+export type PasskeyChallenge = Prisma.PasskeyChallengeModel
+/**
  * Model IdempotencyKey
  * A request with the header Idempotency-Key, and its answer, for 24 hours.
  */

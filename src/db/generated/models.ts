@@ -10,6 +10,10 @@
  */
 export type * from './models/User.ts'
 export type * from './models/Session.ts'
+export type * from './models/OpenidIdentity.ts'
+export type * from './models/OpenidRequest.ts'
+export type * from './models/Passkey.ts'
+export type * from './models/PasskeyChallenge.ts'
 export type * from './models/IdempotencyKey.ts'
 export type * from './models/Workspace.ts'
 export type * from './models/Member.ts'

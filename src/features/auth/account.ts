@@ -47,6 +47,8 @@ export async function updateMe(
   if (input.password !== undefined) {
     const current = await db.user.findUnique({ where: { id: caller.userId }, select: { passwordHash: true } });
     if (current === null) throw unauthorized();
+    if (current.passwordHash === null)
+      throw badField('password', 'The account has no password: reset the password by email to set one');
     if (input.current_password === undefined)
       throw badField('current_password', 'current_password is required to set a new password');
     if (!(await passwords.isCorrect(input.current_password, current.passwordHash, requester)))

@@ -26,7 +26,7 @@ export function toUser(row: UserRow): User {
 export async function startSession(
   { clock, settings }: Pick<Services, 'clock' | 'settings'>,
   tx: Tx,
-  user: UserRow & { passwordHash: string },
+  user: UserRow & { passwordHash: string | null },
 ): Promise<SignedIn> {
   const token = createToken('lns_');
   const createdAt = clock.now();
@@ -34,7 +34,8 @@ export async function startSession(
   const started = await tx.$executeRaw`
     insert into sessions (user_id, token_hash, created_at, expires_at)
     select id, ${hashToken(token)}::bytea, ${createdAt}::timestamptz, ${expiresAt}::timestamptz from users
-    where id = ${user.id} and password_hash = ${user.passwordHash} and locked_at is null for share`;
+    where id = ${user.id} and password_hash is not distinct from ${user.passwordHash}::text and locked_at is null
+    for share`;
   if (started === 0) throw wrongCredentials();
   return { user: toUser(user), token, expires_at: toUnixSeconds(expiresAt) };
 }

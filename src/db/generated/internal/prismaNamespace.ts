@@ -399,6 +399,10 @@ type FieldRefInputType<Model, FieldType> = Model extends never ? never : FieldRe
 export const ModelName = {
   User: 'User',
   Session: 'Session',
+  OpenidIdentity: 'OpenidIdentity',
+  OpenidRequest: 'OpenidRequest',
+  Passkey: 'Passkey',
+  PasskeyChallenge: 'PasskeyChallenge',
   IdempotencyKey: 'IdempotencyKey',
   Workspace: 'Workspace',
   Member: 'Member',
@@ -447,7 +451,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "session" | "idempotencyKey" | "workspace" | "member" | "label" | "libraryItem" | "itemLabel" | "event" | "discardedObject" | "objectStoreId" | "createdStoreId" | "slugSuffix" | "room" | "recording" | "recordingDeletion" | "recordingCopy" | "participant" | "meetingConnection" | "unmatchedCallback" | "meetingEnd" | "ingestEvent" | "rateLimit" | "apiKey" | "webhook" | "webhookMessage" | "webhookDelivery" | "contact" | "bookingPage" | "booking" | "contactEvent" | "counterChange" | "contactEventDay" | "contactEventSubject" | "contactDay"
+    modelProps: "user" | "session" | "openidIdentity" | "openidRequest" | "passkey" | "passkeyChallenge" | "idempotencyKey" | "workspace" | "member" | "label" | "libraryItem" | "itemLabel" | "event" | "discardedObject" | "objectStoreId" | "createdStoreId" | "slugSuffix" | "room" | "recording" | "recordingDeletion" | "recordingCopy" | "participant" | "meetingConnection" | "unmatchedCallback" | "meetingEnd" | "ingestEvent" | "rateLimit" | "apiKey" | "webhook" | "webhookMessage" | "webhookDelivery" | "contact" | "bookingPage" | "booking" | "contactEvent" | "counterChange" | "contactEventDay" | "contactEventSubject" | "contactDay"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -596,6 +600,302 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.SessionCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.SessionCountAggregateOutputType> | number
+        }
+      }
+    }
+    OpenidIdentity: {
+      payload: Prisma.$OpenidIdentityPayload<ExtArgs>
+      fields: Prisma.OpenidIdentityFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.OpenidIdentityFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenidIdentityPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.OpenidIdentityFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenidIdentityPayload>
+        }
+        findFirst: {
+          args: Prisma.OpenidIdentityFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenidIdentityPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.OpenidIdentityFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenidIdentityPayload>
+        }
+        findMany: {
+          args: Prisma.OpenidIdentityFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenidIdentityPayload>[]
+        }
+        create: {
+          args: Prisma.OpenidIdentityCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenidIdentityPayload>
+        }
+        createMany: {
+          args: Prisma.OpenidIdentityCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.OpenidIdentityCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenidIdentityPayload>[]
+        }
+        delete: {
+          args: Prisma.OpenidIdentityDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenidIdentityPayload>
+        }
+        update: {
+          args: Prisma.OpenidIdentityUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenidIdentityPayload>
+        }
+        deleteMany: {
+          args: Prisma.OpenidIdentityDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.OpenidIdentityUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.OpenidIdentityUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenidIdentityPayload>[]
+        }
+        upsert: {
+          args: Prisma.OpenidIdentityUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenidIdentityPayload>
+        }
+        aggregate: {
+          args: Prisma.OpenidIdentityAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateOpenidIdentity>
+        }
+        groupBy: {
+          args: Prisma.OpenidIdentityGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.OpenidIdentityGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.OpenidIdentityCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.OpenidIdentityCountAggregateOutputType> | number
+        }
+      }
+    }
+    OpenidRequest: {
+      payload: Prisma.$OpenidRequestPayload<ExtArgs>
+      fields: Prisma.OpenidRequestFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.OpenidRequestFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenidRequestPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.OpenidRequestFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenidRequestPayload>
+        }
+        findFirst: {
+          args: Prisma.OpenidRequestFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenidRequestPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.OpenidRequestFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenidRequestPayload>
+        }
+        findMany: {
+          args: Prisma.OpenidRequestFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenidRequestPayload>[]
+        }
+        create: {
+          args: Prisma.OpenidRequestCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenidRequestPayload>
+        }
+        createMany: {
+          args: Prisma.OpenidRequestCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.OpenidRequestCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenidRequestPayload>[]
+        }
+        delete: {
+          args: Prisma.OpenidRequestDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenidRequestPayload>
+        }
+        update: {
+          args: Prisma.OpenidRequestUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenidRequestPayload>
+        }
+        deleteMany: {
+          args: Prisma.OpenidRequestDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.OpenidRequestUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.OpenidRequestUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenidRequestPayload>[]
+        }
+        upsert: {
+          args: Prisma.OpenidRequestUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenidRequestPayload>
+        }
+        aggregate: {
+          args: Prisma.OpenidRequestAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateOpenidRequest>
+        }
+        groupBy: {
+          args: Prisma.OpenidRequestGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.OpenidRequestGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.OpenidRequestCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.OpenidRequestCountAggregateOutputType> | number
+        }
+      }
+    }
+    Passkey: {
+      payload: Prisma.$PasskeyPayload<ExtArgs>
+      fields: Prisma.PasskeyFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PasskeyFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasskeyPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PasskeyFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasskeyPayload>
+        }
+        findFirst: {
+          args: Prisma.PasskeyFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasskeyPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PasskeyFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasskeyPayload>
+        }
+        findMany: {
+          args: Prisma.PasskeyFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasskeyPayload>[]
+        }
+        create: {
+          args: Prisma.PasskeyCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasskeyPayload>
+        }
+        createMany: {
+          args: Prisma.PasskeyCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PasskeyCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasskeyPayload>[]
+        }
+        delete: {
+          args: Prisma.PasskeyDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasskeyPayload>
+        }
+        update: {
+          args: Prisma.PasskeyUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasskeyPayload>
+        }
+        deleteMany: {
+          args: Prisma.PasskeyDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PasskeyUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PasskeyUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasskeyPayload>[]
+        }
+        upsert: {
+          args: Prisma.PasskeyUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasskeyPayload>
+        }
+        aggregate: {
+          args: Prisma.PasskeyAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePasskey>
+        }
+        groupBy: {
+          args: Prisma.PasskeyGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PasskeyGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PasskeyCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PasskeyCountAggregateOutputType> | number
+        }
+      }
+    }
+    PasskeyChallenge: {
+      payload: Prisma.$PasskeyChallengePayload<ExtArgs>
+      fields: Prisma.PasskeyChallengeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PasskeyChallengeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasskeyChallengePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PasskeyChallengeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasskeyChallengePayload>
+        }
+        findFirst: {
+          args: Prisma.PasskeyChallengeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasskeyChallengePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PasskeyChallengeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasskeyChallengePayload>
+        }
+        findMany: {
+          args: Prisma.PasskeyChallengeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasskeyChallengePayload>[]
+        }
+        create: {
+          args: Prisma.PasskeyChallengeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasskeyChallengePayload>
+        }
+        createMany: {
+          args: Prisma.PasskeyChallengeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PasskeyChallengeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasskeyChallengePayload>[]
+        }
+        delete: {
+          args: Prisma.PasskeyChallengeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasskeyChallengePayload>
+        }
+        update: {
+          args: Prisma.PasskeyChallengeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasskeyChallengePayload>
+        }
+        deleteMany: {
+          args: Prisma.PasskeyChallengeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PasskeyChallengeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PasskeyChallengeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasskeyChallengePayload>[]
+        }
+        upsert: {
+          args: Prisma.PasskeyChallengeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasskeyChallengePayload>
+        }
+        aggregate: {
+          args: Prisma.PasskeyChallengeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePasskeyChallenge>
+        }
+        groupBy: {
+          args: Prisma.PasskeyChallengeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PasskeyChallengeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PasskeyChallengeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PasskeyChallengeCountAggregateOutputType> | number
         }
       }
     }
@@ -3086,7 +3386,8 @@ export const UserScalarFieldEnum = {
   email: 'email',
   passwordHash: 'passwordHash',
   createdAt: 'createdAt',
-  lockedAt: 'lockedAt'
+  lockedAt: 'lockedAt',
+  passkeyHandle: 'passkeyHandle'
 } as const
 
 export type UserScalarFieldEnum = (typeof UserScalarFieldEnum)[keyof typeof UserScalarFieldEnum]
@@ -3101,6 +3402,64 @@ export const SessionScalarFieldEnum = {
 } as const
 
 export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
+
+
+export const OpenidIdentityScalarFieldEnum = {
+  id: 'id',
+  userId: 'userId',
+  issuer: 'issuer',
+  subject: 'subject',
+  email: 'email',
+  createdAt: 'createdAt',
+  lastUsedAt: 'lastUsedAt'
+} as const
+
+export type OpenidIdentityScalarFieldEnum = (typeof OpenidIdentityScalarFieldEnum)[keyof typeof OpenidIdentityScalarFieldEnum]
+
+
+export const OpenidRequestScalarFieldEnum = {
+  stateHash: 'stateHash',
+  browserHash: 'browserHash',
+  purpose: 'purpose',
+  sessionId: 'sessionId',
+  provider: 'provider',
+  issuer: 'issuer',
+  nonce: 'nonce',
+  codeVerifier: 'codeVerifier',
+  redirectUri: 'redirectUri',
+  returnTo: 'returnTo',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt'
+} as const
+
+export type OpenidRequestScalarFieldEnum = (typeof OpenidRequestScalarFieldEnum)[keyof typeof OpenidRequestScalarFieldEnum]
+
+
+export const PasskeyScalarFieldEnum = {
+  id: 'id',
+  userId: 'userId',
+  name: 'name',
+  credentialId: 'credentialId',
+  publicKey: 'publicKey',
+  counter: 'counter',
+  transports: 'transports',
+  isBackedUp: 'isBackedUp',
+  aaguid: 'aaguid',
+  createdAt: 'createdAt',
+  lastUsedAt: 'lastUsedAt'
+} as const
+
+export type PasskeyScalarFieldEnum = (typeof PasskeyScalarFieldEnum)[keyof typeof PasskeyScalarFieldEnum]
+
+
+export const PasskeyChallengeScalarFieldEnum = {
+  challengeHash: 'challengeHash',
+  purpose: 'purpose',
+  sessionId: 'sessionId',
+  expiresAt: 'expiresAt'
+} as const
+
+export type PasskeyChallengeScalarFieldEnum = (typeof PasskeyChallengeScalarFieldEnum)[keyof typeof PasskeyChallengeScalarFieldEnum]
 
 
 export const IdempotencyKeyScalarFieldEnum = {
@@ -3674,13 +4033,6 @@ export type ListBytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaMode
 
 
 /**
- * Reference to a field of type 'Boolean'
- */
-export type BooleanFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Boolean'>
-    
-
-
-/**
  * Reference to a field of type 'BigInt'
  */
 export type BigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'BigInt'>
@@ -3691,6 +4043,13 @@ export type BigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 
  * Reference to a field of type 'BigInt[]'
  */
 export type ListBigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'BigInt[]'>
+    
+
+
+/**
+ * Reference to a field of type 'Boolean'
+ */
+export type BooleanFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Boolean'>
     
 
 
@@ -3874,6 +4233,10 @@ export type PrismaClientOptions = PrismaClientOptionsWithAccelerateUrl | PrismaC
 export type GlobalOmitConfig = {
   user?: Prisma.UserOmit
   session?: Prisma.SessionOmit
+  openidIdentity?: Prisma.OpenidIdentityOmit
+  openidRequest?: Prisma.OpenidRequestOmit
+  passkey?: Prisma.PasskeyOmit
+  passkeyChallenge?: Prisma.PasskeyChallengeOmit
   idempotencyKey?: Prisma.IdempotencyKeyOmit
   workspace?: Prisma.WorkspaceOmit
   member?: Prisma.MemberOmit

@@ -53,6 +53,10 @@ export const AnyNull = runtime.AnyNull
 export const ModelName = {
   User: 'User',
   Session: 'Session',
+  OpenidIdentity: 'OpenidIdentity',
+  OpenidRequest: 'OpenidRequest',
+  Passkey: 'Passkey',
+  PasskeyChallenge: 'PasskeyChallenge',
   IdempotencyKey: 'IdempotencyKey',
   Workspace: 'Workspace',
   Member: 'Member',
@@ -110,7 +114,8 @@ export const UserScalarFieldEnum = {
   email: 'email',
   passwordHash: 'passwordHash',
   createdAt: 'createdAt',
-  lockedAt: 'lockedAt'
+  lockedAt: 'lockedAt',
+  passkeyHandle: 'passkeyHandle'
 } as const
 
 export type UserScalarFieldEnum = (typeof UserScalarFieldEnum)[keyof typeof UserScalarFieldEnum]
@@ -125,6 +130,64 @@ export const SessionScalarFieldEnum = {
 } as const
 
 export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
+
+
+export const OpenidIdentityScalarFieldEnum = {
+  id: 'id',
+  userId: 'userId',
+  issuer: 'issuer',
+  subject: 'subject',
+  email: 'email',
+  createdAt: 'createdAt',
+  lastUsedAt: 'lastUsedAt'
+} as const
+
+export type OpenidIdentityScalarFieldEnum = (typeof OpenidIdentityScalarFieldEnum)[keyof typeof OpenidIdentityScalarFieldEnum]
+
+
+export const OpenidRequestScalarFieldEnum = {
+  stateHash: 'stateHash',
+  browserHash: 'browserHash',
+  purpose: 'purpose',
+  sessionId: 'sessionId',
+  provider: 'provider',
+  issuer: 'issuer',
+  nonce: 'nonce',
+  codeVerifier: 'codeVerifier',
+  redirectUri: 'redirectUri',
+  returnTo: 'returnTo',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt'
+} as const
+
+export type OpenidRequestScalarFieldEnum = (typeof OpenidRequestScalarFieldEnum)[keyof typeof OpenidRequestScalarFieldEnum]
+
+
+export const PasskeyScalarFieldEnum = {
+  id: 'id',
+  userId: 'userId',
+  name: 'name',
+  credentialId: 'credentialId',
+  publicKey: 'publicKey',
+  counter: 'counter',
+  transports: 'transports',
+  isBackedUp: 'isBackedUp',
+  aaguid: 'aaguid',
+  createdAt: 'createdAt',
+  lastUsedAt: 'lastUsedAt'
+} as const
+
+export type PasskeyScalarFieldEnum = (typeof PasskeyScalarFieldEnum)[keyof typeof PasskeyScalarFieldEnum]
+
+
+export const PasskeyChallengeScalarFieldEnum = {
+  challengeHash: 'challengeHash',
+  purpose: 'purpose',
+  sessionId: 'sessionId',
+  expiresAt: 'expiresAt'
+} as const
+
+export type PasskeyChallengeScalarFieldEnum = (typeof PasskeyChallengeScalarFieldEnum)[keyof typeof PasskeyChallengeScalarFieldEnum]
 
 
 export const IdempotencyKeyScalarFieldEnum = {

@@ -221,6 +221,8 @@ export type SessionWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   user?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput>
+  openidRequests?: Prisma.OpenidRequestListRelationFilter
+  passkeyChallenges?: Prisma.PasskeyChallengeListRelationFilter
 }
 
 export type SessionOrderByWithRelationInput = {
@@ -230,6 +232,8 @@ export type SessionOrderByWithRelationInput = {
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   user?: Prisma.UserOrderByWithRelationInput
+  openidRequests?: Prisma.OpenidRequestOrderByRelationAggregateInput
+  passkeyChallenges?: Prisma.PasskeyChallengeOrderByRelationAggregateInput
 }
 
 export type SessionWhereUniqueInput = Prisma.AtLeast<{
@@ -242,6 +246,8 @@ export type SessionWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   user?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput>
+  openidRequests?: Prisma.OpenidRequestListRelationFilter
+  passkeyChallenges?: Prisma.PasskeyChallengeListRelationFilter
 }, "id" | "tokenHash">
 
 export type SessionOrderByWithAggregationInput = {
@@ -273,6 +279,8 @@ export type SessionCreateInput = {
   createdAt: Date | string
   expiresAt: Date | string
   user: Prisma.UserCreateNestedOneWithoutSessionsInput
+  openidRequests?: Prisma.OpenidRequestCreateNestedManyWithoutSessionInput
+  passkeyChallenges?: Prisma.PasskeyChallengeCreateNestedManyWithoutSessionInput
 }
 
 export type SessionUncheckedCreateInput = {
@@ -281,6 +289,8 @@ export type SessionUncheckedCreateInput = {
   tokenHash: runtime.Bytes
   createdAt: Date | string
   expiresAt: Date | string
+  openidRequests?: Prisma.OpenidRequestUncheckedCreateNestedManyWithoutSessionInput
+  passkeyChallenges?: Prisma.PasskeyChallengeUncheckedCreateNestedManyWithoutSessionInput
 }
 
 export type SessionUpdateInput = {
@@ -288,6 +298,8 @@ export type SessionUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   user?: Prisma.UserUpdateOneRequiredWithoutSessionsNestedInput
+  openidRequests?: Prisma.OpenidRequestUpdateManyWithoutSessionNestedInput
+  passkeyChallenges?: Prisma.PasskeyChallengeUpdateManyWithoutSessionNestedInput
 }
 
 export type SessionUncheckedUpdateInput = {
@@ -296,6 +308,8 @@ export type SessionUncheckedUpdateInput = {
   tokenHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  openidRequests?: Prisma.OpenidRequestUncheckedUpdateManyWithoutSessionNestedInput
+  passkeyChallenges?: Prisma.PasskeyChallengeUncheckedUpdateManyWithoutSessionNestedInput
 }
 
 export type SessionCreateManyInput = {
@@ -364,6 +378,11 @@ export type SessionSumOrderByAggregateInput = {
   userId?: Prisma.SortOrder
 }
 
+export type SessionNullableScalarRelationFilter = {
+  is?: Prisma.SessionWhereInput | null
+  isNot?: Prisma.SessionWhereInput | null
+}
+
 export type SessionCreateNestedManyWithoutUserInput = {
   create?: Prisma.XOR<Prisma.SessionCreateWithoutUserInput, Prisma.SessionUncheckedCreateWithoutUserInput> | Prisma.SessionCreateWithoutUserInput[] | Prisma.SessionUncheckedCreateWithoutUserInput[]
   connectOrCreate?: Prisma.SessionCreateOrConnectWithoutUserInput | Prisma.SessionCreateOrConnectWithoutUserInput[]
@@ -410,10 +429,44 @@ export type BytesFieldUpdateOperationsInput = {
   set?: runtime.Bytes
 }
 
+export type SessionCreateNestedOneWithoutOpenidRequestsInput = {
+  create?: Prisma.XOR<Prisma.SessionCreateWithoutOpenidRequestsInput, Prisma.SessionUncheckedCreateWithoutOpenidRequestsInput>
+  connectOrCreate?: Prisma.SessionCreateOrConnectWithoutOpenidRequestsInput
+  connect?: Prisma.SessionWhereUniqueInput
+}
+
+export type SessionUpdateOneWithoutOpenidRequestsNestedInput = {
+  create?: Prisma.XOR<Prisma.SessionCreateWithoutOpenidRequestsInput, Prisma.SessionUncheckedCreateWithoutOpenidRequestsInput>
+  connectOrCreate?: Prisma.SessionCreateOrConnectWithoutOpenidRequestsInput
+  upsert?: Prisma.SessionUpsertWithoutOpenidRequestsInput
+  disconnect?: Prisma.SessionWhereInput | boolean
+  delete?: Prisma.SessionWhereInput | boolean
+  connect?: Prisma.SessionWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SessionUpdateToOneWithWhereWithoutOpenidRequestsInput, Prisma.SessionUpdateWithoutOpenidRequestsInput>, Prisma.SessionUncheckedUpdateWithoutOpenidRequestsInput>
+}
+
+export type SessionCreateNestedOneWithoutPasskeyChallengesInput = {
+  create?: Prisma.XOR<Prisma.SessionCreateWithoutPasskeyChallengesInput, Prisma.SessionUncheckedCreateWithoutPasskeyChallengesInput>
+  connectOrCreate?: Prisma.SessionCreateOrConnectWithoutPasskeyChallengesInput
+  connect?: Prisma.SessionWhereUniqueInput
+}
+
+export type SessionUpdateOneWithoutPasskeyChallengesNestedInput = {
+  create?: Prisma.XOR<Prisma.SessionCreateWithoutPasskeyChallengesInput, Prisma.SessionUncheckedCreateWithoutPasskeyChallengesInput>
+  connectOrCreate?: Prisma.SessionCreateOrConnectWithoutPasskeyChallengesInput
+  upsert?: Prisma.SessionUpsertWithoutPasskeyChallengesInput
+  disconnect?: Prisma.SessionWhereInput | boolean
+  delete?: Prisma.SessionWhereInput | boolean
+  connect?: Prisma.SessionWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SessionUpdateToOneWithWhereWithoutPasskeyChallengesInput, Prisma.SessionUpdateWithoutPasskeyChallengesInput>, Prisma.SessionUncheckedUpdateWithoutPasskeyChallengesInput>
+}
+
 export type SessionCreateWithoutUserInput = {
   tokenHash: runtime.Bytes
   createdAt: Date | string
   expiresAt: Date | string
+  openidRequests?: Prisma.OpenidRequestCreateNestedManyWithoutSessionInput
+  passkeyChallenges?: Prisma.PasskeyChallengeCreateNestedManyWithoutSessionInput
 }
 
 export type SessionUncheckedCreateWithoutUserInput = {
@@ -421,6 +474,8 @@ export type SessionUncheckedCreateWithoutUserInput = {
   tokenHash: runtime.Bytes
   createdAt: Date | string
   expiresAt: Date | string
+  openidRequests?: Prisma.OpenidRequestUncheckedCreateNestedManyWithoutSessionInput
+  passkeyChallenges?: Prisma.PasskeyChallengeUncheckedCreateNestedManyWithoutSessionInput
 }
 
 export type SessionCreateOrConnectWithoutUserInput = {
@@ -460,6 +515,106 @@ export type SessionScalarWhereInput = {
   expiresAt?: Prisma.DateTimeFilter<"Session"> | Date | string
 }
 
+export type SessionCreateWithoutOpenidRequestsInput = {
+  tokenHash: runtime.Bytes
+  createdAt: Date | string
+  expiresAt: Date | string
+  user: Prisma.UserCreateNestedOneWithoutSessionsInput
+  passkeyChallenges?: Prisma.PasskeyChallengeCreateNestedManyWithoutSessionInput
+}
+
+export type SessionUncheckedCreateWithoutOpenidRequestsInput = {
+  id?: number
+  userId: number
+  tokenHash: runtime.Bytes
+  createdAt: Date | string
+  expiresAt: Date | string
+  passkeyChallenges?: Prisma.PasskeyChallengeUncheckedCreateNestedManyWithoutSessionInput
+}
+
+export type SessionCreateOrConnectWithoutOpenidRequestsInput = {
+  where: Prisma.SessionWhereUniqueInput
+  create: Prisma.XOR<Prisma.SessionCreateWithoutOpenidRequestsInput, Prisma.SessionUncheckedCreateWithoutOpenidRequestsInput>
+}
+
+export type SessionUpsertWithoutOpenidRequestsInput = {
+  update: Prisma.XOR<Prisma.SessionUpdateWithoutOpenidRequestsInput, Prisma.SessionUncheckedUpdateWithoutOpenidRequestsInput>
+  create: Prisma.XOR<Prisma.SessionCreateWithoutOpenidRequestsInput, Prisma.SessionUncheckedCreateWithoutOpenidRequestsInput>
+  where?: Prisma.SessionWhereInput
+}
+
+export type SessionUpdateToOneWithWhereWithoutOpenidRequestsInput = {
+  where?: Prisma.SessionWhereInput
+  data: Prisma.XOR<Prisma.SessionUpdateWithoutOpenidRequestsInput, Prisma.SessionUncheckedUpdateWithoutOpenidRequestsInput>
+}
+
+export type SessionUpdateWithoutOpenidRequestsInput = {
+  tokenHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  user?: Prisma.UserUpdateOneRequiredWithoutSessionsNestedInput
+  passkeyChallenges?: Prisma.PasskeyChallengeUpdateManyWithoutSessionNestedInput
+}
+
+export type SessionUncheckedUpdateWithoutOpenidRequestsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  userId?: Prisma.IntFieldUpdateOperationsInput | number
+  tokenHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  passkeyChallenges?: Prisma.PasskeyChallengeUncheckedUpdateManyWithoutSessionNestedInput
+}
+
+export type SessionCreateWithoutPasskeyChallengesInput = {
+  tokenHash: runtime.Bytes
+  createdAt: Date | string
+  expiresAt: Date | string
+  user: Prisma.UserCreateNestedOneWithoutSessionsInput
+  openidRequests?: Prisma.OpenidRequestCreateNestedManyWithoutSessionInput
+}
+
+export type SessionUncheckedCreateWithoutPasskeyChallengesInput = {
+  id?: number
+  userId: number
+  tokenHash: runtime.Bytes
+  createdAt: Date | string
+  expiresAt: Date | string
+  openidRequests?: Prisma.OpenidRequestUncheckedCreateNestedManyWithoutSessionInput
+}
+
+export type SessionCreateOrConnectWithoutPasskeyChallengesInput = {
+  where: Prisma.SessionWhereUniqueInput
+  create: Prisma.XOR<Prisma.SessionCreateWithoutPasskeyChallengesInput, Prisma.SessionUncheckedCreateWithoutPasskeyChallengesInput>
+}
+
+export type SessionUpsertWithoutPasskeyChallengesInput = {
+  update: Prisma.XOR<Prisma.SessionUpdateWithoutPasskeyChallengesInput, Prisma.SessionUncheckedUpdateWithoutPasskeyChallengesInput>
+  create: Prisma.XOR<Prisma.SessionCreateWithoutPasskeyChallengesInput, Prisma.SessionUncheckedCreateWithoutPasskeyChallengesInput>
+  where?: Prisma.SessionWhereInput
+}
+
+export type SessionUpdateToOneWithWhereWithoutPasskeyChallengesInput = {
+  where?: Prisma.SessionWhereInput
+  data: Prisma.XOR<Prisma.SessionUpdateWithoutPasskeyChallengesInput, Prisma.SessionUncheckedUpdateWithoutPasskeyChallengesInput>
+}
+
+export type SessionUpdateWithoutPasskeyChallengesInput = {
+  tokenHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  user?: Prisma.UserUpdateOneRequiredWithoutSessionsNestedInput
+  openidRequests?: Prisma.OpenidRequestUpdateManyWithoutSessionNestedInput
+}
+
+export type SessionUncheckedUpdateWithoutPasskeyChallengesInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  userId?: Prisma.IntFieldUpdateOperationsInput | number
+  tokenHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  openidRequests?: Prisma.OpenidRequestUncheckedUpdateManyWithoutSessionNestedInput
+}
+
 export type SessionCreateManyUserInput = {
   id?: number
   tokenHash: runtime.Bytes
@@ -471,6 +626,8 @@ export type SessionUpdateWithoutUserInput = {
   tokenHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  openidRequests?: Prisma.OpenidRequestUpdateManyWithoutSessionNestedInput
+  passkeyChallenges?: Prisma.PasskeyChallengeUpdateManyWithoutSessionNestedInput
 }
 
 export type SessionUncheckedUpdateWithoutUserInput = {
@@ -478,6 +635,8 @@ export type SessionUncheckedUpdateWithoutUserInput = {
   tokenHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  openidRequests?: Prisma.OpenidRequestUncheckedUpdateManyWithoutSessionNestedInput
+  passkeyChallenges?: Prisma.PasskeyChallengeUncheckedUpdateManyWithoutSessionNestedInput
 }
 
 export type SessionUncheckedUpdateManyWithoutUserInput = {
@@ -488,6 +647,44 @@ export type SessionUncheckedUpdateManyWithoutUserInput = {
 }
 
 
+/**
+ * Count Type SessionCountOutputType
+ */
+
+export type SessionCountOutputType = {
+  openidRequests: number
+  passkeyChallenges: number
+}
+
+export type SessionCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  openidRequests?: boolean | SessionCountOutputTypeCountOpenidRequestsArgs
+  passkeyChallenges?: boolean | SessionCountOutputTypeCountPasskeyChallengesArgs
+}
+
+/**
+ * SessionCountOutputType without action
+ */
+export type SessionCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the SessionCountOutputType
+   */
+  select?: Prisma.SessionCountOutputTypeSelect<ExtArgs> | null
+}
+
+/**
+ * SessionCountOutputType without action
+ */
+export type SessionCountOutputTypeCountOpenidRequestsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.OpenidRequestWhereInput
+}
+
+/**
+ * SessionCountOutputType without action
+ */
+export type SessionCountOutputTypeCountPasskeyChallengesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.PasskeyChallengeWhereInput
+}
+
 
 export type SessionSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -496,6 +693,9 @@ export type SessionSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   createdAt?: boolean
   expiresAt?: boolean
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs>
+  openidRequests?: boolean | Prisma.Session$openidRequestsArgs<ExtArgs>
+  passkeyChallenges?: boolean | Prisma.Session$passkeyChallengesArgs<ExtArgs>
+  _count?: boolean | Prisma.SessionCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["session"]>
 
 export type SessionSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -527,6 +727,9 @@ export type SessionSelectScalar = {
 export type SessionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "userId" | "tokenHash" | "createdAt" | "expiresAt", ExtArgs["result"]["session"]>
 export type SessionInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs>
+  openidRequests?: boolean | Prisma.Session$openidRequestsArgs<ExtArgs>
+  passkeyChallenges?: boolean | Prisma.Session$passkeyChallengesArgs<ExtArgs>
+  _count?: boolean | Prisma.SessionCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type SessionIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs>
@@ -539,6 +742,8 @@ export type $SessionPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
   name: "Session"
   objects: {
     user: Prisma.$UserPayload<ExtArgs>
+    openidRequests: Prisma.$OpenidRequestPayload<ExtArgs>[]
+    passkeyChallenges: Prisma.$PasskeyChallengePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
@@ -941,6 +1146,8 @@ readonly fields: SessionFieldRefs;
 export interface Prisma__SessionClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
   user<T extends Prisma.UserDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.UserDefaultArgs<ExtArgs>>): Prisma.Prisma__UserClient<runtime.Types.Result.GetResult<Prisma.$UserPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
+  openidRequests<T extends Prisma.Session$openidRequestsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Session$openidRequestsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OpenidRequestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  passkeyChallenges<T extends Prisma.Session$passkeyChallengesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Session$passkeyChallengesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PasskeyChallengePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1373,6 +1580,54 @@ export type SessionDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Limit how many Sessions to delete.
    */
   limit?: number
+}
+
+/**
+ * Session.openidRequests
+ */
+export type Session$openidRequestsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the OpenidRequest
+   */
+  select?: Prisma.OpenidRequestSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the OpenidRequest
+   */
+  omit?: Prisma.OpenidRequestOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OpenidRequestInclude<ExtArgs> | null
+  where?: Prisma.OpenidRequestWhereInput
+  orderBy?: Prisma.OpenidRequestOrderByWithRelationInput | Prisma.OpenidRequestOrderByWithRelationInput[]
+  cursor?: Prisma.OpenidRequestWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.OpenidRequestScalarFieldEnum | Prisma.OpenidRequestScalarFieldEnum[]
+}
+
+/**
+ * Session.passkeyChallenges
+ */
+export type Session$passkeyChallengesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the PasskeyChallenge
+   */
+  select?: Prisma.PasskeyChallengeSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the PasskeyChallenge
+   */
+  omit?: Prisma.PasskeyChallengeOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.PasskeyChallengeInclude<ExtArgs> | null
+  where?: Prisma.PasskeyChallengeWhereInput
+  orderBy?: Prisma.PasskeyChallengeOrderByWithRelationInput | Prisma.PasskeyChallengeOrderByWithRelationInput[]
+  cursor?: Prisma.PasskeyChallengeWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.PasskeyChallengeScalarFieldEnum | Prisma.PasskeyChallengeScalarFieldEnum[]
 }
 
 /**

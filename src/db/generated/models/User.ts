@@ -41,6 +41,7 @@ export type UserMinAggregateOutputType = {
   passwordHash: string | null
   createdAt: Date | null
   lockedAt: Date | null
+  passkeyHandle: runtime.Bytes | null
 }
 
 export type UserMaxAggregateOutputType = {
@@ -50,6 +51,7 @@ export type UserMaxAggregateOutputType = {
   passwordHash: string | null
   createdAt: Date | null
   lockedAt: Date | null
+  passkeyHandle: runtime.Bytes | null
 }
 
 export type UserCountAggregateOutputType = {
@@ -59,6 +61,7 @@ export type UserCountAggregateOutputType = {
   passwordHash: number
   createdAt: number
   lockedAt: number
+  passkeyHandle: number
   _all: number
 }
 
@@ -78,6 +81,7 @@ export type UserMinAggregateInputType = {
   passwordHash?: true
   createdAt?: true
   lockedAt?: true
+  passkeyHandle?: true
 }
 
 export type UserMaxAggregateInputType = {
@@ -87,6 +91,7 @@ export type UserMaxAggregateInputType = {
   passwordHash?: true
   createdAt?: true
   lockedAt?: true
+  passkeyHandle?: true
 }
 
 export type UserCountAggregateInputType = {
@@ -96,6 +101,7 @@ export type UserCountAggregateInputType = {
   passwordHash?: true
   createdAt?: true
   lockedAt?: true
+  passkeyHandle?: true
   _all?: true
 }
 
@@ -189,9 +195,10 @@ export type UserGroupByOutputType = {
   id: number
   name: string
   email: string
-  passwordHash: string
+  passwordHash: string | null
   createdAt: Date
   lockedAt: Date | null
+  passkeyHandle: runtime.Bytes | null
   _count: UserCountAggregateOutputType | null
   _avg: UserAvgAggregateOutputType | null
   _sum: UserSumAggregateOutputType | null
@@ -221,9 +228,10 @@ export type UserWhereInput = {
   id?: Prisma.IntFilter<"User"> | number
   name?: Prisma.StringFilter<"User"> | string
   email?: Prisma.StringFilter<"User"> | string
-  passwordHash?: Prisma.StringFilter<"User"> | string
+  passwordHash?: Prisma.StringNullableFilter<"User"> | string | null
   createdAt?: Prisma.DateTimeFilter<"User"> | Date | string
   lockedAt?: Prisma.DateTimeNullableFilter<"User"> | Date | string | null
+  passkeyHandle?: Prisma.BytesNullableFilter<"User"> | runtime.Bytes | null
   sessions?: Prisma.SessionListRelationFilter
   members?: Prisma.MemberListRelationFilter
   ownedWorkspaces?: Prisma.WorkspaceListRelationFilter
@@ -236,15 +244,18 @@ export type UserWhereInput = {
   connections?: Prisma.MeetingConnectionListRelationFilter
   bookingPages?: Prisma.BookingPageListRelationFilter
   idempotencyKeys?: Prisma.IdempotencyKeyListRelationFilter
+  openidIdentities?: Prisma.OpenidIdentityListRelationFilter
+  passkeys?: Prisma.PasskeyListRelationFilter
 }
 
 export type UserOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   name?: Prisma.SortOrder
   email?: Prisma.SortOrder
-  passwordHash?: Prisma.SortOrder
+  passwordHash?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   lockedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  passkeyHandle?: Prisma.SortOrderInput | Prisma.SortOrder
   sessions?: Prisma.SessionOrderByRelationAggregateInput
   members?: Prisma.MemberOrderByRelationAggregateInput
   ownedWorkspaces?: Prisma.WorkspaceOrderByRelationAggregateInput
@@ -257,6 +268,8 @@ export type UserOrderByWithRelationInput = {
   connections?: Prisma.MeetingConnectionOrderByRelationAggregateInput
   bookingPages?: Prisma.BookingPageOrderByRelationAggregateInput
   idempotencyKeys?: Prisma.IdempotencyKeyOrderByRelationAggregateInput
+  openidIdentities?: Prisma.OpenidIdentityOrderByRelationAggregateInput
+  passkeys?: Prisma.PasskeyOrderByRelationAggregateInput
 }
 
 export type UserWhereUniqueInput = Prisma.AtLeast<{
@@ -266,9 +279,10 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   OR?: Prisma.UserWhereInput[]
   NOT?: Prisma.UserWhereInput | Prisma.UserWhereInput[]
   name?: Prisma.StringFilter<"User"> | string
-  passwordHash?: Prisma.StringFilter<"User"> | string
+  passwordHash?: Prisma.StringNullableFilter<"User"> | string | null
   createdAt?: Prisma.DateTimeFilter<"User"> | Date | string
   lockedAt?: Prisma.DateTimeNullableFilter<"User"> | Date | string | null
+  passkeyHandle?: Prisma.BytesNullableFilter<"User"> | runtime.Bytes | null
   sessions?: Prisma.SessionListRelationFilter
   members?: Prisma.MemberListRelationFilter
   ownedWorkspaces?: Prisma.WorkspaceListRelationFilter
@@ -281,15 +295,18 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   connections?: Prisma.MeetingConnectionListRelationFilter
   bookingPages?: Prisma.BookingPageListRelationFilter
   idempotencyKeys?: Prisma.IdempotencyKeyListRelationFilter
+  openidIdentities?: Prisma.OpenidIdentityListRelationFilter
+  passkeys?: Prisma.PasskeyListRelationFilter
 }, "id" | "email">
 
 export type UserOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   name?: Prisma.SortOrder
   email?: Prisma.SortOrder
-  passwordHash?: Prisma.SortOrder
+  passwordHash?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   lockedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  passkeyHandle?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.UserCountOrderByAggregateInput
   _avg?: Prisma.UserAvgOrderByAggregateInput
   _max?: Prisma.UserMaxOrderByAggregateInput
@@ -304,17 +321,19 @@ export type UserScalarWhereWithAggregatesInput = {
   id?: Prisma.IntWithAggregatesFilter<"User"> | number
   name?: Prisma.StringWithAggregatesFilter<"User"> | string
   email?: Prisma.StringWithAggregatesFilter<"User"> | string
-  passwordHash?: Prisma.StringWithAggregatesFilter<"User"> | string
+  passwordHash?: Prisma.StringNullableWithAggregatesFilter<"User"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"User"> | Date | string
   lockedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"User"> | Date | string | null
+  passkeyHandle?: Prisma.BytesNullableWithAggregatesFilter<"User"> | runtime.Bytes | null
 }
 
 export type UserCreateInput = {
   name: string
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   createdAt: Date | string
   lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
   members?: Prisma.MemberCreateNestedManyWithoutUserInput
   ownedWorkspaces?: Prisma.WorkspaceCreateNestedManyWithoutOwnerInput
@@ -327,15 +346,18 @@ export type UserCreateInput = {
   connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateInput = {
   id?: number
   name: string
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   createdAt: Date | string
   lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutUserInput
   ownedWorkspaces?: Prisma.WorkspaceUncheckedCreateNestedManyWithoutOwnerInput
@@ -348,14 +370,17 @@ export type UserUncheckedCreateInput = {
   connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserUpdateInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
   members?: Prisma.MemberUpdateManyWithoutUserNestedInput
   ownedWorkspaces?: Prisma.WorkspaceUpdateManyWithoutOwnerNestedInput
@@ -368,15 +393,18 @@ export type UserUpdateInput = {
   connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
   members?: Prisma.MemberUncheckedUpdateManyWithoutUserNestedInput
   ownedWorkspaces?: Prisma.WorkspaceUncheckedUpdateManyWithoutOwnerNestedInput
@@ -389,32 +417,37 @@ export type UserUncheckedUpdateInput = {
   connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateManyInput = {
   id?: number
   name: string
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   createdAt: Date | string
   lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
 }
 
 export type UserUpdateManyMutationInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
 }
 
 export type UserUncheckedUpdateManyInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
 }
 
 export type UserCountOrderByAggregateInput = {
@@ -424,6 +457,7 @@ export type UserCountOrderByAggregateInput = {
   passwordHash?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   lockedAt?: Prisma.SortOrder
+  passkeyHandle?: Prisma.SortOrder
 }
 
 export type UserAvgOrderByAggregateInput = {
@@ -437,6 +471,7 @@ export type UserMaxOrderByAggregateInput = {
   passwordHash?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   lockedAt?: Prisma.SortOrder
+  passkeyHandle?: Prisma.SortOrder
 }
 
 export type UserMinOrderByAggregateInput = {
@@ -446,6 +481,7 @@ export type UserMinOrderByAggregateInput = {
   passwordHash?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   lockedAt?: Prisma.SortOrder
+  passkeyHandle?: Prisma.SortOrder
 }
 
 export type UserSumOrderByAggregateInput = {
@@ -466,12 +502,20 @@ export type StringFieldUpdateOperationsInput = {
   set?: string
 }
 
+export type NullableStringFieldUpdateOperationsInput = {
+  set?: string | null
+}
+
 export type DateTimeFieldUpdateOperationsInput = {
   set?: Date | string
 }
 
 export type NullableDateTimeFieldUpdateOperationsInput = {
   set?: Date | string | null
+}
+
+export type NullableBytesFieldUpdateOperationsInput = {
+  set?: runtime.Bytes | null
 }
 
 export type IntFieldUpdateOperationsInput = {
@@ -494,6 +538,34 @@ export type UserUpdateOneRequiredWithoutSessionsNestedInput = {
   upsert?: Prisma.UserUpsertWithoutSessionsInput
   connect?: Prisma.UserWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutSessionsInput, Prisma.UserUpdateWithoutSessionsInput>, Prisma.UserUncheckedUpdateWithoutSessionsInput>
+}
+
+export type UserCreateNestedOneWithoutOpenidIdentitiesInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutOpenidIdentitiesInput, Prisma.UserUncheckedCreateWithoutOpenidIdentitiesInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutOpenidIdentitiesInput
+  connect?: Prisma.UserWhereUniqueInput
+}
+
+export type UserUpdateOneRequiredWithoutOpenidIdentitiesNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutOpenidIdentitiesInput, Prisma.UserUncheckedCreateWithoutOpenidIdentitiesInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutOpenidIdentitiesInput
+  upsert?: Prisma.UserUpsertWithoutOpenidIdentitiesInput
+  connect?: Prisma.UserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutOpenidIdentitiesInput, Prisma.UserUpdateWithoutOpenidIdentitiesInput>, Prisma.UserUncheckedUpdateWithoutOpenidIdentitiesInput>
+}
+
+export type UserCreateNestedOneWithoutPasskeysInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutPasskeysInput, Prisma.UserUncheckedCreateWithoutPasskeysInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutPasskeysInput
+  connect?: Prisma.UserWhereUniqueInput
+}
+
+export type UserUpdateOneRequiredWithoutPasskeysNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutPasskeysInput, Prisma.UserUncheckedCreateWithoutPasskeysInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutPasskeysInput
+  upsert?: Prisma.UserUpsertWithoutPasskeysInput
+  connect?: Prisma.UserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutPasskeysInput, Prisma.UserUpdateWithoutPasskeysInput>, Prisma.UserUncheckedUpdateWithoutPasskeysInput>
 }
 
 export type UserCreateNestedOneWithoutIdempotencyKeysInput = {
@@ -665,9 +737,10 @@ export type UserUpdateOneRequiredWithoutBookingPagesNestedInput = {
 export type UserCreateWithoutSessionsInput = {
   name: string
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   createdAt: Date | string
   lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
   members?: Prisma.MemberCreateNestedManyWithoutUserInput
   ownedWorkspaces?: Prisma.WorkspaceCreateNestedManyWithoutOwnerInput
   labels?: Prisma.LabelCreateNestedManyWithoutCreatorInput
@@ -679,15 +752,18 @@ export type UserCreateWithoutSessionsInput = {
   connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutSessionsInput = {
   id?: number
   name: string
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   createdAt: Date | string
   lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutUserInput
   ownedWorkspaces?: Prisma.WorkspaceUncheckedCreateNestedManyWithoutOwnerInput
   labels?: Prisma.LabelUncheckedCreateNestedManyWithoutCreatorInput
@@ -699,6 +775,8 @@ export type UserUncheckedCreateWithoutSessionsInput = {
   connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutSessionsInput = {
@@ -720,9 +798,10 @@ export type UserUpdateToOneWithWhereWithoutSessionsInput = {
 export type UserUpdateWithoutSessionsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   members?: Prisma.MemberUpdateManyWithoutUserNestedInput
   ownedWorkspaces?: Prisma.WorkspaceUpdateManyWithoutOwnerNestedInput
   labels?: Prisma.LabelUpdateManyWithoutCreatorNestedInput
@@ -734,15 +813,18 @@ export type UserUpdateWithoutSessionsInput = {
   connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutSessionsInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   members?: Prisma.MemberUncheckedUpdateManyWithoutUserNestedInput
   ownedWorkspaces?: Prisma.WorkspaceUncheckedUpdateManyWithoutOwnerNestedInput
   labels?: Prisma.LabelUncheckedUpdateManyWithoutCreatorNestedInput
@@ -754,14 +836,17 @@ export type UserUncheckedUpdateWithoutSessionsInput = {
   connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
 }
 
-export type UserCreateWithoutIdempotencyKeysInput = {
+export type UserCreateWithoutOpenidIdentitiesInput = {
   name: string
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   createdAt: Date | string
   lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
   members?: Prisma.MemberCreateNestedManyWithoutUserInput
   ownedWorkspaces?: Prisma.WorkspaceCreateNestedManyWithoutOwnerInput
@@ -773,15 +858,18 @@ export type UserCreateWithoutIdempotencyKeysInput = {
   participants?: Prisma.ParticipantCreateNestedManyWithoutUserInput
   connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
 }
 
-export type UserUncheckedCreateWithoutIdempotencyKeysInput = {
+export type UserUncheckedCreateWithoutOpenidIdentitiesInput = {
   id?: number
   name: string
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   createdAt: Date | string
   lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutUserInput
   ownedWorkspaces?: Prisma.WorkspaceUncheckedCreateNestedManyWithoutOwnerInput
@@ -793,6 +881,220 @@ export type UserUncheckedCreateWithoutIdempotencyKeysInput = {
   participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutUserInput
   connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+}
+
+export type UserCreateOrConnectWithoutOpenidIdentitiesInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutOpenidIdentitiesInput, Prisma.UserUncheckedCreateWithoutOpenidIdentitiesInput>
+}
+
+export type UserUpsertWithoutOpenidIdentitiesInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutOpenidIdentitiesInput, Prisma.UserUncheckedUpdateWithoutOpenidIdentitiesInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutOpenidIdentitiesInput, Prisma.UserUncheckedCreateWithoutOpenidIdentitiesInput>
+  where?: Prisma.UserWhereInput
+}
+
+export type UserUpdateToOneWithWhereWithoutOpenidIdentitiesInput = {
+  where?: Prisma.UserWhereInput
+  data: Prisma.XOR<Prisma.UserUpdateWithoutOpenidIdentitiesInput, Prisma.UserUncheckedUpdateWithoutOpenidIdentitiesInput>
+}
+
+export type UserUpdateWithoutOpenidIdentitiesInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
+  members?: Prisma.MemberUpdateManyWithoutUserNestedInput
+  ownedWorkspaces?: Prisma.WorkspaceUpdateManyWithoutOwnerNestedInput
+  labels?: Prisma.LabelUpdateManyWithoutCreatorNestedInput
+  uploads?: Prisma.LibraryItemUpdateManyWithoutUploaderNestedInput
+  rooms?: Prisma.RoomUpdateManyWithoutUserNestedInput
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutCreatorNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutCreatorNestedInput
+  participants?: Prisma.ParticipantUpdateManyWithoutUserNestedInput
+  connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
+  bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+}
+
+export type UserUncheckedUpdateWithoutOpenidIdentitiesInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
+  members?: Prisma.MemberUncheckedUpdateManyWithoutUserNestedInput
+  ownedWorkspaces?: Prisma.WorkspaceUncheckedUpdateManyWithoutOwnerNestedInput
+  labels?: Prisma.LabelUncheckedUpdateManyWithoutCreatorNestedInput
+  uploads?: Prisma.LibraryItemUncheckedUpdateManyWithoutUploaderNestedInput
+  rooms?: Prisma.RoomUncheckedUpdateManyWithoutUserNestedInput
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutCreatorNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutCreatorNestedInput
+  participants?: Prisma.ParticipantUncheckedUpdateManyWithoutUserNestedInput
+  connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
+  bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+}
+
+export type UserCreateWithoutPasskeysInput = {
+  name: string
+  email: string
+  passwordHash?: string | null
+  createdAt: Date | string
+  lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
+  members?: Prisma.MemberCreateNestedManyWithoutUserInput
+  ownedWorkspaces?: Prisma.WorkspaceCreateNestedManyWithoutOwnerInput
+  labels?: Prisma.LabelCreateNestedManyWithoutCreatorInput
+  uploads?: Prisma.LibraryItemCreateNestedManyWithoutUploaderInput
+  rooms?: Prisma.RoomCreateNestedManyWithoutUserInput
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutCreatorInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutCreatorInput
+  participants?: Prisma.ParticipantCreateNestedManyWithoutUserInput
+  connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
+  bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
+}
+
+export type UserUncheckedCreateWithoutPasskeysInput = {
+  id?: number
+  name: string
+  email: string
+  passwordHash?: string | null
+  createdAt: Date | string
+  lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
+  members?: Prisma.MemberUncheckedCreateNestedManyWithoutUserInput
+  ownedWorkspaces?: Prisma.WorkspaceUncheckedCreateNestedManyWithoutOwnerInput
+  labels?: Prisma.LabelUncheckedCreateNestedManyWithoutCreatorInput
+  uploads?: Prisma.LibraryItemUncheckedCreateNestedManyWithoutUploaderInput
+  rooms?: Prisma.RoomUncheckedCreateNestedManyWithoutUserInput
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutCreatorInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutCreatorInput
+  participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutUserInput
+  connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
+  bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
+}
+
+export type UserCreateOrConnectWithoutPasskeysInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutPasskeysInput, Prisma.UserUncheckedCreateWithoutPasskeysInput>
+}
+
+export type UserUpsertWithoutPasskeysInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutPasskeysInput, Prisma.UserUncheckedUpdateWithoutPasskeysInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutPasskeysInput, Prisma.UserUncheckedCreateWithoutPasskeysInput>
+  where?: Prisma.UserWhereInput
+}
+
+export type UserUpdateToOneWithWhereWithoutPasskeysInput = {
+  where?: Prisma.UserWhereInput
+  data: Prisma.XOR<Prisma.UserUpdateWithoutPasskeysInput, Prisma.UserUncheckedUpdateWithoutPasskeysInput>
+}
+
+export type UserUpdateWithoutPasskeysInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
+  members?: Prisma.MemberUpdateManyWithoutUserNestedInput
+  ownedWorkspaces?: Prisma.WorkspaceUpdateManyWithoutOwnerNestedInput
+  labels?: Prisma.LabelUpdateManyWithoutCreatorNestedInput
+  uploads?: Prisma.LibraryItemUpdateManyWithoutUploaderNestedInput
+  rooms?: Prisma.RoomUpdateManyWithoutUserNestedInput
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutCreatorNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutCreatorNestedInput
+  participants?: Prisma.ParticipantUpdateManyWithoutUserNestedInput
+  connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
+  bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
+}
+
+export type UserUncheckedUpdateWithoutPasskeysInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
+  members?: Prisma.MemberUncheckedUpdateManyWithoutUserNestedInput
+  ownedWorkspaces?: Prisma.WorkspaceUncheckedUpdateManyWithoutOwnerNestedInput
+  labels?: Prisma.LabelUncheckedUpdateManyWithoutCreatorNestedInput
+  uploads?: Prisma.LibraryItemUncheckedUpdateManyWithoutUploaderNestedInput
+  rooms?: Prisma.RoomUncheckedUpdateManyWithoutUserNestedInput
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutCreatorNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutCreatorNestedInput
+  participants?: Prisma.ParticipantUncheckedUpdateManyWithoutUserNestedInput
+  connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
+  bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
+}
+
+export type UserCreateWithoutIdempotencyKeysInput = {
+  name: string
+  email: string
+  passwordHash?: string | null
+  createdAt: Date | string
+  lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
+  members?: Prisma.MemberCreateNestedManyWithoutUserInput
+  ownedWorkspaces?: Prisma.WorkspaceCreateNestedManyWithoutOwnerInput
+  labels?: Prisma.LabelCreateNestedManyWithoutCreatorInput
+  uploads?: Prisma.LibraryItemCreateNestedManyWithoutUploaderInput
+  rooms?: Prisma.RoomCreateNestedManyWithoutUserInput
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutCreatorInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutCreatorInput
+  participants?: Prisma.ParticipantCreateNestedManyWithoutUserInput
+  connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
+  bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+}
+
+export type UserUncheckedCreateWithoutIdempotencyKeysInput = {
+  id?: number
+  name: string
+  email: string
+  passwordHash?: string | null
+  createdAt: Date | string
+  lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
+  members?: Prisma.MemberUncheckedCreateNestedManyWithoutUserInput
+  ownedWorkspaces?: Prisma.WorkspaceUncheckedCreateNestedManyWithoutOwnerInput
+  labels?: Prisma.LabelUncheckedCreateNestedManyWithoutCreatorInput
+  uploads?: Prisma.LibraryItemUncheckedCreateNestedManyWithoutUploaderInput
+  rooms?: Prisma.RoomUncheckedCreateNestedManyWithoutUserInput
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutCreatorInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutCreatorInput
+  participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutUserInput
+  connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
+  bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutIdempotencyKeysInput = {
@@ -814,9 +1116,10 @@ export type UserUpdateToOneWithWhereWithoutIdempotencyKeysInput = {
 export type UserUpdateWithoutIdempotencyKeysInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
   members?: Prisma.MemberUpdateManyWithoutUserNestedInput
   ownedWorkspaces?: Prisma.WorkspaceUpdateManyWithoutOwnerNestedInput
@@ -828,15 +1131,18 @@ export type UserUpdateWithoutIdempotencyKeysInput = {
   participants?: Prisma.ParticipantUpdateManyWithoutUserNestedInput
   connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutIdempotencyKeysInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
   members?: Prisma.MemberUncheckedUpdateManyWithoutUserNestedInput
   ownedWorkspaces?: Prisma.WorkspaceUncheckedUpdateManyWithoutOwnerNestedInput
@@ -848,14 +1154,17 @@ export type UserUncheckedUpdateWithoutIdempotencyKeysInput = {
   participants?: Prisma.ParticipantUncheckedUpdateManyWithoutUserNestedInput
   connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutOwnedWorkspacesInput = {
   name: string
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   createdAt: Date | string
   lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
   members?: Prisma.MemberCreateNestedManyWithoutUserInput
   labels?: Prisma.LabelCreateNestedManyWithoutCreatorInput
@@ -867,15 +1176,18 @@ export type UserCreateWithoutOwnedWorkspacesInput = {
   connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutOwnedWorkspacesInput = {
   id?: number
   name: string
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   createdAt: Date | string
   lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutUserInput
   labels?: Prisma.LabelUncheckedCreateNestedManyWithoutCreatorInput
@@ -887,6 +1199,8 @@ export type UserUncheckedCreateWithoutOwnedWorkspacesInput = {
   connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutOwnedWorkspacesInput = {
@@ -908,9 +1222,10 @@ export type UserUpdateToOneWithWhereWithoutOwnedWorkspacesInput = {
 export type UserUpdateWithoutOwnedWorkspacesInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
   members?: Prisma.MemberUpdateManyWithoutUserNestedInput
   labels?: Prisma.LabelUpdateManyWithoutCreatorNestedInput
@@ -922,15 +1237,18 @@ export type UserUpdateWithoutOwnedWorkspacesInput = {
   connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutOwnedWorkspacesInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
   members?: Prisma.MemberUncheckedUpdateManyWithoutUserNestedInput
   labels?: Prisma.LabelUncheckedUpdateManyWithoutCreatorNestedInput
@@ -942,14 +1260,17 @@ export type UserUncheckedUpdateWithoutOwnedWorkspacesInput = {
   connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutMembersInput = {
   name: string
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   createdAt: Date | string
   lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
   ownedWorkspaces?: Prisma.WorkspaceCreateNestedManyWithoutOwnerInput
   labels?: Prisma.LabelCreateNestedManyWithoutCreatorInput
@@ -961,15 +1282,18 @@ export type UserCreateWithoutMembersInput = {
   connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutMembersInput = {
   id?: number
   name: string
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   createdAt: Date | string
   lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
   ownedWorkspaces?: Prisma.WorkspaceUncheckedCreateNestedManyWithoutOwnerInput
   labels?: Prisma.LabelUncheckedCreateNestedManyWithoutCreatorInput
@@ -981,6 +1305,8 @@ export type UserUncheckedCreateWithoutMembersInput = {
   connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutMembersInput = {
@@ -1002,9 +1328,10 @@ export type UserUpdateToOneWithWhereWithoutMembersInput = {
 export type UserUpdateWithoutMembersInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
   ownedWorkspaces?: Prisma.WorkspaceUpdateManyWithoutOwnerNestedInput
   labels?: Prisma.LabelUpdateManyWithoutCreatorNestedInput
@@ -1016,15 +1343,18 @@ export type UserUpdateWithoutMembersInput = {
   connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutMembersInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
   ownedWorkspaces?: Prisma.WorkspaceUncheckedUpdateManyWithoutOwnerNestedInput
   labels?: Prisma.LabelUncheckedUpdateManyWithoutCreatorNestedInput
@@ -1036,14 +1366,17 @@ export type UserUncheckedUpdateWithoutMembersInput = {
   connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutLabelsInput = {
   name: string
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   createdAt: Date | string
   lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
   members?: Prisma.MemberCreateNestedManyWithoutUserInput
   ownedWorkspaces?: Prisma.WorkspaceCreateNestedManyWithoutOwnerInput
@@ -1055,15 +1388,18 @@ export type UserCreateWithoutLabelsInput = {
   connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutLabelsInput = {
   id?: number
   name: string
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   createdAt: Date | string
   lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutUserInput
   ownedWorkspaces?: Prisma.WorkspaceUncheckedCreateNestedManyWithoutOwnerInput
@@ -1075,6 +1411,8 @@ export type UserUncheckedCreateWithoutLabelsInput = {
   connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutLabelsInput = {
@@ -1096,9 +1434,10 @@ export type UserUpdateToOneWithWhereWithoutLabelsInput = {
 export type UserUpdateWithoutLabelsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
   members?: Prisma.MemberUpdateManyWithoutUserNestedInput
   ownedWorkspaces?: Prisma.WorkspaceUpdateManyWithoutOwnerNestedInput
@@ -1110,15 +1449,18 @@ export type UserUpdateWithoutLabelsInput = {
   connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutLabelsInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
   members?: Prisma.MemberUncheckedUpdateManyWithoutUserNestedInput
   ownedWorkspaces?: Prisma.WorkspaceUncheckedUpdateManyWithoutOwnerNestedInput
@@ -1130,14 +1472,17 @@ export type UserUncheckedUpdateWithoutLabelsInput = {
   connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutUploadsInput = {
   name: string
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   createdAt: Date | string
   lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
   members?: Prisma.MemberCreateNestedManyWithoutUserInput
   ownedWorkspaces?: Prisma.WorkspaceCreateNestedManyWithoutOwnerInput
@@ -1149,15 +1494,18 @@ export type UserCreateWithoutUploadsInput = {
   connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutUploadsInput = {
   id?: number
   name: string
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   createdAt: Date | string
   lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutUserInput
   ownedWorkspaces?: Prisma.WorkspaceUncheckedCreateNestedManyWithoutOwnerInput
@@ -1169,6 +1517,8 @@ export type UserUncheckedCreateWithoutUploadsInput = {
   connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutUploadsInput = {
@@ -1190,9 +1540,10 @@ export type UserUpdateToOneWithWhereWithoutUploadsInput = {
 export type UserUpdateWithoutUploadsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
   members?: Prisma.MemberUpdateManyWithoutUserNestedInput
   ownedWorkspaces?: Prisma.WorkspaceUpdateManyWithoutOwnerNestedInput
@@ -1204,15 +1555,18 @@ export type UserUpdateWithoutUploadsInput = {
   connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutUploadsInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
   members?: Prisma.MemberUncheckedUpdateManyWithoutUserNestedInput
   ownedWorkspaces?: Prisma.WorkspaceUncheckedUpdateManyWithoutOwnerNestedInput
@@ -1224,14 +1578,17 @@ export type UserUncheckedUpdateWithoutUploadsInput = {
   connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutRoomsInput = {
   name: string
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   createdAt: Date | string
   lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
   members?: Prisma.MemberCreateNestedManyWithoutUserInput
   ownedWorkspaces?: Prisma.WorkspaceCreateNestedManyWithoutOwnerInput
@@ -1243,15 +1600,18 @@ export type UserCreateWithoutRoomsInput = {
   connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutRoomsInput = {
   id?: number
   name: string
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   createdAt: Date | string
   lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutUserInput
   ownedWorkspaces?: Prisma.WorkspaceUncheckedCreateNestedManyWithoutOwnerInput
@@ -1263,6 +1623,8 @@ export type UserUncheckedCreateWithoutRoomsInput = {
   connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutRoomsInput = {
@@ -1284,9 +1646,10 @@ export type UserUpdateToOneWithWhereWithoutRoomsInput = {
 export type UserUpdateWithoutRoomsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
   members?: Prisma.MemberUpdateManyWithoutUserNestedInput
   ownedWorkspaces?: Prisma.WorkspaceUpdateManyWithoutOwnerNestedInput
@@ -1298,15 +1661,18 @@ export type UserUpdateWithoutRoomsInput = {
   connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutRoomsInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
   members?: Prisma.MemberUncheckedUpdateManyWithoutUserNestedInput
   ownedWorkspaces?: Prisma.WorkspaceUncheckedUpdateManyWithoutOwnerNestedInput
@@ -1318,14 +1684,17 @@ export type UserUncheckedUpdateWithoutRoomsInput = {
   connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutParticipantsInput = {
   name: string
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   createdAt: Date | string
   lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
   members?: Prisma.MemberCreateNestedManyWithoutUserInput
   ownedWorkspaces?: Prisma.WorkspaceCreateNestedManyWithoutOwnerInput
@@ -1337,15 +1706,18 @@ export type UserCreateWithoutParticipantsInput = {
   connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutParticipantsInput = {
   id?: number
   name: string
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   createdAt: Date | string
   lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutUserInput
   ownedWorkspaces?: Prisma.WorkspaceUncheckedCreateNestedManyWithoutOwnerInput
@@ -1357,6 +1729,8 @@ export type UserUncheckedCreateWithoutParticipantsInput = {
   connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutParticipantsInput = {
@@ -1378,9 +1752,10 @@ export type UserUpdateToOneWithWhereWithoutParticipantsInput = {
 export type UserUpdateWithoutParticipantsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
   members?: Prisma.MemberUpdateManyWithoutUserNestedInput
   ownedWorkspaces?: Prisma.WorkspaceUpdateManyWithoutOwnerNestedInput
@@ -1392,15 +1767,18 @@ export type UserUpdateWithoutParticipantsInput = {
   connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutParticipantsInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
   members?: Prisma.MemberUncheckedUpdateManyWithoutUserNestedInput
   ownedWorkspaces?: Prisma.WorkspaceUncheckedUpdateManyWithoutOwnerNestedInput
@@ -1412,14 +1790,17 @@ export type UserUncheckedUpdateWithoutParticipantsInput = {
   connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutConnectionsInput = {
   name: string
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   createdAt: Date | string
   lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
   members?: Prisma.MemberCreateNestedManyWithoutUserInput
   ownedWorkspaces?: Prisma.WorkspaceCreateNestedManyWithoutOwnerInput
@@ -1431,15 +1812,18 @@ export type UserCreateWithoutConnectionsInput = {
   participants?: Prisma.ParticipantCreateNestedManyWithoutUserInput
   bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutConnectionsInput = {
   id?: number
   name: string
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   createdAt: Date | string
   lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutUserInput
   ownedWorkspaces?: Prisma.WorkspaceUncheckedCreateNestedManyWithoutOwnerInput
@@ -1451,6 +1835,8 @@ export type UserUncheckedCreateWithoutConnectionsInput = {
   participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutUserInput
   bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutConnectionsInput = {
@@ -1472,9 +1858,10 @@ export type UserUpdateToOneWithWhereWithoutConnectionsInput = {
 export type UserUpdateWithoutConnectionsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
   members?: Prisma.MemberUpdateManyWithoutUserNestedInput
   ownedWorkspaces?: Prisma.WorkspaceUpdateManyWithoutOwnerNestedInput
@@ -1486,15 +1873,18 @@ export type UserUpdateWithoutConnectionsInput = {
   participants?: Prisma.ParticipantUpdateManyWithoutUserNestedInput
   bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutConnectionsInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
   members?: Prisma.MemberUncheckedUpdateManyWithoutUserNestedInput
   ownedWorkspaces?: Prisma.WorkspaceUncheckedUpdateManyWithoutOwnerNestedInput
@@ -1506,14 +1896,17 @@ export type UserUncheckedUpdateWithoutConnectionsInput = {
   participants?: Prisma.ParticipantUncheckedUpdateManyWithoutUserNestedInput
   bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutApiKeysInput = {
   name: string
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   createdAt: Date | string
   lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
   members?: Prisma.MemberCreateNestedManyWithoutUserInput
   ownedWorkspaces?: Prisma.WorkspaceCreateNestedManyWithoutOwnerInput
@@ -1525,15 +1918,18 @@ export type UserCreateWithoutApiKeysInput = {
   connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutApiKeysInput = {
   id?: number
   name: string
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   createdAt: Date | string
   lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutUserInput
   ownedWorkspaces?: Prisma.WorkspaceUncheckedCreateNestedManyWithoutOwnerInput
@@ -1545,6 +1941,8 @@ export type UserUncheckedCreateWithoutApiKeysInput = {
   connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutApiKeysInput = {
@@ -1566,9 +1964,10 @@ export type UserUpdateToOneWithWhereWithoutApiKeysInput = {
 export type UserUpdateWithoutApiKeysInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
   members?: Prisma.MemberUpdateManyWithoutUserNestedInput
   ownedWorkspaces?: Prisma.WorkspaceUpdateManyWithoutOwnerNestedInput
@@ -1580,15 +1979,18 @@ export type UserUpdateWithoutApiKeysInput = {
   connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutApiKeysInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
   members?: Prisma.MemberUncheckedUpdateManyWithoutUserNestedInput
   ownedWorkspaces?: Prisma.WorkspaceUncheckedUpdateManyWithoutOwnerNestedInput
@@ -1600,14 +2002,17 @@ export type UserUncheckedUpdateWithoutApiKeysInput = {
   connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutWebhooksInput = {
   name: string
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   createdAt: Date | string
   lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
   members?: Prisma.MemberCreateNestedManyWithoutUserInput
   ownedWorkspaces?: Prisma.WorkspaceCreateNestedManyWithoutOwnerInput
@@ -1619,15 +2024,18 @@ export type UserCreateWithoutWebhooksInput = {
   connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutWebhooksInput = {
   id?: number
   name: string
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   createdAt: Date | string
   lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutUserInput
   ownedWorkspaces?: Prisma.WorkspaceUncheckedCreateNestedManyWithoutOwnerInput
@@ -1639,6 +2047,8 @@ export type UserUncheckedCreateWithoutWebhooksInput = {
   connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
   bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutWebhooksInput = {
@@ -1660,9 +2070,10 @@ export type UserUpdateToOneWithWhereWithoutWebhooksInput = {
 export type UserUpdateWithoutWebhooksInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
   members?: Prisma.MemberUpdateManyWithoutUserNestedInput
   ownedWorkspaces?: Prisma.WorkspaceUpdateManyWithoutOwnerNestedInput
@@ -1674,15 +2085,18 @@ export type UserUpdateWithoutWebhooksInput = {
   connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutWebhooksInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
   members?: Prisma.MemberUncheckedUpdateManyWithoutUserNestedInput
   ownedWorkspaces?: Prisma.WorkspaceUncheckedUpdateManyWithoutOwnerNestedInput
@@ -1694,14 +2108,17 @@ export type UserUncheckedUpdateWithoutWebhooksInput = {
   connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
   bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutBookingPagesInput = {
   name: string
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   createdAt: Date | string
   lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
   members?: Prisma.MemberCreateNestedManyWithoutUserInput
   ownedWorkspaces?: Prisma.WorkspaceCreateNestedManyWithoutOwnerInput
@@ -1713,15 +2130,18 @@ export type UserCreateWithoutBookingPagesInput = {
   participants?: Prisma.ParticipantCreateNestedManyWithoutUserInput
   connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutBookingPagesInput = {
   id?: number
   name: string
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   createdAt: Date | string
   lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutUserInput
   ownedWorkspaces?: Prisma.WorkspaceUncheckedCreateNestedManyWithoutOwnerInput
@@ -1733,6 +2153,8 @@ export type UserUncheckedCreateWithoutBookingPagesInput = {
   participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutUserInput
   connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutBookingPagesInput = {
@@ -1754,9 +2176,10 @@ export type UserUpdateToOneWithWhereWithoutBookingPagesInput = {
 export type UserUpdateWithoutBookingPagesInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
   members?: Prisma.MemberUpdateManyWithoutUserNestedInput
   ownedWorkspaces?: Prisma.WorkspaceUpdateManyWithoutOwnerNestedInput
@@ -1768,15 +2191,18 @@ export type UserUpdateWithoutBookingPagesInput = {
   participants?: Prisma.ParticipantUpdateManyWithoutUserNestedInput
   connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutBookingPagesInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
   members?: Prisma.MemberUncheckedUpdateManyWithoutUserNestedInput
   ownedWorkspaces?: Prisma.WorkspaceUncheckedUpdateManyWithoutOwnerNestedInput
@@ -1788,6 +2214,8 @@ export type UserUncheckedUpdateWithoutBookingPagesInput = {
   participants?: Prisma.ParticipantUncheckedUpdateManyWithoutUserNestedInput
   connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
 }
 
 
@@ -1808,6 +2236,8 @@ export type UserCountOutputType = {
   connections: number
   bookingPages: number
   idempotencyKeys: number
+  openidIdentities: number
+  passkeys: number
 }
 
 export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1823,6 +2253,8 @@ export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.I
   connections?: boolean | UserCountOutputTypeCountConnectionsArgs
   bookingPages?: boolean | UserCountOutputTypeCountBookingPagesArgs
   idempotencyKeys?: boolean | UserCountOutputTypeCountIdempotencyKeysArgs
+  openidIdentities?: boolean | UserCountOutputTypeCountOpenidIdentitiesArgs
+  passkeys?: boolean | UserCountOutputTypeCountPasskeysArgs
 }
 
 /**
@@ -1919,6 +2351,20 @@ export type UserCountOutputTypeCountIdempotencyKeysArgs<ExtArgs extends runtime.
   where?: Prisma.IdempotencyKeyWhereInput
 }
 
+/**
+ * UserCountOutputType without action
+ */
+export type UserCountOutputTypeCountOpenidIdentitiesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.OpenidIdentityWhereInput
+}
+
+/**
+ * UserCountOutputType without action
+ */
+export type UserCountOutputTypeCountPasskeysArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.PasskeyWhereInput
+}
+
 
 export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -1927,6 +2373,7 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   passwordHash?: boolean
   createdAt?: boolean
   lockedAt?: boolean
+  passkeyHandle?: boolean
   sessions?: boolean | Prisma.User$sessionsArgs<ExtArgs>
   members?: boolean | Prisma.User$membersArgs<ExtArgs>
   ownedWorkspaces?: boolean | Prisma.User$ownedWorkspacesArgs<ExtArgs>
@@ -1939,6 +2386,8 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   connections?: boolean | Prisma.User$connectionsArgs<ExtArgs>
   bookingPages?: boolean | Prisma.User$bookingPagesArgs<ExtArgs>
   idempotencyKeys?: boolean | Prisma.User$idempotencyKeysArgs<ExtArgs>
+  openidIdentities?: boolean | Prisma.User$openidIdentitiesArgs<ExtArgs>
+  passkeys?: boolean | Prisma.User$passkeysArgs<ExtArgs>
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["user"]>
 
@@ -1949,6 +2398,7 @@ export type UserSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   passwordHash?: boolean
   createdAt?: boolean
   lockedAt?: boolean
+  passkeyHandle?: boolean
 }, ExtArgs["result"]["user"]>
 
 export type UserSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1958,6 +2408,7 @@ export type UserSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   passwordHash?: boolean
   createdAt?: boolean
   lockedAt?: boolean
+  passkeyHandle?: boolean
 }, ExtArgs["result"]["user"]>
 
 export type UserSelectScalar = {
@@ -1967,9 +2418,10 @@ export type UserSelectScalar = {
   passwordHash?: boolean
   createdAt?: boolean
   lockedAt?: boolean
+  passkeyHandle?: boolean
 }
 
-export type UserOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "email" | "passwordHash" | "createdAt" | "lockedAt", ExtArgs["result"]["user"]>
+export type UserOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "email" | "passwordHash" | "createdAt" | "lockedAt" | "passkeyHandle", ExtArgs["result"]["user"]>
 export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   sessions?: boolean | Prisma.User$sessionsArgs<ExtArgs>
   members?: boolean | Prisma.User$membersArgs<ExtArgs>
@@ -1983,6 +2435,8 @@ export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   connections?: boolean | Prisma.User$connectionsArgs<ExtArgs>
   bookingPages?: boolean | Prisma.User$bookingPagesArgs<ExtArgs>
   idempotencyKeys?: boolean | Prisma.User$idempotencyKeysArgs<ExtArgs>
+  openidIdentities?: boolean | Prisma.User$openidIdentitiesArgs<ExtArgs>
+  passkeys?: boolean | Prisma.User$passkeysArgs<ExtArgs>
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type UserIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -2003,6 +2457,8 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     connections: Prisma.$MeetingConnectionPayload<ExtArgs>[]
     bookingPages: Prisma.$BookingPagePayload<ExtArgs>[]
     idempotencyKeys: Prisma.$IdempotencyKeyPayload<ExtArgs>[]
+    openidIdentities: Prisma.$OpenidIdentityPayload<ExtArgs>[]
+    passkeys: Prisma.$PasskeyPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
@@ -2011,12 +2467,19 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
      * Trimmed and in lower case. Unique.
      */
     email: string
-    passwordHash: string
+    /**
+     * Null for an account that signs in with OpenID Connect or passkeys only.
+     */
+    passwordHash: string | null
     createdAt: Date
     /**
      * When an operator locked the account. A locked account cannot sign in, and its sessions and API keys have ended.
      */
     lockedAt: Date | null
+    /**
+     * The random ID by which authenticators know the user. Set when they register their first passkey.
+     */
+    passkeyHandle: runtime.Bytes | null
   }, ExtArgs["result"]["user"]>
   composites: {}
 }
@@ -2423,6 +2886,8 @@ export interface Prisma__UserClient<T, Null = never, ExtArgs extends runtime.Typ
   connections<T extends Prisma.User$connectionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$connectionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$MeetingConnectionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   bookingPages<T extends Prisma.User$bookingPagesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$bookingPagesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$BookingPagePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   idempotencyKeys<T extends Prisma.User$idempotencyKeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$idempotencyKeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$IdempotencyKeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  openidIdentities<T extends Prisma.User$openidIdentitiesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$openidIdentitiesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OpenidIdentityPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  passkeys<T extends Prisma.User$passkeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$passkeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PasskeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2458,6 +2923,7 @@ export interface UserFieldRefs {
   readonly passwordHash: Prisma.FieldRef<"User", 'String'>
   readonly createdAt: Prisma.FieldRef<"User", 'DateTime'>
   readonly lockedAt: Prisma.FieldRef<"User", 'DateTime'>
+  readonly passkeyHandle: Prisma.FieldRef<"User", 'Bytes'>
 }
     
 
@@ -3136,6 +3602,54 @@ export type User$idempotencyKeysArgs<ExtArgs extends runtime.Types.Extensions.In
   take?: number
   skip?: number
   distinct?: Prisma.IdempotencyKeyScalarFieldEnum | Prisma.IdempotencyKeyScalarFieldEnum[]
+}
+
+/**
+ * User.openidIdentities
+ */
+export type User$openidIdentitiesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the OpenidIdentity
+   */
+  select?: Prisma.OpenidIdentitySelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the OpenidIdentity
+   */
+  omit?: Prisma.OpenidIdentityOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OpenidIdentityInclude<ExtArgs> | null
+  where?: Prisma.OpenidIdentityWhereInput
+  orderBy?: Prisma.OpenidIdentityOrderByWithRelationInput | Prisma.OpenidIdentityOrderByWithRelationInput[]
+  cursor?: Prisma.OpenidIdentityWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.OpenidIdentityScalarFieldEnum | Prisma.OpenidIdentityScalarFieldEnum[]
+}
+
+/**
+ * User.passkeys
+ */
+export type User$passkeysArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Passkey
+   */
+  select?: Prisma.PasskeySelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Passkey
+   */
+  omit?: Prisma.PasskeyOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.PasskeyInclude<ExtArgs> | null
+  where?: Prisma.PasskeyWhereInput
+  orderBy?: Prisma.PasskeyOrderByWithRelationInput | Prisma.PasskeyOrderByWithRelationInput[]
+  cursor?: Prisma.PasskeyWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.PasskeyScalarFieldEnum | Prisma.PasskeyScalarFieldEnum[]
 }
 
 /**
