@@ -6,7 +6,8 @@ export type SealPurpose =
   | 'meeting credentials'
   | 'recording link'
   | 'participant token'
-  | 'stored answer';
+  | 'stored answer'
+  | 'mail';
 
 /** What a sealed text belongs to. It can be opened only with the same context, so copying it elsewhere is useless. */
 export type SealContext =

@@ -24,9 +24,10 @@ export const layers: Record<Part, readonly Part[]> = {
   egress: BASE,
   // The type of everything that an operation needs besides its input.
   'services.ts': [...BASE, 'auth', 'egress', 'quotas', 'storage'],
+  mail: [...LOW, 'jobs'],
   media: LOW,
   'webhook-delivery': [...LOW, 'jobs', 'egress'],
-  'features/*': [...LOW, 'media'],
+  'features/*': [...LOW, 'mail', 'media'],
   // Wraps services, and observes calls, jobs and attempts.
   metrics: [...BASE, 'auth', 'storage', 'services.ts', 'jobs', 'webhook-delivery', 'http'],
   trpc: [...BASE, 'auth', 'media', 'services.ts'],
@@ -35,7 +36,19 @@ export const layers: Record<Part, readonly Part[]> = {
   http: ['core', 'auth', 'storage', 'media', 'trpc', 'services.ts'],
   openapi: ['core', 'events', 'trpc'],
   docs: ['core', 'openapi'],
-  runtime: [...LOW, 'jobs', 'egress', 'webhook-delivery', 'features/*', 'routers', 'trpc', 'http', 'metrics', 'docs'],
+  runtime: [
+    ...LOW,
+    'jobs',
+    'egress',
+    'mail',
+    'webhook-delivery',
+    'features/*',
+    'routers',
+    'trpc',
+    'http',
+    'metrics',
+    'docs',
+  ],
   'server.ts': ['runtime'],
   'worker.ts': ['runtime'],
   // The commands for operators.

@@ -53,6 +53,16 @@ export type PasskeyChallenge = Prisma.PasskeyChallengeModel
  */
 export type IdempotencyKey = Prisma.IdempotencyKeyModel
 /**
+ * Model AccountToken
+ * A link that was sent by mail and works once. Only the SHA-256 of its token is stored; the row is deleted on use.
+ */
+export type AccountToken = Prisma.AccountTokenModel
+/**
+ * Model MailMessage
+ * Mail that is to be sent, or was. Workers send it; src/mail/outbox.ts has the states.
+ */
+export type MailMessage = Prisma.MailMessageModel
+/**
  * Model Workspace
  * 
  */

@@ -58,6 +58,8 @@ export const ModelName = {
   Passkey: 'Passkey',
   PasskeyChallenge: 'PasskeyChallenge',
   IdempotencyKey: 'IdempotencyKey',
+  AccountToken: 'AccountToken',
+  MailMessage: 'MailMessage',
   Workspace: 'Workspace',
   Member: 'Member',
   Label: 'Label',
@@ -114,6 +116,7 @@ export const UserScalarFieldEnum = {
   email: 'email',
   passwordHash: 'passwordHash',
   createdAt: 'createdAt',
+  emailVerifiedAt: 'emailVerifiedAt',
   lockedAt: 'lockedAt',
   passkeyHandle: 'passkeyHandle'
 } as const
@@ -206,6 +209,38 @@ export const IdempotencyKeyScalarFieldEnum = {
 } as const
 
 export type IdempotencyKeyScalarFieldEnum = (typeof IdempotencyKeyScalarFieldEnum)[keyof typeof IdempotencyKeyScalarFieldEnum]
+
+
+export const AccountTokenScalarFieldEnum = {
+  tokenHash: 'tokenHash',
+  purpose: 'purpose',
+  userId: 'userId',
+  address: 'address',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt'
+} as const
+
+export type AccountTokenScalarFieldEnum = (typeof AccountTokenScalarFieldEnum)[keyof typeof AccountTokenScalarFieldEnum]
+
+
+export const MailMessageScalarFieldEnum = {
+  id: 'id',
+  messageId: 'messageId',
+  kind: 'kind',
+  toAddress: 'toAddress',
+  data: 'data',
+  needsAccount: 'needsAccount',
+  dedupeKey: 'dedupeKey',
+  state: 'state',
+  attempts: 'attempts',
+  createdAt: 'createdAt',
+  dueAt: 'dueAt',
+  expiresAt: 'expiresAt',
+  endedAt: 'endedAt',
+  lastError: 'lastError'
+} as const
+
+export type MailMessageScalarFieldEnum = (typeof MailMessageScalarFieldEnum)[keyof typeof MailMessageScalarFieldEnum]
 
 
 export const WorkspaceScalarFieldEnum = {

@@ -40,6 +40,7 @@ export type UserMinAggregateOutputType = {
   email: string | null
   passwordHash: string | null
   createdAt: Date | null
+  emailVerifiedAt: Date | null
   lockedAt: Date | null
   passkeyHandle: runtime.Bytes | null
 }
@@ -50,6 +51,7 @@ export type UserMaxAggregateOutputType = {
   email: string | null
   passwordHash: string | null
   createdAt: Date | null
+  emailVerifiedAt: Date | null
   lockedAt: Date | null
   passkeyHandle: runtime.Bytes | null
 }
@@ -60,6 +62,7 @@ export type UserCountAggregateOutputType = {
   email: number
   passwordHash: number
   createdAt: number
+  emailVerifiedAt: number
   lockedAt: number
   passkeyHandle: number
   _all: number
@@ -80,6 +83,7 @@ export type UserMinAggregateInputType = {
   email?: true
   passwordHash?: true
   createdAt?: true
+  emailVerifiedAt?: true
   lockedAt?: true
   passkeyHandle?: true
 }
@@ -90,6 +94,7 @@ export type UserMaxAggregateInputType = {
   email?: true
   passwordHash?: true
   createdAt?: true
+  emailVerifiedAt?: true
   lockedAt?: true
   passkeyHandle?: true
 }
@@ -100,6 +105,7 @@ export type UserCountAggregateInputType = {
   email?: true
   passwordHash?: true
   createdAt?: true
+  emailVerifiedAt?: true
   lockedAt?: true
   passkeyHandle?: true
   _all?: true
@@ -197,6 +203,7 @@ export type UserGroupByOutputType = {
   email: string
   passwordHash: string | null
   createdAt: Date
+  emailVerifiedAt: Date | null
   lockedAt: Date | null
   passkeyHandle: runtime.Bytes | null
   _count: UserCountAggregateOutputType | null
@@ -230,6 +237,7 @@ export type UserWhereInput = {
   email?: Prisma.StringFilter<"User"> | string
   passwordHash?: Prisma.StringNullableFilter<"User"> | string | null
   createdAt?: Prisma.DateTimeFilter<"User"> | Date | string
+  emailVerifiedAt?: Prisma.DateTimeNullableFilter<"User"> | Date | string | null
   lockedAt?: Prisma.DateTimeNullableFilter<"User"> | Date | string | null
   passkeyHandle?: Prisma.BytesNullableFilter<"User"> | runtime.Bytes | null
   sessions?: Prisma.SessionListRelationFilter
@@ -246,6 +254,7 @@ export type UserWhereInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyListRelationFilter
   openidIdentities?: Prisma.OpenidIdentityListRelationFilter
   passkeys?: Prisma.PasskeyListRelationFilter
+  accountTokens?: Prisma.AccountTokenListRelationFilter
 }
 
 export type UserOrderByWithRelationInput = {
@@ -254,6 +263,7 @@ export type UserOrderByWithRelationInput = {
   email?: Prisma.SortOrder
   passwordHash?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  emailVerifiedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   lockedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   passkeyHandle?: Prisma.SortOrderInput | Prisma.SortOrder
   sessions?: Prisma.SessionOrderByRelationAggregateInput
@@ -270,6 +280,7 @@ export type UserOrderByWithRelationInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyOrderByRelationAggregateInput
   openidIdentities?: Prisma.OpenidIdentityOrderByRelationAggregateInput
   passkeys?: Prisma.PasskeyOrderByRelationAggregateInput
+  accountTokens?: Prisma.AccountTokenOrderByRelationAggregateInput
 }
 
 export type UserWhereUniqueInput = Prisma.AtLeast<{
@@ -281,6 +292,7 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   name?: Prisma.StringFilter<"User"> | string
   passwordHash?: Prisma.StringNullableFilter<"User"> | string | null
   createdAt?: Prisma.DateTimeFilter<"User"> | Date | string
+  emailVerifiedAt?: Prisma.DateTimeNullableFilter<"User"> | Date | string | null
   lockedAt?: Prisma.DateTimeNullableFilter<"User"> | Date | string | null
   passkeyHandle?: Prisma.BytesNullableFilter<"User"> | runtime.Bytes | null
   sessions?: Prisma.SessionListRelationFilter
@@ -297,6 +309,7 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   idempotencyKeys?: Prisma.IdempotencyKeyListRelationFilter
   openidIdentities?: Prisma.OpenidIdentityListRelationFilter
   passkeys?: Prisma.PasskeyListRelationFilter
+  accountTokens?: Prisma.AccountTokenListRelationFilter
 }, "id" | "email">
 
 export type UserOrderByWithAggregationInput = {
@@ -305,6 +318,7 @@ export type UserOrderByWithAggregationInput = {
   email?: Prisma.SortOrder
   passwordHash?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  emailVerifiedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   lockedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   passkeyHandle?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.UserCountOrderByAggregateInput
@@ -323,6 +337,7 @@ export type UserScalarWhereWithAggregatesInput = {
   email?: Prisma.StringWithAggregatesFilter<"User"> | string
   passwordHash?: Prisma.StringNullableWithAggregatesFilter<"User"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"User"> | Date | string
+  emailVerifiedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"User"> | Date | string | null
   lockedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"User"> | Date | string | null
   passkeyHandle?: Prisma.BytesNullableWithAggregatesFilter<"User"> | runtime.Bytes | null
 }
@@ -332,6 +347,7 @@ export type UserCreateInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
@@ -348,6 +364,7 @@ export type UserCreateInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateInput = {
@@ -356,6 +373,7 @@ export type UserUncheckedCreateInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
@@ -372,6 +390,7 @@ export type UserUncheckedCreateInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserUpdateInput = {
@@ -379,6 +398,7 @@ export type UserUpdateInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
@@ -395,6 +415,7 @@ export type UserUpdateInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateInput = {
@@ -403,6 +424,7 @@ export type UserUncheckedUpdateInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
@@ -419,6 +441,7 @@ export type UserUncheckedUpdateInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateManyInput = {
@@ -427,6 +450,7 @@ export type UserCreateManyInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
 }
@@ -436,6 +460,7 @@ export type UserUpdateManyMutationInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
 }
@@ -446,6 +471,7 @@ export type UserUncheckedUpdateManyInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
 }
@@ -456,6 +482,7 @@ export type UserCountOrderByAggregateInput = {
   email?: Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  emailVerifiedAt?: Prisma.SortOrder
   lockedAt?: Prisma.SortOrder
   passkeyHandle?: Prisma.SortOrder
 }
@@ -470,6 +497,7 @@ export type UserMaxOrderByAggregateInput = {
   email?: Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  emailVerifiedAt?: Prisma.SortOrder
   lockedAt?: Prisma.SortOrder
   passkeyHandle?: Prisma.SortOrder
 }
@@ -480,6 +508,7 @@ export type UserMinOrderByAggregateInput = {
   email?: Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  emailVerifiedAt?: Prisma.SortOrder
   lockedAt?: Prisma.SortOrder
   passkeyHandle?: Prisma.SortOrder
 }
@@ -582,6 +611,22 @@ export type UserUpdateOneWithoutIdempotencyKeysNestedInput = {
   delete?: Prisma.UserWhereInput | boolean
   connect?: Prisma.UserWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutIdempotencyKeysInput, Prisma.UserUpdateWithoutIdempotencyKeysInput>, Prisma.UserUncheckedUpdateWithoutIdempotencyKeysInput>
+}
+
+export type UserCreateNestedOneWithoutAccountTokensInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutAccountTokensInput, Prisma.UserUncheckedCreateWithoutAccountTokensInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutAccountTokensInput
+  connect?: Prisma.UserWhereUniqueInput
+}
+
+export type UserUpdateOneWithoutAccountTokensNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutAccountTokensInput, Prisma.UserUncheckedCreateWithoutAccountTokensInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutAccountTokensInput
+  upsert?: Prisma.UserUpsertWithoutAccountTokensInput
+  disconnect?: Prisma.UserWhereInput | boolean
+  delete?: Prisma.UserWhereInput | boolean
+  connect?: Prisma.UserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutAccountTokensInput, Prisma.UserUpdateWithoutAccountTokensInput>, Prisma.UserUncheckedUpdateWithoutAccountTokensInput>
 }
 
 export type UserCreateNestedOneWithoutOwnedWorkspacesInput = {
@@ -739,6 +784,7 @@ export type UserCreateWithoutSessionsInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
   members?: Prisma.MemberCreateNestedManyWithoutUserInput
@@ -754,6 +800,7 @@ export type UserCreateWithoutSessionsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutSessionsInput = {
@@ -762,6 +809,7 @@ export type UserUncheckedCreateWithoutSessionsInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutUserInput
@@ -777,6 +825,7 @@ export type UserUncheckedCreateWithoutSessionsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutSessionsInput = {
@@ -800,6 +849,7 @@ export type UserUpdateWithoutSessionsInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   members?: Prisma.MemberUpdateManyWithoutUserNestedInput
@@ -815,6 +865,7 @@ export type UserUpdateWithoutSessionsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutSessionsInput = {
@@ -823,6 +874,7 @@ export type UserUncheckedUpdateWithoutSessionsInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   members?: Prisma.MemberUncheckedUpdateManyWithoutUserNestedInput
@@ -838,6 +890,7 @@ export type UserUncheckedUpdateWithoutSessionsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutOpenidIdentitiesInput = {
@@ -845,6 +898,7 @@ export type UserCreateWithoutOpenidIdentitiesInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
@@ -860,6 +914,7 @@ export type UserCreateWithoutOpenidIdentitiesInput = {
   bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutOpenidIdentitiesInput = {
@@ -868,6 +923,7 @@ export type UserUncheckedCreateWithoutOpenidIdentitiesInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
@@ -883,6 +939,7 @@ export type UserUncheckedCreateWithoutOpenidIdentitiesInput = {
   bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutOpenidIdentitiesInput = {
@@ -906,6 +963,7 @@ export type UserUpdateWithoutOpenidIdentitiesInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
@@ -921,6 +979,7 @@ export type UserUpdateWithoutOpenidIdentitiesInput = {
   bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutOpenidIdentitiesInput = {
@@ -929,6 +988,7 @@ export type UserUncheckedUpdateWithoutOpenidIdentitiesInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
@@ -944,6 +1004,7 @@ export type UserUncheckedUpdateWithoutOpenidIdentitiesInput = {
   bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutPasskeysInput = {
@@ -951,6 +1012,7 @@ export type UserCreateWithoutPasskeysInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
@@ -966,6 +1028,7 @@ export type UserCreateWithoutPasskeysInput = {
   bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutPasskeysInput = {
@@ -974,6 +1037,7 @@ export type UserUncheckedCreateWithoutPasskeysInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
@@ -989,6 +1053,7 @@ export type UserUncheckedCreateWithoutPasskeysInput = {
   bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutPasskeysInput = {
@@ -1012,6 +1077,7 @@ export type UserUpdateWithoutPasskeysInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
@@ -1027,6 +1093,7 @@ export type UserUpdateWithoutPasskeysInput = {
   bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutPasskeysInput = {
@@ -1035,6 +1102,7 @@ export type UserUncheckedUpdateWithoutPasskeysInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
@@ -1050,6 +1118,7 @@ export type UserUncheckedUpdateWithoutPasskeysInput = {
   bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutIdempotencyKeysInput = {
@@ -1057,6 +1126,7 @@ export type UserCreateWithoutIdempotencyKeysInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
@@ -1072,6 +1142,7 @@ export type UserCreateWithoutIdempotencyKeysInput = {
   bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutIdempotencyKeysInput = {
@@ -1080,6 +1151,7 @@ export type UserUncheckedCreateWithoutIdempotencyKeysInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
@@ -1095,6 +1167,7 @@ export type UserUncheckedCreateWithoutIdempotencyKeysInput = {
   bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutIdempotencyKeysInput = {
@@ -1118,6 +1191,7 @@ export type UserUpdateWithoutIdempotencyKeysInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
@@ -1133,6 +1207,7 @@ export type UserUpdateWithoutIdempotencyKeysInput = {
   bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutIdempotencyKeysInput = {
@@ -1141,6 +1216,7 @@ export type UserUncheckedUpdateWithoutIdempotencyKeysInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
@@ -1156,6 +1232,121 @@ export type UserUncheckedUpdateWithoutIdempotencyKeysInput = {
   bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
+}
+
+export type UserCreateWithoutAccountTokensInput = {
+  name: string
+  email: string
+  passwordHash?: string | null
+  createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
+  lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
+  members?: Prisma.MemberCreateNestedManyWithoutUserInput
+  ownedWorkspaces?: Prisma.WorkspaceCreateNestedManyWithoutOwnerInput
+  labels?: Prisma.LabelCreateNestedManyWithoutCreatorInput
+  uploads?: Prisma.LibraryItemCreateNestedManyWithoutUploaderInput
+  rooms?: Prisma.RoomCreateNestedManyWithoutUserInput
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutCreatorInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutCreatorInput
+  participants?: Prisma.ParticipantCreateNestedManyWithoutUserInput
+  connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
+  bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+}
+
+export type UserUncheckedCreateWithoutAccountTokensInput = {
+  id?: number
+  name: string
+  email: string
+  passwordHash?: string | null
+  createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
+  lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
+  members?: Prisma.MemberUncheckedCreateNestedManyWithoutUserInput
+  ownedWorkspaces?: Prisma.WorkspaceUncheckedCreateNestedManyWithoutOwnerInput
+  labels?: Prisma.LabelUncheckedCreateNestedManyWithoutCreatorInput
+  uploads?: Prisma.LibraryItemUncheckedCreateNestedManyWithoutUploaderInput
+  rooms?: Prisma.RoomUncheckedCreateNestedManyWithoutUserInput
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutCreatorInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutCreatorInput
+  participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutUserInput
+  connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
+  bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+}
+
+export type UserCreateOrConnectWithoutAccountTokensInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutAccountTokensInput, Prisma.UserUncheckedCreateWithoutAccountTokensInput>
+}
+
+export type UserUpsertWithoutAccountTokensInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutAccountTokensInput, Prisma.UserUncheckedUpdateWithoutAccountTokensInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutAccountTokensInput, Prisma.UserUncheckedCreateWithoutAccountTokensInput>
+  where?: Prisma.UserWhereInput
+}
+
+export type UserUpdateToOneWithWhereWithoutAccountTokensInput = {
+  where?: Prisma.UserWhereInput
+  data: Prisma.XOR<Prisma.UserUpdateWithoutAccountTokensInput, Prisma.UserUncheckedUpdateWithoutAccountTokensInput>
+}
+
+export type UserUpdateWithoutAccountTokensInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
+  members?: Prisma.MemberUpdateManyWithoutUserNestedInput
+  ownedWorkspaces?: Prisma.WorkspaceUpdateManyWithoutOwnerNestedInput
+  labels?: Prisma.LabelUpdateManyWithoutCreatorNestedInput
+  uploads?: Prisma.LibraryItemUpdateManyWithoutUploaderNestedInput
+  rooms?: Prisma.RoomUpdateManyWithoutUserNestedInput
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutCreatorNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutCreatorNestedInput
+  participants?: Prisma.ParticipantUpdateManyWithoutUserNestedInput
+  connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
+  bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+}
+
+export type UserUncheckedUpdateWithoutAccountTokensInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
+  members?: Prisma.MemberUncheckedUpdateManyWithoutUserNestedInput
+  ownedWorkspaces?: Prisma.WorkspaceUncheckedUpdateManyWithoutOwnerNestedInput
+  labels?: Prisma.LabelUncheckedUpdateManyWithoutCreatorNestedInput
+  uploads?: Prisma.LibraryItemUncheckedUpdateManyWithoutUploaderNestedInput
+  rooms?: Prisma.RoomUncheckedUpdateManyWithoutUserNestedInput
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutCreatorNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutCreatorNestedInput
+  participants?: Prisma.ParticipantUncheckedUpdateManyWithoutUserNestedInput
+  connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
+  bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutOwnedWorkspacesInput = {
@@ -1163,6 +1354,7 @@ export type UserCreateWithoutOwnedWorkspacesInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
@@ -1178,6 +1370,7 @@ export type UserCreateWithoutOwnedWorkspacesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutOwnedWorkspacesInput = {
@@ -1186,6 +1379,7 @@ export type UserUncheckedCreateWithoutOwnedWorkspacesInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
@@ -1201,6 +1395,7 @@ export type UserUncheckedCreateWithoutOwnedWorkspacesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutOwnedWorkspacesInput = {
@@ -1224,6 +1419,7 @@ export type UserUpdateWithoutOwnedWorkspacesInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
@@ -1239,6 +1435,7 @@ export type UserUpdateWithoutOwnedWorkspacesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutOwnedWorkspacesInput = {
@@ -1247,6 +1444,7 @@ export type UserUncheckedUpdateWithoutOwnedWorkspacesInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
@@ -1262,6 +1460,7 @@ export type UserUncheckedUpdateWithoutOwnedWorkspacesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutMembersInput = {
@@ -1269,6 +1468,7 @@ export type UserCreateWithoutMembersInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
@@ -1284,6 +1484,7 @@ export type UserCreateWithoutMembersInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutMembersInput = {
@@ -1292,6 +1493,7 @@ export type UserUncheckedCreateWithoutMembersInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
@@ -1307,6 +1509,7 @@ export type UserUncheckedCreateWithoutMembersInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutMembersInput = {
@@ -1330,6 +1533,7 @@ export type UserUpdateWithoutMembersInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
@@ -1345,6 +1549,7 @@ export type UserUpdateWithoutMembersInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutMembersInput = {
@@ -1353,6 +1558,7 @@ export type UserUncheckedUpdateWithoutMembersInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
@@ -1368,6 +1574,7 @@ export type UserUncheckedUpdateWithoutMembersInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutLabelsInput = {
@@ -1375,6 +1582,7 @@ export type UserCreateWithoutLabelsInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
@@ -1390,6 +1598,7 @@ export type UserCreateWithoutLabelsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutLabelsInput = {
@@ -1398,6 +1607,7 @@ export type UserUncheckedCreateWithoutLabelsInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
@@ -1413,6 +1623,7 @@ export type UserUncheckedCreateWithoutLabelsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutLabelsInput = {
@@ -1436,6 +1647,7 @@ export type UserUpdateWithoutLabelsInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
@@ -1451,6 +1663,7 @@ export type UserUpdateWithoutLabelsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutLabelsInput = {
@@ -1459,6 +1672,7 @@ export type UserUncheckedUpdateWithoutLabelsInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
@@ -1474,6 +1688,7 @@ export type UserUncheckedUpdateWithoutLabelsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutUploadsInput = {
@@ -1481,6 +1696,7 @@ export type UserCreateWithoutUploadsInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
@@ -1496,6 +1712,7 @@ export type UserCreateWithoutUploadsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutUploadsInput = {
@@ -1504,6 +1721,7 @@ export type UserUncheckedCreateWithoutUploadsInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
@@ -1519,6 +1737,7 @@ export type UserUncheckedCreateWithoutUploadsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutUploadsInput = {
@@ -1542,6 +1761,7 @@ export type UserUpdateWithoutUploadsInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
@@ -1557,6 +1777,7 @@ export type UserUpdateWithoutUploadsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutUploadsInput = {
@@ -1565,6 +1786,7 @@ export type UserUncheckedUpdateWithoutUploadsInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
@@ -1580,6 +1802,7 @@ export type UserUncheckedUpdateWithoutUploadsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutRoomsInput = {
@@ -1587,6 +1810,7 @@ export type UserCreateWithoutRoomsInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
@@ -1602,6 +1826,7 @@ export type UserCreateWithoutRoomsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutRoomsInput = {
@@ -1610,6 +1835,7 @@ export type UserUncheckedCreateWithoutRoomsInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
@@ -1625,6 +1851,7 @@ export type UserUncheckedCreateWithoutRoomsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutRoomsInput = {
@@ -1648,6 +1875,7 @@ export type UserUpdateWithoutRoomsInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
@@ -1663,6 +1891,7 @@ export type UserUpdateWithoutRoomsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutRoomsInput = {
@@ -1671,6 +1900,7 @@ export type UserUncheckedUpdateWithoutRoomsInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
@@ -1686,6 +1916,7 @@ export type UserUncheckedUpdateWithoutRoomsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutParticipantsInput = {
@@ -1693,6 +1924,7 @@ export type UserCreateWithoutParticipantsInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
@@ -1708,6 +1940,7 @@ export type UserCreateWithoutParticipantsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutParticipantsInput = {
@@ -1716,6 +1949,7 @@ export type UserUncheckedCreateWithoutParticipantsInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
@@ -1731,6 +1965,7 @@ export type UserUncheckedCreateWithoutParticipantsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutParticipantsInput = {
@@ -1754,6 +1989,7 @@ export type UserUpdateWithoutParticipantsInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
@@ -1769,6 +2005,7 @@ export type UserUpdateWithoutParticipantsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutParticipantsInput = {
@@ -1777,6 +2014,7 @@ export type UserUncheckedUpdateWithoutParticipantsInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
@@ -1792,6 +2030,7 @@ export type UserUncheckedUpdateWithoutParticipantsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutConnectionsInput = {
@@ -1799,6 +2038,7 @@ export type UserCreateWithoutConnectionsInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
@@ -1814,6 +2054,7 @@ export type UserCreateWithoutConnectionsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutConnectionsInput = {
@@ -1822,6 +2063,7 @@ export type UserUncheckedCreateWithoutConnectionsInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
@@ -1837,6 +2079,7 @@ export type UserUncheckedCreateWithoutConnectionsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutConnectionsInput = {
@@ -1860,6 +2103,7 @@ export type UserUpdateWithoutConnectionsInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
@@ -1875,6 +2119,7 @@ export type UserUpdateWithoutConnectionsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutConnectionsInput = {
@@ -1883,6 +2128,7 @@ export type UserUncheckedUpdateWithoutConnectionsInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
@@ -1898,6 +2144,7 @@ export type UserUncheckedUpdateWithoutConnectionsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutApiKeysInput = {
@@ -1905,6 +2152,7 @@ export type UserCreateWithoutApiKeysInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
@@ -1920,6 +2168,7 @@ export type UserCreateWithoutApiKeysInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutApiKeysInput = {
@@ -1928,6 +2177,7 @@ export type UserUncheckedCreateWithoutApiKeysInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
@@ -1943,6 +2193,7 @@ export type UserUncheckedCreateWithoutApiKeysInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutApiKeysInput = {
@@ -1966,6 +2217,7 @@ export type UserUpdateWithoutApiKeysInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
@@ -1981,6 +2233,7 @@ export type UserUpdateWithoutApiKeysInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutApiKeysInput = {
@@ -1989,6 +2242,7 @@ export type UserUncheckedUpdateWithoutApiKeysInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
@@ -2004,6 +2258,7 @@ export type UserUncheckedUpdateWithoutApiKeysInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutWebhooksInput = {
@@ -2011,6 +2266,7 @@ export type UserCreateWithoutWebhooksInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
@@ -2026,6 +2282,7 @@ export type UserCreateWithoutWebhooksInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutWebhooksInput = {
@@ -2034,6 +2291,7 @@ export type UserUncheckedCreateWithoutWebhooksInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
@@ -2049,6 +2307,7 @@ export type UserUncheckedCreateWithoutWebhooksInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutWebhooksInput = {
@@ -2072,6 +2331,7 @@ export type UserUpdateWithoutWebhooksInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
@@ -2087,6 +2347,7 @@ export type UserUpdateWithoutWebhooksInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutWebhooksInput = {
@@ -2095,6 +2356,7 @@ export type UserUncheckedUpdateWithoutWebhooksInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
@@ -2110,6 +2372,7 @@ export type UserUncheckedUpdateWithoutWebhooksInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutBookingPagesInput = {
@@ -2117,6 +2380,7 @@ export type UserCreateWithoutBookingPagesInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
@@ -2132,6 +2396,7 @@ export type UserCreateWithoutBookingPagesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutBookingPagesInput = {
@@ -2140,6 +2405,7 @@ export type UserUncheckedCreateWithoutBookingPagesInput = {
   email: string
   passwordHash?: string | null
   createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
   lockedAt?: Date | string | null
   passkeyHandle?: runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
@@ -2155,6 +2421,7 @@ export type UserUncheckedCreateWithoutBookingPagesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutBookingPagesInput = {
@@ -2178,6 +2445,7 @@ export type UserUpdateWithoutBookingPagesInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
@@ -2193,6 +2461,7 @@ export type UserUpdateWithoutBookingPagesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutBookingPagesInput = {
@@ -2201,6 +2470,7 @@ export type UserUncheckedUpdateWithoutBookingPagesInput = {
   email?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
@@ -2216,6 +2486,7 @@ export type UserUncheckedUpdateWithoutBookingPagesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
 }
 
 
@@ -2238,6 +2509,7 @@ export type UserCountOutputType = {
   idempotencyKeys: number
   openidIdentities: number
   passkeys: number
+  accountTokens: number
 }
 
 export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2255,6 +2527,7 @@ export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.I
   idempotencyKeys?: boolean | UserCountOutputTypeCountIdempotencyKeysArgs
   openidIdentities?: boolean | UserCountOutputTypeCountOpenidIdentitiesArgs
   passkeys?: boolean | UserCountOutputTypeCountPasskeysArgs
+  accountTokens?: boolean | UserCountOutputTypeCountAccountTokensArgs
 }
 
 /**
@@ -2365,6 +2638,13 @@ export type UserCountOutputTypeCountPasskeysArgs<ExtArgs extends runtime.Types.E
   where?: Prisma.PasskeyWhereInput
 }
 
+/**
+ * UserCountOutputType without action
+ */
+export type UserCountOutputTypeCountAccountTokensArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.AccountTokenWhereInput
+}
+
 
 export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -2372,6 +2652,7 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   email?: boolean
   passwordHash?: boolean
   createdAt?: boolean
+  emailVerifiedAt?: boolean
   lockedAt?: boolean
   passkeyHandle?: boolean
   sessions?: boolean | Prisma.User$sessionsArgs<ExtArgs>
@@ -2388,6 +2669,7 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   idempotencyKeys?: boolean | Prisma.User$idempotencyKeysArgs<ExtArgs>
   openidIdentities?: boolean | Prisma.User$openidIdentitiesArgs<ExtArgs>
   passkeys?: boolean | Prisma.User$passkeysArgs<ExtArgs>
+  accountTokens?: boolean | Prisma.User$accountTokensArgs<ExtArgs>
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["user"]>
 
@@ -2397,6 +2679,7 @@ export type UserSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   email?: boolean
   passwordHash?: boolean
   createdAt?: boolean
+  emailVerifiedAt?: boolean
   lockedAt?: boolean
   passkeyHandle?: boolean
 }, ExtArgs["result"]["user"]>
@@ -2407,6 +2690,7 @@ export type UserSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   email?: boolean
   passwordHash?: boolean
   createdAt?: boolean
+  emailVerifiedAt?: boolean
   lockedAt?: boolean
   passkeyHandle?: boolean
 }, ExtArgs["result"]["user"]>
@@ -2417,11 +2701,12 @@ export type UserSelectScalar = {
   email?: boolean
   passwordHash?: boolean
   createdAt?: boolean
+  emailVerifiedAt?: boolean
   lockedAt?: boolean
   passkeyHandle?: boolean
 }
 
-export type UserOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "email" | "passwordHash" | "createdAt" | "lockedAt" | "passkeyHandle", ExtArgs["result"]["user"]>
+export type UserOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "email" | "passwordHash" | "createdAt" | "emailVerifiedAt" | "lockedAt" | "passkeyHandle", ExtArgs["result"]["user"]>
 export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   sessions?: boolean | Prisma.User$sessionsArgs<ExtArgs>
   members?: boolean | Prisma.User$membersArgs<ExtArgs>
@@ -2437,6 +2722,7 @@ export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   idempotencyKeys?: boolean | Prisma.User$idempotencyKeysArgs<ExtArgs>
   openidIdentities?: boolean | Prisma.User$openidIdentitiesArgs<ExtArgs>
   passkeys?: boolean | Prisma.User$passkeysArgs<ExtArgs>
+  accountTokens?: boolean | Prisma.User$accountTokensArgs<ExtArgs>
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type UserIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -2459,6 +2745,7 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     idempotencyKeys: Prisma.$IdempotencyKeyPayload<ExtArgs>[]
     openidIdentities: Prisma.$OpenidIdentityPayload<ExtArgs>[]
     passkeys: Prisma.$PasskeyPayload<ExtArgs>[]
+    accountTokens: Prisma.$AccountTokenPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
@@ -2472,6 +2759,10 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
      */
     passwordHash: string | null
     createdAt: Date
+    /**
+     * When the user proved that they read mail at `email`. Null until then; set again when the address changes.
+     */
+    emailVerifiedAt: Date | null
     /**
      * When an operator locked the account. A locked account cannot sign in, and its sessions and API keys have ended.
      */
@@ -2888,6 +3179,7 @@ export interface Prisma__UserClient<T, Null = never, ExtArgs extends runtime.Typ
   idempotencyKeys<T extends Prisma.User$idempotencyKeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$idempotencyKeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$IdempotencyKeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   openidIdentities<T extends Prisma.User$openidIdentitiesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$openidIdentitiesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OpenidIdentityPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   passkeys<T extends Prisma.User$passkeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$passkeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PasskeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  accountTokens<T extends Prisma.User$accountTokensArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$accountTokensArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AccountTokenPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2922,6 +3214,7 @@ export interface UserFieldRefs {
   readonly email: Prisma.FieldRef<"User", 'String'>
   readonly passwordHash: Prisma.FieldRef<"User", 'String'>
   readonly createdAt: Prisma.FieldRef<"User", 'DateTime'>
+  readonly emailVerifiedAt: Prisma.FieldRef<"User", 'DateTime'>
   readonly lockedAt: Prisma.FieldRef<"User", 'DateTime'>
   readonly passkeyHandle: Prisma.FieldRef<"User", 'Bytes'>
 }
@@ -3650,6 +3943,30 @@ export type User$passkeysArgs<ExtArgs extends runtime.Types.Extensions.InternalA
   take?: number
   skip?: number
   distinct?: Prisma.PasskeyScalarFieldEnum | Prisma.PasskeyScalarFieldEnum[]
+}
+
+/**
+ * User.accountTokens
+ */
+export type User$accountTokensArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the AccountToken
+   */
+  select?: Prisma.AccountTokenSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the AccountToken
+   */
+  omit?: Prisma.AccountTokenOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AccountTokenInclude<ExtArgs> | null
+  where?: Prisma.AccountTokenWhereInput
+  orderBy?: Prisma.AccountTokenOrderByWithRelationInput | Prisma.AccountTokenOrderByWithRelationInput[]
+  cursor?: Prisma.AccountTokenWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.AccountTokenScalarFieldEnum | Prisma.AccountTokenScalarFieldEnum[]
 }
 
 /**

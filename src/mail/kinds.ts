@@ -1,0 +1,67 @@
+/** The kinds of mail that the service sends, and what each needs to know. `templates/` has a file for each. */
+import { DAY_MS, HOUR_MS } from '../core/time.ts';
+
+/**
+ * A link to one of the pages of the service: the path and, after `#token=`, the token. The sender puts the URL of the
+ * service in front. Make it with `linkTo`.
+ */
+export type LinkPath = `/${string}#token=${string}`;
+
+/** Where something was done from, as well as the service knows. */
+export type Origin = { address: string; userAgent: string | null; at: Date };
+
+/** What changed in the ways to sign in to an account. */
+export type SignInChange =
+  | 'second-factor-on'
+  | 'second-factor-off'
+  | 'recovery-codes-created'
+  | 'recovery-code-used'
+  | 'passkey-added'
+  | 'passkey-removed'
+  | 'provider-linked'
+  | 'provider-unlinked';
+
+/**
+ * The data of each kind. Mail to an address that is not verified must have no text that a stranger can choose: anybody
+ * could have the service send such text to anyone.
+ */
+export type MailData = {
+  /** To a new account's address. */
+  'verify-email': { link: LinkPath };
+  /** To the address that an account is to change to. */
+  'change-email': { link: LinkPath };
+  /** To the address that an account had until now. */
+  'email-changed': { newEmail: string };
+  'reset-password': { link: LinkPath };
+  'password-changed': { by: 'owner' | 'reset-link' | 'operator' };
+  'new-sign-in': Origin & { method: string };
+  'sign-in-methods-changed': { change: SignInChange; name?: string };
+  'api-key-created': { keyName: string; keyPrefix: string; workspaceName: string };
+  'ownership-transferred': { workspaceName: string; newOwner: string; isYours: boolean };
+  'workspace-invitation': { workspaceName: string; inviterName: string; role: string; link: LinkPath };
+};
+
+export type MailKind = keyof MailData;
+
+/** `maxPerHour`: how many messages of the kind one recipient gets. `lifetimeMs`: how long its link works. */
+type KindRule = { maxPerHour: number; lifetimeMs: number | null };
+
+const notice: KindRule = { maxPerHour: 20, lifetimeMs: null };
+
+export const mailKinds: Readonly<Record<MailKind, KindRule>> = {
+  'verify-email': { maxPerHour: 5, lifetimeMs: DAY_MS },
+  'change-email': { maxPerHour: 5, lifetimeMs: DAY_MS },
+  'email-changed': notice,
+  'reset-password': { maxPerHour: 5, lifetimeMs: HOUR_MS },
+  'password-changed': notice,
+  'new-sign-in': notice,
+  'sign-in-methods-changed': notice,
+  'api-key-created': notice,
+  'ownership-transferred': notice,
+  'workspace-invitation': { maxPerHour: 10, lifetimeMs: 7 * DAY_MS },
+};
+
+/** The link to a page. The token is in the fragment, which browsers send to no server and put in no Referer header. */
+export function linkTo(page: `/${string}`, token: string): LinkPath {
+  return `${page}#token=${token}`;
+}

@@ -1,0 +1,86 @@
+/** The outbox of mail, and the links in it. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createAccountToken, takeAccountToken } from '../../src/auth/account-tokens.ts';
+import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
+import { transact } from '../../src/db/client.ts';
+import { sqlIn } from '../../src/db/sql.ts';
+import { linkTo } from '../../src/mail/kinds.ts';
+import { mailSeal, type NewMail, queueMail } from '../../src/mail/queue-mail.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addPerson } from '../support/world.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+
+const link = linkTo('/reset-password', 'lnm_secret');
+
+function reset(to: string): NewMail {
+  return { kind: 'reset-password', to, data: { link } };
+}
+
+function queue(mail: NewMail): Promise<boolean> {
+  return queueMail(app.services, app.services.db.sql, mail);
+}
+
+function rowsOf(toAddress: string) {
+  return app.services.db.mailMessage.findMany({ where: { toAddress } });
+}
+
+test('a message is queued with the transaction, and not if that is rolled back', async () => {
+  const { db } = app.services;
+  await transact(db, (tx) => queueMail(app.services, sqlIn(tx), reset('committed@example.com')));
+  const failed = transact(db, async (tx) => {
+    await queueMail(app.services, sqlIn(tx), reset('rolled-back@example.com'));
+    throw new Error('Something else failed');
+  });
+  await expect(failed).rejects.toThrow('Something else failed');
+  expect(await rowsOf('committed@example.com')).toHaveLength(1);
+  expect(await rowsOf('rolled-back@example.com')).toHaveLength(0);
+});
+
+test('the database stores the link of a message only sealed, and bound to the message', async () => {
+  await queue(reset('sealed@example.com'));
+  const [row] = await rowsOf('sealed@example.com');
+  if (!row?.data) throw new Error('The message has no data');
+  expect(Buffer.from(row.data).includes('lnm_')).toBe(false);
+  expect(JSON.parse(app.services.sealer.open(row.data, mailSeal(row.messageId)))).toEqual({ link });
+  const { data } = row;
+  expect(() => app.services.sealer.open(data, mailSeal('another'))).toThrow('Failed to open');
+  expect(row.expiresAt?.getTime()).toBe(row.createdAt.getTime() + HOUR_MS);
+});
+
+test('a message with the same key is queued once', async () => {
+  const keyed: NewMail = { ...reset('once@example.com'), dedupeKey: 'the same' };
+  expect(await Promise.all([queue(keyed), queue(keyed)])).toContain(false);
+  expect(await rowsOf('once@example.com')).toHaveLength(1);
+});
+
+test('a recipient gets a limited number of messages of a kind in an hour', async () => {
+  const to = 'limited@example.com';
+  for (let sent = 0; sent < 5; sent += 1) expect(await queue(reset(to))).toBe(true);
+  expect(await queue(reset(to))).toBe(false);
+  expect(await queue({ kind: 'password-changed', to, data: { by: 'owner' } })).toBe(true);
+  app.clock.advance(HOUR_MS);
+  expect(await queue(reset(to))).toBe(true);
+});
+
+test('a token works once, for its purpose, until it expires', async () => {
+  const { sql } = app.services.db;
+  const { id: userId, email: address } = await addPerson(app);
+  const now = app.clock.now();
+  const expiresAt = new Date(now.getTime() + DAY_MS);
+  const create = () => createAccountToken(sql, { purpose: 'verify_email', userId, address }, { now, expiresAt });
+
+  const token = await create();
+  expect(await takeAccountToken(sql, token, ['reset_password'], now)).toBeNull();
+  const taken = await Promise.all(
+    [1, 2, 3].map(() => takeAccountToken(sql, token, ['verify_email', 'change_email'], now)),
+  );
+  expect(taken.filter((one) => one !== null)).toEqual([{ purpose: 'verify_email', userId, address }]);
+
+  expect(await takeAccountToken(sql, await create(), ['verify_email'], expiresAt)).toBeNull();
+  expect(await takeAccountToken(sql, 'lnm_unknown', ['verify_email'], now)).toBeNull();
+});
