@@ -11,7 +11,7 @@ import { createSharedCounts } from '../../src/auth/shared-counts.ts';
 import { logSerializers } from '../../src/core/log.ts';
 import { DAY_MS } from '../../src/core/time.ts';
 import { findRunningPostgres } from '../../src/db/embedded.ts';
-import { startSession } from '../../src/features/auth/sessions.ts';
+import { noClient, startSession } from '../../src/features/auth/sessions.ts';
 import { buildApp } from '../../src/runtime/app.ts';
 import { readConfig } from '../../src/runtime/config.ts';
 import { type CreatedServices, createServices } from '../../src/runtime/create-services.ts';
@@ -54,7 +54,9 @@ async function runDemo(): Promise<string> {
   const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
   const from = new Date(today - DAYS * DAY_MS);
   app.setTime(from);
-  const { token } = await app.services.db.$transaction((tx) => startSession(app.services, tx, user));
+  const { token } = await app.services.db.$transaction((tx) =>
+    startSession(app.services, tx, user, { ...noClient, method: 'password' }),
+  );
   const { id, summary } = await fillWorkspace(app, token, from);
   await createClient({ url: app.url, token }).auth.logout.mutate();
   const path = join(config.DATA_DIR, 'demo-month.env');

@@ -10,7 +10,9 @@ import { isApiKey } from './api-keys.ts';
 import { hashToken, isToken } from './tokens.ts';
 
 /** What the caller authenticated with. A key acts for its creator, in its workspace only. */
-export type Credential = { kind: 'session'; id: number } | { kind: 'key'; id: number; workspaceId: number };
+export type Credential =
+  /** `authenticatedAt`: when the user last proved who they are. */
+  { kind: 'session'; id: number; authenticatedAt: Date } | { kind: 'key'; id: number; workspaceId: number };
 
 /** The signed-in user, or the creator of the API key. */
 export type Caller = {
@@ -30,6 +32,8 @@ export type Actor = { userId: number; name: string; workspaceId: number; role: R
 /** `caller` is null without a valid credential. `access` is null if the workspace does not exist, or none was given. */
 export type Identity = { caller: Caller | null; access: Access | null };
 
+type CallerRow = { [Column in keyof typeof callerColumns]: RowOf<typeof findSession>[Column] };
+
 type Dependencies = { db: Database; clock: Clock; log: Log };
 
 const anonymous: Identity = { caller: null, access: null };
@@ -46,9 +50,10 @@ const callerColumns = {
 
 const findSession = statement('find-session', {
   params: { tokenHash: bytes, now: time, workspaceId: nullable(int) },
-  returns: callerColumns,
+  returns: { ...callerColumns, authenticated_at: time, last_used_at: time },
   sql: `
-    select u.id as user_id, u.name, u.email, u.created_at, s.id as credential_id, w.id as workspace_id, m.role
+    select u.id as user_id, u.name, u.email, u.created_at, s.id as credential_id, w.id as workspace_id, m.role,
+      s.authenticated_at, s.last_used_at
     from sessions s
     join users u on u.id = s.user_id
     left join workspaces w on w.id = $workspaceId
@@ -69,28 +74,59 @@ const findApiKey = statement('find-api-key', {
     where k.key_hash = $keyHash and k.is_active and u.locked_at is null`,
 });
 
-/** Finds the caller with this credential and, in the same query, their access to `workspaceId`. */
+/** One of several concurrent calls writes. A session that has just ended is not written. */
+const recordSessionUse = statement('record-session-use', {
+  params: { id: int, lastUsedAt: time, now: time, address: nullable(text) },
+  returns: {},
+  sql: `
+    update sessions set last_used_at = $now, address = coalesce($address, address)
+    where id = $id and last_used_at = $lastUsedAt`,
+});
+
+/** How precise the last use of a session is. */
+const SESSION_USE_MS = 5 * MINUTE_MS;
+
+/**
+ * Finds the caller with this credential and, in the same query, their access to `workspaceId`. `address` is that of the
+ * caller; null if the service itself calls.
+ */
 export async function identify(
   dependencies: Dependencies,
   token: string | null,
   workspaceId: number | null,
+  address: string | null,
 ): Promise<Identity> {
   if (token === null) return anonymous;
-  if (isToken('lns_', token)) return identifyBySession(dependencies, token, workspaceId);
+  if (isToken('lns_', token)) return identifyBySession(dependencies, token, workspaceId, address);
   if (isApiKey(token)) return identifyByKey(dependencies, token, workspaceId);
   return anonymous;
 }
 
 async function identifyBySession(
-  { db, clock }: Dependencies,
+  dependencies: Dependencies,
   token: string,
   workspaceId: number | null,
+  address: string | null,
 ): Promise<Identity> {
-  const [row] = await db.sql.run(findSession, { tokenHash: hashToken(token), now: clock.now(), workspaceId });
-  return row ? toIdentity(row, { kind: 'session', id: row.credential_id }) : anonymous;
+  const now = dependencies.clock.now();
+  const [row] = await dependencies.db.sql.run(findSession, { tokenHash: hashToken(token), now, workspaceId });
+  if (!row) return anonymous;
+  if (now.getTime() - row.last_used_at.getTime() >= SESSION_USE_MS)
+    recordUseOfSession(dependencies, { id: row.credential_id, lastUsedAt: row.last_used_at, now, address });
+  return toIdentity(row, { kind: 'session', id: row.credential_id, authenticatedAt: row.authenticated_at });
 }
 
-function toIdentity(row: RowOf<typeof findSession>, credential: Credential): Identity {
+/** Writes in the background, so that the request does not wait. */
+function recordUseOfSession(
+  { db, log }: Dependencies,
+  use: { id: number; lastUsedAt: Date; now: Date; address: string | null },
+): void {
+  runInBackground(() => db.sql.run(recordSessionUse, use)).catch((error: unknown) =>
+    log.warn({ err: error }, 'Failed to record the last use of a session'),
+  );
+}
+
+function toIdentity(row: CallerRow, credential: Credential): Identity {
   return {
     caller: { userId: row.user_id, name: row.name, email: row.email, createdAt: row.created_at, credential },
     access:

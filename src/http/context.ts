@@ -43,6 +43,7 @@ export function createContext(
     requestId: request.id,
     bounds: requestBounds(request, reply),
     address: request.ip,
+    userAgent: request.headers['user-agent'] ?? null,
     isDirect: isDirect(request),
     origin: readOrigin(request, services),
     unreadableBody: known.unreadableBody ?? null,
@@ -91,7 +92,7 @@ export async function identifyRequest(
   workspaceId: number | null,
 ): Promise<Identity> {
   const { token, fromCookie } = readCredential(request);
-  const identity = await identify(services, token, workspaceId);
+  const identity = await identify(services, token, workspaceId, request.ip);
   if (identity.caller !== null && fromCookie && !isRead(request.method)) requireOwnOrigin(request, services);
   return identity;
 }

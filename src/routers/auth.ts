@@ -4,7 +4,7 @@ import { Ok } from '../core/shapes.ts';
 import { toUnixSeconds } from '../core/time.ts';
 import { deleteMe, register, updateMe } from '../features/auth/account.ts';
 import { LoginInput, RegisterInput, SignedIn, UpdateMeInput, UserAnswer } from '../features/auth/schemas.ts';
-import { login, logout } from '../features/auth/sessions.ts';
+import { type Client, login, logout } from '../features/auth/sessions.ts';
 import type { Context } from '../trpc/context.ts';
 import { router, signedInBySession, signingIn } from '../trpc/procedures.ts';
 
@@ -28,7 +28,9 @@ export const authRouter = router({
     })
     .input(RegisterInput)
     .output(SignedIn)
-    .mutation(async ({ ctx, input }) => withCookie(ctx, await register(ctx.services, input, requesterOf(ctx)))),
+    .mutation(async ({ ctx, input }) =>
+      withCookie(ctx, await register(ctx.services, input, requesterOf(ctx), clientOf(ctx))),
+    ),
 
   login: signingIn
     .meta({
@@ -49,7 +51,7 @@ export const authRouter = router({
     .mutation(async ({ ctx, input }) => {
       // Not by email address alone: anybody could then lock others out.
       await ctx.services.limits.consumeExactly('signInPerEmail', `${networkOf(ctx.address)} ${input.email}`, ctx);
-      return withCookie(ctx, await login(ctx.services, input, requesterOf(ctx)));
+      return withCookie(ctx, await login(ctx.services, input, requesterOf(ctx), clientOf(ctx)));
     }),
 
   logout: signedInBySession
@@ -137,6 +139,10 @@ export const authRouter = router({
 /** The requester for whom this call hashes passwords. */
 function requesterOf(ctx: Context): Requester {
   return { network: networkOf(ctx.address), signal: ctx.bounds.hungUp };
+}
+
+function clientOf({ address, userAgent }: Context): Client {
+  return { address, userAgent };
 }
 
 /** Sets the cookie of a new session, for browsers. */

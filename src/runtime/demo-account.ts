@@ -9,6 +9,7 @@ import { identify } from '../auth/identify.ts';
 import { ifExists, replaceFile } from '../core/files.ts';
 import { createApiKey } from '../features/api-keys/api-keys.ts';
 import { register } from '../features/auth/account.ts';
+import { noClient } from '../features/auth/sessions.ts';
 import type { Services } from '../services.ts';
 
 export const demoEmail = 'demo@lynxroom.example';
@@ -24,7 +25,7 @@ export async function prepareDemo(services: Services, dataDir: string, url: stri
   const { db } = services;
   if ((await db.user.count()) === 0) {
     const password = randomBytes(18).toString('base64url');
-    await register(services, { name: 'Demo', email: demoEmail, password }, { network: '', signal: null });
+    await register(services, { name: 'Demo', email: demoEmail, password }, { network: '', signal: null }, noClient);
   }
   const user = await db.user.findUnique({ where: { email: demoEmail } });
   const workspace = user && (await db.workspace.findFirst({ where: { ownerId: user.id, isPersonal: true } }));
@@ -50,7 +51,7 @@ export async function writeShellEnv(services: Services, env: ShellEnv): Promise<
 
 async function findUsableKey(services: Services, { user, workspaceId, path }: ShellEnv): Promise<string | null> {
   const key = await readExport(path, 'LYNXROOM_TOKEN');
-  const { caller } = await identify(services, key, null);
+  const { caller } = await identify(services, key, null, null);
   if (caller?.userId !== user.id || caller.credential.kind !== 'key') return null;
   return caller.credential.workspaceId === workspaceId ? key : null;
 }

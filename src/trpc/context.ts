@@ -14,6 +14,8 @@ export type Context = {
   bounds: RequestBounds;
   /** The caller's network address. */
   address: string;
+  /** The header User-Agent; null without one. */
+  userAgent: string | null;
   /**
    * False if a header or the host name shows that a proxy forwarded the call. If true, `address` is the caller's own.
    */

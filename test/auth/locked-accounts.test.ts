@@ -111,7 +111,7 @@ test('a password that is reset ends all sessions, and the API keys only if told 
 
 test('a password change that was under way does not undo what an operator does', async () => {
   const { email, token } = team.admin;
-  const { caller } = await identify(app.services, token, null);
+  const { caller } = await identify(app.services, token, null, null);
   if (caller === null) throw new Error('The session is not valid');
   const requester = { network: '', signal: null };
   const changes = [

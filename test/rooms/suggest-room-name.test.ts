@@ -46,7 +46,7 @@ describe('suggestions', () => {
       name: ada.name,
       email: ada.email,
       createdAt: app.clock.now(),
-      credential: { kind: 'session', id: 1 },
+      credential: { kind: 'session', id: 1, authenticatedAt: new Date() },
     } as const;
     const room = await createRoom(app.services, caller, {}, () => suggestions.shift() ?? [taken]);
     expect(room.name).toBe('free-at-last');

@@ -9,20 +9,25 @@ import type { Services } from '../../services.ts';
 import { endMembership } from '../members/end-membership.ts';
 import { insertWorkspace } from '../workspaces/create-workspace.ts';
 import type { RegisterInput, SignedIn, UpdateMeInput, User } from './schemas.ts';
-import { startSession, toUser } from './sessions.ts';
+import { type Client, startSession, toUser } from './sessions.ts';
 
 /**
  * Creates a user with their Personal workspace and signs them in. Throws 409 if the email address already has an
  * account.
  */
-export async function register(services: Services, input: RegisterInput, requester: Requester): Promise<SignedIn> {
+export async function register(
+  services: Services,
+  input: RegisterInput,
+  requester: Requester,
+  client: Client,
+): Promise<SignedIn> {
   const passwordHash = await services.passwords.hash(input.password, requester);
   try {
     return await transact(services.db, async (tx) => {
       const createdAt = services.clock.now();
       const user = await tx.user.create({ data: { name: input.name, email: input.email, passwordHash, createdAt } });
       await insertWorkspace(tx, { name: 'Personal', ownerId: user.id, isPersonal: true, createdAt });
-      return startSession(services, tx, user);
+      return startSession(services, tx, user, { ...client, method: 'registration' });
     });
   } catch (error) {
     if (isUniqueViolation(error)) throw conflict('An account with this email address already exists');

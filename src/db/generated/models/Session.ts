@@ -42,6 +42,11 @@ export type SessionMinAggregateOutputType = {
   tokenHash: runtime.Bytes | null
   createdAt: Date | null
   expiresAt: Date | null
+  method: string | null
+  authenticatedAt: Date | null
+  lastUsedAt: Date | null
+  address: string | null
+  userAgent: string | null
 }
 
 export type SessionMaxAggregateOutputType = {
@@ -50,6 +55,11 @@ export type SessionMaxAggregateOutputType = {
   tokenHash: runtime.Bytes | null
   createdAt: Date | null
   expiresAt: Date | null
+  method: string | null
+  authenticatedAt: Date | null
+  lastUsedAt: Date | null
+  address: string | null
+  userAgent: string | null
 }
 
 export type SessionCountAggregateOutputType = {
@@ -58,6 +68,11 @@ export type SessionCountAggregateOutputType = {
   tokenHash: number
   createdAt: number
   expiresAt: number
+  method: number
+  authenticatedAt: number
+  lastUsedAt: number
+  address: number
+  userAgent: number
   _all: number
 }
 
@@ -78,6 +93,11 @@ export type SessionMinAggregateInputType = {
   tokenHash?: true
   createdAt?: true
   expiresAt?: true
+  method?: true
+  authenticatedAt?: true
+  lastUsedAt?: true
+  address?: true
+  userAgent?: true
 }
 
 export type SessionMaxAggregateInputType = {
@@ -86,6 +106,11 @@ export type SessionMaxAggregateInputType = {
   tokenHash?: true
   createdAt?: true
   expiresAt?: true
+  method?: true
+  authenticatedAt?: true
+  lastUsedAt?: true
+  address?: true
+  userAgent?: true
 }
 
 export type SessionCountAggregateInputType = {
@@ -94,6 +119,11 @@ export type SessionCountAggregateInputType = {
   tokenHash?: true
   createdAt?: true
   expiresAt?: true
+  method?: true
+  authenticatedAt?: true
+  lastUsedAt?: true
+  address?: true
+  userAgent?: true
   _all?: true
 }
 
@@ -189,6 +219,11 @@ export type SessionGroupByOutputType = {
   tokenHash: runtime.Bytes
   createdAt: Date
   expiresAt: Date
+  method: string
+  authenticatedAt: Date
+  lastUsedAt: Date
+  address: string | null
+  userAgent: string | null
   _count: SessionCountAggregateOutputType | null
   _avg: SessionAvgAggregateOutputType | null
   _sum: SessionSumAggregateOutputType | null
@@ -220,6 +255,11 @@ export type SessionWhereInput = {
   tokenHash?: Prisma.BytesFilter<"Session"> | runtime.Bytes
   createdAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Session"> | Date | string
+  method?: Prisma.StringFilter<"Session"> | string
+  authenticatedAt?: Prisma.DateTimeFilter<"Session"> | Date | string
+  lastUsedAt?: Prisma.DateTimeFilter<"Session"> | Date | string
+  address?: Prisma.StringNullableFilter<"Session"> | string | null
+  userAgent?: Prisma.StringNullableFilter<"Session"> | string | null
   user?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput>
   openidRequests?: Prisma.OpenidRequestListRelationFilter
   passkeyChallenges?: Prisma.PasskeyChallengeListRelationFilter
@@ -231,6 +271,11 @@ export type SessionOrderByWithRelationInput = {
   tokenHash?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
+  method?: Prisma.SortOrder
+  authenticatedAt?: Prisma.SortOrder
+  lastUsedAt?: Prisma.SortOrder
+  address?: Prisma.SortOrderInput | Prisma.SortOrder
+  userAgent?: Prisma.SortOrderInput | Prisma.SortOrder
   user?: Prisma.UserOrderByWithRelationInput
   openidRequests?: Prisma.OpenidRequestOrderByRelationAggregateInput
   passkeyChallenges?: Prisma.PasskeyChallengeOrderByRelationAggregateInput
@@ -245,6 +290,11 @@ export type SessionWhereUniqueInput = Prisma.AtLeast<{
   userId?: Prisma.IntFilter<"Session"> | number
   createdAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Session"> | Date | string
+  method?: Prisma.StringFilter<"Session"> | string
+  authenticatedAt?: Prisma.DateTimeFilter<"Session"> | Date | string
+  lastUsedAt?: Prisma.DateTimeFilter<"Session"> | Date | string
+  address?: Prisma.StringNullableFilter<"Session"> | string | null
+  userAgent?: Prisma.StringNullableFilter<"Session"> | string | null
   user?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput>
   openidRequests?: Prisma.OpenidRequestListRelationFilter
   passkeyChallenges?: Prisma.PasskeyChallengeListRelationFilter
@@ -256,6 +306,11 @@ export type SessionOrderByWithAggregationInput = {
   tokenHash?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
+  method?: Prisma.SortOrder
+  authenticatedAt?: Prisma.SortOrder
+  lastUsedAt?: Prisma.SortOrder
+  address?: Prisma.SortOrderInput | Prisma.SortOrder
+  userAgent?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.SessionCountOrderByAggregateInput
   _avg?: Prisma.SessionAvgOrderByAggregateInput
   _max?: Prisma.SessionMaxOrderByAggregateInput
@@ -272,12 +327,22 @@ export type SessionScalarWhereWithAggregatesInput = {
   tokenHash?: Prisma.BytesWithAggregatesFilter<"Session"> | runtime.Bytes
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Session"> | Date | string
   expiresAt?: Prisma.DateTimeWithAggregatesFilter<"Session"> | Date | string
+  method?: Prisma.StringWithAggregatesFilter<"Session"> | string
+  authenticatedAt?: Prisma.DateTimeWithAggregatesFilter<"Session"> | Date | string
+  lastUsedAt?: Prisma.DateTimeWithAggregatesFilter<"Session"> | Date | string
+  address?: Prisma.StringNullableWithAggregatesFilter<"Session"> | string | null
+  userAgent?: Prisma.StringNullableWithAggregatesFilter<"Session"> | string | null
 }
 
 export type SessionCreateInput = {
   tokenHash: runtime.Bytes
   createdAt: Date | string
   expiresAt: Date | string
+  method?: string
+  authenticatedAt?: Date | string
+  lastUsedAt?: Date | string
+  address?: string | null
+  userAgent?: string | null
   user: Prisma.UserCreateNestedOneWithoutSessionsInput
   openidRequests?: Prisma.OpenidRequestCreateNestedManyWithoutSessionInput
   passkeyChallenges?: Prisma.PasskeyChallengeCreateNestedManyWithoutSessionInput
@@ -289,6 +354,11 @@ export type SessionUncheckedCreateInput = {
   tokenHash: runtime.Bytes
   createdAt: Date | string
   expiresAt: Date | string
+  method?: string
+  authenticatedAt?: Date | string
+  lastUsedAt?: Date | string
+  address?: string | null
+  userAgent?: string | null
   openidRequests?: Prisma.OpenidRequestUncheckedCreateNestedManyWithoutSessionInput
   passkeyChallenges?: Prisma.PasskeyChallengeUncheckedCreateNestedManyWithoutSessionInput
 }
@@ -297,6 +367,11 @@ export type SessionUpdateInput = {
   tokenHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  method?: Prisma.StringFieldUpdateOperationsInput | string
+  authenticatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userAgent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   user?: Prisma.UserUpdateOneRequiredWithoutSessionsNestedInput
   openidRequests?: Prisma.OpenidRequestUpdateManyWithoutSessionNestedInput
   passkeyChallenges?: Prisma.PasskeyChallengeUpdateManyWithoutSessionNestedInput
@@ -308,6 +383,11 @@ export type SessionUncheckedUpdateInput = {
   tokenHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  method?: Prisma.StringFieldUpdateOperationsInput | string
+  authenticatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userAgent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   openidRequests?: Prisma.OpenidRequestUncheckedUpdateManyWithoutSessionNestedInput
   passkeyChallenges?: Prisma.PasskeyChallengeUncheckedUpdateManyWithoutSessionNestedInput
 }
@@ -318,12 +398,22 @@ export type SessionCreateManyInput = {
   tokenHash: runtime.Bytes
   createdAt: Date | string
   expiresAt: Date | string
+  method?: string
+  authenticatedAt?: Date | string
+  lastUsedAt?: Date | string
+  address?: string | null
+  userAgent?: string | null
 }
 
 export type SessionUpdateManyMutationInput = {
   tokenHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  method?: Prisma.StringFieldUpdateOperationsInput | string
+  authenticatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userAgent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type SessionUncheckedUpdateManyInput = {
@@ -332,6 +422,11 @@ export type SessionUncheckedUpdateManyInput = {
   tokenHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  method?: Prisma.StringFieldUpdateOperationsInput | string
+  authenticatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userAgent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type SessionListRelationFilter = {
@@ -350,6 +445,11 @@ export type SessionCountOrderByAggregateInput = {
   tokenHash?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
+  method?: Prisma.SortOrder
+  authenticatedAt?: Prisma.SortOrder
+  lastUsedAt?: Prisma.SortOrder
+  address?: Prisma.SortOrder
+  userAgent?: Prisma.SortOrder
 }
 
 export type SessionAvgOrderByAggregateInput = {
@@ -363,6 +463,11 @@ export type SessionMaxOrderByAggregateInput = {
   tokenHash?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
+  method?: Prisma.SortOrder
+  authenticatedAt?: Prisma.SortOrder
+  lastUsedAt?: Prisma.SortOrder
+  address?: Prisma.SortOrder
+  userAgent?: Prisma.SortOrder
 }
 
 export type SessionMinOrderByAggregateInput = {
@@ -371,6 +476,11 @@ export type SessionMinOrderByAggregateInput = {
   tokenHash?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
+  method?: Prisma.SortOrder
+  authenticatedAt?: Prisma.SortOrder
+  lastUsedAt?: Prisma.SortOrder
+  address?: Prisma.SortOrder
+  userAgent?: Prisma.SortOrder
 }
 
 export type SessionSumOrderByAggregateInput = {
@@ -465,6 +575,11 @@ export type SessionCreateWithoutUserInput = {
   tokenHash: runtime.Bytes
   createdAt: Date | string
   expiresAt: Date | string
+  method?: string
+  authenticatedAt?: Date | string
+  lastUsedAt?: Date | string
+  address?: string | null
+  userAgent?: string | null
   openidRequests?: Prisma.OpenidRequestCreateNestedManyWithoutSessionInput
   passkeyChallenges?: Prisma.PasskeyChallengeCreateNestedManyWithoutSessionInput
 }
@@ -474,6 +589,11 @@ export type SessionUncheckedCreateWithoutUserInput = {
   tokenHash: runtime.Bytes
   createdAt: Date | string
   expiresAt: Date | string
+  method?: string
+  authenticatedAt?: Date | string
+  lastUsedAt?: Date | string
+  address?: string | null
+  userAgent?: string | null
   openidRequests?: Prisma.OpenidRequestUncheckedCreateNestedManyWithoutSessionInput
   passkeyChallenges?: Prisma.PasskeyChallengeUncheckedCreateNestedManyWithoutSessionInput
 }
@@ -513,12 +633,22 @@ export type SessionScalarWhereInput = {
   tokenHash?: Prisma.BytesFilter<"Session"> | runtime.Bytes
   createdAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Session"> | Date | string
+  method?: Prisma.StringFilter<"Session"> | string
+  authenticatedAt?: Prisma.DateTimeFilter<"Session"> | Date | string
+  lastUsedAt?: Prisma.DateTimeFilter<"Session"> | Date | string
+  address?: Prisma.StringNullableFilter<"Session"> | string | null
+  userAgent?: Prisma.StringNullableFilter<"Session"> | string | null
 }
 
 export type SessionCreateWithoutOpenidRequestsInput = {
   tokenHash: runtime.Bytes
   createdAt: Date | string
   expiresAt: Date | string
+  method?: string
+  authenticatedAt?: Date | string
+  lastUsedAt?: Date | string
+  address?: string | null
+  userAgent?: string | null
   user: Prisma.UserCreateNestedOneWithoutSessionsInput
   passkeyChallenges?: Prisma.PasskeyChallengeCreateNestedManyWithoutSessionInput
 }
@@ -529,6 +659,11 @@ export type SessionUncheckedCreateWithoutOpenidRequestsInput = {
   tokenHash: runtime.Bytes
   createdAt: Date | string
   expiresAt: Date | string
+  method?: string
+  authenticatedAt?: Date | string
+  lastUsedAt?: Date | string
+  address?: string | null
+  userAgent?: string | null
   passkeyChallenges?: Prisma.PasskeyChallengeUncheckedCreateNestedManyWithoutSessionInput
 }
 
@@ -552,6 +687,11 @@ export type SessionUpdateWithoutOpenidRequestsInput = {
   tokenHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  method?: Prisma.StringFieldUpdateOperationsInput | string
+  authenticatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userAgent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   user?: Prisma.UserUpdateOneRequiredWithoutSessionsNestedInput
   passkeyChallenges?: Prisma.PasskeyChallengeUpdateManyWithoutSessionNestedInput
 }
@@ -562,6 +702,11 @@ export type SessionUncheckedUpdateWithoutOpenidRequestsInput = {
   tokenHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  method?: Prisma.StringFieldUpdateOperationsInput | string
+  authenticatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userAgent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   passkeyChallenges?: Prisma.PasskeyChallengeUncheckedUpdateManyWithoutSessionNestedInput
 }
 
@@ -569,6 +714,11 @@ export type SessionCreateWithoutPasskeyChallengesInput = {
   tokenHash: runtime.Bytes
   createdAt: Date | string
   expiresAt: Date | string
+  method?: string
+  authenticatedAt?: Date | string
+  lastUsedAt?: Date | string
+  address?: string | null
+  userAgent?: string | null
   user: Prisma.UserCreateNestedOneWithoutSessionsInput
   openidRequests?: Prisma.OpenidRequestCreateNestedManyWithoutSessionInput
 }
@@ -579,6 +729,11 @@ export type SessionUncheckedCreateWithoutPasskeyChallengesInput = {
   tokenHash: runtime.Bytes
   createdAt: Date | string
   expiresAt: Date | string
+  method?: string
+  authenticatedAt?: Date | string
+  lastUsedAt?: Date | string
+  address?: string | null
+  userAgent?: string | null
   openidRequests?: Prisma.OpenidRequestUncheckedCreateNestedManyWithoutSessionInput
 }
 
@@ -602,6 +757,11 @@ export type SessionUpdateWithoutPasskeyChallengesInput = {
   tokenHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  method?: Prisma.StringFieldUpdateOperationsInput | string
+  authenticatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userAgent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   user?: Prisma.UserUpdateOneRequiredWithoutSessionsNestedInput
   openidRequests?: Prisma.OpenidRequestUpdateManyWithoutSessionNestedInput
 }
@@ -612,6 +772,11 @@ export type SessionUncheckedUpdateWithoutPasskeyChallengesInput = {
   tokenHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  method?: Prisma.StringFieldUpdateOperationsInput | string
+  authenticatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userAgent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   openidRequests?: Prisma.OpenidRequestUncheckedUpdateManyWithoutSessionNestedInput
 }
 
@@ -620,12 +785,22 @@ export type SessionCreateManyUserInput = {
   tokenHash: runtime.Bytes
   createdAt: Date | string
   expiresAt: Date | string
+  method?: string
+  authenticatedAt?: Date | string
+  lastUsedAt?: Date | string
+  address?: string | null
+  userAgent?: string | null
 }
 
 export type SessionUpdateWithoutUserInput = {
   tokenHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  method?: Prisma.StringFieldUpdateOperationsInput | string
+  authenticatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userAgent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   openidRequests?: Prisma.OpenidRequestUpdateManyWithoutSessionNestedInput
   passkeyChallenges?: Prisma.PasskeyChallengeUpdateManyWithoutSessionNestedInput
 }
@@ -635,6 +810,11 @@ export type SessionUncheckedUpdateWithoutUserInput = {
   tokenHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  method?: Prisma.StringFieldUpdateOperationsInput | string
+  authenticatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userAgent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   openidRequests?: Prisma.OpenidRequestUncheckedUpdateManyWithoutSessionNestedInput
   passkeyChallenges?: Prisma.PasskeyChallengeUncheckedUpdateManyWithoutSessionNestedInput
 }
@@ -644,6 +824,11 @@ export type SessionUncheckedUpdateManyWithoutUserInput = {
   tokenHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  method?: Prisma.StringFieldUpdateOperationsInput | string
+  authenticatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userAgent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 
@@ -692,6 +877,11 @@ export type SessionSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   tokenHash?: boolean
   createdAt?: boolean
   expiresAt?: boolean
+  method?: boolean
+  authenticatedAt?: boolean
+  lastUsedAt?: boolean
+  address?: boolean
+  userAgent?: boolean
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs>
   openidRequests?: boolean | Prisma.Session$openidRequestsArgs<ExtArgs>
   passkeyChallenges?: boolean | Prisma.Session$passkeyChallengesArgs<ExtArgs>
@@ -704,6 +894,11 @@ export type SessionSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   tokenHash?: boolean
   createdAt?: boolean
   expiresAt?: boolean
+  method?: boolean
+  authenticatedAt?: boolean
+  lastUsedAt?: boolean
+  address?: boolean
+  userAgent?: boolean
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["session"]>
 
@@ -713,6 +908,11 @@ export type SessionSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   tokenHash?: boolean
   createdAt?: boolean
   expiresAt?: boolean
+  method?: boolean
+  authenticatedAt?: boolean
+  lastUsedAt?: boolean
+  address?: boolean
+  userAgent?: boolean
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["session"]>
 
@@ -722,9 +922,14 @@ export type SessionSelectScalar = {
   tokenHash?: boolean
   createdAt?: boolean
   expiresAt?: boolean
+  method?: boolean
+  authenticatedAt?: boolean
+  lastUsedAt?: boolean
+  address?: boolean
+  userAgent?: boolean
 }
 
-export type SessionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "userId" | "tokenHash" | "createdAt" | "expiresAt", ExtArgs["result"]["session"]>
+export type SessionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "userId" | "tokenHash" | "createdAt" | "expiresAt" | "method" | "authenticatedAt" | "lastUsedAt" | "address" | "userAgent", ExtArgs["result"]["session"]>
 export type SessionInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs>
   openidRequests?: boolean | Prisma.Session$openidRequestsArgs<ExtArgs>
@@ -751,6 +956,26 @@ export type $SessionPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     tokenHash: runtime.Bytes
     createdAt: Date
     expiresAt: Date
+    /**
+     * How the user signed in: the `SignInMethod` of features/auth/sessions.ts.
+     */
+    method: string
+    /**
+     * When the user last proved who they are: by signing in, or in this session.
+     */
+    authenticatedAt: Date
+    /**
+     * Written every few minutes at most.
+     */
+    lastUsedAt: Date
+    /**
+     * The address of the last use. Null for a session that was started by version 0.2 and not used since.
+     */
+    address: string | null
+    /**
+     * The header User-Agent of the sign-in, truncated.
+     */
+    userAgent: string | null
   }, ExtArgs["result"]["session"]>
   composites: {}
 }
@@ -1182,6 +1407,11 @@ export interface SessionFieldRefs {
   readonly tokenHash: Prisma.FieldRef<"Session", 'Bytes'>
   readonly createdAt: Prisma.FieldRef<"Session", 'DateTime'>
   readonly expiresAt: Prisma.FieldRef<"Session", 'DateTime'>
+  readonly method: Prisma.FieldRef<"Session", 'String'>
+  readonly authenticatedAt: Prisma.FieldRef<"Session", 'DateTime'>
+  readonly lastUsedAt: Prisma.FieldRef<"Session", 'DateTime'>
+  readonly address: Prisma.FieldRef<"Session", 'String'>
+  readonly userAgent: Prisma.FieldRef<"Session", 'String'>
 }
     
 
