@@ -9,7 +9,7 @@ import type { Import } from './imports.ts';
 export type Part = string;
 
 const BASE = ['core', 'db'];
-const LOW = [...BASE, 'auth', 'events', 'quotas', 'storage', 'services.ts'];
+const LOW = [...BASE, 'audit', 'auth', 'events', 'quotas', 'storage', 'services.ts'];
 
 /** What each layer may import besides itself. Everything else is forbidden. `features/*` stands for every feature. */
 export const layers: Record<Part, readonly Part[]> = {
@@ -18,6 +18,7 @@ export const layers: Record<Part, readonly Part[]> = {
   storage: BASE,
   events: BASE,
   jobs: BASE,
+  audit: BASE,
   auth: BASE,
   quotas: BASE,
   backup: [...BASE, 'storage'],

@@ -45,6 +45,10 @@ const RANDOM_COLUMNS = [
   'sealed_credentials',
   'ingest_id',
   'deleted_at',
+  'actor_salt',
+  'actor_hash',
+  'details_salt',
+  'details_hash',
 ];
 
 /** Whether a value is a random message or archive ID. The IDs that test scenes set themselves have other formats. */

@@ -256,3 +256,19 @@ export type ContactEventSubject = Prisma.ContactEventSubjectModel
  * The number of contacts by the UTC day on which they were created, without the changes that wait in counter_changes.
  */
 export type ContactDay = Prisma.ContactDayModel
+/**
+ * Model AuditEntry
+ * The audit log of a workspace. Triggers refuse every change of a row, except that it is numbered once and its personal
+ * fields are erased, and refuse to delete it before the cut-off in `audit_chains` (docs/decisions/0036-audit-log.md).
+ */
+export type AuditEntry = Prisma.AuditEntryModel
+/**
+ * Model AuditChain
+ * Where the audit log of a workspace begins and ends. Without a row, no entry is numbered yet.
+ */
+export type AuditChain = Prisma.AuditChainModel
+/**
+ * Model AccountEvent
+ * What happened to an account: sign-ins, and changes of what protects it.
+ */
+export type AccountEvent = Prisma.AccountEventModel

@@ -437,7 +437,10 @@ export const ModelName = {
   CounterChange: 'CounterChange',
   ContactEventDay: 'ContactEventDay',
   ContactEventSubject: 'ContactEventSubject',
-  ContactDay: 'ContactDay'
+  ContactDay: 'ContactDay',
+  AuditEntry: 'AuditEntry',
+  AuditChain: 'AuditChain',
+  AccountEvent: 'AccountEvent'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -453,7 +456,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "session" | "openidIdentity" | "openidRequest" | "passkey" | "passkeyChallenge" | "idempotencyKey" | "accountToken" | "mailMessage" | "workspace" | "member" | "label" | "libraryItem" | "itemLabel" | "event" | "discardedObject" | "objectStoreId" | "createdStoreId" | "slugSuffix" | "room" | "recording" | "recordingDeletion" | "recordingCopy" | "participant" | "meetingConnection" | "unmatchedCallback" | "meetingEnd" | "ingestEvent" | "rateLimit" | "apiKey" | "webhook" | "webhookMessage" | "webhookDelivery" | "contact" | "bookingPage" | "booking" | "contactEvent" | "counterChange" | "contactEventDay" | "contactEventSubject" | "contactDay"
+    modelProps: "user" | "session" | "openidIdentity" | "openidRequest" | "passkey" | "passkeyChallenge" | "idempotencyKey" | "accountToken" | "mailMessage" | "workspace" | "member" | "label" | "libraryItem" | "itemLabel" | "event" | "discardedObject" | "objectStoreId" | "createdStoreId" | "slugSuffix" | "room" | "recording" | "recordingDeletion" | "recordingCopy" | "participant" | "meetingConnection" | "unmatchedCallback" | "meetingEnd" | "ingestEvent" | "rateLimit" | "apiKey" | "webhook" | "webhookMessage" | "webhookDelivery" | "contact" | "bookingPage" | "booking" | "contactEvent" | "counterChange" | "contactEventDay" | "contactEventSubject" | "contactDay" | "auditEntry" | "auditChain" | "accountEvent"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3491,6 +3494,228 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    AuditEntry: {
+      payload: Prisma.$AuditEntryPayload<ExtArgs>
+      fields: Prisma.AuditEntryFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AuditEntryFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditEntryPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AuditEntryFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditEntryPayload>
+        }
+        findFirst: {
+          args: Prisma.AuditEntryFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditEntryPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AuditEntryFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditEntryPayload>
+        }
+        findMany: {
+          args: Prisma.AuditEntryFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditEntryPayload>[]
+        }
+        create: {
+          args: Prisma.AuditEntryCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditEntryPayload>
+        }
+        createMany: {
+          args: Prisma.AuditEntryCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AuditEntryCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditEntryPayload>[]
+        }
+        delete: {
+          args: Prisma.AuditEntryDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditEntryPayload>
+        }
+        update: {
+          args: Prisma.AuditEntryUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditEntryPayload>
+        }
+        deleteMany: {
+          args: Prisma.AuditEntryDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AuditEntryUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AuditEntryUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditEntryPayload>[]
+        }
+        upsert: {
+          args: Prisma.AuditEntryUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditEntryPayload>
+        }
+        aggregate: {
+          args: Prisma.AuditEntryAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAuditEntry>
+        }
+        groupBy: {
+          args: Prisma.AuditEntryGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AuditEntryGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AuditEntryCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AuditEntryCountAggregateOutputType> | number
+        }
+      }
+    }
+    AuditChain: {
+      payload: Prisma.$AuditChainPayload<ExtArgs>
+      fields: Prisma.AuditChainFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AuditChainFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditChainPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AuditChainFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditChainPayload>
+        }
+        findFirst: {
+          args: Prisma.AuditChainFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditChainPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AuditChainFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditChainPayload>
+        }
+        findMany: {
+          args: Prisma.AuditChainFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditChainPayload>[]
+        }
+        create: {
+          args: Prisma.AuditChainCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditChainPayload>
+        }
+        createMany: {
+          args: Prisma.AuditChainCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AuditChainCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditChainPayload>[]
+        }
+        delete: {
+          args: Prisma.AuditChainDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditChainPayload>
+        }
+        update: {
+          args: Prisma.AuditChainUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditChainPayload>
+        }
+        deleteMany: {
+          args: Prisma.AuditChainDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AuditChainUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AuditChainUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditChainPayload>[]
+        }
+        upsert: {
+          args: Prisma.AuditChainUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditChainPayload>
+        }
+        aggregate: {
+          args: Prisma.AuditChainAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAuditChain>
+        }
+        groupBy: {
+          args: Prisma.AuditChainGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AuditChainGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AuditChainCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AuditChainCountAggregateOutputType> | number
+        }
+      }
+    }
+    AccountEvent: {
+      payload: Prisma.$AccountEventPayload<ExtArgs>
+      fields: Prisma.AccountEventFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AccountEventFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccountEventPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AccountEventFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccountEventPayload>
+        }
+        findFirst: {
+          args: Prisma.AccountEventFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccountEventPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AccountEventFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccountEventPayload>
+        }
+        findMany: {
+          args: Prisma.AccountEventFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccountEventPayload>[]
+        }
+        create: {
+          args: Prisma.AccountEventCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccountEventPayload>
+        }
+        createMany: {
+          args: Prisma.AccountEventCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AccountEventCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccountEventPayload>[]
+        }
+        delete: {
+          args: Prisma.AccountEventDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccountEventPayload>
+        }
+        update: {
+          args: Prisma.AccountEventUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccountEventPayload>
+        }
+        deleteMany: {
+          args: Prisma.AccountEventDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AccountEventUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AccountEventUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccountEventPayload>[]
+        }
+        upsert: {
+          args: Prisma.AccountEventUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccountEventPayload>
+        }
+        aggregate: {
+          args: Prisma.AccountEventAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAccountEvent>
+        }
+        groupBy: {
+          args: Prisma.AccountEventGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AccountEventGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AccountEventCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AccountEventCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -4118,6 +4343,58 @@ export const ContactDayScalarFieldEnum = {
 export type ContactDayScalarFieldEnum = (typeof ContactDayScalarFieldEnum)[keyof typeof ContactDayScalarFieldEnum]
 
 
+export const AuditEntryScalarFieldEnum = {
+  workspaceId: 'workspaceId',
+  id: 'id',
+  sequence: 'sequence',
+  hash: 'hash',
+  createdAt: 'createdAt',
+  actorKind: 'actorKind',
+  actorUserId: 'actorUserId',
+  actorKeyId: 'actorKeyId',
+  actorConnectionId: 'actorConnectionId',
+  action: 'action',
+  targetKind: 'targetKind',
+  targetId: 'targetId',
+  actorDetails: 'actorDetails',
+  actorSalt: 'actorSalt',
+  actorHash: 'actorHash',
+  details: 'details',
+  detailsSalt: 'detailsSalt',
+  detailsHash: 'detailsHash'
+} as const
+
+export type AuditEntryScalarFieldEnum = (typeof AuditEntryScalarFieldEnum)[keyof typeof AuditEntryScalarFieldEnum]
+
+
+export const AuditChainScalarFieldEnum = {
+  workspaceId: 'workspaceId',
+  lastSequence: 'lastSequence',
+  lastHash: 'lastHash',
+  cutSequence: 'cutSequence',
+  cutHash: 'cutHash',
+  sealed: 'sealed'
+} as const
+
+export type AuditChainScalarFieldEnum = (typeof AuditChainScalarFieldEnum)[keyof typeof AuditChainScalarFieldEnum]
+
+
+export const AccountEventScalarFieldEnum = {
+  id: 'id',
+  userId: 'userId',
+  action: 'action',
+  address: 'address',
+  userAgent: 'userAgent',
+  details: 'details',
+  createdAt: 'createdAt',
+  hour: 'hour',
+  count: 'count',
+  lastAt: 'lastAt'
+} as const
+
+export type AccountEventScalarFieldEnum = (typeof AccountEventScalarFieldEnum)[keyof typeof AccountEventScalarFieldEnum]
+
+
 export const SortOrder = {
   asc: 'asc',
   desc: 'desc'
@@ -4460,6 +4737,9 @@ export type GlobalOmitConfig = {
   contactEventDay?: Prisma.ContactEventDayOmit
   contactEventSubject?: Prisma.ContactEventSubjectOmit
   contactDay?: Prisma.ContactDayOmit
+  auditEntry?: Prisma.AuditEntryOmit
+  auditChain?: Prisma.AuditChainOmit
+  accountEvent?: Prisma.AccountEventOmit
 }
 
 /* Types for Logging */

@@ -91,7 +91,10 @@ export const ModelName = {
   CounterChange: 'CounterChange',
   ContactEventDay: 'ContactEventDay',
   ContactEventSubject: 'ContactEventSubject',
-  ContactDay: 'ContactDay'
+  ContactDay: 'ContactDay',
+  AuditEntry: 'AuditEntry',
+  AuditChain: 'AuditChain',
+  AccountEvent: 'AccountEvent'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -696,6 +699,58 @@ export const ContactDayScalarFieldEnum = {
 } as const
 
 export type ContactDayScalarFieldEnum = (typeof ContactDayScalarFieldEnum)[keyof typeof ContactDayScalarFieldEnum]
+
+
+export const AuditEntryScalarFieldEnum = {
+  workspaceId: 'workspaceId',
+  id: 'id',
+  sequence: 'sequence',
+  hash: 'hash',
+  createdAt: 'createdAt',
+  actorKind: 'actorKind',
+  actorUserId: 'actorUserId',
+  actorKeyId: 'actorKeyId',
+  actorConnectionId: 'actorConnectionId',
+  action: 'action',
+  targetKind: 'targetKind',
+  targetId: 'targetId',
+  actorDetails: 'actorDetails',
+  actorSalt: 'actorSalt',
+  actorHash: 'actorHash',
+  details: 'details',
+  detailsSalt: 'detailsSalt',
+  detailsHash: 'detailsHash'
+} as const
+
+export type AuditEntryScalarFieldEnum = (typeof AuditEntryScalarFieldEnum)[keyof typeof AuditEntryScalarFieldEnum]
+
+
+export const AuditChainScalarFieldEnum = {
+  workspaceId: 'workspaceId',
+  lastSequence: 'lastSequence',
+  lastHash: 'lastHash',
+  cutSequence: 'cutSequence',
+  cutHash: 'cutHash',
+  sealed: 'sealed'
+} as const
+
+export type AuditChainScalarFieldEnum = (typeof AuditChainScalarFieldEnum)[keyof typeof AuditChainScalarFieldEnum]
+
+
+export const AccountEventScalarFieldEnum = {
+  id: 'id',
+  userId: 'userId',
+  action: 'action',
+  address: 'address',
+  userAgent: 'userAgent',
+  details: 'details',
+  createdAt: 'createdAt',
+  hour: 'hour',
+  count: 'count',
+  lastAt: 'lastAt'
+} as const
+
+export type AccountEventScalarFieldEnum = (typeof AccountEventScalarFieldEnum)[keyof typeof AccountEventScalarFieldEnum]
 
 
 export const SortOrder = {

@@ -255,6 +255,7 @@ export type UserWhereInput = {
   openidIdentities?: Prisma.OpenidIdentityListRelationFilter
   passkeys?: Prisma.PasskeyListRelationFilter
   accountTokens?: Prisma.AccountTokenListRelationFilter
+  accountEvents?: Prisma.AccountEventListRelationFilter
 }
 
 export type UserOrderByWithRelationInput = {
@@ -281,6 +282,7 @@ export type UserOrderByWithRelationInput = {
   openidIdentities?: Prisma.OpenidIdentityOrderByRelationAggregateInput
   passkeys?: Prisma.PasskeyOrderByRelationAggregateInput
   accountTokens?: Prisma.AccountTokenOrderByRelationAggregateInput
+  accountEvents?: Prisma.AccountEventOrderByRelationAggregateInput
 }
 
 export type UserWhereUniqueInput = Prisma.AtLeast<{
@@ -310,6 +312,7 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   openidIdentities?: Prisma.OpenidIdentityListRelationFilter
   passkeys?: Prisma.PasskeyListRelationFilter
   accountTokens?: Prisma.AccountTokenListRelationFilter
+  accountEvents?: Prisma.AccountEventListRelationFilter
 }, "id" | "email">
 
 export type UserOrderByWithAggregationInput = {
@@ -365,6 +368,7 @@ export type UserCreateInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateInput = {
@@ -391,6 +395,7 @@ export type UserUncheckedCreateInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserUpdateInput = {
@@ -416,6 +421,7 @@ export type UserUpdateInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateInput = {
@@ -442,6 +448,7 @@ export type UserUncheckedUpdateInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateManyInput = {
@@ -779,6 +786,20 @@ export type UserUpdateOneRequiredWithoutBookingPagesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutBookingPagesInput, Prisma.UserUpdateWithoutBookingPagesInput>, Prisma.UserUncheckedUpdateWithoutBookingPagesInput>
 }
 
+export type UserCreateNestedOneWithoutAccountEventsInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutAccountEventsInput, Prisma.UserUncheckedCreateWithoutAccountEventsInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutAccountEventsInput
+  connect?: Prisma.UserWhereUniqueInput
+}
+
+export type UserUpdateOneRequiredWithoutAccountEventsNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutAccountEventsInput, Prisma.UserUncheckedCreateWithoutAccountEventsInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutAccountEventsInput
+  upsert?: Prisma.UserUpsertWithoutAccountEventsInput
+  connect?: Prisma.UserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutAccountEventsInput, Prisma.UserUpdateWithoutAccountEventsInput>, Prisma.UserUncheckedUpdateWithoutAccountEventsInput>
+}
+
 export type UserCreateWithoutSessionsInput = {
   name: string
   email: string
@@ -801,6 +822,7 @@ export type UserCreateWithoutSessionsInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutSessionsInput = {
@@ -826,6 +848,7 @@ export type UserUncheckedCreateWithoutSessionsInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutSessionsInput = {
@@ -866,6 +889,7 @@ export type UserUpdateWithoutSessionsInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutSessionsInput = {
@@ -891,6 +915,7 @@ export type UserUncheckedUpdateWithoutSessionsInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutOpenidIdentitiesInput = {
@@ -915,6 +940,7 @@ export type UserCreateWithoutOpenidIdentitiesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutOpenidIdentitiesInput = {
@@ -940,6 +966,7 @@ export type UserUncheckedCreateWithoutOpenidIdentitiesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutOpenidIdentitiesInput = {
@@ -980,6 +1007,7 @@ export type UserUpdateWithoutOpenidIdentitiesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutOpenidIdentitiesInput = {
@@ -1005,6 +1033,7 @@ export type UserUncheckedUpdateWithoutOpenidIdentitiesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutPasskeysInput = {
@@ -1029,6 +1058,7 @@ export type UserCreateWithoutPasskeysInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutPasskeysInput = {
@@ -1054,6 +1084,7 @@ export type UserUncheckedCreateWithoutPasskeysInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutPasskeysInput = {
@@ -1094,6 +1125,7 @@ export type UserUpdateWithoutPasskeysInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutPasskeysInput = {
@@ -1119,6 +1151,7 @@ export type UserUncheckedUpdateWithoutPasskeysInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutIdempotencyKeysInput = {
@@ -1143,6 +1176,7 @@ export type UserCreateWithoutIdempotencyKeysInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutIdempotencyKeysInput = {
@@ -1168,6 +1202,7 @@ export type UserUncheckedCreateWithoutIdempotencyKeysInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutIdempotencyKeysInput = {
@@ -1208,6 +1243,7 @@ export type UserUpdateWithoutIdempotencyKeysInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutIdempotencyKeysInput = {
@@ -1233,6 +1269,7 @@ export type UserUncheckedUpdateWithoutIdempotencyKeysInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutAccountTokensInput = {
@@ -1257,6 +1294,7 @@ export type UserCreateWithoutAccountTokensInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutAccountTokensInput = {
@@ -1282,6 +1320,7 @@ export type UserUncheckedCreateWithoutAccountTokensInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutAccountTokensInput = {
@@ -1322,6 +1361,7 @@ export type UserUpdateWithoutAccountTokensInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutAccountTokensInput = {
@@ -1347,6 +1387,7 @@ export type UserUncheckedUpdateWithoutAccountTokensInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutOwnedWorkspacesInput = {
@@ -1371,6 +1412,7 @@ export type UserCreateWithoutOwnedWorkspacesInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutOwnedWorkspacesInput = {
@@ -1396,6 +1438,7 @@ export type UserUncheckedCreateWithoutOwnedWorkspacesInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutOwnedWorkspacesInput = {
@@ -1436,6 +1479,7 @@ export type UserUpdateWithoutOwnedWorkspacesInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutOwnedWorkspacesInput = {
@@ -1461,6 +1505,7 @@ export type UserUncheckedUpdateWithoutOwnedWorkspacesInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutMembersInput = {
@@ -1485,6 +1530,7 @@ export type UserCreateWithoutMembersInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutMembersInput = {
@@ -1510,6 +1556,7 @@ export type UserUncheckedCreateWithoutMembersInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutMembersInput = {
@@ -1550,6 +1597,7 @@ export type UserUpdateWithoutMembersInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutMembersInput = {
@@ -1575,6 +1623,7 @@ export type UserUncheckedUpdateWithoutMembersInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutLabelsInput = {
@@ -1599,6 +1648,7 @@ export type UserCreateWithoutLabelsInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutLabelsInput = {
@@ -1624,6 +1674,7 @@ export type UserUncheckedCreateWithoutLabelsInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutLabelsInput = {
@@ -1664,6 +1715,7 @@ export type UserUpdateWithoutLabelsInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutLabelsInput = {
@@ -1689,6 +1741,7 @@ export type UserUncheckedUpdateWithoutLabelsInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutUploadsInput = {
@@ -1713,6 +1766,7 @@ export type UserCreateWithoutUploadsInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutUploadsInput = {
@@ -1738,6 +1792,7 @@ export type UserUncheckedCreateWithoutUploadsInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutUploadsInput = {
@@ -1778,6 +1833,7 @@ export type UserUpdateWithoutUploadsInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutUploadsInput = {
@@ -1803,6 +1859,7 @@ export type UserUncheckedUpdateWithoutUploadsInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutRoomsInput = {
@@ -1827,6 +1884,7 @@ export type UserCreateWithoutRoomsInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutRoomsInput = {
@@ -1852,6 +1910,7 @@ export type UserUncheckedCreateWithoutRoomsInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutRoomsInput = {
@@ -1892,6 +1951,7 @@ export type UserUpdateWithoutRoomsInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutRoomsInput = {
@@ -1917,6 +1977,7 @@ export type UserUncheckedUpdateWithoutRoomsInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutParticipantsInput = {
@@ -1941,6 +2002,7 @@ export type UserCreateWithoutParticipantsInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutParticipantsInput = {
@@ -1966,6 +2028,7 @@ export type UserUncheckedCreateWithoutParticipantsInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutParticipantsInput = {
@@ -2006,6 +2069,7 @@ export type UserUpdateWithoutParticipantsInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutParticipantsInput = {
@@ -2031,6 +2095,7 @@ export type UserUncheckedUpdateWithoutParticipantsInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutConnectionsInput = {
@@ -2055,6 +2120,7 @@ export type UserCreateWithoutConnectionsInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutConnectionsInput = {
@@ -2080,6 +2146,7 @@ export type UserUncheckedCreateWithoutConnectionsInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutConnectionsInput = {
@@ -2120,6 +2187,7 @@ export type UserUpdateWithoutConnectionsInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutConnectionsInput = {
@@ -2145,6 +2213,7 @@ export type UserUncheckedUpdateWithoutConnectionsInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutApiKeysInput = {
@@ -2169,6 +2238,7 @@ export type UserCreateWithoutApiKeysInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutApiKeysInput = {
@@ -2194,6 +2264,7 @@ export type UserUncheckedCreateWithoutApiKeysInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutApiKeysInput = {
@@ -2234,6 +2305,7 @@ export type UserUpdateWithoutApiKeysInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutApiKeysInput = {
@@ -2259,6 +2331,7 @@ export type UserUncheckedUpdateWithoutApiKeysInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutWebhooksInput = {
@@ -2283,6 +2356,7 @@ export type UserCreateWithoutWebhooksInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutWebhooksInput = {
@@ -2308,6 +2382,7 @@ export type UserUncheckedCreateWithoutWebhooksInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutWebhooksInput = {
@@ -2348,6 +2423,7 @@ export type UserUpdateWithoutWebhooksInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutWebhooksInput = {
@@ -2373,6 +2449,7 @@ export type UserUncheckedUpdateWithoutWebhooksInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutBookingPagesInput = {
@@ -2397,6 +2474,7 @@ export type UserCreateWithoutBookingPagesInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutBookingPagesInput = {
@@ -2422,6 +2500,7 @@ export type UserUncheckedCreateWithoutBookingPagesInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutBookingPagesInput = {
@@ -2462,6 +2541,7 @@ export type UserUpdateWithoutBookingPagesInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutBookingPagesInput = {
@@ -2483,6 +2563,125 @@ export type UserUncheckedUpdateWithoutBookingPagesInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutCreatorNestedInput
   participants?: Prisma.ParticipantUncheckedUpdateManyWithoutUserNestedInput
   connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
+}
+
+export type UserCreateWithoutAccountEventsInput = {
+  name: string
+  email: string
+  passwordHash?: string | null
+  createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
+  lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
+  members?: Prisma.MemberCreateNestedManyWithoutUserInput
+  ownedWorkspaces?: Prisma.WorkspaceCreateNestedManyWithoutOwnerInput
+  labels?: Prisma.LabelCreateNestedManyWithoutCreatorInput
+  uploads?: Prisma.LibraryItemCreateNestedManyWithoutUploaderInput
+  rooms?: Prisma.RoomCreateNestedManyWithoutUserInput
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutCreatorInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutCreatorInput
+  participants?: Prisma.ParticipantCreateNestedManyWithoutUserInput
+  connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
+  bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
+}
+
+export type UserUncheckedCreateWithoutAccountEventsInput = {
+  id?: number
+  name: string
+  email: string
+  passwordHash?: string | null
+  createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
+  lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
+  members?: Prisma.MemberUncheckedCreateNestedManyWithoutUserInput
+  ownedWorkspaces?: Prisma.WorkspaceUncheckedCreateNestedManyWithoutOwnerInput
+  labels?: Prisma.LabelUncheckedCreateNestedManyWithoutCreatorInput
+  uploads?: Prisma.LibraryItemUncheckedCreateNestedManyWithoutUploaderInput
+  rooms?: Prisma.RoomUncheckedCreateNestedManyWithoutUserInput
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutCreatorInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutCreatorInput
+  participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutUserInput
+  connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
+  bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
+}
+
+export type UserCreateOrConnectWithoutAccountEventsInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutAccountEventsInput, Prisma.UserUncheckedCreateWithoutAccountEventsInput>
+}
+
+export type UserUpsertWithoutAccountEventsInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutAccountEventsInput, Prisma.UserUncheckedUpdateWithoutAccountEventsInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutAccountEventsInput, Prisma.UserUncheckedCreateWithoutAccountEventsInput>
+  where?: Prisma.UserWhereInput
+}
+
+export type UserUpdateToOneWithWhereWithoutAccountEventsInput = {
+  where?: Prisma.UserWhereInput
+  data: Prisma.XOR<Prisma.UserUpdateWithoutAccountEventsInput, Prisma.UserUncheckedUpdateWithoutAccountEventsInput>
+}
+
+export type UserUpdateWithoutAccountEventsInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
+  members?: Prisma.MemberUpdateManyWithoutUserNestedInput
+  ownedWorkspaces?: Prisma.WorkspaceUpdateManyWithoutOwnerNestedInput
+  labels?: Prisma.LabelUpdateManyWithoutCreatorNestedInput
+  uploads?: Prisma.LibraryItemUpdateManyWithoutUploaderNestedInput
+  rooms?: Prisma.RoomUpdateManyWithoutUserNestedInput
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutCreatorNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutCreatorNestedInput
+  participants?: Prisma.ParticipantUpdateManyWithoutUserNestedInput
+  connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
+  bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
+}
+
+export type UserUncheckedUpdateWithoutAccountEventsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
+  members?: Prisma.MemberUncheckedUpdateManyWithoutUserNestedInput
+  ownedWorkspaces?: Prisma.WorkspaceUncheckedUpdateManyWithoutOwnerNestedInput
+  labels?: Prisma.LabelUncheckedUpdateManyWithoutCreatorNestedInput
+  uploads?: Prisma.LibraryItemUncheckedUpdateManyWithoutUploaderNestedInput
+  rooms?: Prisma.RoomUncheckedUpdateManyWithoutUserNestedInput
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutCreatorNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutCreatorNestedInput
+  participants?: Prisma.ParticipantUncheckedUpdateManyWithoutUserNestedInput
+  connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
+  bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
@@ -2510,6 +2709,7 @@ export type UserCountOutputType = {
   openidIdentities: number
   passkeys: number
   accountTokens: number
+  accountEvents: number
 }
 
 export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2528,6 +2728,7 @@ export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.I
   openidIdentities?: boolean | UserCountOutputTypeCountOpenidIdentitiesArgs
   passkeys?: boolean | UserCountOutputTypeCountPasskeysArgs
   accountTokens?: boolean | UserCountOutputTypeCountAccountTokensArgs
+  accountEvents?: boolean | UserCountOutputTypeCountAccountEventsArgs
 }
 
 /**
@@ -2645,6 +2846,13 @@ export type UserCountOutputTypeCountAccountTokensArgs<ExtArgs extends runtime.Ty
   where?: Prisma.AccountTokenWhereInput
 }
 
+/**
+ * UserCountOutputType without action
+ */
+export type UserCountOutputTypeCountAccountEventsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.AccountEventWhereInput
+}
+
 
 export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -2670,6 +2878,7 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   openidIdentities?: boolean | Prisma.User$openidIdentitiesArgs<ExtArgs>
   passkeys?: boolean | Prisma.User$passkeysArgs<ExtArgs>
   accountTokens?: boolean | Prisma.User$accountTokensArgs<ExtArgs>
+  accountEvents?: boolean | Prisma.User$accountEventsArgs<ExtArgs>
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["user"]>
 
@@ -2723,6 +2932,7 @@ export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   openidIdentities?: boolean | Prisma.User$openidIdentitiesArgs<ExtArgs>
   passkeys?: boolean | Prisma.User$passkeysArgs<ExtArgs>
   accountTokens?: boolean | Prisma.User$accountTokensArgs<ExtArgs>
+  accountEvents?: boolean | Prisma.User$accountEventsArgs<ExtArgs>
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type UserIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -2746,6 +2956,7 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     openidIdentities: Prisma.$OpenidIdentityPayload<ExtArgs>[]
     passkeys: Prisma.$PasskeyPayload<ExtArgs>[]
     accountTokens: Prisma.$AccountTokenPayload<ExtArgs>[]
+    accountEvents: Prisma.$AccountEventPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
@@ -3180,6 +3391,7 @@ export interface Prisma__UserClient<T, Null = never, ExtArgs extends runtime.Typ
   openidIdentities<T extends Prisma.User$openidIdentitiesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$openidIdentitiesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OpenidIdentityPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   passkeys<T extends Prisma.User$passkeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$passkeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PasskeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   accountTokens<T extends Prisma.User$accountTokensArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$accountTokensArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AccountTokenPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  accountEvents<T extends Prisma.User$accountEventsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$accountEventsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AccountEventPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -3967,6 +4179,30 @@ export type User$accountTokensArgs<ExtArgs extends runtime.Types.Extensions.Inte
   take?: number
   skip?: number
   distinct?: Prisma.AccountTokenScalarFieldEnum | Prisma.AccountTokenScalarFieldEnum[]
+}
+
+/**
+ * User.accountEvents
+ */
+export type User$accountEventsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the AccountEvent
+   */
+  select?: Prisma.AccountEventSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the AccountEvent
+   */
+  omit?: Prisma.AccountEventOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AccountEventInclude<ExtArgs> | null
+  where?: Prisma.AccountEventWhereInput
+  orderBy?: Prisma.AccountEventOrderByWithRelationInput | Prisma.AccountEventOrderByWithRelationInput[]
+  cursor?: Prisma.AccountEventWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.AccountEventScalarFieldEnum | Prisma.AccountEventScalarFieldEnum[]
 }
 
 /**

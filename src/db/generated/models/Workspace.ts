@@ -337,6 +337,8 @@ export type WorkspaceWhereInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectListRelationFilter
   contactDays?: Prisma.ContactDayListRelationFilter
   idempotencyKeys?: Prisma.IdempotencyKeyListRelationFilter
+  auditEntries?: Prisma.AuditEntryListRelationFilter
+  auditChain?: Prisma.XOR<Prisma.AuditChainNullableScalarRelationFilter, Prisma.AuditChainWhereInput> | null
 }
 
 export type WorkspaceOrderByWithRelationInput = {
@@ -371,6 +373,8 @@ export type WorkspaceOrderByWithRelationInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectOrderByRelationAggregateInput
   contactDays?: Prisma.ContactDayOrderByRelationAggregateInput
   idempotencyKeys?: Prisma.IdempotencyKeyOrderByRelationAggregateInput
+  auditEntries?: Prisma.AuditEntryOrderByRelationAggregateInput
+  auditChain?: Prisma.AuditChainOrderByWithRelationInput
 }
 
 export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
@@ -408,6 +412,8 @@ export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
   contactEventSubjects?: Prisma.ContactEventSubjectListRelationFilter
   contactDays?: Prisma.ContactDayListRelationFilter
   idempotencyKeys?: Prisma.IdempotencyKeyListRelationFilter
+  auditEntries?: Prisma.AuditEntryListRelationFilter
+  auditChain?: Prisma.XOR<Prisma.AuditChainNullableScalarRelationFilter, Prisma.AuditChainWhereInput> | null
 }, "id" | "slug">
 
 export type WorkspaceOrderByWithAggregationInput = {
@@ -482,6 +488,8 @@ export type WorkspaceCreateInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateInput = {
@@ -515,6 +523,8 @@ export type WorkspaceUncheckedCreateInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceUpdateInput = {
@@ -547,6 +557,8 @@ export type WorkspaceUpdateInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateInput = {
@@ -580,6 +592,8 @@ export type WorkspaceUncheckedUpdateInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateManyInput = {
@@ -994,6 +1008,34 @@ export type WorkspaceUpdateOneRequiredWithoutContactDaysNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.WorkspaceUpdateToOneWithWhereWithoutContactDaysInput, Prisma.WorkspaceUpdateWithoutContactDaysInput>, Prisma.WorkspaceUncheckedUpdateWithoutContactDaysInput>
 }
 
+export type WorkspaceCreateNestedOneWithoutAuditEntriesInput = {
+  create?: Prisma.XOR<Prisma.WorkspaceCreateWithoutAuditEntriesInput, Prisma.WorkspaceUncheckedCreateWithoutAuditEntriesInput>
+  connectOrCreate?: Prisma.WorkspaceCreateOrConnectWithoutAuditEntriesInput
+  connect?: Prisma.WorkspaceWhereUniqueInput
+}
+
+export type WorkspaceUpdateOneRequiredWithoutAuditEntriesNestedInput = {
+  create?: Prisma.XOR<Prisma.WorkspaceCreateWithoutAuditEntriesInput, Prisma.WorkspaceUncheckedCreateWithoutAuditEntriesInput>
+  connectOrCreate?: Prisma.WorkspaceCreateOrConnectWithoutAuditEntriesInput
+  upsert?: Prisma.WorkspaceUpsertWithoutAuditEntriesInput
+  connect?: Prisma.WorkspaceWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.WorkspaceUpdateToOneWithWhereWithoutAuditEntriesInput, Prisma.WorkspaceUpdateWithoutAuditEntriesInput>, Prisma.WorkspaceUncheckedUpdateWithoutAuditEntriesInput>
+}
+
+export type WorkspaceCreateNestedOneWithoutAuditChainInput = {
+  create?: Prisma.XOR<Prisma.WorkspaceCreateWithoutAuditChainInput, Prisma.WorkspaceUncheckedCreateWithoutAuditChainInput>
+  connectOrCreate?: Prisma.WorkspaceCreateOrConnectWithoutAuditChainInput
+  connect?: Prisma.WorkspaceWhereUniqueInput
+}
+
+export type WorkspaceUpdateOneRequiredWithoutAuditChainNestedInput = {
+  create?: Prisma.XOR<Prisma.WorkspaceCreateWithoutAuditChainInput, Prisma.WorkspaceUncheckedCreateWithoutAuditChainInput>
+  connectOrCreate?: Prisma.WorkspaceCreateOrConnectWithoutAuditChainInput
+  upsert?: Prisma.WorkspaceUpsertWithoutAuditChainInput
+  connect?: Prisma.WorkspaceWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.WorkspaceUpdateToOneWithWhereWithoutAuditChainInput, Prisma.WorkspaceUpdateWithoutAuditChainInput>, Prisma.WorkspaceUncheckedUpdateWithoutAuditChainInput>
+}
+
 export type WorkspaceCreateWithoutOwnerInput = {
   name: string
   slug: string
@@ -1023,6 +1065,8 @@ export type WorkspaceCreateWithoutOwnerInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutOwnerInput = {
@@ -1055,6 +1099,8 @@ export type WorkspaceUncheckedCreateWithoutOwnerInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutOwnerInput = {
@@ -1132,6 +1178,8 @@ export type WorkspaceCreateWithoutIdempotencyKeysInput = {
   contactEventDays?: Prisma.ContactEventDayCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutIdempotencyKeysInput = {
@@ -1164,6 +1212,8 @@ export type WorkspaceUncheckedCreateWithoutIdempotencyKeysInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutIdempotencyKeysInput = {
@@ -1211,6 +1261,8 @@ export type WorkspaceUpdateWithoutIdempotencyKeysInput = {
   contactEventDays?: Prisma.ContactEventDayUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutIdempotencyKeysInput = {
@@ -1243,6 +1295,8 @@ export type WorkspaceUncheckedUpdateWithoutIdempotencyKeysInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutMembersInput = {
@@ -1274,6 +1328,8 @@ export type WorkspaceCreateWithoutMembersInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutMembersInput = {
@@ -1306,6 +1362,8 @@ export type WorkspaceUncheckedCreateWithoutMembersInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutMembersInput = {
@@ -1353,6 +1411,8 @@ export type WorkspaceUpdateWithoutMembersInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutMembersInput = {
@@ -1385,6 +1445,8 @@ export type WorkspaceUncheckedUpdateWithoutMembersInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutLabelsInput = {
@@ -1416,6 +1478,8 @@ export type WorkspaceCreateWithoutLabelsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutLabelsInput = {
@@ -1448,6 +1512,8 @@ export type WorkspaceUncheckedCreateWithoutLabelsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutLabelsInput = {
@@ -1495,6 +1561,8 @@ export type WorkspaceUpdateWithoutLabelsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutLabelsInput = {
@@ -1527,6 +1595,8 @@ export type WorkspaceUncheckedUpdateWithoutLabelsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutItemsInput = {
@@ -1558,6 +1628,8 @@ export type WorkspaceCreateWithoutItemsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutItemsInput = {
@@ -1590,6 +1662,8 @@ export type WorkspaceUncheckedCreateWithoutItemsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutItemsInput = {
@@ -1637,6 +1711,8 @@ export type WorkspaceUpdateWithoutItemsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutItemsInput = {
@@ -1669,6 +1745,8 @@ export type WorkspaceUncheckedUpdateWithoutItemsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutEventsInput = {
@@ -1700,6 +1778,8 @@ export type WorkspaceCreateWithoutEventsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutEventsInput = {
@@ -1732,6 +1812,8 @@ export type WorkspaceUncheckedCreateWithoutEventsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutEventsInput = {
@@ -1779,6 +1861,8 @@ export type WorkspaceUpdateWithoutEventsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutEventsInput = {
@@ -1811,6 +1895,8 @@ export type WorkspaceUncheckedUpdateWithoutEventsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutRoomsInput = {
@@ -1842,6 +1928,8 @@ export type WorkspaceCreateWithoutRoomsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutRoomsInput = {
@@ -1874,6 +1962,8 @@ export type WorkspaceUncheckedCreateWithoutRoomsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutRoomsInput = {
@@ -1921,6 +2011,8 @@ export type WorkspaceUpdateWithoutRoomsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutRoomsInput = {
@@ -1953,6 +2045,8 @@ export type WorkspaceUncheckedUpdateWithoutRoomsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutRecordingDeletionsInput = {
@@ -1984,6 +2078,8 @@ export type WorkspaceCreateWithoutRecordingDeletionsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutRecordingDeletionsInput = {
@@ -2016,6 +2112,8 @@ export type WorkspaceUncheckedCreateWithoutRecordingDeletionsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutRecordingDeletionsInput = {
@@ -2063,6 +2161,8 @@ export type WorkspaceUpdateWithoutRecordingDeletionsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutRecordingDeletionsInput = {
@@ -2095,6 +2195,8 @@ export type WorkspaceUncheckedUpdateWithoutRecordingDeletionsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutMeetingConnectionsInput = {
@@ -2126,6 +2228,8 @@ export type WorkspaceCreateWithoutMeetingConnectionsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutMeetingConnectionsInput = {
@@ -2158,6 +2262,8 @@ export type WorkspaceUncheckedCreateWithoutMeetingConnectionsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutMeetingConnectionsInput = {
@@ -2205,6 +2311,8 @@ export type WorkspaceUpdateWithoutMeetingConnectionsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutMeetingConnectionsInput = {
@@ -2237,6 +2345,8 @@ export type WorkspaceUncheckedUpdateWithoutMeetingConnectionsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutApiKeysInput = {
@@ -2268,6 +2378,8 @@ export type WorkspaceCreateWithoutApiKeysInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutApiKeysInput = {
@@ -2300,6 +2412,8 @@ export type WorkspaceUncheckedCreateWithoutApiKeysInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutApiKeysInput = {
@@ -2347,6 +2461,8 @@ export type WorkspaceUpdateWithoutApiKeysInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutApiKeysInput = {
@@ -2379,6 +2495,8 @@ export type WorkspaceUncheckedUpdateWithoutApiKeysInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutWebhooksInput = {
@@ -2410,6 +2528,8 @@ export type WorkspaceCreateWithoutWebhooksInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
@@ -2442,6 +2562,8 @@ export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutWebhooksInput = {
@@ -2489,6 +2611,8 @@ export type WorkspaceUpdateWithoutWebhooksInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
@@ -2521,6 +2645,8 @@ export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutContactsInput = {
@@ -2552,6 +2678,8 @@ export type WorkspaceCreateWithoutContactsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutContactsInput = {
@@ -2584,6 +2712,8 @@ export type WorkspaceUncheckedCreateWithoutContactsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutContactsInput = {
@@ -2631,6 +2761,8 @@ export type WorkspaceUpdateWithoutContactsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutContactsInput = {
@@ -2663,6 +2795,8 @@ export type WorkspaceUncheckedUpdateWithoutContactsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutBookingPagesInput = {
@@ -2694,6 +2828,8 @@ export type WorkspaceCreateWithoutBookingPagesInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutBookingPagesInput = {
@@ -2726,6 +2862,8 @@ export type WorkspaceUncheckedCreateWithoutBookingPagesInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutBookingPagesInput = {
@@ -2773,6 +2911,8 @@ export type WorkspaceUpdateWithoutBookingPagesInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutBookingPagesInput = {
@@ -2805,6 +2945,8 @@ export type WorkspaceUncheckedUpdateWithoutBookingPagesInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutContactEventsInput = {
@@ -2836,6 +2978,8 @@ export type WorkspaceCreateWithoutContactEventsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutContactEventsInput = {
@@ -2868,6 +3012,8 @@ export type WorkspaceUncheckedCreateWithoutContactEventsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutContactEventsInput = {
@@ -2915,6 +3061,8 @@ export type WorkspaceUpdateWithoutContactEventsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutContactEventsInput = {
@@ -2947,6 +3095,8 @@ export type WorkspaceUncheckedUpdateWithoutContactEventsInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutContactEventDaysInput = {
@@ -2978,6 +3128,8 @@ export type WorkspaceCreateWithoutContactEventDaysInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutContactEventDaysInput = {
@@ -3010,6 +3162,8 @@ export type WorkspaceUncheckedCreateWithoutContactEventDaysInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutContactEventDaysInput = {
@@ -3057,6 +3211,8 @@ export type WorkspaceUpdateWithoutContactEventDaysInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutContactEventDaysInput = {
@@ -3089,6 +3245,8 @@ export type WorkspaceUncheckedUpdateWithoutContactEventDaysInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutContactEventSubjectsInput = {
@@ -3120,6 +3278,8 @@ export type WorkspaceCreateWithoutContactEventSubjectsInput = {
   contactEventDays?: Prisma.ContactEventDayCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutContactEventSubjectsInput = {
@@ -3152,6 +3312,8 @@ export type WorkspaceUncheckedCreateWithoutContactEventSubjectsInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedCreateNestedManyWithoutWorkspaceInput
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutContactEventSubjectsInput = {
@@ -3199,6 +3361,8 @@ export type WorkspaceUpdateWithoutContactEventSubjectsInput = {
   contactEventDays?: Prisma.ContactEventDayUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutContactEventSubjectsInput = {
@@ -3231,6 +3395,8 @@ export type WorkspaceUncheckedUpdateWithoutContactEventSubjectsInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutContactDaysInput = {
@@ -3262,6 +3428,8 @@ export type WorkspaceCreateWithoutContactDaysInput = {
   contactEventDays?: Prisma.ContactEventDayCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutContactDaysInput = {
@@ -3294,6 +3462,8 @@ export type WorkspaceUncheckedCreateWithoutContactDaysInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedCreateNestedManyWithoutWorkspaceInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutContactDaysInput = {
@@ -3341,6 +3511,8 @@ export type WorkspaceUpdateWithoutContactDaysInput = {
   contactEventDays?: Prisma.ContactEventDayUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutContactDaysInput = {
@@ -3373,6 +3545,308 @@ export type WorkspaceUncheckedUpdateWithoutContactDaysInput = {
   contactEventDays?: Prisma.ContactEventDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
+}
+
+export type WorkspaceCreateWithoutAuditEntriesInput = {
+  name: string
+  slug: string
+  isPersonal?: boolean
+  inviteToken?: string | null
+  mediaRetentionDays?: number | null
+  libraryItemCount?: number
+  roomCount?: number
+  contactCount?: number
+  recordingCount?: number
+  recordingSeconds?: bigint | number
+  storedBytes?: bigint | number
+  createdAt: Date | string
+  owner: Prisma.UserCreateNestedOneWithoutOwnedWorkspacesInput
+  members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput
+  labels?: Prisma.LabelCreateNestedManyWithoutWorkspaceInput
+  items?: Prisma.LibraryItemCreateNestedManyWithoutWorkspaceInput
+  events?: Prisma.EventCreateNestedManyWithoutWorkspaceInput
+  rooms?: Prisma.RoomCreateNestedManyWithoutWorkspaceInput
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutWorkspaceInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutWorkspaceInput
+  contacts?: Prisma.ContactCreateNestedManyWithoutWorkspaceInput
+  bookingPages?: Prisma.BookingPageCreateNestedManyWithoutWorkspaceInput
+  recordingDeletions?: Prisma.RecordingDeletionCreateNestedManyWithoutWorkspaceInput
+  meetingConnections?: Prisma.MeetingConnectionCreateNestedManyWithoutWorkspaceInput
+  contactEvents?: Prisma.ContactEventCreateNestedManyWithoutWorkspaceInput
+  contactEventDays?: Prisma.ContactEventDayCreateNestedManyWithoutWorkspaceInput
+  contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
+  contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
+}
+
+export type WorkspaceUncheckedCreateWithoutAuditEntriesInput = {
+  id?: number
+  name: string
+  slug: string
+  ownerId: number
+  isPersonal?: boolean
+  inviteToken?: string | null
+  mediaRetentionDays?: number | null
+  libraryItemCount?: number
+  roomCount?: number
+  contactCount?: number
+  recordingCount?: number
+  recordingSeconds?: bigint | number
+  storedBytes?: bigint | number
+  createdAt: Date | string
+  members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput
+  labels?: Prisma.LabelUncheckedCreateNestedManyWithoutWorkspaceInput
+  items?: Prisma.LibraryItemUncheckedCreateNestedManyWithoutWorkspaceInput
+  events?: Prisma.EventUncheckedCreateNestedManyWithoutWorkspaceInput
+  rooms?: Prisma.RoomUncheckedCreateNestedManyWithoutWorkspaceInput
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutWorkspaceInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutWorkspaceInput
+  contacts?: Prisma.ContactUncheckedCreateNestedManyWithoutWorkspaceInput
+  bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutWorkspaceInput
+  recordingDeletions?: Prisma.RecordingDeletionUncheckedCreateNestedManyWithoutWorkspaceInput
+  meetingConnections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutWorkspaceInput
+  contactEvents?: Prisma.ContactEventUncheckedCreateNestedManyWithoutWorkspaceInput
+  contactEventDays?: Prisma.ContactEventDayUncheckedCreateNestedManyWithoutWorkspaceInput
+  contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
+  contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
+}
+
+export type WorkspaceCreateOrConnectWithoutAuditEntriesInput = {
+  where: Prisma.WorkspaceWhereUniqueInput
+  create: Prisma.XOR<Prisma.WorkspaceCreateWithoutAuditEntriesInput, Prisma.WorkspaceUncheckedCreateWithoutAuditEntriesInput>
+}
+
+export type WorkspaceUpsertWithoutAuditEntriesInput = {
+  update: Prisma.XOR<Prisma.WorkspaceUpdateWithoutAuditEntriesInput, Prisma.WorkspaceUncheckedUpdateWithoutAuditEntriesInput>
+  create: Prisma.XOR<Prisma.WorkspaceCreateWithoutAuditEntriesInput, Prisma.WorkspaceUncheckedCreateWithoutAuditEntriesInput>
+  where?: Prisma.WorkspaceWhereInput
+}
+
+export type WorkspaceUpdateToOneWithWhereWithoutAuditEntriesInput = {
+  where?: Prisma.WorkspaceWhereInput
+  data: Prisma.XOR<Prisma.WorkspaceUpdateWithoutAuditEntriesInput, Prisma.WorkspaceUncheckedUpdateWithoutAuditEntriesInput>
+}
+
+export type WorkspaceUpdateWithoutAuditEntriesInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  slug?: Prisma.StringFieldUpdateOperationsInput | string
+  isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
+  roomCount?: Prisma.IntFieldUpdateOperationsInput | number
+  contactCount?: Prisma.IntFieldUpdateOperationsInput | number
+  recordingCount?: Prisma.IntFieldUpdateOperationsInput | number
+  recordingSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  storedBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  owner?: Prisma.UserUpdateOneRequiredWithoutOwnedWorkspacesNestedInput
+  members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput
+  labels?: Prisma.LabelUpdateManyWithoutWorkspaceNestedInput
+  items?: Prisma.LibraryItemUpdateManyWithoutWorkspaceNestedInput
+  events?: Prisma.EventUpdateManyWithoutWorkspaceNestedInput
+  rooms?: Prisma.RoomUpdateManyWithoutWorkspaceNestedInput
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutWorkspaceNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutWorkspaceNestedInput
+  contacts?: Prisma.ContactUpdateManyWithoutWorkspaceNestedInput
+  bookingPages?: Prisma.BookingPageUpdateManyWithoutWorkspaceNestedInput
+  recordingDeletions?: Prisma.RecordingDeletionUpdateManyWithoutWorkspaceNestedInput
+  meetingConnections?: Prisma.MeetingConnectionUpdateManyWithoutWorkspaceNestedInput
+  contactEvents?: Prisma.ContactEventUpdateManyWithoutWorkspaceNestedInput
+  contactEventDays?: Prisma.ContactEventDayUpdateManyWithoutWorkspaceNestedInput
+  contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
+  contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
+}
+
+export type WorkspaceUncheckedUpdateWithoutAuditEntriesInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  slug?: Prisma.StringFieldUpdateOperationsInput | string
+  ownerId?: Prisma.IntFieldUpdateOperationsInput | number
+  isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
+  roomCount?: Prisma.IntFieldUpdateOperationsInput | number
+  contactCount?: Prisma.IntFieldUpdateOperationsInput | number
+  recordingCount?: Prisma.IntFieldUpdateOperationsInput | number
+  recordingSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  storedBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput
+  labels?: Prisma.LabelUncheckedUpdateManyWithoutWorkspaceNestedInput
+  items?: Prisma.LibraryItemUncheckedUpdateManyWithoutWorkspaceNestedInput
+  events?: Prisma.EventUncheckedUpdateManyWithoutWorkspaceNestedInput
+  rooms?: Prisma.RoomUncheckedUpdateManyWithoutWorkspaceNestedInput
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutWorkspaceNestedInput
+  contacts?: Prisma.ContactUncheckedUpdateManyWithoutWorkspaceNestedInput
+  bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutWorkspaceNestedInput
+  recordingDeletions?: Prisma.RecordingDeletionUncheckedUpdateManyWithoutWorkspaceNestedInput
+  meetingConnections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutWorkspaceNestedInput
+  contactEvents?: Prisma.ContactEventUncheckedUpdateManyWithoutWorkspaceNestedInput
+  contactEventDays?: Prisma.ContactEventDayUncheckedUpdateManyWithoutWorkspaceNestedInput
+  contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
+  contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
+}
+
+export type WorkspaceCreateWithoutAuditChainInput = {
+  name: string
+  slug: string
+  isPersonal?: boolean
+  inviteToken?: string | null
+  mediaRetentionDays?: number | null
+  libraryItemCount?: number
+  roomCount?: number
+  contactCount?: number
+  recordingCount?: number
+  recordingSeconds?: bigint | number
+  storedBytes?: bigint | number
+  createdAt: Date | string
+  owner: Prisma.UserCreateNestedOneWithoutOwnedWorkspacesInput
+  members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput
+  labels?: Prisma.LabelCreateNestedManyWithoutWorkspaceInput
+  items?: Prisma.LibraryItemCreateNestedManyWithoutWorkspaceInput
+  events?: Prisma.EventCreateNestedManyWithoutWorkspaceInput
+  rooms?: Prisma.RoomCreateNestedManyWithoutWorkspaceInput
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutWorkspaceInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutWorkspaceInput
+  contacts?: Prisma.ContactCreateNestedManyWithoutWorkspaceInput
+  bookingPages?: Prisma.BookingPageCreateNestedManyWithoutWorkspaceInput
+  recordingDeletions?: Prisma.RecordingDeletionCreateNestedManyWithoutWorkspaceInput
+  meetingConnections?: Prisma.MeetingConnectionCreateNestedManyWithoutWorkspaceInput
+  contactEvents?: Prisma.ContactEventCreateNestedManyWithoutWorkspaceInput
+  contactEventDays?: Prisma.ContactEventDayCreateNestedManyWithoutWorkspaceInput
+  contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
+  contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
+}
+
+export type WorkspaceUncheckedCreateWithoutAuditChainInput = {
+  id?: number
+  name: string
+  slug: string
+  ownerId: number
+  isPersonal?: boolean
+  inviteToken?: string | null
+  mediaRetentionDays?: number | null
+  libraryItemCount?: number
+  roomCount?: number
+  contactCount?: number
+  recordingCount?: number
+  recordingSeconds?: bigint | number
+  storedBytes?: bigint | number
+  createdAt: Date | string
+  members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput
+  labels?: Prisma.LabelUncheckedCreateNestedManyWithoutWorkspaceInput
+  items?: Prisma.LibraryItemUncheckedCreateNestedManyWithoutWorkspaceInput
+  events?: Prisma.EventUncheckedCreateNestedManyWithoutWorkspaceInput
+  rooms?: Prisma.RoomUncheckedCreateNestedManyWithoutWorkspaceInput
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutWorkspaceInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutWorkspaceInput
+  contacts?: Prisma.ContactUncheckedCreateNestedManyWithoutWorkspaceInput
+  bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutWorkspaceInput
+  recordingDeletions?: Prisma.RecordingDeletionUncheckedCreateNestedManyWithoutWorkspaceInput
+  meetingConnections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutWorkspaceInput
+  contactEvents?: Prisma.ContactEventUncheckedCreateNestedManyWithoutWorkspaceInput
+  contactEventDays?: Prisma.ContactEventDayUncheckedCreateNestedManyWithoutWorkspaceInput
+  contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
+  contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
+}
+
+export type WorkspaceCreateOrConnectWithoutAuditChainInput = {
+  where: Prisma.WorkspaceWhereUniqueInput
+  create: Prisma.XOR<Prisma.WorkspaceCreateWithoutAuditChainInput, Prisma.WorkspaceUncheckedCreateWithoutAuditChainInput>
+}
+
+export type WorkspaceUpsertWithoutAuditChainInput = {
+  update: Prisma.XOR<Prisma.WorkspaceUpdateWithoutAuditChainInput, Prisma.WorkspaceUncheckedUpdateWithoutAuditChainInput>
+  create: Prisma.XOR<Prisma.WorkspaceCreateWithoutAuditChainInput, Prisma.WorkspaceUncheckedCreateWithoutAuditChainInput>
+  where?: Prisma.WorkspaceWhereInput
+}
+
+export type WorkspaceUpdateToOneWithWhereWithoutAuditChainInput = {
+  where?: Prisma.WorkspaceWhereInput
+  data: Prisma.XOR<Prisma.WorkspaceUpdateWithoutAuditChainInput, Prisma.WorkspaceUncheckedUpdateWithoutAuditChainInput>
+}
+
+export type WorkspaceUpdateWithoutAuditChainInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  slug?: Prisma.StringFieldUpdateOperationsInput | string
+  isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
+  roomCount?: Prisma.IntFieldUpdateOperationsInput | number
+  contactCount?: Prisma.IntFieldUpdateOperationsInput | number
+  recordingCount?: Prisma.IntFieldUpdateOperationsInput | number
+  recordingSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  storedBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  owner?: Prisma.UserUpdateOneRequiredWithoutOwnedWorkspacesNestedInput
+  members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput
+  labels?: Prisma.LabelUpdateManyWithoutWorkspaceNestedInput
+  items?: Prisma.LibraryItemUpdateManyWithoutWorkspaceNestedInput
+  events?: Prisma.EventUpdateManyWithoutWorkspaceNestedInput
+  rooms?: Prisma.RoomUpdateManyWithoutWorkspaceNestedInput
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutWorkspaceNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutWorkspaceNestedInput
+  contacts?: Prisma.ContactUpdateManyWithoutWorkspaceNestedInput
+  bookingPages?: Prisma.BookingPageUpdateManyWithoutWorkspaceNestedInput
+  recordingDeletions?: Prisma.RecordingDeletionUpdateManyWithoutWorkspaceNestedInput
+  meetingConnections?: Prisma.MeetingConnectionUpdateManyWithoutWorkspaceNestedInput
+  contactEvents?: Prisma.ContactEventUpdateManyWithoutWorkspaceNestedInput
+  contactEventDays?: Prisma.ContactEventDayUpdateManyWithoutWorkspaceNestedInput
+  contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
+  contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
+}
+
+export type WorkspaceUncheckedUpdateWithoutAuditChainInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  slug?: Prisma.StringFieldUpdateOperationsInput | string
+  ownerId?: Prisma.IntFieldUpdateOperationsInput | number
+  isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
+  roomCount?: Prisma.IntFieldUpdateOperationsInput | number
+  contactCount?: Prisma.IntFieldUpdateOperationsInput | number
+  recordingCount?: Prisma.IntFieldUpdateOperationsInput | number
+  recordingSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  storedBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput
+  labels?: Prisma.LabelUncheckedUpdateManyWithoutWorkspaceNestedInput
+  items?: Prisma.LibraryItemUncheckedUpdateManyWithoutWorkspaceNestedInput
+  events?: Prisma.EventUncheckedUpdateManyWithoutWorkspaceNestedInput
+  rooms?: Prisma.RoomUncheckedUpdateManyWithoutWorkspaceNestedInput
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutWorkspaceNestedInput
+  contacts?: Prisma.ContactUncheckedUpdateManyWithoutWorkspaceNestedInput
+  bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutWorkspaceNestedInput
+  recordingDeletions?: Prisma.RecordingDeletionUncheckedUpdateManyWithoutWorkspaceNestedInput
+  meetingConnections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutWorkspaceNestedInput
+  contactEvents?: Prisma.ContactEventUncheckedUpdateManyWithoutWorkspaceNestedInput
+  contactEventDays?: Prisma.ContactEventDayUncheckedUpdateManyWithoutWorkspaceNestedInput
+  contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
+  contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateManyOwnerInput = {
@@ -3420,6 +3894,8 @@ export type WorkspaceUpdateWithoutOwnerInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutOwnerInput = {
@@ -3452,6 +3928,8 @@ export type WorkspaceUncheckedUpdateWithoutOwnerInput = {
   contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateManyWithoutOwnerInput = {
@@ -3492,6 +3970,7 @@ export type WorkspaceCountOutputType = {
   contactEventSubjects: number
   contactDays: number
   idempotencyKeys: number
+  auditEntries: number
 }
 
 export type WorkspaceCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -3511,6 +3990,7 @@ export type WorkspaceCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensi
   contactEventSubjects?: boolean | WorkspaceCountOutputTypeCountContactEventSubjectsArgs
   contactDays?: boolean | WorkspaceCountOutputTypeCountContactDaysArgs
   idempotencyKeys?: boolean | WorkspaceCountOutputTypeCountIdempotencyKeysArgs
+  auditEntries?: boolean | WorkspaceCountOutputTypeCountAuditEntriesArgs
 }
 
 /**
@@ -3635,6 +4115,13 @@ export type WorkspaceCountOutputTypeCountIdempotencyKeysArgs<ExtArgs extends run
   where?: Prisma.IdempotencyKeyWhereInput
 }
 
+/**
+ * WorkspaceCountOutputType without action
+ */
+export type WorkspaceCountOutputTypeCountAuditEntriesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.AuditEntryWhereInput
+}
+
 
 export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -3668,6 +4155,8 @@ export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   contactEventSubjects?: boolean | Prisma.Workspace$contactEventSubjectsArgs<ExtArgs>
   contactDays?: boolean | Prisma.Workspace$contactDaysArgs<ExtArgs>
   idempotencyKeys?: boolean | Prisma.Workspace$idempotencyKeysArgs<ExtArgs>
+  auditEntries?: boolean | Prisma.Workspace$auditEntriesArgs<ExtArgs>
+  auditChain?: boolean | Prisma.Workspace$auditChainArgs<ExtArgs>
   _count?: boolean | Prisma.WorkspaceCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["workspace"]>
 
@@ -3743,6 +4232,8 @@ export type WorkspaceInclude<ExtArgs extends runtime.Types.Extensions.InternalAr
   contactEventSubjects?: boolean | Prisma.Workspace$contactEventSubjectsArgs<ExtArgs>
   contactDays?: boolean | Prisma.Workspace$contactDaysArgs<ExtArgs>
   idempotencyKeys?: boolean | Prisma.Workspace$idempotencyKeysArgs<ExtArgs>
+  auditEntries?: boolean | Prisma.Workspace$auditEntriesArgs<ExtArgs>
+  auditChain?: boolean | Prisma.Workspace$auditChainArgs<ExtArgs>
   _count?: boolean | Prisma.WorkspaceCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type WorkspaceIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -3772,6 +4263,8 @@ export type $WorkspacePayload<ExtArgs extends runtime.Types.Extensions.InternalA
     contactEventSubjects: Prisma.$ContactEventSubjectPayload<ExtArgs>[]
     contactDays: Prisma.$ContactDayPayload<ExtArgs>[]
     idempotencyKeys: Prisma.$IdempotencyKeyPayload<ExtArgs>[]
+    auditEntries: Prisma.$AuditEntryPayload<ExtArgs>[]
+    auditChain: Prisma.$AuditChainPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
@@ -4220,6 +4713,8 @@ export interface Prisma__WorkspaceClient<T, Null = never, ExtArgs extends runtim
   contactEventSubjects<T extends Prisma.Workspace$contactEventSubjectsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$contactEventSubjectsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ContactEventSubjectPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   contactDays<T extends Prisma.Workspace$contactDaysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$contactDaysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ContactDayPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   idempotencyKeys<T extends Prisma.Workspace$idempotencyKeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$idempotencyKeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$IdempotencyKeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  auditEntries<T extends Prisma.Workspace$auditEntriesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$auditEntriesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AuditEntryPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  auditChain<T extends Prisma.Workspace$auditChainArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$auditChainArgs<ExtArgs>>): Prisma.Prisma__AuditChainClient<runtime.Types.Result.GetResult<Prisma.$AuditChainPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -5045,6 +5540,49 @@ export type Workspace$idempotencyKeysArgs<ExtArgs extends runtime.Types.Extensio
   take?: number
   skip?: number
   distinct?: Prisma.IdempotencyKeyScalarFieldEnum | Prisma.IdempotencyKeyScalarFieldEnum[]
+}
+
+/**
+ * Workspace.auditEntries
+ */
+export type Workspace$auditEntriesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the AuditEntry
+   */
+  select?: Prisma.AuditEntrySelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the AuditEntry
+   */
+  omit?: Prisma.AuditEntryOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AuditEntryInclude<ExtArgs> | null
+  where?: Prisma.AuditEntryWhereInput
+  orderBy?: Prisma.AuditEntryOrderByWithRelationInput | Prisma.AuditEntryOrderByWithRelationInput[]
+  cursor?: Prisma.AuditEntryWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.AuditEntryScalarFieldEnum | Prisma.AuditEntryScalarFieldEnum[]
+}
+
+/**
+ * Workspace.auditChain
+ */
+export type Workspace$auditChainArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the AuditChain
+   */
+  select?: Prisma.AuditChainSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the AuditChain
+   */
+  omit?: Prisma.AuditChainOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AuditChainInclude<ExtArgs> | null
+  where?: Prisma.AuditChainWhereInput
 }
 
 /**

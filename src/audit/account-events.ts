@@ -1,0 +1,91 @@
+/** Writes the log of an account: sign-ins, and changes of what protects the account. */
+import { HOUR_MS } from '../core/time.ts';
+import type { Tx } from '../db/client.ts';
+import { sqlIn } from '../db/sql.ts';
+import { int, json, nullable, type Sql, statement, text, time } from '../db/statements.ts';
+
+export const accountActions = [
+  'registered',
+  'signed_in',
+  'sign_in_failed',
+  'reauthenticated',
+  'signed_out',
+  'session_ended',
+  'sessions_ended',
+  'password_changed',
+  'password_reset_requested',
+  'password_reset',
+  'email_change_requested',
+  'email_changed',
+  'email_verified',
+  'second_factor_enabled',
+  'second_factor_disabled',
+  'recovery_codes_created',
+  'recovery_code_used',
+  'passkey_added',
+  'passkey_removed',
+  'identity_linked',
+  'identity_unlinked',
+  'api_key_created',
+  'api_key_rotated',
+  'api_key_deleted',
+  'api_keys_revoked',
+  'account_locked',
+  'account_unlocked',
+] as const;
+export type AccountAction = (typeof accountActions)[number];
+
+/** What strangers can cause, any number of times: those of an hour share a row. */
+const repeatable: ReadonlySet<AccountAction> = new Set(['sign_in_failed', 'password_reset_requested']);
+const MAX_USER_AGENT_LENGTH = 300;
+
+export type NewAccountEvent = {
+  userId: number;
+  at: Date;
+  action: AccountAction;
+  /** Null if an operator or the service itself acted. */
+  address: string | null;
+  userAgent?: string | null;
+  /** Short facts, such as `{ method: 'passkey' }`. Never a secret. */
+  details?: Readonly<Record<string, string | number | boolean | null>>;
+};
+
+/** Of a row with an hour there is at most one. It keeps what happened last, and counts. */
+const insertEvent = statement('insert-account-event', {
+  params: {
+    userId: int,
+    action: text,
+    address: nullable(text),
+    userAgent: nullable(text),
+    details: json<object>(),
+    at: time,
+    hour: nullable(time),
+  },
+  sql: `
+    insert into account_events as e (user_id, action, address, user_agent, details, created_at, hour, last_at)
+    select id, $action, $address, $userAgent, $details, $at, $hour, $at from users where id = $userId
+    on conflict (user_id, action, hour) do update set count = e.count + 1, address = excluded.address,
+      user_agent = excluded.user_agent, details = excluded.details, last_at = excluded.last_at`,
+});
+
+/** Adds an event to the account's log, in the transaction of what happened. Does nothing if the account is gone. */
+export function recordAccountEvent(tx: Tx, event: NewAccountEvent): Promise<void> {
+  return insertAccountEvent(sqlIn(tx), event);
+}
+
+/** Like `recordAccountEvent`, for statements of our own. */
+export async function insertAccountEvent(
+  sql: Sql,
+  { userId, at, action, address, userAgent = null, details = {} }: NewAccountEvent,
+): Promise<void> {
+  const hour = repeatable.has(action) ? new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS) : null;
+  await sql.run(insertEvent, {
+    userId,
+    action,
+    address,
+    userAgent: userAgent?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
+    details,
+    at,
+    hour,
+  });
+}

@@ -1,0 +1,42 @@
+/** What the audit log of a workspace records. */
+
+/** The actions by the kind of their target. The name of an action begins with that of its target. */
+export const auditActions = {
+  workspace: ['workspace.renamed', 'workspace.transferred'],
+  member: ['member.joined', 'member.role_changed', 'member.left', 'member.removed'],
+  invite_link: ['invite_link.created', 'invite_link.revoked'],
+  invitation: ['invitation.created', 'invitation.accepted', 'invitation.revoked'],
+  api_key: [
+    'api_key.created',
+    'api_key.updated',
+    'api_key.activated',
+    'api_key.deactivated',
+    'api_key.rotated',
+    'api_key.revoked',
+    'api_key.deleted',
+  ],
+  webhook: [
+    'webhook.created',
+    'webhook.updated',
+    'webhook.activated',
+    'webhook.deactivated',
+    'webhook.secret_rotated',
+    'webhook.deleted',
+  ],
+  retention: ['retention.changed'],
+  connection: ['connection.created', 'connection.updated', 'connection.deleted'],
+  room: ['room.deleted'],
+  recording: ['recording.deleted'],
+  library_item: ['library_item.deleted', 'library_item.expired'],
+  label: ['label.deleted'],
+  booking_page: ['booking_page.deleted'],
+  contact: ['contact.deleted', 'contact.imported', 'contact.exported'],
+  audit_log: ['audit_log.exported', 'audit_log.erased'],
+} as const;
+
+export type AuditTarget = keyof typeof auditActions;
+export type AuditAction = (typeof auditActions)[AuditTarget][number];
+
+/** Who acts: a person, an API key, a meeting provider, or the service itself. */
+export const auditActorKinds = ['user', 'key', 'provider', 'system'] as const;
+export type AuditActorKind = (typeof auditActorKinds)[number];

@@ -1,0 +1,87 @@
+/** Writes the audit log of a workspace. */
+import type { Tx } from '../db/client.ts';
+import { sqlIn } from '../db/sql.ts';
+import { json, type Sql, statement } from '../db/statements.ts';
+import type { AuditAction, auditActions } from './actions.ts';
+
+/** Who acts. The name and the address are personal fields, which can be erased later. */
+export type AuditActor =
+  | { kind: 'user'; userId: number; name: string; address: string | null }
+  /** `userId` is the person for whom the key acts; null if it acts for the workspace. */
+  | { kind: 'key'; keyId: number; userId: number | null; name: string; address: string | null }
+  | { kind: 'provider'; connectionId: number; name: string; address: string | null }
+  | { kind: 'system' };
+
+export type NewAuditEntry = {
+  [Target in keyof typeof auditActions]: {
+    workspaceId: number;
+    at: Date;
+    actor: AuditActor;
+    action: (typeof auditActions)[Target][number];
+    /** What was changed. `id` is null for what has none, and for several things at once. */
+    target: { kind: Target; id: number | null; name?: string | null };
+    /** The changed fields, where they help to understand the change. Never a secret. */
+    before?: Readonly<Record<string, unknown>>;
+    after?: Readonly<Record<string, unknown>>;
+  };
+}[keyof typeof auditActions];
+
+/** An entry, as the statements insert it. */
+export type AuditRow = {
+  workspace_id: number;
+  created_at: Date;
+  actor_kind: AuditActor['kind'];
+  actor_user_id: number | null;
+  actor_key_id: number | null;
+  actor_connection_id: number | null;
+  action: AuditAction;
+  target_kind: string;
+  target_id: number | null;
+  actor_details: string;
+  details: string;
+};
+
+const insertEntries = statement('insert-audit-entries', {
+  params: { entries: json<AuditRow[]>() },
+  sql: `
+    insert into audit_log (workspace_id, created_at, actor_kind, actor_user_id, actor_key_id, actor_connection_id,
+      action, target_kind, target_id, actor_details, details)
+    select * from jsonb_to_recordset($entries) as e (workspace_id int, created_at timestamptz, actor_kind text,
+      actor_user_id int, actor_key_id int, actor_connection_id int, action text, target_kind text, target_id int,
+      actor_details text, details text)`,
+});
+
+/**
+ * Adds an entry to the audit log, in the transaction of the change, so that both are committed or neither is. It gets
+ * its number and its place in the chain of hashes after the commit (`number-entries.ts`).
+ */
+export function recordAudit(tx: Tx, entry: NewAuditEntry): Promise<void> {
+  return recordAudits(sqlIn(tx), [entry]);
+}
+
+/** Adds several entries, like `recordAudit`. */
+export async function recordAudits(sql: Sql, entries: readonly NewAuditEntry[]): Promise<void> {
+  if (entries.length > 0) await sql.run(insertEntries, { entries: entries.map(toAuditRow) });
+}
+
+function toAuditRow({ workspaceId, at, actor, action, target, before, after }: NewAuditEntry): AuditRow {
+  return {
+    workspace_id: workspaceId,
+    created_at: at,
+    actor_kind: actor.kind,
+    actor_user_id: 'userId' in actor ? actor.userId : null,
+    actor_key_id: 'keyId' in actor ? actor.keyId : null,
+    actor_connection_id: 'connectionId' in actor ? actor.connectionId : null,
+    action,
+    target_kind: target.kind,
+    target_id: target.id,
+    actor_details: JSON.stringify(
+      actor.kind === 'system' ? {} : { name: actor.name, ...(actor.address !== null && { address: actor.address }) },
+    ),
+    details: JSON.stringify({
+      ...(target.name != null && { name: target.name }),
+      ...(before && { before }),
+      ...(after && { after }),
+    }),
+  };
+}
