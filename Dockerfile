@@ -21,6 +21,7 @@ COPY packages packages
 COPY prisma/migrations prisma/migrations
 COPY docs docs
 COPY src src
+COPY web web
 USER 10001:10001
 EXPOSE 3000
 STOPSIGNAL SIGTERM

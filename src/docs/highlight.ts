@@ -1,5 +1,5 @@
 /** Marks comments, strings, numbers and keywords of code in guides. It does not parse: a wrong color is harmless. */
-import { escapeHtml } from './escape-html.ts';
+import { escapeHtml } from '../core/escape-html.ts';
 
 const STRING = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`/;
 const HASH_COMMENT = /(?<=^|\s)#.*$/;

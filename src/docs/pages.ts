@@ -1,5 +1,5 @@
 /** The HTML of the documentation: the frame around the API reference and around each guide. */
-import { escapeHtml } from './escape-html.ts';
+import { escapeHtml } from '../core/escape-html.ts';
 import type { Guide, Guides } from './guides.ts';
 
 type Part = 'guides' | 'reference';

@@ -1,7 +1,7 @@
 /** Renders a guide as HTML. HTML in the Markdown is shown as text, so a guide cannot contain scripts or styles. */
 import { posix } from 'node:path';
 import { Marked, type Tokens } from 'marked';
-import { escapeHtml } from './escape-html.ts';
+import { escapeHtml } from '../core/escape-html.ts';
 import { highlight } from './highlight.ts';
 
 export type Heading = { level: number; id: string; text: string };

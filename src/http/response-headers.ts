@@ -19,10 +19,10 @@ const dataHeaders = {
 };
 
 /**
- * The policy of the docs: their pages load scripts, styles and images from this service only. The API reference has one
- * of its own.
+ * The headers of pages: they load scripts, styles and images from this service only. The API reference has a policy of
+ * its own.
  */
-const pageHeaders = {
+export const pageHeaders = {
   ...dataHeaders,
   'content-security-policy':
     "default-src 'none'; base-uri 'none'; connect-src 'self'; form-action 'none'; frame-ancestors 'self'; " +

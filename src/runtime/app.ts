@@ -22,6 +22,7 @@ import { type CorsOrigins, setResponseHeaders } from '../http/response-headers.t
 import { serveRest } from '../http/rest.ts';
 import { traceRequests } from '../http/trace-requests.ts';
 import { serveTrpc } from '../http/trpc.ts';
+import { servePages } from '../pages/serve-pages.ts';
 import { appRouter, rawOperations } from '../routers/index.ts';
 import type { Services } from '../services.ts';
 import type { DiskFiles } from '../storage/disk-store.ts';
@@ -89,6 +90,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(async (scope) => serveTrpc(scope, services, appRouter, options.onCall));
   if (options.files) await app.register(serveFiles, { files: options.files });
   serveDocs(app, { router: appRouter, rawOperations }, services.settings.publicUrl);
+  servePages(app);
   await app.register(async () => addOtherMethods());
   return app;
 }

@@ -37,6 +37,8 @@ export const layers: Record<Part, readonly Part[]> = {
   http: ['core', 'auth', 'storage', 'media', 'trpc', 'services.ts'],
   openapi: ['core', 'events', 'trpc'],
   docs: ['core', 'openapi'],
+  // The small pages that links in mail lead to.
+  pages: ['core', 'http'],
   runtime: [
     ...LOW,
     'jobs',
@@ -49,6 +51,7 @@ export const layers: Record<Part, readonly Part[]> = {
     'http',
     'metrics',
     'docs',
+    'pages',
   ],
   'server.ts': ['runtime'],
   'worker.ts': ['runtime'],
@@ -94,7 +97,7 @@ export const packages: Record<string, readonly Part[]> = {
   'csv-parse': ['features/contacts'],
   'csv-stringify': ['features/contacts'],
   '@scalar': ['docs'],
-  fastify: ['http', 'docs', 'runtime'],
+  fastify: ['http', 'docs', 'pages', 'runtime'],
   'file-type': ['media'],
   jose: ['features/meeting-providers'],
   marked: ['docs'],

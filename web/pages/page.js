@@ -1,0 +1,64 @@
+// What the scripts of the small pages share.
+
+/**
+ * Returns a value that the link has after `#`, such as `token`, or null. Removes it from the address bar, so that it is
+ * in no history, bookmark or screenshot.
+ */
+export function takeFromFragment(name) {
+  const value = new URLSearchParams(location.hash.slice(1)).get(name);
+  history.replaceState(null, '', location.pathname + location.search);
+  return value;
+}
+
+/** Shows a message, which screen readers read out. */
+export function showStatus(message, kind = 'info') {
+  const status = document.getElementById('status');
+  status.className = kind;
+  status.textContent = message;
+}
+
+/** Calls a REST operation. Resolves with its answer, or throws an Error with a message for people. */
+export async function post(path, body) {
+  let response;
+  try {
+    response = await fetch(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  } catch {
+    throw new Error('The service could not be reached. Check your connection, and try again.');
+  }
+  const answer = await response.json().catch(() => ({}));
+  if (response.ok) return answer;
+  throw Object.assign(new Error(answer.message ?? 'Something went wrong. Try again.'), { code: answer.code });
+}
+
+/**
+ * Runs `submit` when the form is sent, once at a time, and shows its error. After a success the form disappears and
+ * the message that `submit` resolves with takes its place.
+ */
+export function onSubmit(submit) {
+  const form = document.getElementById('form');
+  const button = form.querySelector('button');
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    button.disabled = true;
+    showStatus('One moment ...');
+    try {
+      const message = await submit();
+      form.remove();
+      showStatus(message, 'done');
+    } catch (error) {
+      showStatus(error.message, 'error');
+    } finally {
+      button.disabled = false;
+    }
+  });
+}
+
+/** Says that the link has no token, and hides the form. */
+export function refuseIncompleteLink() {
+  document.getElementById('form').remove();
+  showStatus('This link is incomplete. Open the link from the message again, or copy all of it.', 'error');
+}
