@@ -21,13 +21,23 @@ export type Caller = {
   email: string;
   createdAt: Date;
   credential: Credential;
+  /** The network address that the call came from; null if the service itself calls. */
+  address: string | null;
 };
 
 /** A workspace and the caller's role in it; `role` is null if the caller is not a member. */
 export type Access = { workspaceId: number; role: Role | null };
 
 /** A member acting in a workspace: the `actor` of all workspace operations. */
-export type Actor = { userId: number; name: string; workspaceId: number; role: Role };
+export type Actor = {
+  userId: number;
+  name: string;
+  workspaceId: number;
+  role: Role;
+  /** Null if the service itself acts for the user. */
+  credential: Credential | null;
+  address: string | null;
+};
 
 /** `caller` is null without a valid credential. `access` is null if the workspace does not exist, or none was given. */
 export type Identity = { caller: Caller | null; access: Access | null };
@@ -98,7 +108,7 @@ export async function identify(
 ): Promise<Identity> {
   if (token === null) return anonymous;
   if (isToken('lns_', token)) return identifyBySession(dependencies, token, workspaceId, address);
-  if (isApiKey(token)) return identifyByKey(dependencies, token, workspaceId);
+  if (isApiKey(token)) return identifyByKey(dependencies, token, workspaceId, address);
   return anonymous;
 }
 
@@ -113,7 +123,7 @@ async function identifyBySession(
   if (!row) return anonymous;
   if (now.getTime() - row.last_used_at.getTime() >= SESSION_USE_MS)
     recordUseOfSession(dependencies, { id: row.credential_id, lastUsedAt: row.last_used_at, now, address });
-  return toIdentity(row, { kind: 'session', id: row.credential_id, authenticatedAt: row.authenticated_at });
+  return toIdentity(row, { kind: 'session', id: row.credential_id, authenticatedAt: row.authenticated_at }, address);
 }
 
 /** Writes in the background, so that the request does not wait. */
@@ -126,9 +136,9 @@ function recordUseOfSession(
   );
 }
 
-function toIdentity(row: CallerRow, credential: Credential): Identity {
+function toIdentity(row: CallerRow, credential: Credential, address: string | null): Identity {
   return {
-    caller: { userId: row.user_id, name: row.name, email: row.email, createdAt: row.created_at, credential },
+    caller: { userId: row.user_id, name: row.name, email: row.email, createdAt: row.created_at, credential, address },
     access:
       row.workspace_id === null
         ? null
@@ -137,11 +147,16 @@ function toIdentity(row: CallerRow, credential: Credential): Identity {
 }
 
 /** Finds a key by its hash. Checks on every call that it is active and that its creator is still a member. */
-async function identifyByKey(dependencies: Dependencies, token: string, workspaceId: number | null): Promise<Identity> {
+async function identifyByKey(
+  dependencies: Dependencies,
+  token: string,
+  workspaceId: number | null,
+  address: string | null,
+): Promise<Identity> {
   const [row] = await dependencies.db.sql.run(findApiKey, { keyHash: hashToken(token), workspaceId });
   if (!row) return anonymous;
   await recordUse(dependencies, row);
-  return toIdentity(row, { kind: 'key', id: row.credential_id, workspaceId: row.key_workspace_id });
+  return toIdentity(row, { kind: 'key', id: row.credential_id, workspaceId: row.key_workspace_id }, address);
 }
 
 /** Records the first use before the request is answered, and later ones at most once a minute in the background. */

@@ -62,7 +62,8 @@ async function readExport(path: string, name: string): Promise<string | null> {
 }
 
 async function createKey(services: Services, { user, workspaceId }: ShellEnv): Promise<string> {
-  const actor = { userId: user.id, name: user.name, workspaceId, role: 'owner' } as const;
+  const acting = { workspaceId, role: 'owner', credential: null, address: null } as const;
+  const actor = { ...acting, userId: user.id, name: user.name };
   return (await createApiKey(services, actor, { name: 'Demo' }, null)).full_key;
 }
 

@@ -54,7 +54,8 @@ export function limitCaller(context: Context, key: string): void {
 export function requireRole(caller: Caller, { access }: Identity, min: Role, message?: string): Actor {
   if (access === null) throw notFound('Workspace');
   if (access.role === null || !isAtLeast(access.role, min)) throw forbidden(message);
-  return { userId: caller.userId, name: caller.name, workspaceId: access.workspaceId, role: access.role };
+  const { userId, name, credential, address } = caller;
+  return { userId, name, workspaceId: access.workspaceId, role: access.role, credential, address };
 }
 
 /** Returns the id of the caller's session. Throws 403 for an API key. */

@@ -19,7 +19,7 @@ export const layers: Record<Part, readonly Part[]> = {
   events: BASE,
   jobs: BASE,
   audit: BASE,
-  auth: BASE,
+  auth: [...BASE, 'audit'],
   quotas: BASE,
   backup: [...BASE, 'storage'],
   egress: BASE,

@@ -10,6 +10,9 @@ import type { Answer } from '../support/http.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
 
+/** The service itself acts for the user. */
+const byService = { credential: null, address: null };
+
 let app: TestApp;
 let team: Team;
 beforeAll(async () => {
@@ -143,7 +146,13 @@ describe('the import', () => {
   }, 60_000);
 
   test('processes rows that arrive at once in several turns of the event loop', async () => {
-    const actor: Actor = { userId: team.owner.id, name: 'Olivia Owner', workspaceId: team.id, role: 'owner' };
+    const actor: Actor = {
+      userId: team.owner.id,
+      name: 'Olivia Owner',
+      workspaceId: team.id,
+      role: 'owner',
+      ...byService,
+    };
     let [turns, isOver] = [0, false];
     const turn = (): void => {
       turns += 1;
@@ -223,7 +232,13 @@ describe('the import', () => {
 
   test('stops when the caller is removed from the workspace, and keeps the batches before', async () => {
     await createTeam();
-    const actor: Actor = { userId: team.admin.id, name: 'Adam Admin', workspaceId: team.id, role: 'admin' };
+    const actor: Actor = {
+      userId: team.admin.id,
+      name: 'Adam Admin',
+      workspaceId: team.id,
+      role: 'admin',
+      ...byService,
+    };
     const rows = (from: number) =>
       Buffer.from(Array.from({ length: 500 }, (_, index) => `P,p${from + index}@example.com\n`).join(''));
     async function* readFile(): AsyncGenerator<Buffer> {
@@ -245,7 +260,13 @@ describe('the import', () => {
 
   test('creates one contact per address in concurrent imports by several processes', async () => {
     await createTeam();
-    const actor: Actor = { userId: team.admin.id, name: 'Adam Admin', workspaceId: team.id, role: 'admin' };
+    const actor: Actor = {
+      userId: team.admin.id,
+      name: 'Adam Admin',
+      workspaceId: team.id,
+      role: 'admin',
+      ...byService,
+    };
     const emails = Array.from({ length: 700 }, (_, index) => `p${index}@example.com`);
     const csv = (order: readonly string[]): string => `email\n${order.join('\n')}\n`;
     const imports = concurrently(4, (index) =>

@@ -47,6 +47,7 @@ describe('suggestions', () => {
       email: ada.email,
       createdAt: app.clock.now(),
       credential: { kind: 'session', id: 1, authenticatedAt: new Date() },
+      address: null,
     } as const;
     const room = await createRoom(app.services, caller, {}, () => suggestions.shift() ?? [taken]);
     expect(room.name).toBe('free-at-last');

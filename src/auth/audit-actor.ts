@@ -1,0 +1,9 @@
+import type { AuditActor } from '../audit/record-audit.ts';
+import type { Actor } from './identify.ts';
+
+/** Returns the actor, or a caller, as the audit log names them. */
+export function auditActorOf({ userId, name, credential, address }: Omit<Actor, 'workspaceId' | 'role'>): AuditActor {
+  if (credential === null) return { kind: 'system' };
+  if (credential.kind === 'key') return { kind: 'key', keyId: credential.id, userId, name, address };
+  return { kind: 'user', userId, name, address };
+}
