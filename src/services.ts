@@ -21,6 +21,10 @@ export type Settings = {
   /** Other origins that may write with the session cookie. */
   trustedOrigins: readonly string[];
   sessionDays: number;
+  /** A session that is not used for so many days ends. */
+  sessionIdleDays: number;
+  /** How long a sign-in counts as recent, which some operations need; 0 means always. */
+  reauthenticationMinutes: number;
   /** How long a participant may go without calling `presence` before they are marked as left. */
   participantTimeoutSeconds: number;
   /** The maximum size of a recording in bytes. */

@@ -3,7 +3,7 @@
 import { runInBackground } from '../core/call-bounds.ts';
 import type { Log } from '../core/log.ts';
 import { type Role, toRole } from '../core/roles.ts';
-import { type Clock, MINUTE_MS } from '../core/time.ts';
+import { type Clock, DAY_MS, MINUTE_MS } from '../core/time.ts';
 import type { Database } from '../db/client.ts';
 import { bytes, int, nullable, type RowOf, statement, text, time } from '../db/statements.ts';
 import { isApiKey } from './api-keys.ts';
@@ -44,7 +44,7 @@ export type Identity = { caller: Caller | null; access: Access | null };
 
 type CallerRow = { [Column in keyof typeof callerColumns]: RowOf<typeof findSession>[Column] };
 
-type Dependencies = { db: Database; clock: Clock; log: Log };
+type Dependencies = { db: Database; clock: Clock; log: Log; settings: { sessionIdleDays: number } };
 
 const anonymous: Identity = { caller: null, access: null };
 
@@ -59,7 +59,7 @@ const callerColumns = {
 };
 
 const findSession = statement('find-session', {
-  params: { tokenHash: bytes, now: time, workspaceId: nullable(int) },
+  params: { tokenHash: bytes, now: time, idleSince: time, workspaceId: nullable(int) },
   returns: { ...callerColumns, authenticated_at: time, last_used_at: time },
   sql: `
     select u.id as user_id, u.name, u.email, u.created_at, s.id as credential_id, w.id as workspace_id, m.role,
@@ -68,7 +68,8 @@ const findSession = statement('find-session', {
     join users u on u.id = s.user_id
     left join workspaces w on w.id = $workspaceId
     left join members m on m.workspace_id = w.id and m.user_id = u.id
-    where s.token_hash = $tokenHash and s.expires_at > $now and u.locked_at is null`,
+    where s.token_hash = $tokenHash and s.expires_at > $now and s.last_used_at > $idleSince
+      and u.locked_at is null`,
 });
 
 const findApiKey = statement('find-api-key', {
@@ -118,8 +119,10 @@ async function identifyBySession(
   workspaceId: number | null,
   address: string | null,
 ): Promise<Identity> {
-  const now = dependencies.clock.now();
-  const [row] = await dependencies.db.sql.run(findSession, { tokenHash: hashToken(token), now, workspaceId });
+  const { db, clock, settings } = dependencies;
+  const now = clock.now();
+  const idleSince = new Date(now.getTime() - settings.sessionIdleDays * DAY_MS);
+  const [row] = await db.sql.run(findSession, { tokenHash: hashToken(token), now, idleSince, workspaceId });
   if (!row) return anonymous;
   if (now.getTime() - row.last_used_at.getTime() >= SESSION_USE_MS)
     recordUseOfSession(dependencies, { id: row.credential_id, lastUsedAt: row.last_used_at, now, address });

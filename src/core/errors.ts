@@ -7,7 +7,10 @@
 export const statusOf = {
   BAD_REQUEST: 400,
   UNAUTHORIZED: 401,
+  SECOND_FACTOR_REQUIRED: 401,
+  SECOND_FACTOR_WRONG: 401,
   FORBIDDEN: 403,
+  REAUTHENTICATION_REQUIRED: 403,
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   REQUEST_TIMEOUT: 408,
@@ -91,6 +94,11 @@ export function unauthorized(): AppError {
 
 export function forbidden(message = 'Forbidden'): AppError {
   return new AppError('FORBIDDEN', message);
+}
+
+/** 403 for an operation that needs a recent sign-in. */
+export function reauthenticationRequired(): AppError {
+  return new AppError('REAUTHENTICATION_REQUIRED', 'Confirm who you are first: POST /api/auth/reauthenticate');
 }
 
 /** The 404 is the same whether the resource never existed, was deleted or belongs to another workspace. */

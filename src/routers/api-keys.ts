@@ -9,6 +9,7 @@ import {
   CreatedApiKeyAnswer,
   ToggleApiKeyInput,
 } from '../features/api-keys/schemas.ts';
+import { requireRecentSignIn } from '../trpc/access.ts';
 import { inWorkspace, inWorkspaceBySession, router } from '../trpc/procedures.ts';
 
 const tags = ['API keys'];
@@ -39,16 +40,17 @@ export const apiKeysRouter = router({
         summary: 'Create an API key',
         successDescription: 'The new API key, with the key itself',
         description:
-          'Owner or admin; API keys are not accepted. The key acts for its creator in this workspace only, with the ' +
-          'role that the creator has at the time of the call. `full_key` is only returned here and cannot be ' +
-          'retrieved again.',
+          'Owner or admin, with a recent sign-in; API keys are not accepted. The key acts for its creator in this ' +
+          'workspace only, with the role that the creator has at the time of the call. `full_key` is only returned ' +
+          'here and cannot be retrieved again.',
       },
     })
     .input(CreateApiKeyInput)
     .output(CreatedApiKeyAnswer)
-    .mutation(async ({ ctx, input }) => ({
-      apiKey: await createApiKey(ctx.services, ctx.actor, input, ctx.sessionId),
-    })),
+    .mutation(async ({ ctx, input }) => {
+      requireRecentSignIn(ctx);
+      return { apiKey: await createApiKey(ctx.services, ctx.actor, input, ctx.sessionId) };
+    }),
 
   toggle: inWorkspaceBySession('admin')
     .meta({

@@ -3,8 +3,17 @@ import type { Requester } from '../auth/passwords.ts';
 import { Ok } from '../core/shapes.ts';
 import { toUnixSeconds } from '../core/time.ts';
 import { deleteMe, register, updateMe } from '../features/auth/account.ts';
-import { LoginInput, RegisterInput, SignedIn, UpdateMeInput, UserAnswer } from '../features/auth/schemas.ts';
+import { reauthenticate } from '../features/auth/reauthenticate.ts';
+import {
+  LoginInput,
+  ReauthenticateInput,
+  RegisterInput,
+  SignedIn,
+  UpdateMeInput,
+  UserAnswer,
+} from '../features/auth/schemas.ts';
 import { type Client, login, logout } from '../features/auth/sessions.ts';
+import { requireRecentSignIn } from '../trpc/access.ts';
 import type { Context } from '../trpc/context.ts';
 import { router, signedInBySession, signingIn } from '../trpc/procedures.ts';
 
@@ -89,6 +98,28 @@ export const authRouter = router({
       user: { id: caller.userId, name: caller.name, email: caller.email, created_at: toUnixSeconds(caller.createdAt) },
     })),
 
+  reauthenticate: signedInBySession
+    .meta({
+      idempotencyKey: 'ignored',
+      openapi: {
+        method: 'POST',
+        path: '/api/auth/reauthenticate',
+        tags,
+        summary: 'Confirm who you are',
+        successDescription: 'The session may do what needs a recent sign-in',
+        description:
+          'Counts as a sign-in in this session, for operations that answer 403 with the code ' +
+          '`REAUTHENTICATION_REQUIRED`.',
+      },
+    })
+    .input(ReauthenticateInput)
+    .output(Ok)
+    .mutation(async ({ ctx, input }) => {
+      const { caller, sessionId } = ctx;
+      await limitPasswords(ctx, sessionId);
+      return reauthenticate(ctx.services, { caller, sessionId, requester: requesterOf(ctx) }, input);
+    }),
+
   updateMe: signedInBySession
     .meta({
       openapi: {
@@ -106,10 +137,7 @@ export const authRouter = router({
     .output(UserAnswer)
     .mutation(async ({ ctx, input }) => {
       const { caller, sessionId } = ctx;
-      // A stolen session could be used to guess the password. Counted by session, so that failed sign-ins of others
-      // do not count.
-      if (input.password !== undefined)
-        await ctx.services.limits.consumeExactly('passwordPerSession', String(sessionId), ctx);
+      if (input.password !== undefined) await limitPasswords(ctx, sessionId);
       return { user: await updateMe(ctx.services, { caller, sessionId, requester: requesterOf(ctx) }, input) };
     }),
 
@@ -123,18 +151,28 @@ export const authRouter = router({
         summary: 'Delete the account',
         successDescription: 'The account is deleted',
         description:
-          'Deletes the user, their Personal workspace, and workspaces without other members. In other workspaces, ' +
-          'their API keys are deleted, their rooms and booking pages pass to the workspace owner, and everything ' +
-          'else that they created remains without an author. 409 if they own a workspace with other members.',
+          'Needs a recent sign-in. Deletes the user, their Personal workspace, and workspaces without other members. ' +
+          'In other workspaces, their API keys are deleted, their rooms and booking pages pass to the workspace ' +
+          'owner, and everything else that they created remains without an author. 409 if they own a workspace with ' +
+          'other members.',
       },
     })
     .output(Ok)
     .mutation(async ({ ctx }) => {
+      requireRecentSignIn(ctx);
       const answer = await deleteMe(ctx.services, ctx.caller);
       ctx.setSessionCookie(null);
       return answer;
     }),
 });
+
+/**
+ * A stolen session could be used to guess the password. Counted by session, so that failed sign-ins of others do not
+ * count.
+ */
+async function limitPasswords(ctx: Context, sessionId: number): Promise<void> {
+  await ctx.services.limits.consumeExactly('passwordPerSession', String(sessionId), ctx);
+}
 
 /** The requester for whom this call hashes passwords. */
 function requesterOf(ctx: Context): Requester {

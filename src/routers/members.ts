@@ -1,6 +1,7 @@
 import { Ok } from '../core/shapes.ts';
 import { changeRole, removeMember } from '../features/members/members.ts';
 import { ChangeRoleInput, MemberAnswer, MemberInput } from '../features/members/schemas.ts';
+import { requireRecentSignIn } from '../trpc/access.ts';
 import { inWorkspaceBySession, router } from '../trpc/procedures.ts';
 
 const tags = ['Members'];
@@ -15,13 +16,17 @@ export const membersRouter = router({
         summary: 'Change the role of a member',
         successDescription: 'The member with the new role',
         description:
-          'API keys are not accepted. The owner may give any role to anyone. Giving the role `owner` transfers the ' +
-          'workspace and makes the old owner an admin; 400 for Personal. Admins may promote members to admin.',
+          'API keys are not accepted. The owner may give any role to anyone. Giving the role `owner` needs a recent ' +
+          'sign-in, transfers the workspace and makes the old owner an admin; 400 for Personal. Admins may promote ' +
+          'members to admin.',
       },
     })
     .input(ChangeRoleInput)
     .output(MemberAnswer)
-    .mutation(async ({ ctx, input }) => ({ member: await changeRole(ctx.services, ctx.actor, input) })),
+    .mutation(async ({ ctx, input }) => {
+      if (input.role === 'owner') requireRecentSignIn(ctx);
+      return { member: await changeRole(ctx.services, ctx.actor, input) };
+    }),
 
   remove: inWorkspaceBySession('member')
     .meta({

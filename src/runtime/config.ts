@@ -77,6 +77,8 @@ const Environment = z
     LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional(),
     UV_THREADPOOL_SIZE: wholeNumber(1, 1_024).prefault('4'),
     SESSION_DAYS: wholeNumber(1, 3_650).prefault('30'),
+    SESSION_IDLE_DAYS: wholeNumber(1, 3_650).optional(),
+    REAUTHENTICATION_MINUTES: wholeNumber(0, 525_600).prefault('60'),
     SIGNING_SECRET: z.string().min(16, { error: 'must have at least 16 characters' }).optional(),
     ENCRYPTION_KEY: encryptionKey.optional(),
     S3_BUCKET: z.string().optional(),

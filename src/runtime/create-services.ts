@@ -162,6 +162,8 @@ function toSettings(config: Config): Services['settings'] {
     appUrl: config.APP_URL ?? null,
     trustedOrigins: [...appOrigin, ...corsOrigins],
     sessionDays: config.SESSION_DAYS,
+    sessionIdleDays: config.SESSION_IDLE_DAYS ?? config.SESSION_DAYS,
+    reauthenticationMinutes: config.REAUTHENTICATION_MINUTES,
     participantTimeoutSeconds: config.PARTICIPANT_TIMEOUT_SECONDS,
     maxRecordingBytes: config.RECORDING_MAX_BYTES,
     participantRecordingBytes: config.PARTICIPANT_RECORDING_BYTES,

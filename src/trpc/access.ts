@@ -2,8 +2,9 @@
 import type { Actor, Caller, Identity } from '../auth/identify.ts';
 import { networkOf } from '../auth/networks.ts';
 import { setCallOwner } from '../core/call-bounds.ts';
-import { forbidden, notFound, unauthorized } from '../core/errors.ts';
+import { forbidden, notFound, reauthenticationRequired, unauthorized } from '../core/errors.ts';
 import { isAtLeast, type Role } from '../core/roles.ts';
+import { MINUTE_MS } from '../core/time.ts';
 import type { Context } from './context.ts';
 
 /** Returns the caller and counts the call against their rate limit. Throws 401, and 429 for too many calls. */
@@ -62,4 +63,16 @@ export function requireRole(caller: Caller, { access }: Identity, min: Role, mes
 export function requireSession({ credential }: Caller): number {
   if (credential.kind !== 'session') throw forbidden();
   return credential.id;
+}
+
+/**
+ * For what a thief of a session must not do. Throws 403 REAUTHENTICATION_REQUIRED unless the user signed in, or called
+ * `reauthenticate`, within the last `reauthenticationMinutes`. Throws 403 for an API key.
+ */
+export function requireRecentSignIn({ services, caller }: Pick<Context, 'services'> & { caller: Caller }): void {
+  const { credential } = caller;
+  if (credential.kind !== 'session') throw forbidden();
+  const { reauthenticationMinutes } = services.settings;
+  const age = services.clock.now().getTime() - credential.authenticatedAt.getTime();
+  if (reauthenticationMinutes > 0 && age > reauthenticationMinutes * MINUTE_MS) throw reauthenticationRequired();
 }

@@ -1,5 +1,7 @@
 /** Sessions: signing in and out, how long a session lasts, and invalid credentials. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { deleteExpiredSessions } from '../../src/features/auth/sessions.ts';
+import { eventually } from '../support/eventually.ts';
 import { exchangeRequest } from '../support/raw-http.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addPerson, addTeam, PASSWORD } from '../support/world.ts';
@@ -107,6 +109,30 @@ describe('a session', () => {
       expect((await own.http.get('/api/auth/me', token)).status).toBe(200);
       own.clock.advance(2 * MINUTE_MS);
       expect((await own.http.get('/api/auth/me', token)).status).toBe(401);
+    } finally {
+      await own.close();
+    }
+  });
+
+  test('ends earlier if it is not used, where the settings say so', async () => {
+    const own = await startTestApp({ settings: { sessionIdleDays: 2 } });
+    try {
+      const [used, unused] = [await addPerson(own), await addPerson(own)];
+      const hasStatus = (token: string, status: number) => async () =>
+        (await own.http.get('/api/auth/me', token)).status === status;
+      for (let day = 0; day < 4; day += 1) {
+        own.clock.advance(DAY_MS);
+        // The use is recorded after the answer.
+        const { lastUsedAt: before } = await own.services.db.session.findFirstOrThrow({ where: { userId: used.id } });
+        expect(await hasStatus(used.token, 200)()).toBe(true);
+        await eventually(async () => {
+          const session = await own.services.db.session.findFirstOrThrow({ where: { userId: used.id } });
+          return session.lastUsedAt > before;
+        });
+      }
+      expect(await hasStatus(unused.token, 401)()).toBe(true);
+      await deleteExpiredSessions(own.services);
+      expect(await own.services.db.session.findMany({ select: { userId: true } })).toEqual([{ userId: used.id }]);
     } finally {
       await own.close();
     }

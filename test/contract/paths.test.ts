@@ -9,6 +9,7 @@ const PATHS = [
   'POST /api/auth/login',
   'POST /api/auth/logout',
   'GET /api/auth/me',
+  'POST /api/auth/reauthenticate',
   'PATCH /api/auth/me',
   'DELETE /api/auth/me',
   'GET /api/workspaces',

@@ -179,6 +179,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       appUrl: null,
       trustedOrigins: [],
       sessionDays: 30,
+      sessionIdleDays: options.settings?.sessionDays ?? 30,
+      reauthenticationMinutes: 60,
       participantTimeoutSeconds: 300,
       maxRecordingBytes: 2_147_483_648,
       participantRecordingBytes: 8_589_934_592,

@@ -57,6 +57,11 @@ export const UpdateMeInput = z
   .meta({ id: 'UpdateAccountRequest' });
 export type UpdateMeInput = z.infer<typeof UpdateMeInput>;
 
+export const ReauthenticateInput = z
+  .object({ password: optional(givenPassword) })
+  .meta({ id: 'ReauthenticateRequest' });
+export type ReauthenticateInput = z.infer<typeof ReauthenticateInput>;
+
 export const SignedIn = z
   .object({
     user: User,

@@ -86,7 +86,13 @@ export async function logout({ db }: Pick<Services, 'db'>, sessionId: number): P
   return { ok: true };
 }
 
-/** Deletes expired sessions. */
-export async function deleteExpiredSessions({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
-  await db.session.deleteMany({ where: { expiresAt: { lte: clock.now() } } });
+/** Deletes sessions that have expired, or were not used for too long. */
+export async function deleteExpiredSessions({
+  db,
+  clock,
+  settings,
+}: Pick<Services, 'db' | 'clock' | 'settings'>): Promise<void> {
+  const now = clock.now();
+  const idleSince = new Date(now.getTime() - settings.sessionIdleDays * DAY_MS);
+  await db.session.deleteMany({ where: { OR: [{ expiresAt: { lte: now } }, { lastUsedAt: { lte: idleSince } }] } });
 }

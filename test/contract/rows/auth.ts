@@ -37,6 +37,18 @@ export const authRows: Rows = {
     caller: (world) => world.addUser('Solo'),
   },
   'auth.me': { who: 'user', keys: false, input: () => ({}), writes: false },
+  'auth.reauthenticate': {
+    who: 'user',
+    keys: false,
+    input: () => ({ password: PASSWORD }),
+    writes: true,
+    caller: (world) => world.addUser('Solo'),
+    wrong: [
+      { input: { password: undefined }, message: 'password is required', path: 'password' },
+      { input: { password: 'not the password' }, message: 'password is wrong', path: 'password' },
+      { input: { password: 5 }, message: 'password must be a string', path: 'password' },
+    ],
+  },
   'auth.updateMe': {
     who: 'user',
     keys: false,
