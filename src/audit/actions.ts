@@ -24,13 +24,13 @@ export const auditActions = {
     'webhook.deleted',
   ],
   retention: ['retention.changed'],
-  connection: ['connection.created', 'connection.updated', 'connection.deleted'],
+  connection: ['connection.created', 'connection.rotated', 'connection.deleted'],
   room: ['room.deleted'],
   recording: ['recording.deleted'],
   library_item: ['library_item.deleted', 'library_item.expired'],
   label: ['label.deleted'],
   booking_page: ['booking_page.deleted'],
-  contact: ['contact.deleted', 'contact.imported', 'contact.exported'],
+  contact: ['contact.deleted', 'contact.exported'],
   audit_log: ['audit_log.exported', 'audit_log.erased'],
 } as const;
 

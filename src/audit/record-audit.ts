@@ -27,17 +27,12 @@ export type NewAuditEntry = {
 }[keyof typeof auditActions];
 
 /** An entry, as the statements insert it. */
-export type AuditRow = {
+type AuditRow = ReturnType<typeof toActorColumns> & {
   workspace_id: number;
   created_at: Date;
-  actor_kind: AuditActor['kind'];
-  actor_user_id: number | null;
-  actor_key_id: number | null;
-  actor_connection_id: number | null;
   action: AuditAction;
   target_kind: string;
   target_id: number | null;
-  actor_details: string;
   details: string;
 };
 
@@ -68,20 +63,27 @@ function toAuditRow({ workspaceId, at, actor, action, target, before, after }: N
   return {
     workspace_id: workspaceId,
     created_at: at,
-    actor_kind: actor.kind,
-    actor_user_id: 'userId' in actor ? actor.userId : null,
-    actor_key_id: 'keyId' in actor ? actor.keyId : null,
-    actor_connection_id: 'connectionId' in actor ? actor.connectionId : null,
+    ...toActorColumns(actor),
     action,
     target_kind: target.kind,
     target_id: target.id,
-    actor_details: JSON.stringify(
-      actor.kind === 'system' ? {} : { name: actor.name, ...(actor.address !== null && { address: actor.address }) },
-    ),
     details: JSON.stringify({
       ...(target.name != null && { name: target.name }),
       ...(before && { before }),
       ...(after && { after }),
     }),
+  };
+}
+
+export function toActorColumns(actor: AuditActor) {
+  const { kind } = actor;
+  return {
+    actor_kind: kind,
+    actor_user_id: 'userId' in actor ? actor.userId : null,
+    actor_key_id: 'keyId' in actor ? actor.keyId : null,
+    actor_connection_id: 'connectionId' in actor ? actor.connectionId : null,
+    actor_details: JSON.stringify(
+      kind === 'system' ? {} : { name: actor.name, ...(actor.address !== null && { address: actor.address }) },
+    ),
   };
 }

@@ -1,4 +1,5 @@
 /** The health of a webhook, derived from its attempts: whether it fails, responds slowly, or must be deactivated. */
+import { recordAudits } from '../audit/record-audit.ts';
 import { DAY_MS, SECOND_MS } from '../core/time.ts';
 import { json, type Sql, statement, time } from '../db/statements.ts';
 import type { WebhookRef } from './queue.ts';
@@ -72,6 +73,20 @@ const updateStatement = statement('update-webhook-health', {
     where w.workspace_id = u."workspaceId" and w.id = u."webhookId"`,
 });
 
+/** Stores the health of webhooks. The audit log records those that the service deactivates. */
 export async function updateWebhooks(sql: Sql, now: Date, updates: WebhookUpdate[]): Promise<void> {
   await sql.run(updateStatement, { now, updates });
+  const entry = { at: now, actor: { kind: 'system' }, action: 'webhook.deactivated' } as const;
+  await recordAudits(
+    sql,
+    updates
+      .filter(({ disabledReason }) => disabledReason !== null)
+      .map(({ workspaceId, webhookId, disabledReason }) => ({
+        ...entry,
+        workspaceId,
+        target: { kind: 'webhook', id: webhookId },
+        before: { is_active: true },
+        after: { is_active: false, reason: disabledReason },
+      })),
+  );
 }

@@ -1,9 +1,12 @@
 /** Creating, changing and deleting the account of a user. */
+import { type AuditActor, recordAudits } from '../../audit/record-audit.ts';
+import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Caller } from '../../auth/identify.ts';
 import type { Requester } from '../../auth/passwords.ts';
 import { type AppError, badField, conflict, conflictForNow, unauthorized } from '../../core/errors.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { isForeignKeyViolation, isUniqueViolation } from '../../db/errors.ts';
+import { sqlIn } from '../../db/sql.ts';
 import { allowLongStatements } from '../../db/time-limits.ts';
 import type { Services } from '../../services.ts';
 import { endMembership } from '../members/end-membership.ts';
@@ -73,7 +76,7 @@ export async function updateMe(
     // Runs after the update, which waits for transactions that are starting a session with the old password.
     if (data.passwordHash !== undefined)
       await tx.session.deleteMany({ where: { userId: caller.userId, NOT: { id: sessionId } } });
-    if (input.end_api_keys) await revokeKeysOf(tx, caller.userId, clock.now());
+    if (input.end_api_keys) await revokeKeysOf(tx, caller.userId, clock.now(), auditActorOf(caller));
     return updated;
   });
   if (!user) throw unauthorized();
@@ -88,8 +91,17 @@ export async function lockWorkspacesWithKeysOf(tx: Tx, userId: number): Promise<
 }
 
 /** Ends all API keys that a user created, for good. */
-export async function revokeKeysOf(tx: Tx, userId: number, revokedAt: Date): Promise<void> {
-  await tx.apiKey.updateMany({ where: { createdBy: userId, revokedAt: null }, data: { isActive: false, revokedAt } });
+export async function revokeKeysOf(tx: Tx, userId: number, revokedAt: Date, actor: AuditActor): Promise<void> {
+  const keys = await tx.apiKey.updateManyAndReturn({
+    where: { createdBy: userId, revokedAt: null },
+    data: { isActive: false, revokedAt },
+    select: { workspaceId: true, id: true, name: true },
+  });
+  const entry = { at: revokedAt, actor, action: 'api_key.revoked' } as const;
+  await recordAudits(
+    sqlIn(tx),
+    keys.map(({ workspaceId, id, name }) => ({ ...entry, workspaceId, target: { kind: 'api_key', id, name } })),
+  );
 }
 
 /**
@@ -113,7 +125,8 @@ export async function deleteMe({ db, clock }: Services, caller: Caller): Promise
         if (others > 0) throw ownsSharedWorkspace();
         for (const workspace of workspaces) {
           if (owned.includes(workspace.id)) continue;
-          await endMembership(tx, workspace, { userId: caller.userId, reason: 'account_deleted', at: clock.now() });
+          const departure = { userId: caller.userId, reason: 'account_deleted', at: clock.now() } as const;
+          await endMembership(tx, workspace, { ...departure, actor: auditActorOf(caller) });
         }
         await tx.workspace.deleteMany({ where: { id: { in: owned } } });
         await tx.user.deleteMany({ where: { id: caller.userId } });

@@ -96,7 +96,7 @@ function changeAccount(
     if (endApiKeys) await lockWorkspacesWithKeysOf(tx, id);
     await tx.user.updateMany({ where: { id }, data });
     await tx.session.deleteMany({ where: { userId: id } });
-    if (endApiKeys) await revokeKeysOf(tx, id, clock.now());
+    if (endApiKeys) await revokeKeysOf(tx, id, clock.now(), { kind: 'system' });
     return { id };
   });
 }

@@ -2,6 +2,8 @@
  * The booking pages of a workspace. Each change locks the workspace first, then checks the actor's role. `appUrl` is
  * the base URL of the frontend.
  */
+import { recordAudit } from '../../audit/record-audit.ts';
+import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { conflict, conflictForNow, notFound } from '../../core/errors.ts';
@@ -167,8 +169,16 @@ export function deleteBookingPage(
       select: { id: true },
     });
     if (upcoming !== null) throw conflictForNow('The page has upcoming bookings: cancel them first');
-    const { count } = await tx.bookingPage.deleteMany({ where: { workspaceId, id: pageId } });
-    if (count === 0) throw notFound('Booking page');
+    const [deleted] = await tx.$queryRaw<{ title: string }[]>`
+      delete from booking_pages where workspace_id = ${workspaceId} and id = ${pageId} returning title`;
+    if (!deleted) throw notFound('Booking page');
+    await recordAudit(tx, {
+      workspaceId,
+      at: services.clock.now(),
+      actor: auditActorOf(actor),
+      action: 'booking_page.deleted',
+      target: { kind: 'booking_page', id: pageId, name: deleted.title },
+    });
     return { ok: true };
   });
 }

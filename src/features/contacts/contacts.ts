@@ -2,6 +2,8 @@
  * Creating, updating and deleting contacts. Each of these locks the workspace first, then checks the actor's role. A
  * creation shares its locks with other creations.
  */
+import { auditParams, insertAuditFrom, toAuditParams } from '../../audit/audit-statements.ts';
+import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { conflict, forbidden, notFound } from '../../core/errors.ts';
@@ -10,6 +12,7 @@ import { type Tx, transact } from '../../db/client.ts';
 import { countForQuota } from '../../db/counters.ts';
 import { isUniqueViolation } from '../../db/errors.ts';
 import { onlyRow } from '../../db/only-row.ts';
+import { sqlIn } from '../../db/sql.ts';
 import { bool, int, nullable, statement, text, time } from '../../db/statements.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
@@ -40,6 +43,21 @@ const insertContact = statement('create-contact', {
       on conflict (workspace_id, email) do nothing returning id)
     select (select contacts from workspace) as contacts, (select role from member) as role,
       exists (select from taken) as is_taken, (select id from contact) as id`,
+});
+
+/** The entry has neither name nor email address: who deletes a contact may have to forget the person. */
+const removeContact = statement('delete-contact', {
+  params: { workspaceId: int, contactId: int, ...auditParams },
+  returns: { id: int },
+  sql: `
+    with deleted as (delete from contacts where workspace_id = $workspaceId and id = $contactId returning id),
+    audited as (${insertAuditFrom('deleted', {
+      target: 'contact',
+      action: 'contact.deleted',
+      targetId: 'id',
+      details: "'{}'::json",
+    })})
+    select id from deleted`,
 });
 
 /**
@@ -99,10 +117,15 @@ export function updateContact(
 }
 
 /** Deletes a contact. Its events remain in the analytics, and bookings keep its name and email address. Throws 404. */
-export function deleteContact(services: Db, actor: Actor, { contactId }: ContactInput): Promise<{ ok: true }> {
+export function deleteContact(
+  services: Pick<Services, 'db' | 'clock'>,
+  actor: Actor,
+  { contactId }: ContactInput,
+): Promise<{ ok: true }> {
   return write(services, actor, async (tx) => {
-    const { count } = await tx.contact.deleteMany({ where: { workspaceId: actor.workspaceId, id: contactId } });
-    if (count === 0) throw notFound('Contact');
+    const audit = toAuditParams(auditActorOf(actor), services.clock.now());
+    const rows = await sqlIn(tx).run(removeContact, { workspaceId: actor.workspaceId, contactId, ...audit });
+    if (rows.length === 0) throw notFound('Contact');
     return { ok: true };
   });
 }

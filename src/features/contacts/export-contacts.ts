@@ -1,3 +1,5 @@
+import { recordAudits } from '../../audit/record-audit.ts';
+import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Actor } from '../../auth/identify.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { allowManyStatements } from '../../db/time-limits.ts';
@@ -6,12 +8,29 @@ import { type ContactCsvRow, writeContactsCsv } from './write-contacts-csv.ts';
 
 const BATCH_SIZE = 500;
 
-/** Exports all contacts of the workspace as CSV, ordered by id. Reads them only as fast as the caller consumes them. */
+/**
+ * Exports all contacts of the workspace as CSV, ordered by id. Reads them only as fast as the caller consumes them. The
+ * audit log records that the export began.
+ */
 export function exportContacts(
-  services: Pick<Services, 'db'>,
-  { workspaceId }: Actor,
+  services: Pick<Services, 'db' | 'clock'>,
+  actor: Actor,
 ): AsyncGenerator<Buffer, void, undefined> {
-  return writeContactsCsv(readAllContacts(services, workspaceId));
+  return writeContactsCsv(recordAndRead(services, actor));
+}
+
+async function* recordAndRead(services: Pick<Services, 'db' | 'clock'>, actor: Actor): AsyncGenerator<ContactCsvRow[]> {
+  const { workspaceId } = actor;
+  await recordAudits(services.db.sql, [
+    {
+      workspaceId,
+      at: services.clock.now(),
+      actor: auditActorOf(actor),
+      action: 'contact.exported',
+      target: { kind: 'contact', id: null },
+    },
+  ]);
+  yield* readAllContacts(services, workspaceId);
 }
 
 /** Reads each batch with a separate statement, so that a slow caller does not hold a database connection. */

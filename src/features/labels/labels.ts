@@ -1,4 +1,6 @@
 /** The labels of a workspace. */
+import { auditParams, insertAuditFrom, toAuditParams } from '../../audit/audit-statements.ts';
+import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Actor } from '../../auth/identify.ts';
 import { conflict, forbidden, notFound } from '../../core/errors.ts';
 import type { ListPageInput, Page } from '../../core/list-page.ts';
@@ -64,6 +66,22 @@ const labelsOf = pagedList('list-labels', {
       ${secondsOf('l.created_at')} as created_at, ${timeKeyOf('l.created_at')}
     from labels l left join users u on u.id = l.created_by
     where l.workspace_id = $workspaceId ${after} ${window}`,
+});
+
+const removeLabel = statement('delete-label', {
+  params: { workspaceId: int, labelId: int, ...auditParams },
+  returns: { id: int },
+  hasChanged: (rows) => rows.length > 0,
+  sql: `
+    with deleted as (
+      delete from labels where workspace_id = $workspaceId and id = $labelId returning id, name),
+    audited as (${insertAuditFrom('deleted', {
+      target: 'label',
+      action: 'label.deleted',
+      targetId: 'id',
+      details: "json_build_object('name', name)",
+    })})
+    select id from deleted`,
 });
 
 /** Lists labels, oldest first. */
@@ -133,9 +151,14 @@ function rethrowNameConflict(error: unknown): never {
   throw isUniqueViolation(error) ? nameConflict() : error;
 }
 
-/** Deletes a label and removes it from every item. Throws 404. */
-export async function deleteLabel({ db }: Db, { workspaceId }: Actor, { labelId }: LabelInput): Promise<{ ok: true }> {
-  const { count } = await runWrite(db, (tx) => tx.label.deleteMany({ where: { workspaceId, id: labelId } }));
-  if (count === 0) throw notFound('Label');
+/** Deletes a label and removes it from every item, in one statement. Throws 404. */
+export async function deleteLabel(
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  actor: Actor,
+  { labelId }: LabelInput,
+): Promise<{ ok: true }> {
+  const audit = toAuditParams(auditActorOf(actor), clock.now());
+  const rows = await db.sql.run(removeLabel, { workspaceId: actor.workspaceId, labelId, ...audit });
+  if (rows.length === 0) throw notFound('Label');
   return { ok: true };
 }

@@ -1,10 +1,12 @@
 /** Updating, deleting and downloading an item. */
+import { auditParams, insertAuditFrom, toAuditParams } from '../../audit/audit-statements.ts';
+import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
 import { runWrite, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { int, statement, text } from '../../db/statements.ts';
+import { float, int, statement, text } from '../../db/statements.ts';
 import { emit } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObject } from '../../storage/discarded-objects.ts';
@@ -12,7 +14,21 @@ import { signDownload } from '../../storage/sign-download.ts';
 import { readItem } from './read-items.ts';
 import type { Download, ItemInput, LibraryItem, UpdateItemInput } from './schemas.ts';
 
-type DeletedRow = { name: string; mime_type: string; size: bigint; file_key: string };
+const removeItem = statement('delete-item', {
+  params: { workspaceId: int, itemId: int, ...auditParams },
+  returns: { name: text, mime_type: text, size: float, file_key: text },
+  sql: `
+    with deleted as (
+      delete from library_items where workspace_id = $workspaceId and id = $itemId
+      returning id, name, mime_type, size, file_key),
+    audited as (${insertAuditFrom('deleted', {
+      target: 'library_item',
+      action: 'library_item.deleted',
+      targetId: 'id',
+      details: "json_build_object('name', name, 'before', json_build_object('mime_type', mime_type, 'size', size))",
+    })})
+    select name, mime_type, size::float8 as size, file_key from deleted`,
+});
 
 const fileOfItem = statement('find-file-of-item', {
   params: { workspaceId: int, itemId: int },
@@ -47,11 +63,11 @@ export async function deleteItem(services: Services, actor: Actor, { itemId }: I
   const fileKey = await transact(services.db, async (tx) => {
     // The trigger that counts items locks the workspace after the item. Locking the workspace first avoids deadlocks.
     await lockWorkspace(tx, workspaceId, 'Item');
-    const [row] = await tx.$queryRaw<DeletedRow[]>`
-      delete from library_items where workspace_id = ${workspaceId} and id = ${itemId}
-      returning name, mime_type, size, file_key`;
+    const now = services.clock.now();
+    const audit = toAuditParams(auditActorOf(actor), now);
+    const [row] = await sqlIn(tx).run(removeItem, { workspaceId, itemId, ...audit });
     if (!row) throw notFound('Item');
-    await emit(sqlIn(tx), services.clock.now(), {
+    await emit(sqlIn(tx), now, {
       type: 'library_item.deleted',
       workspaceId,
       data: {
@@ -59,7 +75,7 @@ export async function deleteItem(services: Services, actor: Actor, { itemId }: I
         item_id: itemId,
         name: row.name,
         mime_type: row.mime_type,
-        size: Number(row.size),
+        size: row.size,
         deleted_by: actor.userId,
         deleted_by_name: actor.name,
       },

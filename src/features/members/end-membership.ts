@@ -1,3 +1,4 @@
+import { type AuditActor, recordAudit } from '../../audit/record-audit.ts';
 import type { LockedWorkspace } from '../../auth/workspace-lock.ts';
 import type { Tx } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
@@ -5,7 +6,13 @@ import { emit } from '../../events/emit.ts';
 import { reassignBookingPages } from '../booking-pages/reassign-booking-pages.ts';
 import { reassignRooms } from '../rooms/reassign-rooms.ts';
 
-type Departure = { userId: number; reason: 'left' | 'removed' | 'account_deleted'; at: Date };
+type Departure = {
+  userId: number;
+  reason: 'left' | 'removed' | 'account_deleted';
+  at: Date;
+  /** Who ended the membership. */
+  actor: AuditActor;
+};
 
 /**
  * Ends the membership of a user who is not the owner, and emits `member.left`. The user's rooms and booking pages in
@@ -16,19 +23,28 @@ type Departure = { userId: number; reason: 'left' | 'removed' | 'account_deleted
 export async function endMembership(
   tx: Tx,
   workspace: Pick<LockedWorkspace, 'id' | 'name' | 'owner_id'>,
-  { userId, reason, at }: Departure,
+  { userId, reason, at, actor }: Departure,
 ): Promise<void> {
-  const [user] = await tx.$queryRaw<{ name: string }[]>`
+  const [user] = await tx.$queryRaw<{ name: string; role: string }[]>`
     delete from members m using users u
-    where m.workspace_id = ${workspace.id} and m.user_id = ${userId} and u.id = m.user_id returning u.name`;
+    where m.workspace_id = ${workspace.id} and m.user_id = ${userId} and u.id = m.user_id returning u.name, m.role`;
   if (!user) return;
   await reassignRooms(tx, workspace.id, userId, workspace.owner_id);
   await reassignBookingPages(tx, workspace.id, userId, workspace.owner_id);
-  await tx.apiKey.updateMany({
+  const { count: revoked } = await tx.apiKey.updateMany({
     where: { workspaceId: workspace.id, createdBy: userId, revokedAt: null },
     data: { isActive: false, revokedAt: at },
   });
   if (reason === 'removed') await tx.workspace.updateMany({ where: { id: workspace.id }, data: { inviteToken: null } });
+  await recordAudit(tx, {
+    workspaceId: workspace.id,
+    at,
+    actor,
+    action: reason === 'removed' ? 'member.removed' : 'member.left',
+    target: { kind: 'member', id: userId, name: user.name },
+    before: { role: user.role },
+    after: { reason, revoked_api_keys: revoked },
+  });
   await emit(sqlIn(tx), at, {
     type: 'member.left',
     workspaceId: workspace.id,

@@ -2,6 +2,8 @@
  * Changing roles and removing members. A workspace always has exactly one owner: every change to a membership locks
  * the workspace first and reads both roles after acquiring the lock, so concurrent changes cannot break this rule.
  */
+import { recordAudit } from '../../audit/record-audit.ts';
+import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { badRequest, forbidden, notFound } from '../../core/errors.ts';
@@ -17,7 +19,7 @@ import type { ChangeRoleInput, Member, MemberInput } from './schemas.ts';
  * "Member not found", and 400 for a transfer of the Personal workspace and for an owner who demotes themselves.
  */
 export async function changeRole(
-  { db }: Pick<Services, 'db'>,
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
   { userId, role }: ChangeRoleInput,
 ): Promise<Member> {
@@ -37,6 +39,23 @@ export async function changeRole(
       where: { workspaceId_userId: { workspaceId: workspace.id, userId } },
       select: memberColumns,
     });
+    const entry = { workspaceId: workspace.id, at: clock.now(), actor: auditActorOf(actor) };
+    if (role === 'owner' && targetRole !== 'owner')
+      await recordAudit(tx, {
+        ...entry,
+        action: 'workspace.transferred',
+        target: { kind: 'workspace', id: workspace.id },
+        before: { owner_id: workspace.owner_id },
+        after: { owner_id: userId },
+      });
+    else if (role !== targetRole)
+      await recordAudit(tx, {
+        ...entry,
+        action: 'member.role_changed',
+        target: { kind: 'member', id: userId, name: member.user.name },
+        before: { role: targetRole },
+        after: { role },
+      });
     return toMember(member);
   });
 }
@@ -82,7 +101,8 @@ export async function removeMember(
     if (isLeaving && actorRole === 'owner')
       throw badRequest('The owner cannot leave: transfer the workspace to another member or delete it');
     if (!isLeaving && !mayRemove(actorRole, targetRole)) throw forbidden();
-    await endMembership(tx, workspace, { userId, reason: isLeaving ? 'left' : 'removed', at: clock.now() });
+    const reason = isLeaving ? 'left' : 'removed';
+    await endMembership(tx, workspace, { userId, reason, at: clock.now(), actor: auditActorOf(actor) });
   });
   return { ok: true };
 }

@@ -1,14 +1,34 @@
 /** Renaming recordings of the caller's rooms, and deleting recordings of rooms that the caller manages. */
+import { auditParams, insertAuditFrom, toAuditParams } from '../../audit/audit-statements.ts';
+import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Caller } from '../../auth/identify.ts';
 import { lockWorkspace, requireCurrentRole } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
+import { int, nullable, statement, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObject } from '../../storage/discarded-objects.ts';
 import type { RoomRelation } from '../rooms/read-rooms.ts';
 import { type FoundRecording, findRecording, readRecording } from './read-recordings.ts';
 import type { Recording, RecordingInput, RenameRecordingInput } from './schemas.ts';
+
+const removeRecording = statement('delete-recording', {
+  params: { workspaceId: int, recordingId: int, ...auditParams },
+  returns: { file_key: nullable(text) },
+  sql: `
+    with deleted as (
+      delete from recordings where workspace_id = $workspaceId and id = $recordingId
+      returning id, room_id, title, duration, size, file_key),
+    audited as (${insertAuditFrom('deleted', {
+      target: 'recording',
+      action: 'recording.deleted',
+      targetId: 'id',
+      details: `json_build_object('name', title,
+        'before', json_build_object('room_id', room_id, 'duration', duration, 'size', size))`,
+    })})
+    select file_key from deleted`,
+});
 
 /**
  * Sets or clears the title of a recording. Throws 404, and 403 if the caller is not owner or admin of its workspace.
@@ -56,8 +76,8 @@ export async function deleteRecording(
 ): Promise<{ ok: true }> {
   const fileKey = await transact(services.db, async (tx) => {
     const { workspaceId } = await lockRecording(tx, caller, { recordingId }, 'managed');
-    const [deleted] = await tx.$queryRaw<{ file_key: string | null }[]>`
-      delete from recordings where workspace_id = ${workspaceId} and id = ${recordingId} returning file_key`;
+    const audit = toAuditParams(auditActorOf(caller), services.clock.now());
+    const [deleted] = await sqlIn(tx).run(removeRecording, { workspaceId, recordingId, ...audit });
     if (!deleted) throw notFound('Recording');
     return deleted.file_key;
   });

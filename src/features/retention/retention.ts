@@ -1,8 +1,9 @@
 /** The retention policy of a workspace. */
+import { auditParams, insertAuditFrom, toAuditParams } from '../../audit/audit-statements.ts';
+import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Actor } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
-import { runWrite } from '../../db/client.ts';
-import { int, type SqlType, statement } from '../../db/statements.ts';
+import { int, nullable, type SqlType, statement } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import type { Retention } from './schemas.ts';
 
@@ -17,6 +18,24 @@ const policyOf = statement('read-retention', {
   sql: 'select media_retention_days from workspaces where id = $workspaceId',
 });
 
+const changePolicy = statement('set-retention', {
+  params: { workspaceId: int, days: nullable(int), ...auditParams },
+  returns: { id: int },
+  sql: `
+    with old as (
+      select id, media_retention_days as days from workspaces where id = $workspaceId for no key update),
+    changed as (
+      update workspaces w set media_retention_days = $days from old where w.id = old.id returning w.id),
+    audited as (${insertAuditFrom('old where days is distinct from $days', {
+      target: 'retention',
+      action: 'retention.changed',
+      targetId: 'null',
+      details: `json_build_object('before', json_build_object('media_retention_days', days),
+        'after', json_build_object('media_retention_days', $days))`,
+    })})
+    select id from changed`,
+});
+
 /** Reads the policy. Throws 404 if the workspace was deleted. */
 export async function readRetention({ db }: Db, { workspaceId }: Actor): Promise<Retention> {
   const [retention] = await db.sql.run(policyOf, { workspaceId });
@@ -26,12 +45,12 @@ export async function readRetention({ db }: Db, { workspaceId }: Actor): Promise
 
 /** Sets the policy, which the next sweep applies. Throws 404 if the workspace was deleted. */
 export async function setRetention(
-  { db }: Db,
-  { workspaceId }: Actor,
-  { media_retention_days }: Retention,
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  actor: Actor,
+  { media_retention_days: days }: Retention,
 ): Promise<Retention> {
-  const data = { mediaRetentionDays: media_retention_days };
-  const { count } = await runWrite(db, (tx) => tx.workspace.updateMany({ where: { id: workspaceId }, data }));
-  if (count === 0) throw notFound('Workspace');
-  return { media_retention_days };
+  const audit = toAuditParams(auditActorOf(actor), clock.now());
+  const rows = await db.sql.run(changePolicy, { workspaceId: actor.workspaceId, days, ...audit });
+  if (rows.length === 0) throw notFound('Workspace');
+  return { media_retention_days: days };
 }

@@ -1,3 +1,4 @@
+import { recordAudit } from '../../audit/record-audit.ts';
 import { DAY_MS } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
@@ -36,7 +37,10 @@ export async function sweepRetention(services: Services): Promise<number> {
   return deleted;
 }
 
-/** Deletes one batch of expired items and emits their events. A trigger discards their files. Returns their number. */
+/**
+ * Deletes one batch of expired items and emits their events. A trigger discards their files. Returns their number.
+ * The audit log gets one entry for the batch.
+ */
 function deleteBatch({ db, clock }: Services, workspaceId: number): Promise<number> {
   return transact(db, async (tx) => {
     const now = clock.now();
@@ -65,6 +69,15 @@ function deleteBatch({ db, clock }: Services, workspaceId: number): Promise<numb
         },
       })),
     );
+    if (rows.length > 0)
+      await recordAudit(tx, {
+        workspaceId,
+        at: now,
+        actor: { kind: 'system' },
+        action: 'library_item.expired',
+        target: { kind: 'library_item', id: null },
+        before: { count: rows.length, ids: rows.map(({ id }) => id) },
+      });
     return rows.length;
   });
 }

@@ -1,9 +1,12 @@
 /** Updates rooms of the caller, and deletes rooms that they manage. The role is checked with the workspace locked. */
+import { auditParams, insertAuditFrom, toAuditParams } from '../../audit/audit-statements.ts';
+import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Caller } from '../../auth/identify.ts';
 import { requireCurrentRole } from '../../auth/workspace-lock.ts';
 import { runInBackground } from '../../core/call-bounds.ts';
 import { Prisma, type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
+import { int, statement } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObject, removeDiscardedObjects } from '../../storage/discarded-objects.ts';
 import { admitEveryone, emitLeftForRoom } from '../participants/participant-lifecycle.ts';
@@ -13,6 +16,18 @@ import type { Room, RoomInput, UpdateRoomInput } from './schemas.ts';
 
 /** If a room has more files than this, they are removed in the background. */
 const MAX_AWAITED_FILES = 20;
+
+const removeRoom = statement('delete-room', {
+  params: { workspaceId: int, roomId: int, recordings: int, ...auditParams },
+  sql: `
+    with deleted as (delete from rooms where workspace_id = $workspaceId and id = $roomId returning id, name)
+    ${insertAuditFrom('deleted', {
+      target: 'room',
+      action: 'room.deleted',
+      targetId: 'id',
+      details: "json_build_object('name', name, 'before', json_build_object('recordings', $recordings))",
+    })}`,
+});
 
 /**
  * Changes the settings that are sent. Switching the waiting room off admits everyone who is waiting. Throws 404, 403 if
@@ -56,7 +71,8 @@ export async function deleteRoom(services: Services, caller: Caller, { name }: R
     // This waits for joins in progress to commit, and keeps anyone else from joining.
     await tx.$queryRaw`select from rooms where workspace_id = ${workspaceId} and id = ${id} for update`;
     await emitLeftForRoom(sqlIn(tx), services.clock.now(), workspaceId, id);
-    await tx.room.deleteMany({ where: { workspaceId, id } });
+    const audit = toAuditParams(auditActorOf(caller), services.clock.now());
+    await sqlIn(tx).run(removeRoom, { workspaceId, roomId: id, recordings: recordings.length, ...audit });
     return recordings.flatMap(({ fileKey }) => fileKey ?? []);
   });
   if (fileKeys.length > MAX_AWAITED_FILES) void runInBackground(() => removeDiscardedObjects(services));

@@ -10,6 +10,7 @@ import { int, type Sql, statement } from '../../db/statements.ts';
 
 export type LockedWebhook = {
   name: string;
+  url: string;
   isActive: boolean;
   events: string[];
   sealedSecret: Uint8Array<ArrayBuffer>;
@@ -29,7 +30,7 @@ export async function lockWebhook(tx: Tx, actor: Actor, webhookId: number): Prom
   await lockWorkspaceAs(tx, actor, 'admin');
   // Locks the webhook's row too, because the code that records attempts locks only that row.
   const [webhook] = await tx.$queryRaw<LockedWebhook[]>`
-    select name, is_active as "isActive", events, sealed_secret as "sealedSecret" from webhooks
+    select name, url, is_active as "isActive", events, sealed_secret as "sealedSecret" from webhooks
     where workspace_id = ${actor.workspaceId} and id = ${webhookId} for no key update`;
   if (!webhook) throw notFound('Webhook');
   return webhook;

@@ -1,5 +1,7 @@
 /** Signing secrets: how they are created, sealed and rotated. */
 import { randomBytes } from 'node:crypto';
+import { recordAudit } from '../../audit/record-audit.ts';
+import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Actor } from '../../auth/identify.ts';
 import type { Sealer } from '../../core/sealing.ts';
 import { DAY_MS } from '../../core/time.ts';
@@ -46,6 +48,13 @@ export async function rotateSecret(
         updatedAt: now,
       },
       select: webhookColumns,
+    });
+    await recordAudit(tx, {
+      workspaceId,
+      at: now,
+      actor: auditActorOf(actor),
+      action: 'webhook.secret_rotated',
+      target: { kind: 'webhook', id: webhookId, name: row.name },
     });
     return { ...toWebhook(row, now), secret };
   });

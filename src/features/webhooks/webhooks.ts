@@ -1,4 +1,7 @@
 /** The webhooks of a workspace. */
+import { auditParams, insertAuditFrom, toAuditParams } from '../../audit/audit-statements.ts';
+import { recordAudit } from '../../audit/record-audit.ts';
+import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { badField, notFound } from '../../core/errors.ts';
@@ -7,13 +10,13 @@ import { transact } from '../../db/client.ts';
 import { flagOf, secondsOf } from '../../db/columns.ts';
 import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { float, int, nullable, text, time } from '../../db/statements.ts';
+import { float, int, nullable, statement, text, time } from '../../db/statements.ts';
 import { allowLongStatements } from '../../db/time-limits.ts';
 import { requireFreeRow } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import { toHost } from '../../webhook-delivery/host-limits.ts';
 import { cancelRemaining, cancelUnwanted } from '../../webhook-delivery/pending-messages.ts';
-import { lockWebhook } from './lock-webhook.ts';
+import { type LockedWebhook, lockWebhook } from './lock-webhook.ts';
 import { toWebhook, webhookColumns } from './present.ts';
 import type { CreateWebhookInput, UpdateWebhookInput, Webhook, WebhookInput, WebhookWithSecret } from './schemas.ts';
 import { createSecret, sealSecret } from './secrets.ts';
@@ -48,6 +51,21 @@ const webhooksOf = pagedList('list-webhooks', {
         as previous_secret_expires_at, ${timeKeyOf('w.created_at')}
     from webhooks w
     where workspace_id = $workspaceId ${after} ${window}`,
+});
+
+const removeWebhook = statement('delete-webhook', {
+  params: { workspaceId: int, webhookId: int, ...auditParams },
+  returns: { id: int },
+  sql: `
+    with deleted as (
+      delete from webhooks where workspace_id = $workspaceId and id = $webhookId returning id, name, url),
+    audited as (${insertAuditFrom('deleted', {
+      target: 'webhook',
+      action: 'webhook.deleted',
+      targetId: 'id',
+      details: "json_build_object('name', name, 'before', json_build_object('url', url))",
+    })})
+    select id from deleted`,
 });
 
 /** Lists webhooks, oldest first, without their secrets. */
@@ -91,6 +109,14 @@ export async function createWebhook(
       },
       select: webhookColumns,
     });
+    await recordAudit(tx, {
+      workspaceId,
+      at: now,
+      actor: auditActorOf(actor),
+      action: 'webhook.created',
+      target: { kind: 'webhook', id: row.id, name },
+      after: { url, events },
+    });
     return { ...toWebhook(row, now), secret };
   });
 }
@@ -116,7 +142,8 @@ export async function updateWebhook(
   const { workspaceId } = actor;
   if (url !== undefined) await requireAllowedUrl(services, url);
   return transact(db, async (tx) => {
-    const { isActive } = await lockWebhook(tx, actor, webhookId);
+    const old = await lockWebhook(tx, actor, webhookId);
+    const { isActive } = old;
     const now = clock.now();
     const nextIsActive = is_active === undefined ? isActive !== toggle : Boolean(is_active);
     const isSwitched = nextIsActive !== isActive;
@@ -135,24 +162,48 @@ export async function updateWebhook(
       data: { ...data, ...(isChanged && { updatedAt: now }) },
       select: webhookColumns,
     });
+    const changes = toChanges(old, data);
+    if (changes !== null)
+      await recordAudit(tx, {
+        workspaceId,
+        at: now,
+        actor: auditActorOf(actor),
+        action: isSwitched ? (nextIsActive ? 'webhook.activated' : 'webhook.deactivated') : 'webhook.updated',
+        target: { kind: 'webhook', id: webhookId, name: row.name },
+        ...changes,
+      });
     const mayBeUnwanted = events !== undefined || (isSwitched && !nextIsActive);
     if (mayBeUnwanted) await cancelUnwanted(sqlIn(tx), now, { workspaceId, webhookId });
     return toWebhook(row, now);
   });
 }
 
+type Recorded = Pick<LockedWebhook, 'name' | 'url' | 'events' | 'isActive'>;
+
+/** Returns the fields that differ, before and after; null if none does. */
+function toChanges(old: Recorded, data: Partial<Recorded>) {
+  const names = (['name', 'url', 'events', 'isActive'] as const).filter(
+    (name) => data[name] !== undefined && String(data[name]) !== String(old[name]),
+  );
+  if (names.length === 0) return null;
+  const pick = (from: Partial<Recorded>) =>
+    Object.fromEntries(names.map((name) => [name === 'isActive' ? 'is_active' : name, from[name]]));
+  return { before: pick(old), after: pick(data) };
+}
+
 /** Deletes a webhook with its messages and deliveries. Throws 404, and 403 if the actor is no longer the owner. */
 export async function deleteWebhook(
-  { db }: Pick<Services, 'db'>,
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
   { webhookId }: WebhookInput,
 ): Promise<{ ok: true }> {
   const remove = () =>
     transact(db, async (tx) => {
       await lockWorkspaceAs(tx, actor, 'owner');
-      return tx.webhook.deleteMany({ where: { workspaceId: actor.workspaceId, id: webhookId } });
+      const audit = toAuditParams(auditActorOf(actor), clock.now());
+      return sqlIn(tx).run(removeWebhook, { workspaceId: actor.workspaceId, webhookId, ...audit });
     });
-  const { count } = await allowLongStatements(remove);
-  if (count === 0) throw notFound('Webhook');
+  const rows = await allowLongStatements(remove);
+  if (rows.length === 0) throw notFound('Webhook');
   return { ok: true };
 }

@@ -2,16 +2,20 @@
  * The invite link of a workspace. Its token stays the same until the link is revoked or a member is removed by another
  * member.
  */
+import { auditParams, insertAuditFrom, toAuditParams } from '../../audit/audit-statements.ts';
+import { recordAudit } from '../../audit/record-audit.ts';
+import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Actor, Caller } from '../../auth/identify.ts';
 import { createLinkToken, isLinkToken } from '../../auth/tokens.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
 import { toRole } from '../../core/roles.ts';
 import { toUnixSeconds } from '../../core/time.ts';
-import { runWrite, transact } from '../../db/client.ts';
+import { transact } from '../../db/client.ts';
 import { isForeignKeyViolation } from '../../db/errors.ts';
 import { onlyRow } from '../../db/only-row.ts';
 import { sqlIn } from '../../db/sql.ts';
+import { int, statement } from '../../db/statements.ts';
 import { emit } from '../../events/emit.ts';
 import { requireFreeRow } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
@@ -22,31 +26,58 @@ import type { Invite, Workspace } from './schemas.ts';
  * Returns the invite link, and creates it if there is none. `appUrl` is the URL of the frontend. Throws 404, and 403 if
  * the actor is no longer owner or admin.
  */
-export async function getInvite({ db }: Pick<Services, 'db'>, actor: Actor, appUrl: string): Promise<Invite> {
+export async function getInvite(
+  services: Pick<Services, 'db' | 'clock'>,
+  actor: Actor,
+  appUrl: string,
+): Promise<Invite> {
   const { workspaceId } = actor;
   // The role is read again with the token, so that a removed admin never gets the token that replaced the revoked one.
-  const [row] = await db.$queryRaw<{ token: string | null }[]>`
+  const [row] = await services.db.$queryRaw<{ token: string | null }[]>`
     select w.invite_token as token from workspaces w join members m on m.workspace_id = w.id
     where w.id = ${workspaceId} and m.user_id = ${actor.userId} and m.role in ('owner', 'admin')`;
-  const token = row?.token ?? (await createInviteToken(db, actor));
+  const token = row?.token ?? (await createInviteToken(services, actor));
   return { token, url: `${appUrl}/join/${token}` };
 }
 
 /** Stores a token unless the workspace has one, so that concurrent first calls get the same one. Returns the token. */
-function createInviteToken(db: Services['db'], actor: Actor): Promise<string> {
+function createInviteToken({ db, clock }: Pick<Services, 'db' | 'clock'>, actor: Actor): Promise<string> {
   return transact(db, async (tx) => {
     await lockWorkspaceAs(tx, actor, 'admin');
+    const created = createLinkToken();
     const rows = await tx.$queryRaw<{ token: string }[]>`
-      update workspaces set invite_token = coalesce(invite_token, ${createLinkToken()})
+      update workspaces set invite_token = coalesce(invite_token, ${created})
       where id = ${actor.workspaceId} returning invite_token as token`;
-    return onlyRow(rows).token;
+    const { token } = onlyRow(rows);
+    if (token === created)
+      await recordAudit(tx, {
+        workspaceId: actor.workspaceId,
+        at: clock.now(),
+        actor: auditActorOf(actor),
+        action: 'invite_link.created',
+        target: { kind: 'invite_link', id: null },
+      });
+    return token;
   });
 }
 
+const revokeToken = statement('revoke-invite', {
+  params: { workspaceId: int, ...auditParams },
+  sql: `
+    with revoked as (
+      update workspaces set invite_token = null where id = $workspaceId and invite_token is not null returning id)
+    ${insertAuditFrom('revoked', {
+      target: 'invite_link',
+      action: 'invite_link.revoked',
+      targetId: 'null::int',
+      details: "'{}'::json",
+    })}`,
+});
+
 /** Revokes the invite link. The next `getInvite` creates a new one. */
-export async function revokeInvite({ db }: Pick<Services, 'db'>, actor: Actor): Promise<{ ok: true }> {
-  const where = { id: actor.workspaceId };
-  await runWrite(db, (tx) => tx.workspace.updateMany({ where, data: { inviteToken: null } }));
+export async function revokeInvite({ db, clock }: Pick<Services, 'db' | 'clock'>, actor: Actor): Promise<{ ok: true }> {
+  const audit = toAuditParams(auditActorOf(actor), clock.now());
+  await db.sql.run(revokeToken, { workspaceId: actor.workspaceId, ...audit });
   return { ok: true };
 }
 
@@ -87,6 +118,14 @@ export async function joinWorkspace(
             role: 'member',
             joined_at: toUnixSeconds(joinedAt),
           },
+        });
+        await recordAudit(tx, {
+          workspaceId: workspace.id,
+          at: joinedAt,
+          actor: auditActorOf(caller),
+          action: 'member.joined',
+          target: { kind: 'member', id: caller.userId, name: caller.name },
+          after: { role: 'member', by: 'invite_link' },
         });
       }
       const member = await tx.member.findUniqueOrThrow({ where: { workspaceId_userId: key }, select: { role: true } });

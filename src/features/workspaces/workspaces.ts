@@ -1,17 +1,19 @@
 /** Reading, renaming and deleting workspaces. */
+import { auditParams, insertAuditFrom, toAuditParams } from '../../audit/audit-statements.ts';
+import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Actor, Caller } from '../../auth/identify.ts';
 import { runInBackground } from '../../core/call-bounds.ts';
 import { badRequest, notFound } from '../../core/errors.ts';
 import type { ListPageInput, Page } from '../../core/list-page.ts';
-import { runWrite, transact } from '../../db/client.ts';
+import { transact } from '../../db/client.ts';
 import { flagOf, secondsOf } from '../../db/columns.ts';
 import { byTime, pagedList, readPage, runPage, timeKey, timeKeyOf, toPage } from '../../db/pages.ts';
-import { float, int, json, nullable, text } from '../../db/statements.ts';
+import { bool, float, int, json, nullable, statement, text, time } from '../../db/statements.ts';
 import { allowLongStatements } from '../../db/time-limits.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObjects } from '../../storage/discarded-objects.ts';
 import type { Member } from '../members/schemas.ts';
-import { toWorkspace, workspaceColumns } from './present.ts';
+import { toWorkspace } from './present.ts';
 import type { Workspace, WorkspaceNameInput, WorkspaceSummary, WorkspaceWithMembers } from './schemas.ts';
 
 const summaryFields = { id: int, name: text, slug: text, owner_id: int, created_at: float };
@@ -51,6 +53,32 @@ const workspaceWithMembers = pagedList('read-workspace', {
     from workspaces w where w.id = $workspaceId`,
 });
 
+const rename = statement('rename-workspace', {
+  params: { workspaceId: int, name: text, ...auditParams },
+  returns: {
+    id: int,
+    name: text,
+    slug: text,
+    ownerId: int,
+    isPersonal: bool,
+    mediaRetentionDays: nullable(int),
+    createdAt: time,
+  },
+  sql: `
+    with old as (select id, name from workspaces where id = $workspaceId for no key update),
+    changed as (update workspaces w set name = $name from old where w.id = old.id returning w.*),
+    audited as (${insertAuditFrom('old where name <> $name', {
+      target: 'workspace',
+      action: 'workspace.renamed',
+      targetId: 'id',
+      details:
+        "json_build_object('before', json_build_object('name', name), 'after', json_build_object('name', $name))",
+    })})
+    select id, name, slug, owner_id as "ownerId", is_personal as "isPersonal",
+      media_retention_days as "mediaRetentionDays", created_at as "createdAt"
+    from changed`,
+});
+
 /** Lists the workspaces of which the caller is a member, oldest first. For an API key, only its workspace. */
 export function listWorkspaces(
   { db }: Pick<Services, 'db'>,
@@ -76,14 +104,12 @@ export async function readWorkspace(
 
 /** Renames a workspace. Its slug does not change. Throws 404. */
 export async function renameWorkspace(
-  { db }: Pick<Services, 'db'>,
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
   { name }: WorkspaceNameInput,
 ): Promise<Workspace> {
-  const where = { id: actor.workspaceId };
-  const [row] = await runWrite(db, (tx) =>
-    tx.workspace.updateManyAndReturn({ where, data: { name }, select: workspaceColumns }),
-  );
+  const audit = toAuditParams(auditActorOf(actor), clock.now());
+  const [row] = await db.sql.run(rename, { workspaceId: actor.workspaceId, name, ...audit });
   if (!row) throw notFound('Workspace');
   return toWorkspace(row, actor.role);
 }

@@ -1,4 +1,6 @@
 /** The connections of a workspace, to which meeting providers post what happens in its rooms. */
+import { type NewAuditEntry, recordAudit } from '../../../audit/record-audit.ts';
+import { auditActorOf } from '../../../auth/audit-actor.ts';
 import type { Actor } from '../../../auth/identify.ts';
 import { createLinkToken } from '../../../auth/tokens.ts';
 import { lockWorkspaceAs } from '../../../auth/workspace-lock.ts';
@@ -85,6 +87,7 @@ export async function createConnection(
       },
       select: connectionColumns,
     });
+    await recordAudit(tx, entryOf(actor, now, 'connection.created', row));
     return { ...toConnection(row, origin), secret };
   });
 }
@@ -118,6 +121,7 @@ export async function rotateConnection(
       data: { sealedCredentials: sealCredentials(sealer, workspaceId, rotated), updatedAt: now },
       select: connectionColumns,
     });
+    await recordAudit(tx, entryOf(actor, now, 'connection.rotated', row));
     return { ...toConnection(row, origin), secret };
   });
 }
@@ -127,14 +131,28 @@ export async function rotateConnection(
  * provider reported remain. Throws 403 and 404.
  */
 export async function deleteConnection(
-  { db }: Pick<Services, 'db'>,
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
   { connectionId }: ConnectionInput,
 ): Promise<{ ok: true }> {
-  const { count } = await transact(db, async (tx) => {
+  await transact(db, async (tx) => {
     await lockWorkspaceAs(tx, actor, 'owner');
-    return tx.meetingConnection.deleteMany({ where: { workspaceId: actor.workspaceId, id: connectionId } });
+    const [deleted] = await tx.$queryRaw<{ id: number; name: string; provider: string }[]>`
+      delete from meeting_connections where workspace_id = ${actor.workspaceId} and id = ${connectionId}
+      returning id, name, provider`;
+    if (!deleted) throw notFound('Connection');
+    await recordAudit(tx, entryOf(actor, clock.now(), 'connection.deleted', deleted));
   });
-  if (count === 0) throw notFound('Connection');
   return { ok: true };
+}
+
+function entryOf(
+  actor: Actor,
+  at: Date,
+  action: 'connection.created' | 'connection.rotated' | 'connection.deleted',
+  { id, name, provider }: { id: number; name: string; provider: string },
+): NewAuditEntry {
+  const { workspaceId } = actor;
+  const target = { kind: 'connection', id, name } as const;
+  return { workspaceId, at, actor: auditActorOf(actor), action, target, after: { provider } };
 }

@@ -1,0 +1,31 @@
+/** The audit log, as the database has it. */
+import type { TestApp } from './test-app.ts';
+
+export type RecordedEntry = {
+  actor: [kind: string, userId: number | null, keyId: number | null];
+  action: string;
+  target: [kind: string, id: number | null];
+  actorDetails: unknown;
+  details: unknown;
+};
+
+/** Returns the entries of a workspace that were added after `after`, in the order of their ids. */
+export async function auditOf(app: TestApp, workspaceId: number, after = 0n): Promise<RecordedEntry[]> {
+  const rows = await app.services.db.auditEntry.findMany({
+    where: { workspaceId, id: { gt: after } },
+    orderBy: { id: 'asc' },
+  });
+  return rows.map((row) => ({
+    actor: [row.actorKind, row.actorUserId, row.actorKeyId],
+    action: row.action,
+    target: [row.targetKind, row.targetId],
+    actorDetails: JSON.parse(row.actorDetails ?? 'null'),
+    details: JSON.parse(row.details ?? 'null'),
+  }));
+}
+
+/** Returns the id of the newest entry; 0 if there is none. */
+export async function lastAuditId(app: TestApp): Promise<bigint> {
+  const { _max } = await app.services.db.auditEntry.aggregate({ _max: { id: true } });
+  return _max.id ?? 0n;
+}
