@@ -35,6 +35,8 @@ export type Settings = {
   recordingTimeoutHours: number;
   /** How long webhook messages and their attempts are stored. */
   webhookRetentionDays: number;
+  /** How long messages that were sent, kept or given up are listed. */
+  mailRetentionDays: number;
   quotas: Quotas;
   /** How many meetings with one host can be booked in 24 hours, from one network and in total; 0 means no limit. */
   maxBookingsPerNetwork: number;

@@ -7,8 +7,8 @@ import { DAY_MS, HOUR_MS } from '../core/time.ts';
  */
 export type LinkPath = `/${string}#token=${string}`;
 
-/** Where something was done from, as well as the service knows. */
-export type Origin = { address: string; userAgent: string | null; at: Date };
+/** When something was done (Unix seconds), and from where, as well as the service knows. */
+export type Origin = { address: string | null; userAgent: string | null; at: number };
 
 /** What changed in the ways to sign in to an account. */
 export type SignInChange =

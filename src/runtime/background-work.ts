@@ -3,6 +3,8 @@ import { createCounterFolder } from '../db/counters.ts';
 import { startCopier } from '../features/meeting-providers/recording-copies/copier.ts';
 import { startJobs } from '../jobs/jobs.ts';
 import { startPollLoop } from '../jobs/poll-loop.ts';
+import { startMailer } from '../mail/mailer.ts';
+import { createSmtpTransport } from '../mail/smtp.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { startDelivery } from '../webhook-delivery/start.ts';
 import type { Config } from './config.ts';
@@ -11,7 +13,8 @@ import type { StopInTime } from './lifecycle.ts';
 import { createSchedule } from './schedule.ts';
 
 /**
- * Starts scheduled jobs, the loop that applies pending counter changes, webhook delivery and the copying of recordings.
+ * Starts scheduled jobs, the loop that applies pending counter changes, webhook delivery, the copying of recordings and
+ * the sending of mail. `ownUrl` is the URL of the server, for links in mail if no setting names one.
  */
 export async function startBackgroundWork(
   config: Config,
@@ -19,6 +22,7 @@ export async function startBackgroundWork(
   cleanup: AsyncDisposableStack,
   stopInTime: StopInTime,
   metrics: Metrics | null,
+  ownUrl: string,
 ): Promise<void> {
   const created = createSchedule(services);
   const schedule = metrics ? metrics.observeJobs(created, services.clock) : created;
@@ -36,4 +40,12 @@ export async function startBackgroundWork(
   cleanup.defer(stopInTime('webhook delivery', delivery.stop));
   const copier = await startCopier({ boss: jobs.boss, services, onCopy: metrics?.onCopy });
   cleanup.defer(stopInTime('recording copies', copier.stop));
+  const { SMTP_URL: smtpUrl, MAIL_FROM: from } = config;
+  const { appUrl, publicUrl } = services.settings;
+  const mailer = startMailer({
+    services,
+    transport: smtpUrl === undefined || from === undefined ? null : createSmtpTransport({ smtpUrl, from }),
+    baseUrl: appUrl ?? publicUrl ?? ownUrl,
+  });
+  cleanup.defer(stopInTime('mail', mailer.stop));
 }

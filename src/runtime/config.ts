@@ -52,6 +52,25 @@ const encryptionKey = z.string().transform((value, ctx) => {
 
 const databaseUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a URL that begins with postgresql://' });
 
+/** `tls=off` is the only parameter, so that a misspelt one does not leave mail unencrypted or unsent. */
+const smtpUrl = z
+  .url({ protocol: /^smtps?$/, error: 'must be a URL that begins with smtp:// or smtps://' })
+  .refine((value) => ['', '?tls=off'].includes(new URL(value).search) && new URL(value).pathname.length <= 1, {
+    error: 'must have no path, and no parameter except tls=off',
+  })
+  .refine((value) => new URL(value).protocol === 'smtp:' || new URL(value).search === '', {
+    error: 'can have tls=off only with smtp://',
+  });
+
+/** `noreply@example.com`, or `Lynxroom <noreply@example.com>`. */
+const mailbox = z.string().transform((value, ctx) => {
+  const [, name = '', address = value] = /^([^<>]*)<([^<>]*)>$/.exec(value.trim()) ?? [];
+  const valid = z.email().safeParse(address.trim());
+  if (!valid.success || /\p{Cc}/u.test(name))
+    ctx.addIssue('must be an email address, or a name and an address: Lynxroom <noreply@example.com>');
+  return { name: name.trim().replace(/^"(.*)"$/, '$1'), address: address.trim() };
+});
+
 const Environment = z
   .object({
     NODE_ENV: z.string().optional(),
@@ -115,12 +134,19 @@ const Environment = z
     WEBHOOK_HOST_RATE: wholeNumber(0, 100_000).prefault('100'),
     WEBHOOK_ALLOW_PRIVATE: flag.optional(),
     WEBHOOK_RETENTION_DAYS: wholeNumber(1, 3_650).prefault('30'),
+    SMTP_URL: smtpUrl.optional(),
+    MAIL_FROM: mailbox.optional(),
+    MAIL_RETENTION_DAYS: wholeNumber(1, 3_650).prefault('7'),
     BOOKINGS_PER_NETWORK: wholeNumber(0, 1_000_000).prefault('20'),
     BOOKINGS_PER_HOST: wholeNumber(0, 1_000_000).prefault('100'),
   })
   .refine((env) => (env.S3_ACCESS_KEY_ID === undefined) === (env.S3_SECRET_ACCESS_KEY === undefined), {
     path: ['S3_SECRET_ACCESS_KEY'],
     error: 'must be set together with S3_ACCESS_KEY_ID',
+  })
+  .refine((env) => env.SMTP_URL === undefined || env.MAIL_FROM !== undefined, {
+    path: ['MAIL_FROM'],
+    error: 'must be set with SMTP_URL: it is the sender of all mail',
   })
   .refine((env) => env.DATABASE_URL !== undefined || env.DATABASE_DIRECT_URL === undefined, {
     path: ['DATABASE_DIRECT_URL'],

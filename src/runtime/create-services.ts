@@ -169,6 +169,7 @@ function toSettings(config: Config): Services['settings'] {
     participantRecordingBytes: config.PARTICIPANT_RECORDING_BYTES,
     recordingTimeoutHours: config.RECORDING_TIMEOUT_HOURS,
     webhookRetentionDays: config.WEBHOOK_RETENTION_DAYS,
+    mailRetentionDays: config.MAIL_RETENTION_DAYS,
     quotas: {
       workspaces: config.QUOTA_WORKSPACES,
       members: config.QUOTA_MEMBERS,

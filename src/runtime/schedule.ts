@@ -10,6 +10,7 @@ import { failStaleRecordings } from '../features/recordings/fail-stale-recording
 import { pruneDeletions } from '../features/recordings/recording-deletions.ts';
 import { sweepRetention } from '../features/retention/sweep-retention.ts';
 import type { ScheduledJob } from '../jobs/jobs.ts';
+import { pruneMail } from '../mail/prune-mail.ts';
 import type { Services } from '../services.ts';
 import { removeDiscardedObjects } from '../storage/discarded-objects.ts';
 import { sweepStorage } from '../storage/sweep.ts';
@@ -50,6 +51,7 @@ export function createSchedule(services: Services): ScheduledJob[] {
       cron: '*/5 * * * *',
       run: () => allowLongStatements(() => pruneKeys(services.db.sql, services.clock.now())),
     },
+    { name: 'mail.prune', cron: '47 3 * * *', run: () => allowLongStatements(() => pruneMail(services)) },
     {
       name: 'sessions.remove-ended',
       cron: '43 3 * * *',

@@ -37,14 +37,14 @@ export function startServer(config: Config, logger: FastifyBaseLogger, machineCl
     };
     cleanup.defer(stopInTime('requests', drain));
     await app.listen({ host: config.HOST, port: config.PORT });
+    const address = app.server.address();
+    const url = toUrl(config.HOST, typeof address === 'object' && address !== null ? address.port : config.PORT);
     if (config.RUN_WORKER) {
       // Loaded after listening, because requests do not need it.
       const { startBackgroundWork } = await import('./background-work.ts');
-      await startBackgroundWork(config, { ...created, services }, background, stopInTime, metrics);
+      await startBackgroundWork(config, { ...created, services }, background, stopInTime, metrics, url);
     }
-    const address = app.server.address();
-    const port = typeof address === 'object' && address !== null ? address.port : config.PORT;
-    return { url: toUrl(config.HOST, port), services };
+    return { url, services };
   });
 }
 
@@ -67,7 +67,8 @@ export function startWorker(config: Config, logger: FastifyBaseLogger): Promise<
     const metrics = await startMetrics(config, created, 'worker', cleanup, stopInTime);
     const services = metrics?.services ?? created.services;
     const { startBackgroundWork } = await import('./background-work.ts');
-    await startBackgroundWork(config, { ...created, services }, cleanup, stopInTime, metrics);
+    const ownUrl = toUrl(config.HOST, config.PORT);
+    await startBackgroundWork(config, { ...created, services }, cleanup, stopInTime, metrics, ownUrl);
     return {};
   });
 }

@@ -101,6 +101,7 @@ export const packages: Record<string, readonly Part[]> = {
   'file-type': ['media'],
   jose: ['features/meeting-providers'],
   marked: ['docs'],
+  nodemailer: ['mail'],
   'livekit-server-sdk': ['features/meeting-providers'],
   luxon: ['features/booking-pages', 'features/bookings'],
   pg: ['db'],

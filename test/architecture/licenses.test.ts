@@ -4,6 +4,7 @@ import { listPackages } from '../../scripts/list-licenses.ts';
 /** Licences that let anybody use and distribute the service, if they keep the notices. */
 const PERMISSIVE = [
   'MIT',
+  'MIT-0',
   'ISC',
   '0BSD',
   'Apache-2.0',

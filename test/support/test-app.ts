@@ -186,6 +186,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       participantRecordingBytes: 8_589_934_592,
       recordingTimeoutHours: 24,
       webhookRetentionDays: 30,
+      mailRetentionDays: 7,
       quotas: defaultQuotas,
       maxBookingsPerNetwork: 0,
       maxBookingsPerHost: 0,

@@ -1,0 +1,90 @@
+/**
+ * The table of messages, as the worker uses it. A message is `queued` until it is `sent`, `kept` for reading because
+ * there is no mail server, `failed` for good, or `dropped` because it is useless.
+ */
+import type { Sealer } from '../core/sealing.ts';
+import type { Database } from '../db/client.ts';
+import { bool, bytes, int, nullable, oneOf, type RowOf, statement, text, time } from '../db/statements.ts';
+import type { MailKind } from './kinds.ts';
+import { mailSeal } from './queue-mail.ts';
+import { type RenderedMail, renderMail } from './render-mail.ts';
+import type { MailContent } from './templates/content.ts';
+import { templates } from './templates/index.ts';
+
+export type MailState = 'queued' | 'sent' | 'kept' | 'failed' | 'dropped';
+
+const columns = {
+  id: int,
+  message_id: text,
+  kind: oneOf<MailKind>(),
+  to_address: text,
+  data: bytes,
+  attempts: int,
+  created_at: time,
+};
+
+const leaseMail = statement('lease-mail', {
+  params: { now: time, leasedUntil: time, max: int },
+  returns: { ...columns, is_wanted: bool },
+  sql: `
+    with due as (
+      select id from mail_messages where state = 'queued' and due_at <= $now
+      order by due_at, id limit $max for update skip locked)
+    update mail_messages m set attempts = m.attempts + 1, due_at = $leasedUntil
+    from due where m.id = due.id
+    returning m.id, m.message_id, m.kind, m.to_address, m.data, m.attempts, m.created_at,
+      coalesce(m.expires_at > $now, true) and (
+        not m.needs_account
+        or exists (select from users u where u.email = m.to_address and u.locked_at is null)) as is_wanted`,
+});
+
+const recordMail = statement('record-mail', {
+  params: {
+    id: int,
+    attempts: int,
+    state: oneOf<MailState>(),
+    now: time,
+    dueAt: nullable(time),
+    lastError: nullable(text),
+  },
+  sql: `
+    update mail_messages set state = $state, last_error = $lastError, due_at = coalesce($dueAt, due_at),
+      ended_at = case when $state <> 'queued' then $now end,
+      data = case when $state in ('queued', 'kept') then data end
+    where id = $id and attempts = $attempts and state = 'queued'`,
+});
+
+/** A message that this process may send until its lease ends. */
+export type LeasedMail = RowOf<typeof leaseMail>;
+
+/** Leases at most `max` messages that are due. No other worker gets them before `leasedUntil`. */
+export function leaseDueMail(
+  { sql }: Pick<Database, 'sql'>,
+  { now, leasedUntil, max }: { now: Date; leasedUntil: Date; max: number },
+): Promise<LeasedMail[]> {
+  return sql.run(leaseMail, { now, leasedUntil, max });
+}
+
+/** What became of an attempt. `dueAt` is the next attempt of a message that stays `queued`. */
+export type MailResult = { state: MailState; dueAt?: Date; lastError?: string };
+
+/** Records an attempt, unless the lease has ended and another worker has made a later one. */
+export async function recordAttempt(
+  { sql }: Pick<Database, 'sql'>,
+  { id, attempts }: Pick<LeasedMail, 'id' | 'attempts'>,
+  { state, dueAt, lastError }: MailResult,
+  now: Date,
+): Promise<void> {
+  await sql.run(recordMail, { id, attempts, state, now, dueAt: dueAt ?? null, lastError: lastError ?? null });
+}
+
+/** Opens the data of a message and renders it. Throws if it was sealed with another key. */
+export function openMail(
+  sealer: Sealer,
+  { message_id, kind, data }: Pick<LeasedMail, 'message_id' | 'kind' | 'data'>,
+  baseUrl: string,
+): RenderedMail {
+  // `as`: `queueMail` stores the data of the kind, and the templates have a function for each.
+  const render = templates[kind] as (data: unknown) => MailContent;
+  return renderMail(render(JSON.parse(sealer.open(data, mailSeal(message_id)))), baseUrl);
+}

@@ -1,0 +1,97 @@
+/** Sends messages to a mail server. */
+import nodemailer from 'nodemailer';
+import { isLoopback } from '../auth/networks.ts';
+import { MINUTE_MS } from '../core/time.ts';
+import type { RenderedMail } from './render-mail.ts';
+
+export type Mailbox = { name: string; address: string };
+
+/** `messageId` and `date` are the same on every attempt, so that receivers can drop a second copy. */
+export type OutgoingMail = RenderedMail & { messageId: string; date: Date; to: string };
+
+/**
+ * What became of an attempt: the server has accepted the message, refused it for good, or it should be tried again. A
+ * connection that breaks after the message counts as the last, although the message may have arrived.
+ */
+export type SendResult = { kind: 'accepted' } | { kind: 'refused' | 'retry'; reason: string; isOurFault: boolean };
+
+export type MailTransport = {
+  send(mail: OutgoingMail): Promise<SendResult>;
+  close(): void;
+};
+
+const TIMEOUTS = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 };
+/** A server that answers each command just in time still ends the attempt by then. */
+const SEND_TIMEOUT_MS = 2 * MINUTE_MS;
+export const MAX_CONNECTIONS = 4;
+const MAX_REASON_LENGTH = 300;
+
+/**
+ * Creates the transport to the server of `smtpUrl`. `smtps:` uses TLS from the start. `smtp:` requires STARTTLS, except
+ * to this machine or with the parameter `tls=off`. `ca` replaces the certificate authorities that are trusted.
+ */
+export function createSmtpTransport({
+  smtpUrl,
+  from,
+  ca,
+}: {
+  smtpUrl: string;
+  from: Mailbox;
+  ca?: string;
+}): MailTransport {
+  const url = new URL(smtpUrl);
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const isPlain = url.searchParams.get('tls') === 'off';
+  const transport = nodemailer.createTransport({
+    host,
+    port: Number(url.port) || (url.protocol === 'smtps:' ? 465 : 587),
+    secure: url.protocol === 'smtps:',
+    // Without it, a server without STARTTLS gets the mail unencrypted and without authentication.
+    requireTLS: url.protocol === 'smtp:' && !isPlain && host !== 'localhost' && !isLoopback(host),
+    ignoreTLS: isPlain,
+    ...(url.username && {
+      auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) },
+    }),
+    ...(ca !== undefined && { tls: { ca } }),
+    pool: true,
+    maxConnections: MAX_CONNECTIONS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    ...TIMEOUTS,
+  });
+  const domain = from.address.split('@')[1] ?? 'localhost';
+  return {
+    async send({ messageId, date, to, subject, text, html }) {
+      const { promise: timedOut, resolve } = Promise.withResolvers<SendResult>();
+      const timer = setTimeout(() => {
+        resolve({ kind: 'retry', reason: 'The mail server took too long', isOurFault: false });
+      }, SEND_TIMEOUT_MS);
+      const sent = transport
+        .sendMail({
+          messageId: `<${messageId}@${domain}>`,
+          date,
+          from,
+          to: { name: '', address: to },
+          headers: { 'Auto-Submitted': 'auto-generated' },
+          subject,
+          text,
+          html,
+        })
+        .then((): SendResult => ({ kind: 'accepted' }), toResult);
+      return Promise.race([sent, timedOut]).finally(() => clearTimeout(timer));
+    },
+    close: () => transport.close(),
+  };
+}
+
+/**
+ * Decides by the server's response alone: nodemailer has the same code for temporary and permanent refusals. A wrong
+ * password is our fault, and tried again, since the operator will correct it.
+ */
+function toResult(error: unknown): SendResult {
+  const { code, responseCode, message } = error as { code?: string; responseCode?: number; message?: string };
+  const isOurFault = code === 'EAUTH' || code === 'ESOCKET' || code === 'EDNS' || code === 'ETLS';
+  const isRefused = !isOurFault && responseCode !== undefined && responseCode >= 500;
+  const reason = String(message ?? error).slice(0, MAX_REASON_LENGTH);
+  return { kind: isRefused ? 'refused' : 'retry', reason, isOurFault };
+}

@@ -1,0 +1,26 @@
+/** The templates of all kinds of mail. */
+import type { MailData, MailKind } from '../kinds.ts';
+import { apiKeyCreated } from './api-key-created.ts';
+import { changeEmail } from './change-email.ts';
+import type { MailContent } from './content.ts';
+import { emailChanged } from './email-changed.ts';
+import { newSignIn } from './new-sign-in.ts';
+import { ownershipTransferred } from './ownership-transferred.ts';
+import { passwordChanged } from './password-changed.ts';
+import { resetPassword } from './reset-password.ts';
+import { signInMethodsChanged } from './sign-in-methods-changed.ts';
+import { verifyEmail } from './verify-email.ts';
+import { workspaceInvitation } from './workspace-invitation.ts';
+
+export const templates: { readonly [Kind in MailKind]: (data: MailData[Kind]) => MailContent } = {
+  'verify-email': verifyEmail,
+  'change-email': changeEmail,
+  'email-changed': emailChanged,
+  'reset-password': resetPassword,
+  'password-changed': passwordChanged,
+  'new-sign-in': newSignIn,
+  'sign-in-methods-changed': signInMethodsChanged,
+  'api-key-created': apiKeyCreated,
+  'ownership-transferred': ownershipTransferred,
+  'workspace-invitation': workspaceInvitation,
+};

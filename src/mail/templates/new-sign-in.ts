@@ -1,0 +1,16 @@
+import type { MailData } from '../kinds.ts';
+import { formatTime, type MailContent, NOT_YOU } from './content.ts';
+
+export function newSignIn({ method, address, userAgent, at }: MailData['new-sign-in']): MailContent {
+  return {
+    subject: 'New sign-in to your account',
+    paragraphs: ['Somebody signed in to your account at Lynxroom from a device that was not used before.'],
+    facts: [
+      ['When', formatTime(at)],
+      ['How', method],
+      ['Network address', address ?? 'unknown'],
+      ['Program', userAgent ?? 'unknown'],
+    ],
+    ending: NOT_YOU,
+  };
+}

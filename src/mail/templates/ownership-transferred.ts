@@ -1,0 +1,21 @@
+import type { MailData } from '../kinds.ts';
+import type { MailContent } from './content.ts';
+
+export function ownershipTransferred(data: MailData['ownership-transferred']): MailContent {
+  const { workspaceName, newOwner, isYours } = data;
+  return {
+    subject: isYours ? 'You now own a workspace' : 'Your workspace has a new owner',
+    paragraphs: [
+      isYours
+        ? 'The owner of a workspace at Lynxroom has transferred it to you.'
+        : 'You have transferred your workspace at Lynxroom, and are now an admin of it.',
+    ],
+    facts: [
+      ['Workspace', workspaceName],
+      ['Owner', newOwner],
+    ],
+    ending: isYours
+      ? 'The owner alone can delete the workspace, and decides about all its members.'
+      : 'If this was not you, contact the new owner, set a new password and sign out all other sessions.',
+  };
+}

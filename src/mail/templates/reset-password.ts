@@ -1,0 +1,11 @@
+import type { MailData } from '../kinds.ts';
+import type { MailContent } from './content.ts';
+
+export function resetPassword({ link }: MailData['reset-password']): MailContent {
+  return {
+    subject: 'Set a new password',
+    paragraphs: ['Somebody asked for a new password for the account at Lynxroom with this address.'],
+    action: { label: 'Set a new password', link },
+    ending: 'The link works once, for an hour. If it was not you who asked, ignore this message: nothing changes.',
+  };
+}

@@ -1,0 +1,22 @@
+import type { MailData, SignInChange } from '../kinds.ts';
+import { type MailContent, NOT_YOU } from './content.ts';
+
+const changes: Record<SignInChange, string> = {
+  'second-factor-on': 'Signing in to your account at Lynxroom now also needs a code of your authenticator app.',
+  'second-factor-off': 'Signing in to your account at Lynxroom no longer needs a code of an authenticator app.',
+  'recovery-codes-created': 'New recovery codes were created for your account at Lynxroom. The old ones have ended.',
+  'recovery-code-used': 'Somebody signed in to your account at Lynxroom with a recovery code, which has thereby ended.',
+  'passkey-added': 'A passkey was added to your account at Lynxroom.',
+  'passkey-removed': 'A passkey was removed from your account at Lynxroom.',
+  'provider-linked': 'You can now sign in to your account at Lynxroom with another provider.',
+  'provider-unlinked': 'You can no longer sign in to your account at Lynxroom with this provider.',
+};
+
+export function signInMethodsChanged({ change, name }: MailData['sign-in-methods-changed']): MailContent {
+  return {
+    subject: 'The ways to sign in to your account have changed',
+    paragraphs: [changes[change]],
+    facts: name === undefined ? [] : [['Name', name]],
+    ending: NOT_YOU,
+  };
+}

@@ -1,0 +1,253 @@
+/** Sending the outbox to real mail servers. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { HOUR_MS, MINUTE_MS } from '../../src/core/time.ts';
+import { linkTo } from '../../src/mail/kinds.ts';
+import { RETRY_DELAYS_MS, sendDueMail } from '../../src/mail/mailer.ts';
+import { type NewMail, queueMail } from '../../src/mail/queue-mail.ts';
+import { createSmtpTransport, type MailTransport } from '../../src/mail/smtp.ts';
+import {
+  certificate,
+  type MailServer,
+  type MailServerOptions,
+  refusal,
+  startForgetfulServer,
+  startMailServer,
+} from '../support/mail-server.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addPerson } from '../support/world.ts';
+
+const from = { name: 'Lynxroom', address: 'noreply@lynxroom.example' };
+const baseUrl = 'https://app.example.com';
+const link = linkTo('/reset-password', 'lnm_secret');
+
+let app: TestApp;
+let cleanup: AsyncDisposableStack;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+beforeEach(async () => {
+  cleanup = new AsyncDisposableStack();
+  await app.services.db.mailMessage.deleteMany();
+});
+afterEach(() => cleanup.disposeAsync());
+
+async function start(options?: MailServerOptions): Promise<MailServer> {
+  const server = await startMailServer(options);
+  cleanup.defer(server.close);
+  return server;
+}
+
+function connect(smtpUrl: string, ca?: string): MailTransport {
+  const transport = createSmtpTransport({ smtpUrl, from, ...(ca !== undefined && { ca }) });
+  cleanup.defer(() => transport.close());
+  return transport;
+}
+
+function queue(mail: Partial<NewMail> = {}): Promise<boolean> {
+  // `as`: the parts that a test replaces belong together.
+  const whole = { kind: 'reset-password', to: 'ada@example.com', data: { link }, ...mail } as NewMail;
+  return queueMail(app.services, app.services.db.sql, whole);
+}
+
+function send(transport: MailTransport | null): Promise<number> {
+  return sendDueMail({ services: app.services, transport, baseUrl });
+}
+
+function readRow() {
+  return app.services.db.mailMessage.findFirstOrThrow();
+}
+
+function headerOf({ raw }: { raw: string }, name: string): string | undefined {
+  return new RegExp(`^${name}: (.*)$`, 'im').exec(raw)?.[1]?.trim();
+}
+
+/** The text of a message, without the encoding of its transport. */
+function bodyOf({ raw }: { raw: string }): string {
+  return raw.replace(/=\r\n/g, '').replace(/=3D/g, '=');
+}
+
+test('a message is sent once, as text and HTML, and its links are then deleted', async () => {
+  const server = await start();
+  const transport = connect(server.url);
+  await queue();
+  expect(await send(transport)).toBe(1);
+  expect(await send(transport)).toBe(0);
+  const [mail] = server.received;
+  if (!mail) throw new Error('Nothing was received');
+  expect(server.received).toHaveLength(1);
+  expect([mail.from, mail.to]).toEqual([from.address, ['ada@example.com']]);
+  expect(headerOf(mail, 'From')).toBe('Lynxroom <noreply@lynxroom.example>');
+  expect(headerOf(mail, 'Subject')).toBe('Set a new password');
+  expect(headerOf(mail, 'Auto-Submitted')).toBe('auto-generated');
+  expect(bodyOf(mail)).toContain('Content-Type: text/plain');
+  expect(bodyOf(mail)).toContain(`\r\n${baseUrl}${link}\r\n`);
+  expect(bodyOf(mail)).toContain(`<a href="${baseUrl}${link}"`);
+  const { state, data, endedAt } = await readRow();
+  expect([state, data, endedAt === null]).toEqual(['sent', null, false]);
+});
+
+test('a server that asks to try again gets the same message again, a minute later', async () => {
+  let refusals = 1;
+  const server = await start({
+    onMessage() {
+      refusals -= 1;
+      if (refusals >= 0) throw refusal(451, '4.7.1 Greylisted, try again later');
+    },
+  });
+  const transport = connect(server.url);
+  await queue();
+  await send(transport);
+  expect(await readRow()).toMatchObject({ state: 'queued', lastError: expect.stringContaining('Greylisted') });
+  expect(await send(transport)).toBe(0);
+  app.clock.advance(MINUTE_MS);
+  expect(await send(transport)).toBe(1);
+  const [first, second] = server.received;
+  if (!first || !second) throw new Error('The message was not sent twice');
+  for (const name of ['Message-ID', 'Date']) {
+    expect(headerOf(second, name)).toBe(headerOf(first, name));
+    expect(headerOf(first, name)).toBeDefined();
+  }
+  expect((await readRow()).state).toBe('sent');
+});
+
+test('a greylisted recipient is tried again, and an unknown one is not', async () => {
+  const server = await start({
+    onRecipient(address) {
+      throw address.startsWith('unknown') ? refusal(550, '5.1.1 No such user') : refusal(450, '4.2.0 Greylisted');
+    },
+  });
+  const transport = connect(server.url);
+  await queue({ to: 'unknown@example.com' });
+  await queue({ to: 'grey@example.com' });
+  await send(transport);
+  const rows = await app.services.db.mailMessage.findMany({ orderBy: { id: 'asc' } });
+  expect(rows.map(({ state, data }) => [state, data === null])).toEqual([
+    ['failed', true],
+    ['queued', false],
+  ]);
+  expect(rows[0]?.lastError).toContain('No such user');
+});
+
+test('a message whose answer was lost is sent again, with the same Message-ID', async () => {
+  const server = await startForgetfulServer();
+  cleanup.defer(server.close);
+  const transport = connect(server.url);
+  await queue();
+  await send(transport);
+  expect((await readRow()).state).toBe('queued');
+  app.clock.advance(MINUTE_MS);
+  await send(transport);
+  const ids = server.received.map((mail) => headerOf(mail, 'Message-ID'));
+  expect(ids).toHaveLength(2);
+  expect(new Set(ids).size).toBe(1);
+});
+
+test('a message is given up after a day', async () => {
+  const transport = connect('smtp://127.0.0.1:1');
+  await queue({ kind: 'password-changed', data: { by: 'owner' } });
+  for (const delay of RETRY_DELAYS_MS) {
+    expect(await send(transport)).toBe(1);
+    expect((await readRow()).state).toBe('queued');
+    app.clock.advance(delay);
+  }
+  await send(transport);
+  expect(await readRow()).toMatchObject({ state: 'failed', data: null, attempts: RETRY_DELAYS_MS.length + 1 });
+});
+
+test('a message is not sent after its link has expired', async () => {
+  const server = await start();
+  await queue();
+  app.clock.advance(HOUR_MS);
+  await send(connect(server.url));
+  expect([(await readRow()).state, server.received]).toEqual(['dropped', []]);
+});
+
+test('a message that needs an account is sent only to the address of one that is not locked', async () => {
+  const server = await start();
+  const transport = connect(server.url);
+  const ada = await addPerson(app);
+  const locked = await addPerson(app);
+  await app.services.db.user.update({ where: { id: locked.id }, data: { lockedAt: app.clock.now() } });
+  await app.services.db.mailMessage.deleteMany();
+  for (const to of [ada.email, locked.email, 'nobody@example.com']) await queue({ to, needsAccount: true });
+  await send(transport);
+  expect(server.received.map(({ to }) => to)).toEqual([[ada.email]]);
+  expect(await app.services.db.mailMessage.count({ where: { state: 'dropped', data: null } })).toBe(2);
+});
+
+test('without a mail server a message is kept with its links', async () => {
+  await queue();
+  await send(null);
+  const { state, data } = await readRow();
+  expect([state, data === null]).toEqual(['kept', false]);
+});
+
+test('of two workers, one sends each message', async () => {
+  const server = await start();
+  const transport = connect(server.url);
+  for (let sent = 0; sent < 4; sent += 1) await queue({ to: `person${sent}@example.com` });
+  const counts = await Promise.all([send(transport), send(transport), send(transport)]);
+  expect(counts.reduce((sum, count) => sum + count)).toBe(4);
+  expect(new Set(server.received.map(({ to }) => to[0])).size).toBe(4);
+  expect(server.received).toHaveLength(4);
+});
+
+test('an address or a text cannot add a recipient or a header', async () => {
+  const server = await start();
+  const userAgent = 'x\r\nBcc: eve@example.com\r\n\r\nHello';
+  await queue({
+    kind: 'new-sign-in',
+    to: '"a,eve"@example.com',
+    data: { method: 'password', address: null, userAgent, at: 0 },
+  });
+  await send(connect(server.url));
+  const [mail] = server.received;
+  if (!mail) throw new Error('Nothing was received');
+  expect(mail.to).toHaveLength(1);
+  expect(mail.raw).not.toMatch(/^Bcc:/im);
+});
+
+describe('encryption', () => {
+  test('a server with a certificate that is not trusted gets nothing, and the message waits', async () => {
+    for (const options of [{ offersTls: true }, { isTlsOnly: true }]) {
+      const server = await start(options);
+      await queue();
+      await send(connect(server.url));
+      expect(server.received).toEqual([]);
+      expect(await readRow()).toMatchObject({ state: 'queued', lastError: expect.stringContaining('certificate') });
+      await app.services.db.mailMessage.deleteMany();
+    }
+    expect(app.logLines.some(({ msg }) => msg === 'The mail server cannot be used: check SMTP_URL')).toBe(true);
+  });
+
+  test('a server with a trusted certificate gets the message encrypted', async () => {
+    for (const options of [{ offersTls: true }, { isTlsOnly: true }]) {
+      const server = await start(options);
+      await queue();
+      await send(connect(server.url, certificate));
+      expect(server.received.map(({ isEncrypted }) => isEncrypted)).toEqual([true]);
+    }
+  });
+
+  test('a server of another machine must offer encryption, unless the operator says otherwise', async () => {
+    const server = await start({ login: { user: 'lynx', pass: 'secret' } });
+    // A name that leads to this machine, but does not say so.
+    const url = `smtp://lynx:secret@0.0.0.0:${server.port}`;
+    await queue();
+    await send(connect(url));
+    expect([(await readRow()).state, server.received]).toEqual(['queued', []]);
+    app.clock.advance(MINUTE_MS);
+    await send(connect(`${url}?tls=off`));
+    expect((await readRow()).state).toBe('sent');
+  });
+
+  test('a wrong password is reported as our fault, and the message waits', async () => {
+    const server = await start({ login: { user: 'lynx', pass: 'secret' } });
+    await queue();
+    await send(connect(server.url.replace('secret', 'wrong')));
+    const { state, lastError } = await readRow();
+    expect(state).toBe('queued');
+    expect(lastError).not.toContain('wrong');
+  });
+});
