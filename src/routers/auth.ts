@@ -117,7 +117,8 @@ export const authRouter = router({
     .mutation(async ({ ctx, input }) => {
       const { caller, sessionId } = ctx;
       await limitPasswords(ctx, sessionId);
-      return reauthenticate(ctx.services, { caller, sessionId, requester: requesterOf(ctx) }, input);
+      const call = { caller, sessionId, requester: requesterOf(ctx), client: clientOf(ctx) };
+      return reauthenticate(ctx.services, call, input);
     }),
 
   updateMe: signedInBySession

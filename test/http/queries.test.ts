@@ -21,7 +21,7 @@ const STATEMENTS: Record<string, number> = {
   'auth.login': 2,
   'auth.logout': 2,
   'auth.me': 1,
-  'auth.reauthenticate': 3,
+  'auth.reauthenticate': 6,
   'auth.updateMe': 4,
   'auth.deleteMe': 8,
   'workspaces.list': 2,

@@ -1,9 +1,14 @@
+import { recordAccountEvent } from '../../audit/account-events.ts';
 import type { Caller } from '../../auth/identify.ts';
 import type { Requester } from '../../auth/passwords.ts';
 import { badField, unauthorized } from '../../core/errors.ts';
-import { runWrite } from '../../db/client.ts';
+import { transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
 import type { ReauthenticateInput } from './schemas.ts';
+import type { Client, SignIn } from './sessions.ts';
+
+/** A call by session, by a caller who may be made to wait while passwords of others are hashed. */
+export type SessionCall = { caller: Caller; sessionId: number; requester: Requester; client: Client };
 
 /**
  * Verifies the password, and records that the user has just proved who they are in this session. Throws 400 if the
@@ -11,7 +16,7 @@ import type { ReauthenticateInput } from './schemas.ts';
  */
 export async function reauthenticate(
   services: Pick<Services, 'db' | 'clock' | 'passwords'>,
-  { caller, sessionId, requester }: { caller: Caller; sessionId: number; requester: Requester },
+  { caller, sessionId, requester, client }: SessionCall,
   { password }: ReauthenticateInput,
 ): Promise<{ ok: true }> {
   const user = await services.db.user.findUnique({ where: { id: caller.userId }, select: { passwordHash: true } });
@@ -19,14 +24,24 @@ export async function reauthenticate(
   if (password === undefined) throw badField('password', 'password is required');
   if (!(await services.passwords.isCorrect(password, user.passwordHash, requester)))
     throw badField('password', 'password is wrong');
-  await renewSignIn(services, sessionId);
+  await renewSignIn(services, { userId: caller.userId, sessionId }, { ...client, method: 'password' });
   return { ok: true };
 }
 
-/** Records that the user of the session has just proved who they are. Throws 401 if the session has ended. */
-export async function renewSignIn({ db, clock }: Pick<Services, 'db' | 'clock'>, sessionId: number): Promise<void> {
-  const renewed = await runWrite(db, (tx) =>
-    tx.session.updateMany({ where: { id: sessionId }, data: { authenticatedAt: clock.now() } }),
-  );
-  if (renewed.count === 0) throw unauthorized();
+/**
+ * Records that the user of the session has just proved who they are, in the session and in the log of the account.
+ * Throws 401 if the session has ended.
+ */
+export async function renewSignIn(
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  { userId, sessionId }: { userId: number; sessionId: number },
+  { method, address, userAgent }: SignIn,
+): Promise<void> {
+  const now = clock.now();
+  await transact(db, async (tx) => {
+    const renewed = await tx.session.updateMany({ where: { id: sessionId }, data: { authenticatedAt: now } });
+    if (renewed.count === 0) throw unauthorized();
+    const event = { userId, at: now, action: 'reauthenticated', address, userAgent, details: { method } } as const;
+    await recordAccountEvent(tx, event);
+  });
 }
