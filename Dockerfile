@@ -20,6 +20,7 @@ COPY package.json LICENSE ./
 COPY packages packages
 COPY prisma/migrations prisma/migrations
 COPY docs docs
+COPY assets assets
 COPY src src
 COPY web web
 USER 10001:10001

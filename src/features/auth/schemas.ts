@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isCommonPassword } from '../../auth/common-passwords.ts';
 import { email, id, MAX_NAME_LENGTH, optional, requiredText, unixSeconds } from '../../core/validation.ts';
 
 const MIN_PASSWORD_LENGTH = 8;
@@ -9,12 +10,14 @@ const userName = requiredText(MAX_NAME_LENGTH, 'Name is required')
   .describe('Display name')
   .meta({ example: 'Ada Lovelace' });
 
-const newPassword = z
+/** A password that an account may get: by registering, by changing it or by resetting it. */
+export const newPassword = z
   .string()
   .min(MIN_PASSWORD_LENGTH, { error: PASSWORD_LENGTH })
   .max(MAX_PASSWORD_LENGTH, { error: PASSWORD_LENGTH })
   .refine((value) => value.isWellFormed(), { error: 'password must not contain invalid Unicode' })
-  .describe('8 to 200 characters')
+  .refine((value) => !isCommonPassword(value), { error: 'password is too common: choose one that is hard to guess' })
+  .describe('8 to 200 characters; the most common passwords are refused')
   .meta({ example: 'correct horse battery staple' });
 
 /** Any text. The maximum length limits the cost of hashing it. */

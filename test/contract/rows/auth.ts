@@ -1,6 +1,8 @@
 import { PASSWORD } from '../../support/world.ts';
 import { type Rows, wrongNames } from '../row.ts';
 
+const TOO_COMMON = 'password is too common: choose one that is hard to guess';
+
 export const authRows: Rows = {
   'auth.register': {
     who: 'anyone',
@@ -12,6 +14,7 @@ export const authRows: Rows = {
       { input: { email: 'nobody' }, message: 'email must be a valid email address', path: 'email' },
       { input: { password: 'short' }, message: 'password must have 8 to 200 characters', path: 'password' },
       { input: { password: undefined }, message: 'password is required', path: 'password' },
+      { input: { password: 'Password1' }, message: TOO_COMMON, path: 'password' },
     ],
     conflict: {
       input: ({ owner }) => ({ name: 'Twin', email: owner.email, password: PASSWORD }),
@@ -83,6 +86,7 @@ export const authRows: Rows = {
         message: 'password must have 8 to 200 characters',
         path: 'password',
       },
+      { input: { password: 'iloveyou', current_password: PASSWORD }, message: TOO_COMMON, path: 'password' },
     ],
   },
   'auth.deleteMe': {
