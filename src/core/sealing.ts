@@ -7,6 +7,7 @@ export type SealPurpose =
   | 'recording link'
   | 'participant token'
   | 'stored answer'
+  | 'audit chain'
   | 'mail';
 
 /** What a sealed text belongs to. It can be opened only with the same context, so copying it elsewhere is useless. */

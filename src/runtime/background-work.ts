@@ -1,4 +1,5 @@
 /** The background work of a server or worker. */
+import { createNumbering } from '../audit/number-entries.ts';
 import { createCounterFolder } from '../db/counters.ts';
 import { startCopier } from '../features/meeting-providers/recording-copies/copier.ts';
 import { startJobs } from '../jobs/jobs.ts';
@@ -30,6 +31,8 @@ export async function startBackgroundWork(
   cleanup.defer(stopInTime('jobs', jobs.stop));
   const counters = startPollLoop({ name: 'counters', poll: createCounterFolder(services), log: services.log });
   cleanup.defer(stopInTime('counters', counters.stop));
+  const numbering = startPollLoop({ name: 'audit log', poll: createNumbering(services), log: services.log });
+  cleanup.defer(stopInTime('audit log', numbering.stop));
   const delivery = await startDelivery({
     boss: jobs.boss,
     services,
