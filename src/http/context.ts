@@ -76,7 +76,7 @@ function readIdempotencyKey({ headers }: FastifyRequest): string | null {
  * Whether no proxy forwarded the request. A proxy on this machine might not add any forwarding header. It is still
  * detected if it passes on the client's Host header, which names a host other than this machine.
  */
-function isDirect({ headers }: FastifyRequest): boolean {
+export function isDirect({ headers }: FastifyRequest): boolean {
   return isLocalHost(headers.host) && forwardingHeaders.every((name) => headers[name] === undefined);
 }
 

@@ -95,6 +95,21 @@ const adminUnlock: Command = {
   run: async (context) => (await import('./admin.ts')).unlock(context),
 };
 
+const mail: Command = {
+  name: 'mail',
+  args: '[id]',
+  maxArgs: 1,
+  summary: 'List the newest mail, or show a message',
+  details: `A message can be read until it was sent. Without SMTP_URL none is sent, and all can be read. Links in
+messages let their reader act for the recipient.`,
+  options: {
+    limit: { value: 'NUMBER', help: 'the most messages to list (default: 50)' },
+    to: { value: 'EMAIL', help: 'only messages to this address' },
+  },
+  examples: ['lynxroom mail', 'lynxroom mail 7', 'lynxroom mail --to ada@example.com'],
+  run: async (context) => (await import('./mail.ts')).mail(context),
+};
+
 export const operatorCommands: readonly Command[] = [
   doctor,
   backup,
@@ -105,4 +120,5 @@ export const operatorCommands: readonly Command[] = [
   adminResetPassword,
   adminLock,
   adminUnlock,
+  mail,
 ];

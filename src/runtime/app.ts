@@ -22,6 +22,7 @@ import { type CorsOrigins, setResponseHeaders } from '../http/response-headers.t
 import { serveRest } from '../http/rest.ts';
 import { traceRequests } from '../http/trace-requests.ts';
 import { serveTrpc } from '../http/trpc.ts';
+import { serveMailPage } from '../pages/mail-page.ts';
 import { servePages } from '../pages/serve-pages.ts';
 import { appRouter, rawOperations } from '../routers/index.ts';
 import type { Services } from '../services.ts';
@@ -38,6 +39,8 @@ export type AppOptions = {
   corsOrigins: CorsOrigins;
   /** Called after each call. */
   onCall?: CallObserver | undefined;
+  /** Whether developers can read the mail that would have been sent. Default: no. */
+  showsMail?: boolean;
   /** Whether to reject requests whose host name does not belong to this machine. Default: no. */
   refuseForeignHosts?: boolean;
 };
@@ -91,6 +94,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   if (options.files) await app.register(serveFiles, { files: options.files });
   serveDocs(app, { router: appRouter, rawOperations }, services.settings.publicUrl);
   servePages(app);
+  if (options.showsMail) serveMailPage(app, services);
   await app.register(async () => addOtherMethods());
   return app;
 }

@@ -6,7 +6,7 @@ import { flushTraces } from '../core/tracing.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Services } from '../services.ts';
 import { buildApp } from './app.ts';
-import type { Config } from './config.ts';
+import { type Config, isProduction } from './config.ts';
 import { type CreatedServices, createServices } from './create-services.ts';
 import { createStopDeadline, type StopInTime, type Stoppable, startWithCleanup } from './lifecycle.ts';
 import { localAccessOf } from './local-access.ts';
@@ -29,7 +29,13 @@ export function startServer(config: Config, logger: FastifyBaseLogger, machineCl
     // Registered before the requests, so that it stops after them.
     const background = cleanup.use(new AsyncDisposableStack());
     const { corsOrigins, refuseForeignHosts } = localAccessOf(config);
-    const options = { trustProxy: config.TRUST_PROXY, corsOrigins, refuseForeignHosts, onCall: metrics?.onCall };
+    const options = {
+      trustProxy: config.TRUST_PROXY,
+      corsOrigins,
+      refuseForeignHosts,
+      showsMail: !isProduction(config) && config.SMTP_URL === undefined,
+      onCall: metrics?.onCall,
+    };
     const app = await buildApp({ services, logger, files, ...options });
     const drain = async (): Promise<void> => {
       const drainTimeout = setTimeout(() => app.server.closeAllConnections(), config.DRAIN_SECONDS * SECOND_MS);

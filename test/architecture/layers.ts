@@ -38,7 +38,7 @@ export const layers: Record<Part, readonly Part[]> = {
   openapi: ['core', 'events', 'trpc'],
   docs: ['core', 'openapi'],
   // The small pages that links in mail lead to.
-  pages: ['core', 'http'],
+  pages: [...BASE, 'auth', 'http', 'mail', 'services.ts'],
   runtime: [
     ...LOW,
     'jobs',
@@ -56,7 +56,7 @@ export const layers: Record<Part, readonly Part[]> = {
   'server.ts': ['runtime'],
   'worker.ts': ['runtime'],
   // The commands for operators.
-  operator: [...LOW, 'backup', 'runtime', 'features/*'],
+  operator: [...LOW, 'backup', 'mail', 'runtime', 'features/*'],
   'lynxroom.ts': ['operator', 'runtime'],
 };
 

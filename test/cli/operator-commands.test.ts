@@ -4,7 +4,9 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../packages/client/src/index.ts';
-import { createEncryptionKey } from '../../src/core/sealing.ts';
+import { createEncryptionKey, createSealer } from '../../src/core/sealing.ts';
+import { linkTo } from '../../src/mail/kinds.ts';
+import { queueMail } from '../../src/mail/queue-mail.ts';
 import { freePort } from '../support/free-port.ts';
 import { startServer, stopServer } from '../support/server-process.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
@@ -30,6 +32,33 @@ beforeAll(async () => {
 afterAll(async () => {
   await app.close();
   await rm(home, { recursive: true, force: true });
+});
+
+describe('mail', () => {
+  test('lists messages and shows one, unless it was sent', async () => {
+    const { db, sealer, clock } = app.services;
+    const ownKey = createEncryptionKey();
+    const keyed = {
+      ...env,
+      ENCRYPTION_KEY: Buffer.from(ownKey).toString('base64'),
+      PUBLIC_URL: 'https://lynx.example',
+    };
+    const link = linkTo('/reset-password', 'lnm_secret');
+    const to = team.outsider.email;
+    await queueMail({ sealer: createSealer(ownKey), clock }, db.sql, { kind: 'reset-password', to, data: { link } });
+    await queueMail({ sealer, clock }, db.sql, { kind: 'password-changed', to, data: { by: 'owner' } });
+    const { messages } = await cli.json(['mail', '--to', to, '--limit', '2'], { env: keyed });
+    expect(messages).toMatchObject([{ kind: 'password-changed' }, { kind: 'reset-password', to, state: 'queued' }]);
+    const [sealedWithAnother, readable] = messages;
+    const { stdout } = await cli.run(['mail', String(readable.id)], { env: keyed });
+    expect(stdout).toContain('Subject: Set a new password');
+    expect(stdout).toContain(`https://lynx.example${link}`);
+    expect((await cli.run(['mail', String(sealedWithAnother.id)], { env: keyed })).status).toBe(1);
+    expect((await cli.run(['mail', '99999'], { env: keyed })).stderr).toContain('There is no message 99999');
+    const sent = { state: 'sent', data: null, endedAt: clock.now() };
+    await db.mailMessage.update({ where: { id: readable.id }, data: sent });
+    expect((await cli.run(['mail', String(readable.id)], { env: keyed })).stdout).toContain('The text was deleted');
+  });
 });
 
 describe('admin', () => {

@@ -82,6 +82,8 @@ export type TestAppOptions = {
   resolveHost?: ResolveHost;
   /** The origins whose pages may read responses; all by default. */
   corsOrigins?: string[];
+  /** Whether the app has the page /dev/mail. */
+  showsMail?: boolean;
   /** Whether the app has metrics, as a server with METRICS_PORT does. */
   hasMetrics?: boolean;
 };
@@ -203,6 +205,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     logger,
     files: disk,
     trustProxy: options.trustProxy ?? false,
+    showsMail: options.showsMail ?? false,
     corsOrigins: options.corsOrigins ?? '*',
   });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
