@@ -2,6 +2,7 @@
  * The services through which operations reach the outside world. Servers create them in runtime/create-services.ts,
  * tests in test/support/test-app.ts.
  */
+import type { OpenidProviders } from './auth/openid-providers.ts';
 import type { Passwords } from './auth/passwords.ts';
 import type { RateLimits } from './auth/rate-limits.ts';
 import type { Log } from './core/log.ts';
@@ -25,6 +26,8 @@ export type Settings = {
   sessionIdleDays: number;
   /** How long a sign-in counts as recent, which some operations need; 0 means always. */
   reauthenticationMinutes: number;
+  /** The domain of passkeys; null means the host of the frontend. */
+  passkeyDomain: string | null;
   /** How long a participant may go without calling `presence` before they are marked as left. */
   participantTimeoutSeconds: number;
   /** The maximum size of a recording in bytes. */
@@ -50,6 +53,7 @@ export type Services = {
   log: Log;
   limits: RateLimits;
   passwords: Passwords;
+  openid: OpenidProviders;
   /** Seals secrets that the database stores. */
   sealer: Sealer;
   /** Decides which addresses webhooks may be sent to and recordings copied from. */

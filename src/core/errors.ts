@@ -9,12 +9,15 @@ export const statusOf = {
   UNAUTHORIZED: 401,
   SECOND_FACTOR_REQUIRED: 401,
   SECOND_FACTOR_WRONG: 401,
+  SIGN_IN_EXPIRED: 401,
+  SIGN_IN_REFUSED: 401,
   FORBIDDEN: 403,
   REAUTHENTICATION_REQUIRED: 403,
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   REQUEST_TIMEOUT: 408,
   CONFLICT: 409,
+  ACCOUNT_NOT_LINKED: 409,
   IDEMPOTENCY_KEY_IN_USE: 409,
   IDEMPOTENCY_ANSWER_LOST: 409,
   PAYLOAD_TOO_LARGE: 413,
@@ -27,6 +30,7 @@ export const statusOf = {
   INTERNAL_SERVER_ERROR: 500,
   STORAGE_UNAVAILABLE: 500,
   SERVICE_UNAVAILABLE: 503,
+  PROVIDER_UNAVAILABLE: 503,
 } as const;
 
 export type ErrorCode = keyof typeof statusOf;
@@ -77,7 +81,10 @@ export type Resource =
   | 'Contact'
   | 'Booking page'
   | 'Booking'
-  | 'Connection';
+  | 'Connection'
+  | 'Identity'
+  | 'Provider'
+  | 'Passkey';
 
 /** 400 with an issue for the field at `path`. */
 export function badField(path: string, message: string, cause?: unknown): AppError {

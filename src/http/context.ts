@@ -10,6 +10,7 @@ import { isLocalHost } from './host.ts';
 import { requestBounds } from './request-bounds.ts';
 
 const SESSION_COOKIE = 'session';
+const BROWSER_COOKIE = 'sign_in';
 
 const BEARER = /^Bearer +([^\s]+)$/i;
 
@@ -38,6 +39,17 @@ export function createContext(
   reply: FastifyReply,
   known: Known = {},
 ): Context {
+  const setCookie = (name: string, cookie: { token: string; expiresAt: Date } | null): void => {
+    const options = {
+      path: '/',
+      httpOnly: true,
+      // A strict cookie would not come along when the browser is sent back from a provider.
+      sameSite: 'lax',
+      secure: readOrigin(request, services).startsWith('https:'),
+    } as const;
+    if (cookie) reply.setCookie(name, cookie.token, { ...options, expires: cookie.expiresAt });
+    else reply.clearCookie(name, options);
+  };
   return {
     services,
     requestId: request.id,
@@ -53,16 +65,9 @@ export function createContext(
     setHeader(name, value) {
       reply.header(name, value);
     },
-    setSessionCookie(session) {
-      const options = {
-        path: '/',
-        httpOnly: true,
-        sameSite: 'lax',
-        secure: readOrigin(request, services).startsWith('https:'),
-      } as const;
-      if (session) reply.setCookie(SESSION_COOKIE, session.token, { ...options, expires: session.expiresAt });
-      else reply.clearCookie(SESSION_COOKIE, options);
-    },
+    browserToken: request.cookies[BROWSER_COOKIE] ?? null,
+    setBrowserCookie: (browser) => setCookie(BROWSER_COOKIE, browser),
+    setSessionCookie: (session) => setCookie(SESSION_COOKIE, session),
   };
 }
 

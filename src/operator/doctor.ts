@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Context } from '@lynxroom/cli';
 import { connect, describeError } from '../db/connect.ts';
-import { type Config, settingNames } from '../runtime/config.ts';
+import { type Config, settingNamesFor } from '../runtime/config.ts';
 import { describeUnknownSettings } from '../runtime/unknown-settings.ts';
 import { checkClock, checkMigrations, checkServerVersion } from './database-checks.ts';
 import { explainFailure } from './failures.ts';
@@ -43,7 +43,7 @@ async function checkInstallation(context: Context): Promise<Finding[]> {
 }
 
 function describeSettings(config: Config, env: Context['env']): Finding {
-  const unknown = describeUnknownSettings(env, settingNames);
+  const unknown = describeUnknownSettings(env, settingNamesFor(env));
   if (unknown !== null) return { check: 'settings', state: 'warning', detail: unknown };
   const { DATABASE_URL: url, DATA_DIR: dataDir, S3_BUCKET: bucket, NODE_ENV: mode } = config;
   const database = url === undefined ? 'the embedded PostgreSQL' : 'DATABASE_URL';

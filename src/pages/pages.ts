@@ -24,4 +24,6 @@ export const pages: Readonly<Record<`/${string}`, Page>> = {
 <button>Set password</button>
 </form>`,
   },
+  // Providers send people back here, so a frontend at APP_URL does not take this page over.
+  '/sign-in/return': { title: 'Signing in', script: 'sign-in-return.js', body: '' },
 };

@@ -12,10 +12,11 @@ import {
   UpdateMeInput,
   UserAnswer,
 } from '../features/auth/schemas.ts';
-import { type Client, login, logout } from '../features/auth/sessions.ts';
+import { login, logout } from '../features/auth/sessions.ts';
 import { requireRecentSignIn } from '../trpc/access.ts';
 import type { Context } from '../trpc/context.ts';
 import { router, signedInBySession, signingIn } from '../trpc/procedures.ts';
+import { clientOf, withCookie } from '../trpc/sign-in.ts';
 
 const tags = ['Signing in'];
 
@@ -178,14 +179,4 @@ async function limitPasswords(ctx: Context, sessionId: number): Promise<void> {
 /** The requester for whom this call hashes passwords. */
 function requesterOf(ctx: Context): Requester {
   return { network: networkOf(ctx.address), signal: ctx.bounds.hungUp };
-}
-
-function clientOf({ address, userAgent }: Context): Client {
-  return { address, userAgent };
-}
-
-/** Sets the cookie of a new session, for browsers. */
-function withCookie(ctx: Context, signed: SignedIn): SignedIn {
-  ctx.setSessionCookie({ token: signed.token, expiresAt: new Date(signed.expires_at * 1000) });
-  return signed;
 }

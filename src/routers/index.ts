@@ -14,6 +14,7 @@ import { labelsRouter } from './labels.ts';
 import { libraryRouter, libraryUpload } from './library.ts';
 import { connectionsRouter, providerCallback } from './meeting-providers.ts';
 import { membersRouter } from './members.ts';
+import { openidRouter } from './openid.ts';
 import { participantsRouter } from './participants.ts';
 import { recordingsUpload } from './recording-upload.ts';
 import { recordingsRouter } from './recordings.ts';
@@ -24,6 +25,7 @@ import { workspacesRouter } from './workspaces.ts';
 
 export const appRouter = router({
   auth: authRouter,
+  openid: openidRouter,
   workspaces: workspacesRouter,
   members: membersRouter,
   rooms: roomsRouter,

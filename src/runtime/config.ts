@@ -1,10 +1,12 @@
 /** The settings of the service. The process parses them from the environment once, when it starts. */
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import type { OpenidProvider } from '../auth/openid-providers.ts';
 import { readEncryptionKey } from '../core/sealing.ts';
 import { defaultQuotas } from '../quotas/quotas.ts';
 // Sets the messages of validation errors.
 import '../core/validation.ts';
+import { openidSettingNames, readOpenidProviders } from './openid-settings.ts';
 
 /** The environment has invalid settings. Each line of the message names one. */
 export class ConfigError extends Error {
@@ -49,6 +51,9 @@ const encryptionKey = z.string().transform((value, ctx) => {
   if (key === null) ctx.addIssue('must be 32 bytes in base64, such as the output of `openssl rand -base64 32`');
   return key ?? z.NEVER;
 });
+
+/** Lower-case labels; not an IP address, whose last label is a number. */
+const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z](?:[a-z0-9-]*[a-z0-9])?$/;
 
 const databaseUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a URL that begins with postgresql://' });
 
@@ -98,6 +103,10 @@ const Environment = z
     SESSION_DAYS: wholeNumber(1, 3_650).prefault('30'),
     SESSION_IDLE_DAYS: wholeNumber(1, 3_650).optional(),
     REAUTHENTICATION_MINUTES: wholeNumber(0, 525_600).prefault('60'),
+    PASSKEY_DOMAIN: z
+      .string()
+      .regex(HOST_NAME, { error: 'must be a host name without a port, such as example.com' })
+      .optional(),
     SIGNING_SECRET: z.string().min(16, { error: 'must have at least 16 characters' }).optional(),
     ENCRYPTION_KEY: encryptionKey.optional(),
     S3_BUCKET: z.string().optional(),
@@ -165,13 +174,21 @@ const Environment = z
     error: 'can be 0 only with DATABASE_URL: with the embedded database, the server does the background work',
   });
 
-export type Config = z.output<typeof Environment>;
+export type Config = z.output<typeof Environment> & {
+  /** The OpenID providers, from the settings OIDC_<NAME>_... */
+  openidProviders: readonly OpenidProvider[];
+};
 
-/** The names of all settings. */
+/** The names of all settings, except those of OpenID providers. */
 export const settingNames: readonly string[] = Object.keys(Environment.shape);
 
+/** The names of all settings, with those of the OpenID providers that `env` names. */
+export function settingNamesFor(env: Readonly<Record<string, string | undefined>>): string[] {
+  return [...settingNames, ...openidSettingNames(env)];
+}
+
 /** Whether the service runs in production, not in development. */
-export function isProduction({ NODE_ENV }: Config): boolean {
+export function isProduction({ NODE_ENV }: Pick<Config, 'NODE_ENV'>): boolean {
   return NODE_ENV === 'production';
 }
 
@@ -183,13 +200,13 @@ export function isProduction({ NODE_ENV }: Config): boolean {
 export function readConfig(env: Record<string, string | undefined>): Config {
   const variables = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const result = Environment.safeParse(variables);
-  if (result.success) return result.data;
-  throw new ConfigError(
-    result.error.issues.map(({ path, message }) => {
-      const name = String(path[0]);
-      return message.startsWith(name) ? message : `${name} ${message}`;
-    }),
-  );
+  const openid = readOpenidProviders(variables, { allowHttp: !isProduction({ NODE_ENV: variables.NODE_ENV }) });
+  if (result.success && openid.problems.length === 0) return { ...result.data, openidProviders: openid.providers };
+  const lines = result.error?.issues.map(({ path, message }) => {
+    const name = String(path[0]);
+    return message.startsWith(name) ? message : `${name} ${message}`;
+  });
+  throw new ConfigError([...(lines ?? []), ...openid.problems]);
 }
 
 function wholeNumber(min: number, max: number) {

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { createOpenidProviders } from '../auth/openid-providers.ts';
 import { countPasswordSlots, createPasswords } from '../auth/passwords.ts';
 import { createRateLimits } from '../auth/rate-limits.ts';
 import { createSharedCounts } from '../auth/shared-counts.ts';
@@ -75,6 +76,7 @@ export async function createServices(
     log,
     limits,
     passwords: createPasswords(countPasswordSlots(availableParallelism(), config.UV_THREADPOOL_SIZE)),
+    openid: createOpenidProviders(config.openidProviders, log),
     sealer,
     addressGuard,
     recordingUploads: createUploadLock(),
@@ -164,6 +166,7 @@ function toSettings(config: Config): Services['settings'] {
     sessionDays: config.SESSION_DAYS,
     sessionIdleDays: config.SESSION_IDLE_DAYS ?? config.SESSION_DAYS,
     reauthenticationMinutes: config.REAUTHENTICATION_MINUTES,
+    passkeyDomain: config.PASSKEY_DOMAIN ?? null,
     participantTimeoutSeconds: config.PARTICIPANT_TIMEOUT_SECONDS,
     maxRecordingBytes: config.RECORDING_MAX_BYTES,
     participantRecordingBytes: config.PARTICIPANT_RECORDING_BYTES,

@@ -9,7 +9,7 @@ import { DataDirInUseError, EmbeddedPostgresError, IncompatibleClusterError } fr
 import { MigrationError } from '../db/migrate.ts';
 import { StorageUnavailableError } from '../storage/object-store.ts';
 import { OtherStoreError } from '../storage/store-id.ts';
-import { type Config, ConfigError, readConfig, settingNames } from './config.ts';
+import { type Config, ConfigError, readConfig, settingNamesFor } from './config.ts';
 import type { Stoppable } from './lifecycle.ts';
 import { openLogStream } from './log-stream.ts';
 import { SecretFileError } from './secret-file.ts';
@@ -41,7 +41,7 @@ export async function runProcess<Running extends Stoppable>(
   const config = readEnvironment();
   const level = config.LOG_LEVEL ?? (config.DATABASE_URL === undefined ? 'warn' : 'info');
   const logger = pino({ level, serializers: logSerializers }, await openLogStream(config));
-  const unknown = describeUnknownSettings(process.env, settingNames);
+  const unknown = describeUnknownSettings(process.env, settingNamesFor(process.env));
   if (unknown !== null) logger.warn(unknown);
   if (!isTracing && wantsTraces(process.env))
     logger.warn({}, 'OTEL_* variables are set, but no OpenTelemetry SDK is loaded: see docs/monitoring.md');

@@ -5,6 +5,7 @@ import { deleteExpiredSessions } from '../features/auth/sessions.ts';
 import { applyPendingCallbacks } from '../features/meeting-providers/ingest/apply-callback.ts';
 import { pruneCallbacks } from '../features/meeting-providers/ingest/callback-store.ts';
 import { pruneUnmatched } from '../features/meeting-providers/ingest/unmatched-callbacks.ts';
+import { deleteExpiredRequests } from '../features/openid/requests.ts';
 import { expireParticipants } from '../features/participants/expire-participants.ts';
 import { failStaleRecordings } from '../features/recordings/fail-stale-recordings.ts';
 import { pruneDeletions } from '../features/recordings/recording-deletions.ts';
@@ -52,6 +53,7 @@ export function createSchedule(services: Services): ScheduledJob[] {
       run: () => allowLongStatements(() => pruneKeys(services.db.sql, services.clock.now())),
     },
     { name: 'mail.prune', cron: '47 3 * * *', run: () => allowLongStatements(() => pruneMail(services)) },
+    { name: 'openid.remove-expired', cron: '*/10 * * * *', run: () => deleteExpiredRequests(services) },
     {
       name: 'sessions.remove-ended',
       cron: '43 3 * * *',

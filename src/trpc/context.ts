@@ -31,6 +31,10 @@ export type Context = {
   /** The error of a body that could not be parsed. It is thrown only after access has been checked. */
   unreadableBody: AppError | null;
   setHeader(name: string, value: string): void;
+  /** The token that `setBrowserCookie` gave to the browser; null without one. */
+  browserToken: string | null;
+  /** Gives the browser a token by which it is recognized on the way back from an OpenID provider. */
+  setBrowserCookie(browser: { token: string; expiresAt: Date } | null): void;
   setSessionCookie(session: { token: string; expiresAt: Date } | null): void;
 };
 

@@ -13,6 +13,7 @@ import { labelRows } from './rows/labels.ts';
 import { libraryRows } from './rows/library.ts';
 import { meetingProviderRows } from './rows/meeting-providers.ts';
 import { memberRows } from './rows/members.ts';
+import { openidRows } from './rows/openid.ts';
 import { participantRows } from './rows/participants.ts';
 import { recordingUploadRows } from './rows/recording-upload.ts';
 import { recordingRows } from './rows/recordings.ts';
@@ -23,6 +24,7 @@ import { workspaceRows } from './rows/workspaces.ts';
 
 export const rows: Rows = {
   ...authRows,
+  ...openidRows,
   ...workspaceRows,
   ...memberRows,
   ...roomRows,

@@ -23,7 +23,8 @@ export type Child =
   | 'contactId'
   | 'bookingId'
   | 'pageId'
-  | 'slug';
+  | 'slug'
+  | 'identityId';
 
 /** Whether the child is identified by a string. No string is malformed: one that cannot exist is unknown. */
 export function isNamedByText(child: Child): boolean {
@@ -33,7 +34,7 @@ export function isNamedByText(child: Child): boolean {
 /** A call that does not follow from the row and the caller, such as one with a credential of this operation only. */
 export type Case = {
   /** Replaces parts of the call. Without them it has no token, and the input and content of the row. */
-  call(scene: Scene): Partial<Pick<Call, 'token' | 'input' | 'content'>>;
+  call(scene: Scene): Partial<Pick<Call, 'token' | 'input' | 'content' | 'headers'>>;
   status: number;
   /** The error message. */
   message?: string;
@@ -68,6 +69,8 @@ export type Row = {
   input(scene: Scene, by: User): Input;
   /** The body of a raw operation that takes one, with its headers. */
   content?(scene: Scene): Content;
+  /** Headers that a call needs besides the credential. */
+  headers?: Readonly<Record<string, string>>;
   /** Whether a successful call changes rows. */
   writes: boolean;
   /** Fields of the response that are random in this operation. */
@@ -123,15 +126,16 @@ export function validCall(name: string, row: Row, scene: Scene, by: User): Call 
   return { name, token, input: row.input(scene, by), ...contentOf(row, scene) };
 }
 
-/** The content of the call, if the operation takes one. */
-export function contentOf(row: Row, scene: Scene): { content?: Content } {
-  return row.content ? { content: row.content(scene) } : {};
+/** The content and the headers of the call, if the operation takes them. */
+export function contentOf(row: Row, scene: Scene): Pick<Call, 'content' | 'headers'> {
+  return { ...(row.content && { content: row.content(scene) }), ...(row.headers && { headers: row.headers }) };
 }
 
 /** The same without the signature of a provider, so that the token is the only credential of the call. */
-export function unsignedContentOf(row: Row, scene: Scene): { content?: Content } {
-  const { content } = contentOf(row, scene);
-  if (content === undefined || row.who !== 'provider') return content ? { content } : {};
+export function unsignedContentOf(row: Row, scene: Scene): Pick<Call, 'content' | 'headers'> {
+  const whole = contentOf(row, scene);
+  const { content } = whole;
+  if (content === undefined || row.who !== 'provider') return whole;
   return { content: content.body === undefined ? {} : { body: content.body } };
 }
 

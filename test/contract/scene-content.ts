@@ -13,8 +13,9 @@ import { findOrCreateContact } from '../support/contacts.ts';
 import { makePdf } from '../support/media.ts';
 import type { TestApp } from '../support/test-app.ts';
 import { upload } from '../support/world.ts';
+import type { SignInMethods } from './scene-sign-in.ts';
 
-export type User = { id: number; name: string; email: string; token: string };
+export type User = { id: number; name: string; email: string; token: string; signIn: SignInMethods };
 
 /** One of each child that a workspace has, besides its labels. */
 export type WorkspaceContent = {

@@ -13,6 +13,7 @@ import {
   type User,
   type WorkspaceContent,
 } from './scene-content.ts';
+import { addSignInMethods, useTestProvider } from './scene-sign-in.ts';
 import type { Input } from './transports.ts';
 
 export { addKey, dayAfterTomorrow, type User } from './scene-content.ts';
@@ -46,6 +47,7 @@ export type World = {
 
 /** Makes all calls one after another, because their order decides the ids. */
 export async function createWorld(app: TestApp): Promise<World> {
+  useTestProvider(app);
   let registered = 0;
   const addUser = (name: string): Promise<User> => {
     registered += 1;
@@ -88,7 +90,7 @@ async function register(app: TestApp, name: string, email: string): Promise<User
   const { user, token } = succeed(
     await app.http.post('/api/auth/register', undefined, { name, email, password: PASSWORD }),
   );
-  return { id: user.id, name, email, token };
+  return { id: user.id, name, email, token, signIn: await addSignInMethods(app, user.id, email) };
 }
 
 async function addForeignWorkspace(app: TestApp, owner: User): Promise<Scene['foreign']> {
@@ -127,5 +129,6 @@ export function foreignChildren({ foreign, outsider }: Scene): Input {
     roomName: foreign.roomName,
     userId: outsider.id,
     name: foreign.roomName,
+    identityId: outsider.signIn.identityId,
   };
 }

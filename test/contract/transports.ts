@@ -19,7 +19,7 @@ export type Call = {
   input: Input;
   /** For raw operations only. */
   content?: Content;
-  headers?: Record<string, string>;
+  headers?: Readonly<Record<string, string>>;
 };
 
 /** What a caller gets over either transport: the status, and the result or the error body. */

@@ -86,6 +86,9 @@ const inserts = {
     insert into booking_pages (workspace_id, title, slug, user_id, duration, time_zone, hours, created_at, updated_at)
     select $workspace, 'Listed', 'listed-' || n, $owner, 30, 'UTC', hours, ${AT}, ${AT}
     from n, booking_pages where id = $page`,
+  openid_identities: `
+    insert into openid_identities (user_id, issuer, subject, created_at, last_used_at)
+    select $owner, 'https://provider.example.com', n::text, ${AT}, ${AT} from n`,
   bookings: `
     insert into bookings (workspace_id, booking_page_id, user_id, name, email, mailbox, token_hash, starts_at, ends_at,
       created_at, cancelled_at)
@@ -161,6 +164,12 @@ const lists: List[] = [
     table: 'booking_pages',
   },
   { name: 'bookings.list', path: ({ team }) => `${team.path}/bookings`, field: 'bookings', table: 'bookings' },
+  {
+    name: 'openid.identities',
+    path: () => '/api/auth/openid/identities',
+    field: 'identities',
+    table: 'openid_identities',
+  },
   { name: 'webhooks.list', path: ({ team }) => `${team.path}/webhooks`, field: 'webhooks', table: 'webhooks' },
   {
     name: 'webhooks.deliveries',

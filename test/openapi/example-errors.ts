@@ -8,6 +8,8 @@ type Prepare = (scene: Scene) => Promise<Input> | Input;
 
 export const exampleErrors: Readonly<Record<string, (scene: Scene) => Input>> = {
   'auth.login': () => ({ password: 'a wrong password' }),
+  'openid.start': () => ({ provider: 'unknown' }),
+  'openid.complete': () => ({ state: 'unknown' }),
   'workspaces.join': () => ({ token: 'no-such-token' }),
   'rooms.readPublic': () => ({ roomName: 'no-such-room' }),
   'participants.join': () => ({ roomName: 'no-such-room' }),
@@ -49,6 +51,12 @@ export const exampleConflicts: Readonly<Record<string, Prepare>> = {
       data: { isActive: false, revokedAt: new Date(0) },
     });
     return { is_active: 1 };
+  },
+  'openid.link': () => ({ provider: 'unknown' }),
+  'openid.reauthenticate': () => ({ provider: 'unknown' }),
+  async 'openid.complete'({ app, member }) {
+    await app.services.db.openidIdentity.deleteMany({ where: { userId: member.id } });
+    return {};
   },
   'bookings.cancel': startMeeting,
   'bookings.cancelByTeam': startMeeting,

@@ -49,7 +49,16 @@ const RANDOM_COLUMNS = [
   'actor_hash',
   'details_salt',
   'details_hash',
+  'state_hash',
+  'browser_hash',
+  'nonce',
+  'code_verifier',
+  'redirect_uri',
+  'challenge_hash',
+  'passkey_handle',
 ];
+
+const RANDOM_MAIL_COLUMNS = ['mail_messages.data', 'mail_messages.message_id'];
 
 /** Whether a value is a random message or archive ID. The IDs that test scenes set themselves have other formats. */
 function isRandomId(value: unknown): boolean {
@@ -86,7 +95,9 @@ export function withoutRandomness(dump: Dump): Dump {
         Object.fromEntries(
           Object.entries(withoutRoomName(table, row)).map(([column, value]) => [
             column,
-            RANDOM_COLUMNS.includes(column) && value !== null ? 'random' : hideRandomIds(value),
+            (RANDOM_COLUMNS.includes(column) || RANDOM_MAIL_COLUMNS.includes(`${table}.${column}`)) && value !== null
+              ? 'random'
+              : hideRandomIds(value),
           ]),
         ),
       ),

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import pino from 'pino';
 import { inject } from 'vitest';
+import { createOpenidProviders, type OpenidProvider } from '../../src/auth/openid-providers.ts';
 import { createPasswords, type Passwords } from '../../src/auth/passwords.ts';
 import { createRateLimits, type RateLimitSettings } from '../../src/auth/rate-limits.ts';
 import { createSharedCounts } from '../../src/auth/shared-counts.ts';
@@ -76,6 +77,8 @@ export type TestAppOptions = {
   wrapDatabase?: (db: Database) => Database;
   /** Replaces the password hashing. The default hashes at most two passwords at a time. */
   passwords?: Passwords;
+  /** The OpenID providers; none by default. */
+  openidProviders?: OpenidProvider[];
   /** The proxies whose forwarding headers are trusted; none by default. */
   trustProxy?: string[];
   /** Resolves the host names of webhook URLs. */
@@ -171,6 +174,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     clock,
     log: withCallIds(logger),
     passwords: options.passwords ?? createPasswords(2),
+    openid: createOpenidProviders(options.openidProviders ?? [], withCallIds(logger)),
     limits,
     sealer: createSealer(createEncryptionKey()),
     addressGuard: createAddressGuard({ policy: 'loopback', resolveHost: options.resolveHost ?? resolveTestHost }),
@@ -183,6 +187,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       sessionDays: 30,
       sessionIdleDays: options.settings?.sessionDays ?? 30,
       reauthenticationMinutes: 60,
+      passkeyDomain: null,
       participantTimeoutSeconds: 300,
       maxRecordingBytes: 2_147_483_648,
       participantRecordingBytes: 8_589_934_592,

@@ -10,7 +10,7 @@ import { sqlIn } from '../../db/sql.ts';
 import { allowLongStatements } from '../../db/time-limits.ts';
 import type { Services } from '../../services.ts';
 import { endMembership } from '../members/end-membership.ts';
-import { insertWorkspace } from '../workspaces/create-workspace.ts';
+import { createUser } from './create-user.ts';
 import type { RegisterInput, SignedIn, UpdateMeInput, User } from './schemas.ts';
 import { type Client, startSession, toUser } from './sessions.ts';
 
@@ -27,9 +27,8 @@ export async function register(
   const passwordHash = await services.passwords.hash(input.password, requester);
   try {
     return await transact(services.db, async (tx) => {
-      const createdAt = services.clock.now();
-      const user = await tx.user.create({ data: { name: input.name, email: input.email, passwordHash, createdAt } });
-      await insertWorkspace(tx, { name: 'Personal', ownerId: user.id, isPersonal: true, createdAt });
+      const { name, email } = input;
+      const user = await createUser(services, tx, { name, email, passwordHash, emailVerifiedAt: null });
       return startSession(services, tx, user, { ...client, method: 'registration' });
     });
   } catch (error) {

@@ -6,7 +6,7 @@ const MIN_PASSWORD_LENGTH = 8;
 const MAX_PASSWORD_LENGTH = 200;
 const PASSWORD_LENGTH = `password must have ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters`;
 
-const userName = requiredText(MAX_NAME_LENGTH, 'Name is required')
+export const userName = requiredText(MAX_NAME_LENGTH, 'Name is required')
   .describe('Display name')
   .meta({ example: 'Ada Lovelace' });
 

@@ -1,0 +1,232 @@
+/**
+ * The OpenID providers of the settings, over openid-client: the authorization code flow with PKCE, `state` and `nonce`
+ * (https://openid.net/specs/openid-connect-core-1_0.html). No function here may be called in a transaction.
+ */
+import * as client from 'openid-client';
+import { AppError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import { systemTicker, type Ticker } from '../core/ticker.ts';
+import { HOUR_MS } from '../core/time.ts';
+
+/** A provider of the settings. */
+export type OpenidProvider = {
+  /** Its name in the settings, in lower case. */
+  id: string;
+  /** Its name for people. */
+  name: string;
+  issuer: string;
+  clientId: string;
+  clientSecret: string;
+};
+
+/** What is kept while a person is at the provider. */
+export type OpenidSecrets = { state: string; nonce: string; codeVerifier: string };
+
+/** The parameters that a provider adds to the return URL. */
+export type OpenidReturn = { code?: string | undefined; iss?: string | undefined; error?: string | undefined };
+
+/** The person who signed in at a provider. */
+export type OpenidPerson = {
+  /** With `subject`, the only lasting name of the person. */
+  issuer: string;
+  subject: string;
+  email: string | null;
+  /** Whether the provider says that the address belongs to the person. */
+  isEmailVerified: boolean;
+  name: string | null;
+  /** When they signed in at the provider, as a Unix timestamp; null if it does not say. */
+  authenticatedAt: number | null;
+};
+
+export type OpenidProviders = {
+  list: readonly Pick<OpenidProvider, 'id' | 'name' | 'issuer'>[];
+  /** Returns the ID of the provider with this issuer, or null. */
+  findByIssuer(issuer: string): string | null;
+  /**
+   * Creates the URL to which a person is sent. `mustSignIn` asks the provider to have them sign in again. Throws 503
+   * PROVIDER_UNAVAILABLE.
+   */
+  createUrl(
+    providerId: string,
+    request: { redirectUri: string; mustSignIn: boolean },
+  ): Promise<OpenidSecrets & { url: string }>;
+  /**
+   * Exchanges the code of a person who has returned. Throws 401 SIGN_IN_REFUSED if they or the provider declined, or if
+   * the answer does not belong to the request, and 503 PROVIDER_UNAVAILABLE.
+   */
+  identify(
+    providerId: string,
+    request: OpenidSecrets & { redirectUri: string },
+    returned: OpenidReturn,
+  ): Promise<OpenidPerson>;
+};
+
+const TIMEOUT_SECONDS = 5;
+const CLOCK_TOLERANCE_SECONDS = 30;
+/** How long the description of a provider is used before it is read again. Its keys are read more often. */
+const METADATA_MS = HOUR_MS;
+const RETRY_AFTER_SECONDS = 10;
+/** The errors that say that the person or the provider declined (OpenID Connect Core, section 3.1.2.6). */
+const DECLINED = new Set(['access_denied', 'login_required', 'consent_required', 'interaction_required']);
+
+type Cached = { config: Promise<client.Configuration>; readAt: number };
+
+/** Reads nothing until a provider is used, so that a provider that is down delays no start. */
+export function createOpenidProviders(
+  providers: readonly OpenidProvider[],
+  log: Log,
+  ticker: Ticker = systemTicker,
+): OpenidProviders {
+  const cache = new Map<string, Cached>();
+
+  const configurationOf = (provider: OpenidProvider): Promise<client.Configuration> => {
+    const cached = cache.get(provider.id);
+    if (cached && ticker.now() - cached.readAt < METADATA_MS) return cached.config;
+    const config = discover(provider);
+    cache.set(provider.id, { config, readAt: ticker.now() });
+    config.catch(() => cache.delete(provider.id));
+    return config;
+  };
+
+  const call = async <Result>(
+    providerId: string,
+    work: (config: client.Configuration) => Promise<Result>,
+  ): Promise<Result> => {
+    const provider = providers.find(({ id }) => id === providerId);
+    if (provider === undefined) throw refused('The provider is no longer available: sign in another way');
+    const config = await configurationOf(provider).catch((error: unknown) => {
+      throw unavailable(error, provider, log);
+    });
+    try {
+      return await work(config);
+    } catch (error) {
+      throw toFailure(error, provider, log);
+    }
+  };
+
+  return {
+    list: providers.map(({ id, name, issuer }) => ({ id, name, issuer })),
+
+    findByIssuer: (issuer) => providers.find((provider) => isSameUrl(provider.issuer, issuer))?.id ?? null,
+
+    createUrl: (providerId, { redirectUri, mustSignIn }) =>
+      call(providerId, async (config) => {
+        const secrets = {
+          state: client.randomState(),
+          nonce: client.randomNonce(),
+          codeVerifier: client.randomPKCECodeVerifier(),
+        };
+        const url = client.buildAuthorizationUrl(config, {
+          redirect_uri: redirectUri,
+          scope: 'openid email profile',
+          state: secrets.state,
+          nonce: secrets.nonce,
+          code_challenge: await client.calculatePKCECodeChallenge(secrets.codeVerifier),
+          code_challenge_method: 'S256',
+          ...(mustSignIn && { prompt: 'login', max_age: '0' }),
+        });
+        return { ...secrets, url: url.href };
+      }),
+
+    identify: (providerId, request, returned) =>
+      call(providerId, async (config) => {
+        const tokens = await client.authorizationCodeGrant(config, toReturnUrl(request, returned), {
+          expectedState: request.state,
+          expectedNonce: request.nonce,
+          pkceCodeVerifier: request.codeVerifier,
+          idTokenExpected: true,
+        });
+        // `idTokenExpected` guarantees the claims.
+        const claims = tokens.claims() as client.IDToken;
+        // Many providers put the address and the name only here.
+        const { userinfo_endpoint: hasUserInfo } = config.serverMetadata();
+        const info = hasUserInfo ? await client.fetchUserInfo(config, tokens.access_token, claims.sub) : {};
+        return toPerson(claims, info);
+      }),
+  };
+}
+
+/** The issuer of a setting may have or lack a slash at its end. */
+function isSameUrl(a: string, b: string): boolean {
+  return a === b || (URL.canParse(b) && new URL(a).href === new URL(b).href);
+}
+
+async function discover({ issuer, clientId, clientSecret }: OpenidProvider): Promise<client.Configuration> {
+  const server = new URL(issuer);
+  // The settings allow plain HTTP only on this machine, and not in production.
+  const insecure = server.protocol === 'http:' ? [client.allowInsecureRequests] : [];
+  return client.discovery(
+    server,
+    clientId,
+    { [client.clockTolerance]: CLOCK_TOLERANCE_SECONDS },
+    authenticateWith(clientSecret),
+    { timeout: TIMEOUT_SECONDS, execute: insecure },
+  );
+}
+
+/** Sends the secret in the header, as every provider must allow unless it says otherwise, or else in the body. */
+function authenticateWith(clientSecret: string): client.ClientAuth {
+  const basic = client.ClientSecretBasic(clientSecret);
+  const post = client.ClientSecretPost(clientSecret);
+  return (server, ...rest) => {
+    const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+    const takesOnlyBody = !methods.includes('client_secret_basic') && methods.includes('client_secret_post');
+    return (takesOnlyBody ? post : basic)(server, ...rest);
+  };
+}
+
+/** The library takes the redirect URI from this URL, so it begins with that of the request, whatever proxies do. */
+function toReturnUrl({ redirectUri, state }: { redirectUri: string; state: string }, returned: OpenidReturn): URL {
+  const url = new URL(redirectUri);
+  url.searchParams.set('state', state);
+  for (const [name, value] of Object.entries(returned)) if (value !== undefined) url.searchParams.set(name, value);
+  return url;
+}
+
+/** The ID token is signed, so its claims take precedence. */
+function toPerson(claims: client.IDToken, info: Partial<client.UserInfoResponse>): OpenidPerson {
+  const source = typeof claims.email === 'string' ? claims : info;
+  const name = claims.name ?? info.name;
+  return {
+    issuer: claims.iss,
+    subject: claims.sub,
+    email: typeof source.email === 'string' ? source.email : null,
+    // Some providers send the text "true", which the specification does not allow: it is not relied on.
+    isEmailVerified: source.email_verified === true,
+    name: typeof name === 'string' ? name : null,
+    authenticatedAt: claims.auth_time ?? null,
+  };
+}
+
+function toFailure(error: unknown, provider: OpenidProvider, log: Log): AppError {
+  const { id, name } = provider;
+  if (error instanceof client.AuthorizationResponseError) {
+    const isDeclined = DECLINED.has(error.error);
+    if (!isDeclined) log.warn({ provider: id, reason: error.error }, 'An OpenID provider answered with an error');
+    return refused(isDeclined ? `You did not sign in at ${name}` : `${name} could not sign you in: try again`, error);
+  }
+  if (isUnavailable(error)) return unavailable(error, provider, log);
+  log.warn({ provider: id, err: error }, 'Refused the answer of an OpenID provider');
+  return refused(`The answer of ${name} was not accepted: start again`, error);
+}
+
+/** Whether the provider, not the answer, is the problem. */
+function isUnavailable(error: unknown): boolean {
+  if (error instanceof client.ResponseBodyError) return error.status >= 500 || error.error === 'invalid_client';
+  // Without a network, `fetch` throws a bare TypeError.
+  if (error instanceof TypeError) return true;
+  const { code } = error as { code?: unknown };
+  return code === 'OAUTH_TIMEOUT' || code === 'OAUTH_RESPONSE_IS_NOT_CONFORM' || code === 'OAUTH_RESPONSE_IS_NOT_JSON';
+}
+
+function unavailable(cause: unknown, { id, name }: OpenidProvider, log: Log): AppError {
+  log.warn({ provider: id, err: cause }, 'An OpenID provider is unavailable or refuses this service');
+  return new AppError('PROVIDER_UNAVAILABLE', `${name} does not respond: try again later`, {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    cause,
+  });
+}
+
+function refused(message: string, cause?: unknown): AppError {
+  return new AppError('SIGN_IN_REFUSED', message, { cause });
+}

@@ -1,0 +1,13 @@
+import type { Tx } from '../../db/client.ts';
+import type { Services } from '../../services.ts';
+import { insertWorkspace } from '../workspaces/create-workspace.ts';
+
+type NewUser = { name: string; email: string; passwordHash: string | null; emailVerifiedAt: Date | null };
+
+/** Creates a user with their Personal workspace. A unique constraint fails if the address has an account. */
+export async function createUser({ clock }: Pick<Services, 'clock'>, tx: Tx, newUser: NewUser) {
+  const createdAt = clock.now();
+  const user = await tx.user.create({ data: { ...newUser, createdAt } });
+  await insertWorkspace(tx, { name: 'Personal', ownerId: user.id, isPersonal: true, createdAt });
+  return user;
+}

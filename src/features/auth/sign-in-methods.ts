@@ -1,0 +1,75 @@
+/** The ways in which a user can sign in: a password, accounts at OpenID providers, and passkeys. */
+import { type AccountAction, recordAccountEvent } from '../../audit/account-events.ts';
+import type { OpenidProviders } from '../../auth/openid-providers.ts';
+import { conflict, unauthorized } from '../../core/errors.ts';
+import type { Tx } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
+import type { SignInChange } from '../../mail/kinds.ts';
+import { queueMail } from '../../mail/queue-mail.ts';
+import type { Services } from '../../services.ts';
+import type { Client } from './sessions.ts';
+
+export type LockedUser = {
+  id: number;
+  name: string;
+  email: string;
+  createdAt: Date;
+  passwordHash: string | null;
+  emailVerifiedAt: Date | null;
+  lockedAt: Date | null;
+};
+
+/**
+ * Locks the row of a user, before their ways to sign in change. Such changes run one after another, and wait for
+ * sessions that are being started. Throws 401 if the account has been deleted.
+ */
+export async function lockUser(tx: Tx, userId: number): Promise<LockedUser> {
+  const [user] = await tx.$queryRaw<LockedUser[]>`
+    select id, name, email, created_at as "createdAt", password_hash as "passwordHash",
+      email_verified_at as "emailVerifiedAt", locked_at as "lockedAt"
+    from users where id = ${userId} for no key update`;
+  if (user === undefined) throw unauthorized();
+  return user;
+}
+
+/**
+ * Throws 409 if no way to sign in is left. Call it after removing one, with the user locked. Accounts at providers that
+ * are no longer in the settings do not count.
+ */
+export async function requireSignInMethod(
+  tx: Tx,
+  userId: number,
+  openid: Pick<OpenidProviders, 'findByIssuer'>,
+): Promise<void> {
+  const [left] = await tx.$queryRaw<{ isSignInPossible: boolean; issuers: string[] }[]>`
+    select password_hash is not null or exists (select from passkeys where user_id = ${userId}) as "isSignInPossible",
+      array(select issuer from openid_identities where user_id = ${userId}) as issuers
+    from users where id = ${userId}`;
+  const { isSignInPossible = false, issuers = [] } = left ?? {};
+  if (!isSignInPossible && !issuers.some((issuer) => openid.findByIssuer(issuer) !== null))
+    throw conflict('This is the last way to sign in to the account: add another one first');
+}
+
+const actions = {
+  'passkey-added': 'passkey_added',
+  'passkey-removed': 'passkey_removed',
+  'provider-linked': 'identity_linked',
+  'provider-unlinked': 'identity_unlinked',
+} as const satisfies Partial<Record<SignInChange, AccountAction>>;
+
+/**
+ * Records that a way to sign in was added or removed in the account's log, and tells the user by mail. `name` is that
+ * of the passkey or provider.
+ */
+export async function reportMethodChange(
+  services: Pick<Services, 'clock' | 'sealer'>,
+  tx: Tx,
+  user: { id: number; email: string; emailVerifiedAt: Date | null },
+  { change, name, client }: { change: keyof typeof actions; name: string; client: Client },
+): Promise<void> {
+  const at = services.clock.now();
+  await recordAccountEvent(tx, { userId: user.id, at, action: actions[change], ...client, details: { name } });
+  // Mail to an address that is not verified has no text that its sender can choose.
+  const data = user.emailVerifiedAt === null ? { change } : { change, name };
+  await queueMail(services, sqlIn(tx), { kind: 'sign-in-methods-changed', to: user.email, data });
+}

@@ -1,0 +1,82 @@
+/** The accounts at OpenID providers that users have linked. */
+
+import type { Caller } from '../../auth/identify.ts';
+import type { OpenidPerson, OpenidProviders } from '../../auth/openid-providers.ts';
+import { conflict, notFound } from '../../core/errors.ts';
+import type { ListPageInput, Page } from '../../core/list-page.ts';
+import { type Tx, transact } from '../../db/client.ts';
+import { secondsOf } from '../../db/columns.ts';
+import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
+import { float, int, nullable, text } from '../../db/statements.ts';
+import type { Services } from '../../services.ts';
+import type { Client } from '../auth/sessions.ts';
+import { type LockedUser, lockUser, reportMethodChange, requireSignInMethod } from '../auth/sign-in-methods.ts';
+import type { OpenidIdentity, OpenidIdentityInput } from './schemas.ts';
+
+const MAX_IDENTITIES = 20;
+
+const identitiesOf = pagedList('list-openid-identities', {
+  order: byTime('i.created_at', 'i.id', 'asc'),
+  params: { userId: int },
+  returns: { id: int, issuer: text, email: nullable(text), created_at: float, last_used_at: float, ...timeKey },
+  sql: ({ after, window }) => `
+    select i.id, i.issuer, i.email, ${secondsOf('i.created_at')} as created_at,
+      ${secondsOf('i.last_used_at')} as last_used_at, ${timeKeyOf('i.created_at')}
+    from openid_identities i where i.user_id = $userId ${after} ${window}`,
+});
+
+/** Lists the linked accounts of a user, oldest first. */
+export async function listIdentities(
+  { db, openid }: Pick<Services, 'db' | 'openid'>,
+  { userId }: Caller,
+  page: ListPageInput,
+): Promise<Page<OpenidIdentity>> {
+  const { entries, next_cursor } = await readPage(db.sql, identitiesOf, { userId }, page, [userId]);
+  return { entries: entries.map((entry) => ({ ...entry, provider: openid.findByIssuer(entry.issuer) })), next_cursor };
+}
+
+/**
+ * Links an account at a provider to a user whose row is locked. Throws 409 if they have the maximum already. A unique
+ * constraint fails if another user has it.
+ */
+export async function insertIdentity(
+  services: Pick<Services, 'clock' | 'sealer' | 'openid'>,
+  tx: Tx,
+  user: LockedUser,
+  { issuer, subject, email }: OpenidPerson,
+  client: Client,
+): Promise<void> {
+  const userId = user.id;
+  const linked = await tx.openidIdentity.count({ where: { userId } });
+  if (linked >= MAX_IDENTITIES) throw conflict(`An account can have at most ${MAX_IDENTITIES} linked accounts`);
+  const now = services.clock.now();
+  await tx.openidIdentity.create({ data: { userId, issuer, subject, email, createdAt: now, lastUsedAt: now } });
+  const name = nameOf(services.openid, issuer);
+  await reportMethodChange(services, tx, user, { change: 'provider-linked', name, client });
+}
+
+/** Unlinks an account at a provider. Throws 404 "Identity not found", and 409 if no way to sign in would be left. */
+export function unlinkIdentity(
+  services: Pick<Services, 'db' | 'clock' | 'sealer' | 'openid'>,
+  { userId }: Caller,
+  { identityId }: OpenidIdentityInput,
+  client: Client,
+): Promise<{ ok: true }> {
+  const { db, openid } = services;
+  return transact(db, async (tx) => {
+    const user = await lockUser(tx, userId);
+    const [identity] = await tx.$queryRaw<{ issuer: string }[]>`
+      delete from openid_identities where id = ${identityId} and user_id = ${userId} returning issuer`;
+    if (identity === undefined) throw notFound('Identity');
+    await requireSignInMethod(tx, userId, openid);
+    const name = nameOf(openid, identity.issuer);
+    await reportMethodChange(services, tx, user, { change: 'provider-unlinked', name, client });
+    return { ok: true };
+  });
+}
+
+/** The name of the provider for people. */
+function nameOf({ list, findByIssuer }: OpenidProviders, issuer: string): string {
+  const providerId = findByIssuer(issuer);
+  return list.find(({ id }) => id === providerId)?.name ?? issuer;
+}

@@ -1,0 +1,133 @@
+/** People who were sent to an OpenID provider, and return. */
+import { createLinkToken, hashToken, isLinkToken } from '../../auth/tokens.ts';
+import { AppError, notFound } from '../../core/errors.ts';
+import { MINUTE_MS, toUnixSeconds } from '../../core/time.ts';
+import { bytes, int, nullable, oneOf, type RowOf, statement, text, time } from '../../db/statements.ts';
+import type { Services } from '../../services.ts';
+import type { StartedOpenid, StartOpenidInput } from './schemas.ts';
+
+export type Purpose = 'sign_in' | 'link' | 'reauthenticate';
+
+/** What a person who is sent to a provider wants. `link` and `reauthenticate` are for the user of a session. */
+export type Intent =
+  | { purpose: 'sign_in'; sessionId: null }
+  | { purpose: Exclude<Purpose, 'sign_in'>; sessionId: number };
+
+/** `browserToken` is for a cookie, so that only the browser that started can complete. */
+export type Started = StartedOpenid & { browserToken: string; expiresAt: Date };
+
+/** The page to which every provider sends people back. */
+export const RETURN_PATH = '/sign-in/return';
+
+const REQUEST_MS = 10 * MINUTE_MS;
+
+const insertRequest = statement('insert-openid-request', {
+  params: {
+    stateHash: bytes,
+    browserHash: bytes,
+    purpose: text,
+    sessionId: nullable(int),
+    provider: text,
+    issuer: text,
+    nonce: text,
+    codeVerifier: text,
+    redirectUri: text,
+    returnTo: text,
+    now: time,
+    expiresAt: time,
+  },
+  sql: `
+    insert into openid_requests (state_hash, browser_hash, purpose, session_id, provider, issuer, nonce, code_verifier,
+      redirect_uri, return_to, created_at, expires_at)
+    values ($stateHash, $browserHash, $purpose, $sessionId, $provider, $issuer, $nonce, $codeVerifier, $redirectUri,
+      $returnTo, $now, $expiresAt)`,
+});
+
+const takeRequestOf = statement('take-openid-request', {
+  params: { stateHash: bytes, browserHash: bytes },
+  returns: {
+    purpose: oneOf<Purpose>(),
+    session_id: nullable(int),
+    provider: text,
+    issuer: text,
+    nonce: text,
+    code_verifier: text,
+    redirect_uri: text,
+    return_to: text,
+    created_at: time,
+    expires_at: time,
+  },
+  sql: `
+    delete from openid_requests where state_hash = $stateHash and browser_hash = $browserHash
+    returning purpose, session_id, provider, issuer, nonce, code_verifier, redirect_uri, return_to, created_at,
+      expires_at`,
+});
+
+export type OpenidRequest = RowOf<typeof takeRequestOf>;
+
+/**
+ * Creates the URL of the provider for a person. `origin` is that of this service as the person's browser sees it.
+ * Throws 404 for an unknown provider, and 503 PROVIDER_UNAVAILABLE.
+ */
+export async function startRequest(
+  { db, clock, openid }: Pick<Services, 'db' | 'clock' | 'openid'>,
+  origin: string,
+  input: StartOpenidInput,
+  { purpose, sessionId }: Intent,
+): Promise<Started> {
+  const provider = openid.list.find(({ id }) => id === input.provider);
+  if (provider === undefined) throw notFound('Provider');
+  const redirectUri = origin + RETURN_PATH;
+  const { url, state, nonce, codeVerifier } = await openid.createUrl(provider.id, {
+    redirectUri,
+    mustSignIn: purpose === 'reauthenticate',
+  });
+  const browserToken = createLinkToken();
+  const now = clock.now();
+  const expiresAt = new Date(now.getTime() + REQUEST_MS);
+  await db.sql.run(insertRequest, {
+    stateHash: hashToken(state),
+    browserHash: hashToken(browserToken),
+    purpose,
+    sessionId,
+    provider: provider.id,
+    issuer: provider.issuer,
+    nonce,
+    codeVerifier,
+    redirectUri,
+    returnTo: input.return_to,
+    now,
+    expiresAt,
+  });
+  return { url, expires_at: toUnixSeconds(expiresAt), browserToken, expiresAt };
+}
+
+/**
+ * Removes and returns the request with this `state`, which works only once and in the browser that started it. Throws
+ * 401 SIGN_IN_EXPIRED.
+ */
+export async function takeRequest(
+  { db, clock, openid }: Pick<Services, 'db' | 'clock' | 'openid'>,
+  state: string,
+  browserToken: string | null,
+): Promise<OpenidRequest> {
+  if (browserToken === null || !isLinkToken(browserToken)) throw expired();
+  const [request] = await db.sql.run(takeRequestOf, {
+    stateHash: hashToken(state),
+    browserHash: hashToken(browserToken),
+  });
+  if (request === undefined || request.expires_at <= clock.now()) throw expired();
+  // The settings may have changed meanwhile.
+  const provider = openid.list.find(({ id }) => id === request.provider);
+  if (provider?.issuer !== request.issuer) throw expired();
+  return request;
+}
+
+function expired(): AppError {
+  return new AppError('SIGN_IN_EXPIRED', 'This sign-in has expired, was used already or began elsewhere: start again');
+}
+
+/** Deletes requests of people who have not returned in time. */
+export async function deleteExpiredRequests({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
+  await db.openidRequest.deleteMany({ where: { expiresAt: { lte: clock.now() } } });
+}

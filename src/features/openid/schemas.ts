@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { nextCursor } from '../../core/list-page.ts';
+import { id, optional, unixSeconds, withDefault } from '../../core/validation.ts';
+import { User } from '../auth/schemas.ts';
+
+const MAX_PARAMETER_LENGTH = 4_000;
+const MAX_PATH_LENGTH = 2_000;
+/** Browsers read a backslash as a slash, and drop control characters, so both could lead to another host. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern excludes control characters
+const OWN_PATH = /^\/(?![/\\])[^\\\u0000-\u0020\u007f]*$/;
+
+const providerId = z.string().describe('The ID of the provider').meta({ example: 'google' });
+
+export const OpenidProviderEntry = z
+  .object({
+    id: providerId,
+    name: z.string().describe('For the button on a sign-in page').meta({ example: 'Google' }),
+  })
+  .meta({ id: 'OpenIdProvider', description: 'A provider with which people can sign in' });
+
+export const OpenidProvidersAnswer = z
+  .object({ providers: z.array(OpenidProviderEntry) })
+  .meta({ id: 'OpenIdProviderList' });
+
+export const StartOpenidInput = z
+  .object({
+    provider: providerId,
+    return_to: withDefault(
+      z
+        .string()
+        .max(MAX_PATH_LENGTH)
+        .regex(OWN_PATH, { error: 'return_to must be a path that begins with a single /' }),
+      '/',
+    )
+      .describe('The path of your frontend (`APP_URL`, else this service) to which the person returns in the end')
+      .meta({ example: '/rooms' }),
+  })
+  .meta({ id: 'StartOpenIdRequest' });
+export type StartOpenidInput = z.infer<typeof StartOpenidInput>;
+
+export const StartedOpenid = z
+  .object({
+    url: z.string().describe('Send the browser to this URL of the provider'),
+    expires_at: unixSeconds.describe('When the person must have returned'),
+  })
+  .meta({ id: 'StartedOpenIdResponse' });
+export type StartedOpenid = z.infer<typeof StartedOpenid>;
+
+const parameter = z.string().max(MAX_PARAMETER_LENGTH);
+
+export const CompleteOpenidInput = z
+  .object({
+    state: parameter.describe('The parameter `state` of the URL'),
+    code: optional(parameter.describe('The parameter `code` of the URL, if it has one')),
+    iss: optional(parameter.describe('The parameter `iss` of the URL, if it has one')),
+    error: optional(parameter.describe('The parameter `error` of the URL, if it has one')),
+  })
+  .meta({ id: 'CompleteOpenIdRequest' });
+export type CompleteOpenidInput = z.infer<typeof CompleteOpenidInput>;
+
+export const CompletedOpenid = z
+  .object({
+    purpose: z
+      .enum(['sign_in', 'link', 'reauthenticate'])
+      .describe(
+        'What was started. `sign_in`: there is a new session; `link`: the account at the provider is linked; ' +
+          '`reauthenticate`: the sign-in of the session is recent again',
+      ),
+    user: User,
+    token: z.string().nullable().describe('The token of the new session; null for `link` and `reauthenticate`'),
+    expires_at: unixSeconds.nullable().describe('When the new session expires; null without one'),
+    return_to: z.string().describe('The URL to go to').meta({ example: 'https://app.example.com/rooms' }),
+  })
+  .meta({ id: 'CompletedOpenIdResponse' });
+export type CompletedOpenid = z.infer<typeof CompletedOpenid>;
+
+export const OpenidIdentity = z
+  .object({
+    id,
+    provider: providerId.nullable().describe('The ID of the provider; null if it is no longer in the settings'),
+    issuer: z.string().describe('The URL that names the provider').meta({ example: 'https://accounts.google.com' }),
+    email: z.string().nullable().describe('The address that the provider last gave'),
+    created_at: unixSeconds,
+    last_used_at: unixSeconds,
+  })
+  .meta({ id: 'OpenIdIdentity', description: 'An account at a provider with which the user signs in' });
+export type OpenidIdentity = z.infer<typeof OpenidIdentity>;
+
+export const OpenidIdentitiesAnswer = z
+  .object({ identities: z.array(OpenidIdentity), next_cursor: nextCursor })
+  .meta({ id: 'OpenIdIdentityList' });
+
+export const OpenidIdentityInput = z.object({ identityId: id.describe('Identity ID') });
+export type OpenidIdentityInput = z.infer<typeof OpenidIdentityInput>;

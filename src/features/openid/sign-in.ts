@@ -1,0 +1,95 @@
+/** Signing in a person who was identified by an OpenID provider. */
+import type { OpenidPerson } from '../../auth/openid-providers.ts';
+import { AppError, tooManyTries } from '../../core/errors.ts';
+import { email as emailSchema, MAX_NAME_LENGTH } from '../../core/validation.ts';
+import { type Tx, transact } from '../../db/client.ts';
+import { isUniqueViolation } from '../../db/errors.ts';
+import type { Services } from '../../services.ts';
+import { createUser } from '../auth/create-user.ts';
+import { type SignedIn, userName } from '../auth/schemas.ts';
+import { type Client, startSession } from '../auth/sessions.ts';
+import { lockUser } from '../auth/sign-in-methods.ts';
+import { insertIdentity } from './identities.ts';
+
+const MAX_TRIES = 3;
+
+/**
+ * Starts a session for the user to whom the person is linked. Otherwise links them to the account with their address,
+ * if both the provider and this service have verified it, and creates an account if there is none.
+ *
+ * Throws 409 ACCOUNT_NOT_LINKED if there is an account with an address that is not verified on both sides: whoever
+ * registered it here, or there, may not be the person to whom the address belongs. Throws 401 SIGN_IN_REFUSED if the
+ * account is locked, or the provider gives no address for a new one.
+ */
+export async function signInWith(services: Services, person: OpenidPerson, client: Client): Promise<SignedIn> {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    try {
+      return await transact(services.db, (tx) => signInOnce(services, tx, person, client));
+    } catch (error) {
+      // Another request has just linked the same person, or registered their address.
+      if (!isUniqueViolation(error)) throw error;
+    }
+  }
+  throw tooManyTries();
+}
+
+async function signInOnce(services: Services, tx: Tx, person: OpenidPerson, client: Client): Promise<SignedIn> {
+  const { issuer, subject } = person;
+  const identity = await tx.openidIdentity.findUnique({
+    where: { issuer_subject: { issuer, subject } },
+    include: { user: true },
+  });
+  if (identity === null) return signInFirst(services, tx, person, client);
+  const { user } = identity;
+  if (user.lockedAt !== null) throw lockedAccount();
+  // Locks the user, so that the identity is not unlinked between here and the commit.
+  const signedIn = await startSession(services, tx, user, { ...client, method: 'oidc' });
+  const { count } = await tx.openidIdentity.updateMany({
+    where: { id: identity.id },
+    data: { email: person.email, lastUsedAt: services.clock.now() },
+  });
+  if (count === 0) throw new AppError('SIGN_IN_REFUSED', 'The account at the provider has just been unlinked');
+  return signedIn;
+}
+
+/** The first sign-in of a person. */
+async function signInFirst(services: Services, tx: Tx, person: OpenidPerson, client: Client): Promise<SignedIn> {
+  const address = emailSchema.safeParse(person.email);
+  if (!address.success)
+    throw new AppError('SIGN_IN_REFUSED', 'The provider gives no email address, which a new account needs');
+  const email = address.data;
+  const existing = await tx.user.findUnique({ where: { email }, select: { id: true } });
+  const userId = existing?.id ?? (await createUserFor(services, tx, person, email));
+  const user = await lockUser(tx, userId);
+  if (user.lockedAt !== null) throw lockedAccount();
+  if (existing !== null) {
+    const isSamePerson = person.isEmailVerified && user.emailVerifiedAt !== null && user.email === email;
+    if (!isSamePerson) throw notLinked();
+  }
+  await insertIdentity(services, tx, user, person, client);
+  return startSession(services, tx, user, { ...client, method: 'oidc' });
+}
+
+async function createUserFor(services: Services, tx: Tx, person: OpenidPerson, email: string): Promise<number> {
+  const emailVerifiedAt = person.isEmailVerified ? services.clock.now() : null;
+  const name = toUserName(person.name, email);
+  const { id } = await createUser(services, tx, { name, email, passwordHash: null, emailVerifiedAt });
+  return id;
+}
+
+/** The name at the provider if it is a valid one, else the part of the address before the @. */
+function toUserName(name: string | null, email: string): string {
+  const given = userName.safeParse([...(name ?? '')].slice(0, MAX_NAME_LENGTH).join(''));
+  return given.success ? given.data : (email.split('@')[0] ?? email);
+}
+
+function notLinked(): AppError {
+  return new AppError(
+    'ACCOUNT_NOT_LINKED',
+    'There is an account with this email address: sign in to it in the usual way, and link the provider there',
+  );
+}
+
+function lockedAccount(): AppError {
+  return new AppError('SIGN_IN_REFUSED', 'The account is locked: ask the operator of this service');
+}

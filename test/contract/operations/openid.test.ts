@@ -1,0 +1,4 @@
+import { openidRows } from '../rows/openid.ts';
+import { testOperations } from './test-operations.ts';
+
+testOperations(openidRows);
