@@ -4,6 +4,10 @@ import type { Actor } from './identify.ts';
 /** Returns the actor, or a caller, as the audit log names them. */
 export function auditActorOf({ userId, name, credential, address }: Omit<Actor, 'workspaceId' | 'role'>): AuditActor {
   if (credential === null) return { kind: 'system' };
-  if (credential.kind === 'key') return { kind: 'key', keyId: credential.id, userId, name, address };
+  if (credential.kind === 'key') {
+    const { id: keyId, isOfWorkspace } = credential;
+    const acting = isOfWorkspace ? { userId: null, name: credential.name } : { userId, name };
+    return { kind: 'key', keyId, ...acting, address };
+  }
   return { kind: 'user', userId, name, address };
 }

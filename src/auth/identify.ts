@@ -1,20 +1,33 @@
 /** Finds the caller and their role in a workspace with one query. */
-
 import { runInBackground } from '../core/call-bounds.ts';
+import { type AppError, networkNotAllowed } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { type Role, toRole } from '../core/roles.ts';
 import { type Clock, DAY_MS, MINUTE_MS } from '../core/time.ts';
 import type { Database } from '../db/client.ts';
 import { bytes, int, nullable, type RowOf, statement, text, time } from '../db/statements.ts';
 import { isApiKey } from './api-keys.ts';
+import { findApiKey } from './find-api-key.ts';
 import { hashToken, isToken } from './tokens.ts';
 
 /** What the caller authenticated with. A key acts for its creator, in its workspace only. */
 export type Credential =
   /** `authenticatedAt`: when the user last proved who they are. */
-  { kind: 'session'; id: number; authenticatedAt: Date } | { kind: 'key'; id: number; workspaceId: number };
+  { kind: 'session'; id: number; authenticatedAt: Date } | KeyCredential;
 
-/** The signed-in user, or the creator of the API key. */
+export type KeyCredential = {
+  kind: 'key';
+  id: number;
+  name: string;
+  /** The only workspace in which the key works. */
+  workspaceId: number;
+  /** Whether the key belongs to the workspace. It then acts for no person; `userId` is the owner of the workspace. */
+  isOfWorkspace: boolean;
+  /** Null: all that keys may do. */
+  scopes: readonly string[] | null;
+};
+
+/** The signed-in user, the creator of the API key, or the owner of the workspace that the key belongs to. */
 export type Caller = {
   userId: number;
   name: string;
@@ -40,7 +53,12 @@ export type Actor = {
 };
 
 /** `caller` is null without a valid credential. `access` is null if the workspace does not exist, or none was given. */
-export type Identity = { caller: Caller | null; access: Access | null };
+export type Identity = {
+  caller: Caller | null;
+  access: Access | null;
+  /** Why a valid credential is refused, if not with 401. */
+  refusal?: AppError;
+};
 
 type CallerRow = { [Column in keyof typeof callerColumns]: RowOf<typeof findSession>[Column] };
 
@@ -70,19 +88,6 @@ const findSession = statement('find-session', {
     left join members m on m.workspace_id = w.id and m.user_id = u.id
     where s.token_hash = $tokenHash and s.expires_at > $now and s.last_used_at > $idleSince
       and u.locked_at is null`,
-});
-
-const findApiKey = statement('find-api-key', {
-  params: { keyHash: bytes, workspaceId: nullable(int) },
-  returns: { ...callerColumns, key_workspace_id: int, last_used_at: nullable(time) },
-  sql: `
-    select u.id as user_id, u.name, u.email, u.created_at, k.id as credential_id, w.id as workspace_id,
-      case when w.id = k.workspace_id then m.role end as role, k.workspace_id as key_workspace_id, k.last_used_at
-    from api_keys k
-    join users u on u.id = k.created_by
-    join members m on m.workspace_id = k.workspace_id and m.user_id = k.created_by
-    left join workspaces w on w.id = $workspaceId
-    where k.key_hash = $keyHash and k.is_active and u.locked_at is null`,
 });
 
 /** One of several concurrent calls writes. A session that has just ended is not written. */
@@ -149,31 +154,23 @@ function toIdentity(row: CallerRow, credential: Credential, address: string | nu
   };
 }
 
-/** Finds a key by its hash. Checks on every call that it is active and that its creator is still a member. */
+/** Checks on every call that the key is active, and that the user for whom it acts is still a member. */
 async function identifyByKey(
   dependencies: Dependencies,
   token: string,
   workspaceId: number | null,
   address: string | null,
 ): Promise<Identity> {
-  const [row] = await dependencies.db.sql.run(findApiKey, { keyHash: hashToken(token), workspaceId });
+  const row = await findApiKey(dependencies, token, workspaceId, address);
   if (!row) return anonymous;
-  await recordUse(dependencies, row);
-  return toIdentity(row, { kind: 'key', id: row.credential_id, workspaceId: row.key_workspace_id }, address);
-}
-
-/** Records the first use before the request is answered, and later ones at most once a minute in the background. */
-async function recordUse({ db, clock, log }: Dependencies, key: RowOf<typeof findApiKey>): Promise<void> {
-  const now = clock.now();
-  // Of several concurrent calls, only the first writes.
-  const write = () =>
-    db.apiKey.updateMany({
-      where: { workspaceId: key.key_workspace_id, id: key.credential_id, lastUsedAt: key.last_used_at },
-      data: { lastUsedAt: now },
-    });
-  if (key.last_used_at === null) await write();
-  else if (now.getTime() - key.last_used_at.getTime() >= MINUTE_MS)
-    runInBackground(write).catch((error: unknown) =>
-      log.warn({ err: error }, 'Failed to record the last use of an API key'),
-    );
+  if (!row.is_allowed) return { ...anonymous, refusal: networkNotAllowed(address ?? 'unknown') };
+  const credential: KeyCredential = {
+    kind: 'key',
+    id: row.credential_id,
+    name: row.key_name,
+    workspaceId: row.key_workspace_id,
+    isOfWorkspace: row.is_of_workspace,
+    scopes: row.scopes.length === 0 ? null : row.scopes,
+  };
+  return toIdentity(row, credential, address);
 }

@@ -1,4 +1,5 @@
 /** Network addresses of callers. */
+import { isIP } from 'node:net';
 
 /**
  * Returns the network by which calls are counted and queued: an IPv4 address, or an IPv6 /48. Providers assign
@@ -20,4 +21,41 @@ export function networkOf(address: string): string {
 
 export function isLoopback(address: string): boolean {
   return address === '::1' || /^(?:::ffff:)?127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(address);
+}
+
+/**
+ * Reads an IP address, or a network in CIDR notation, and returns it as PostgreSQL writes it: without the prefix length
+ * of a single address. Null for anything else, such as a network with bits beyond its prefix, which is probably not
+ * what its author means.
+ */
+export function parseNetwork(text: string): string | null {
+  const [address = '', prefix, ...rest] = text.trim().split('/');
+  const version = isIP(address);
+  if (version === 0 || address.includes('%') || rest.length > 0) return null;
+  const bits = version === 4 ? 32 : 128;
+  if (prefix !== undefined && !/^(?:0|[1-9]\d{0,2})$/.test(prefix)) return null;
+  const length = prefix === undefined ? bits : Number(prefix);
+  const canonical = version === 4 ? address : canonicalV6(address);
+  // IPv4 addresses are never compared in their IPv6 form.
+  if (length > bits || canonical.startsWith('::ffff:')) return null;
+  const value = version === 4 ? toInteger(canonical.split('.'), 10) : toInteger(groupsOf(canonical), 16);
+  if (value % (1n << BigInt(bits - length)) !== 0n) return null;
+  return length === bits ? canonical : `${canonical}/${length}`;
+}
+
+/** Compressed, in lower case, and without an IPv4 address in it. */
+function canonicalV6(address: string): string {
+  return new URL(`http://[${address}]`).hostname.slice(1, -1);
+}
+
+/** The eight groups of an IPv6 address. */
+function groupsOf(address: string): string[] {
+  const [left = '', right] = address.split('::');
+  const [head, tail] = [left, right ?? ''].map((part) => part.split(':').filter(Boolean)) as [string[], string[]];
+  return [...head, ...Array.from({ length: 8 - head.length - tail.length }, () => '0'), ...tail];
+}
+
+function toInteger(groups: readonly string[], radix: 10 | 16): bigint {
+  const [base, prefix] = radix === 10 ? [256n, ''] : [65_536n, '0x'];
+  return groups.reduce((value, group) => value * base + BigInt(prefix + group), 0n);
 }

@@ -3,6 +3,8 @@
  * bug, and is answered with a 500 without details.
  */
 
+import { type RequiredScope, toScope } from './scopes.ts';
+
 /** The HTTP status of each error code. */
 export const statusOf = {
   BAD_REQUEST: 400,
@@ -13,6 +15,8 @@ export const statusOf = {
   SIGN_IN_REFUSED: 401,
   FORBIDDEN: 403,
   REAUTHENTICATION_REQUIRED: 403,
+  SCOPE_MISSING: 403,
+  NETWORK_NOT_ALLOWED: 403,
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   REQUEST_TIMEOUT: 408,
@@ -106,6 +110,16 @@ export function forbidden(message = 'Forbidden'): AppError {
 /** 403 for an operation that needs a recent sign-in. */
 export function reauthenticationRequired(): AppError {
   return new AppError('REAUTHENTICATION_REQUIRED', 'Confirm who you are first: POST /api/auth/reauthenticate');
+}
+
+/** 403 for an API key without the scope that the operation requires. */
+export function scopeMissing(required: RequiredScope): AppError {
+  return new AppError('SCOPE_MISSING', `This API key lacks the scope ${toScope(required)}`);
+}
+
+/** 403 for an API key that is limited to other networks. `address` is the caller's as the service sees it. */
+export function networkNotAllowed(address: string): AppError {
+  return new AppError('NETWORK_NOT_ALLOWED', `This API key may not be used from the address ${address}`);
 }
 
 /** The 404 is the same whether the resource never existed, was deleted or belongs to another workspace. */

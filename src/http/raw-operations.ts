@@ -93,7 +93,7 @@ function serveRawOperation(
     config: { boundsOwnBody: content.kind !== 'bytes' },
     // Access is checked before the body is read, so that nobody uploads 100 MB only to get a 403.
     async onRequest(request, reply) {
-      const { call, findOwner } = toRawCall(services, request, reply);
+      const { call, findOwner } = toRawCall(services, operation, request, reply);
       await runBounded(request, reply, operation, async (bounds) => {
         admitted.set(request, { call, caller: await access.admit(call), bounds, findOwner });
       });
@@ -116,6 +116,7 @@ function readBodiesWhole(scope: FastifyInstance): void {
 /** Creates a call. `findOwner` returns the owner of its idempotency key, once the call has been admitted. */
 function toRawCall(
   services: Services,
+  { name, method }: RawOperation,
   request: FastifyRequest,
   reply: FastifyReply,
 ): { call: RawCall; findOwner(): KeyOwner } {
@@ -136,7 +137,8 @@ function toRawCall(
     const hash = Buffer.from(hashToken(token ?? '')).toString('base64url');
     return { caller: `recorder:${hash}`, userId: null, workspaceId: null };
   };
-  return { call: { context, token, params, headers: request.headers }, findOwner };
+  const call = { context, operation: { name, isRead: method === 'GET' }, token, params, headers: request.headers };
+  return { call, findOwner };
 }
 
 /**

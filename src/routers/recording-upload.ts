@@ -1,17 +1,18 @@
 import { RecordingAnswer, RecordingInput } from '../features/recordings/schemas.ts';
 import { findRecorder, findUploader, type Uploader, uploadRecording } from '../features/recordings/upload.ts';
-import { limitCaller, requireCaller } from '../trpc/access.ts';
+import { limitCaller, requireCaller, requireScope } from '../trpc/access.ts';
 import { type RawAccess, rawOperation, requirePathId } from '../trpc/raw-operation.ts';
 
 /** A client with the recording's `upload_token`, or the room's user. */
 const recordingUploader: RawAccess<Uploader> = {
   credential: 'required',
-  async admit({ context, token, params }) {
+  async admit({ context, operation, token, params }) {
     const { db } = context.services;
     const recorder = token === null ? null : await findRecorder(db, token);
     if (recorder !== null) limitCaller(context, `recorder:${recorder.id}`);
-    const uploadedBy = recorder ?? requireCaller(context, await context.identify(null));
-    return findUploader(db, uploadedBy, requirePathId(params, 'recordingId'));
+    const caller = recorder ?? requireCaller(context, await context.identify(null));
+    if ('credential' in caller) requireScope(caller, operation.name, operation);
+    return findUploader(db, caller, requirePathId(params, 'recordingId'));
   },
 };
 

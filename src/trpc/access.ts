@@ -2,31 +2,35 @@
 import type { Actor, Caller, Identity } from '../auth/identify.ts';
 import { networkOf } from '../auth/networks.ts';
 import { setCallOwner } from '../core/call-bounds.ts';
-import { forbidden, notFound, reauthenticationRequired, unauthorized } from '../core/errors.ts';
+import { forbidden, notFound, reauthenticationRequired, scopeMissing, unauthorized } from '../core/errors.ts';
 import { isAtLeast, type Role } from '../core/roles.ts';
+import { includesScope, requiredScopeOf } from '../core/scopes.ts';
 import { MINUTE_MS } from '../core/time.ts';
-import type { Context } from './context.ts';
+import type { Context, Meta } from './context.ts';
 
 /** Returns the caller and counts the call against their rate limit. Throws 401, and 429 for too many calls. */
-export function requireCaller(context: Context, { caller, access }: Identity): Caller {
+export function requireCaller(context: Context, { caller, access, refusal }: Identity): Caller {
   if (caller === null) {
     limitNetwork(context);
-    throw unauthorized();
+    throw refusal ?? unauthorized();
   }
-  const { userId, credential } = caller;
+  const { credential } = caller;
   const ofKey = credential.kind === 'key' ? credential.workspaceId : null;
   // Workspaces of which the caller is not a member are not counted separately. Otherwise, callers could multiply their
   // limit by naming many of them.
-  limitUser(context, userId, access?.role ? access.workspaceId : ofKey);
+  limitSignedIn(context, caller, access?.role ? access.workspaceId : ofKey);
   return caller;
 }
 
 /**
- * Counts a call of a user, with any session or API key, in a workspace, or in none (null). Throws 429 for too many.
+ * Counts a call of a user, with any session or API key, in a workspace, or in none (null). The keys that belong to a
+ * workspace are counted together, and not against its owner. Throws 429 for too many.
  */
-export function limitUser(context: Context, userId: number, workspaceId: number | null): void {
-  setCallOwner(`user:${userId}`);
-  limitCaller(context, `user:${userId}:${workspaceId ?? 'none'}`);
+export function limitSignedIn(context: Context, { userId, credential }: Caller, workspaceId: number | null): void {
+  const isOfWorkspace = credential.kind === 'key' && credential.isOfWorkspace;
+  const owner = isOfWorkspace ? `workspace:${credential.workspaceId}` : `user:${userId}`;
+  setCallOwner(owner);
+  limitCaller(context, isOfWorkspace ? owner : `${owner}:${workspaceId ?? 'none'}`);
 }
 
 /** Counts a call without a valid credential against the caller's network. Throws 429 for too many. */
@@ -57,6 +61,28 @@ export function requireRole(caller: Caller, { access }: Identity, min: Role, mes
   if (access.role === null || !isAtLeast(access.role, min)) throw forbidden(message);
   const { userId, name, credential, address } = caller;
   return { userId, name, workspaceId: access.workspaceId, role: access.role, credential, address };
+}
+
+/**
+ * Throws 403 for an API key if the operation takes none, or if the key lacks the scope that the operation requires.
+ * `name` is that of the operation.
+ */
+export function requireScope(
+  { credential }: Caller,
+  name: string,
+  { isRead, minRole, needsSession }: { isRead: boolean } & Pick<Meta, 'minRole' | 'needsSession'>,
+): void {
+  if (credential.kind !== 'key') return;
+  if (needsSession) throw forbidden();
+  if (credential.scopes === null) return;
+  const required = requiredScopeOf(name, { isRead, minRole });
+  if (!includesScope(credential.scopes, required)) throw scopeMissing(required);
+}
+
+/** Throws 403 for a key that belongs to a workspace. */
+export function requirePerson({ credential }: Caller): void {
+  if (credential.kind === 'key' && credential.isOfWorkspace)
+    throw forbidden('This API key belongs to a workspace and acts for no person');
 }
 
 /** Returns the id of the caller's session. Throws 403 for an API key. */

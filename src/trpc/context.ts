@@ -3,6 +3,7 @@ import type { OpenApiMeta } from 'trpc-to-openapi';
 import type { Identity } from '../auth/identify.ts';
 import type { RequestBounds } from '../core/call-bounds.ts';
 import type { AppError } from '../core/errors.ts';
+import type { Role } from '../core/roles.ts';
 import type { Services } from '../services.ts';
 import type { Deprecation } from './deprecation.ts';
 
@@ -40,6 +41,10 @@ export type Context = {
 
 /** The metadata of a procedure. */
 export type Meta = OpenApiMeta & {
+  /** The role that the caller must have in the workspace of the input. */
+  minRole?: Role;
+  /** Set if no API key may call the operation, whatever its scopes. */
+  needsSession?: true;
   /** The HTTP status of a successful REST call. Default: 200. */
   successStatus?: 201;
   /** For writes whose idempotency keys are ignored, or belong to the participant. */

@@ -69,11 +69,14 @@ export type Attempt = {
 
 type StoredAnswer = { data: unknown } | { error: { code: ErrorCode; message: string; issues?: readonly Issue[] } };
 
-/** The owner of the keys of a caller. The sessions of a user share theirs; each API key has its own. */
+/**
+ * The owner of the keys of a caller. The sessions of a user share theirs; each API key has its own. One of a workspace
+ * does not depend on the user who owns the workspace at the moment.
+ */
 export function ownerOfCaller({ userId, credential }: Caller, workspaceId: number | null): KeyOwner {
-  return credential.kind === 'session'
-    ? { caller: `user:${userId}`, userId, workspaceId }
-    : { caller: `key:${credential.id}`, userId, workspaceId: credential.workspaceId };
+  if (credential.kind === 'session') return { caller: `user:${userId}`, userId, workspaceId };
+  const { id, isOfWorkspace, workspaceId: ofKey } = credential;
+  return { caller: `key:${id}`, userId: isOfWorkspace ? null : userId, workspaceId: ofKey };
 }
 
 /** The owner of the keys of callers without a credential. Only the key, which others cannot guess, tells them apart. */

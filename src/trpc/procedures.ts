@@ -11,7 +11,16 @@ import { runCall, setCallOwner } from '../core/call-bounds.ts';
 import { AppError, notFound, unauthorized } from '../core/errors.ts';
 import type { Role } from '../core/roles.ts';
 import { id, toBadRequest } from '../core/validation.ts';
-import { limitCaller, limitNetwork, limitUser, requireCaller, requireRole, requireSession } from './access.ts';
+import {
+  limitCaller,
+  limitNetwork,
+  limitSignedIn,
+  requireCaller,
+  requirePerson,
+  requireRole,
+  requireScope,
+  requireSession,
+} from './access.ts';
 import type { Context, Meta } from './context.ts';
 import { type ErrorShape, fromTrpcError, toTrpcShape } from './errors.ts';
 import { beginCall, type KeyOwner, type Outcome, ownerOfCaller, ownerOfNetwork } from './idempotency.ts';
@@ -37,14 +46,19 @@ type Checked = { caller?: Caller | null; actor?: Actor };
  * write with an idempotency key is then carried out once. All of it is in a single middleware, because tRPC copies the
  * context and the options of a call for every middleware.
  */
-function checked<Extra extends Checked>(check: (ctx: Context, readInput: ReadInput) => Extra | Promise<Extra>) {
-  return t.procedure.use(({ ctx, path, type, meta, getRawInput, next }) => {
+function checked<Extra extends Checked>(
+  check: (ctx: Context, readInput: ReadInput) => Extra | Promise<Extra>,
+  access: Pick<Meta, 'minRole' | 'needsSession'> = {},
+) {
+  return t.procedure.meta(access).use(({ ctx, path, type, meta, getRawInput, next }) => {
     const [feature = ''] = path.split('.', 1);
-    return runCall(ctx.bounds, { feature, isRead: type === 'query' }, async () => {
+    const isRead = type === 'query';
+    return runCall(ctx.bounds, { feature, isRead }, async () => {
       const extra = await check(ctx, getRawInput);
+      if (extra.caller) requireScope(extra.caller, path, { isRead, ...meta });
       if (ctx.unreadableBody) throw ctx.unreadableBody;
       const run = () => next({ ctx: extra });
-      if (ctx.idempotencyKey === null || type === 'query' || meta?.idempotencyKey !== undefined) return run();
+      if (ctx.idempotencyKey === null || isRead || meta?.idempotencyKey !== undefined) return run();
       return runOnce(ctx, path, getRawInput, ownerOf(ctx, extra), extra.actor === undefined, run);
     });
   });
@@ -91,14 +105,16 @@ export const anyone = checked((ctx) => {
 });
 
 /**
- * Anyone may call. `caller` is the signed-in user, or null. Throws 401 for an invalid Authorization header. An expired
- * session cookie is ignored, because browsers send it automatically.
+ * Anyone may call. `caller` is the signed-in user, or null. Throws 401 for an invalid Authorization header, and 403 for
+ * a key of a workspace, which acts for no person. An expired session cookie is ignored, because browsers send it
+ * automatically.
  */
 export const anyoneOrSignedIn = checked(async (ctx) => {
-  const { caller } = await ctx.identify(null);
+  const { caller, refusal } = await ctx.identify(null);
   if (caller === null) limitNetwork(ctx);
-  else limitUser(ctx, caller.userId, null);
-  if (caller === null && ctx.hasAuthorization) throw unauthorized();
+  else limitSignedIn(ctx, caller, null);
+  if (caller === null && ctx.hasAuthorization) throw refusal ?? unauthorized();
+  if (caller !== null) requirePerson(caller);
   return { caller };
 });
 
@@ -145,10 +161,13 @@ export const signingIn = checked(async (ctx) => {
 export const signedIn = checked(async (ctx) => ({ caller: requireCaller(ctx, await ctx.identify(null)) }));
 
 /** A signed-in user by session. Throws 403 for an API key. */
-export const signedInBySession = checked(async (ctx) => {
-  const caller = requireCaller(ctx, await ctx.identify(null));
-  return { caller, sessionId: requireSession(caller) };
-});
+export const signedInBySession = checked(
+  async (ctx) => {
+    const caller = requireCaller(ctx, await ctx.identify(null));
+    return { caller, sessionId: requireSession(caller) };
+  },
+  { needsSession: true },
+);
 
 const workspaceId = id.describe('Workspace ID');
 const WorkspaceInput = z.object({ id: workspaceId });
@@ -159,28 +178,37 @@ const WorkspaceIdInput = z.object({ workspaceId });
  * "Forbidden" of the 403.
  */
 export function inWorkspace(min: Role, message?: string) {
-  return checked(async (ctx, readInput) => {
-    const { caller, identity } = await findAccess(ctx, readInput, WorkspaceInput, (input) => input.id);
-    return { caller, actor: requireRole(caller, identity, min, message) };
-  }).input(WorkspaceInput);
+  return checked(
+    async (ctx, readInput) => {
+      const { caller, identity } = await findAccess(ctx, readInput, WorkspaceInput, (input) => input.id);
+      return { caller, actor: requireRole(caller, identity, min, message) };
+    },
+    { minRole: min },
+  ).input(WorkspaceInput);
 }
 
 /** Like `inWorkspace`, but only by session. Throws 403 for an API key. */
 export function inWorkspaceBySession(min: Role) {
-  return checked(async (ctx, readInput) => {
-    const { caller, identity } = await findAccess(ctx, readInput, WorkspaceInput, (input) => input.id);
-    return { caller, actor: requireRole(caller, identity, min), sessionId: requireSession(caller) };
-  }).input(WorkspaceInput);
+  return checked(
+    async (ctx, readInput) => {
+      const { caller, identity } = await findAccess(ctx, readInput, WorkspaceInput, (input) => input.id);
+      return { caller, actor: requireRole(caller, identity, min), sessionId: requireSession(caller) };
+    },
+    { minRole: min, needsSession: true },
+  ).input(WorkspaceInput);
 }
 
 /**
  * Like `inWorkspace`, for the analytics path: the API contract (docs/versioning.md) calls its parameter `workspaceId`.
  */
 export function inWorkspaceById(min: Role) {
-  return checked(async (ctx, readInput) => {
-    const { caller, identity } = await findAccess(ctx, readInput, WorkspaceIdInput, (input) => input.workspaceId);
-    return { caller, actor: requireRole(caller, identity, min) };
-  }).input(WorkspaceIdInput);
+  return checked(
+    async (ctx, readInput) => {
+      const { caller, identity } = await findAccess(ctx, readInput, WorkspaceIdInput, (input) => input.workspaceId);
+      return { caller, actor: requireRole(caller, identity, min) };
+    },
+    { minRole: min },
+  ).input(WorkspaceIdInput);
 }
 
 /**

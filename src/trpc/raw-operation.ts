@@ -10,12 +10,14 @@ import type { Role } from '../core/roles.ts';
 import { id, idFromText } from '../core/validation.ts';
 import type { IncomingUpload } from '../media/receive-file.ts';
 import type { Services, Settings } from '../services.ts';
-import { requireCaller, requireRole } from './access.ts';
+import { requireCaller, requireRole, requireScope } from './access.ts';
 import type { Context } from './context.ts';
 
 /** A call before its body is read. */
 export type RawCall = {
   context: Context;
+  /** The name of the operation, and whether it only reads: what the scope that it requires follows from. */
+  operation: { name: string; isRead: boolean };
   /** The bearer token, or the session cookie; null without either. */
   token: string | null;
   /** The parameters of the path, as text. */
@@ -124,11 +126,13 @@ export function workspaceMember(minRole: Role): RawAccess<Actor> {
   return {
     credential: 'required',
     minRole,
-    async admit({ context, params }) {
+    async admit({ context, operation: { name, isRead }, params }) {
       const identity = await context.identify(idFromText(params.id));
       const caller = requireCaller(context, identity);
       requirePathId(params, 'id');
-      return requireRole(caller, identity, minRole);
+      const actor = requireRole(caller, identity, minRole);
+      requireScope(caller, name, { isRead, minRole });
+      return actor;
     },
   };
 }

@@ -194,7 +194,7 @@ export type IngestEvent = Prisma.IngestEventModel
 export type RateLimit = Prisma.RateLimitModel
 /**
  * Model ApiKey
- * 
+ * An API key. It acts for its creator or, if it belongs to the workspace, for nobody in particular.
  */
 export type ApiKey = Prisma.ApiKeyModel
 /**

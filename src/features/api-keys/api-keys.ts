@@ -3,42 +3,19 @@ import { generateApiKey, keyPrefixOf } from '../../auth/api-keys.ts';
 import type { Actor } from '../../auth/identify.ts';
 import { hashToken } from '../../auth/tokens.ts';
 import { lockWorkspace, lockWorkspaceAs } from '../../auth/workspace-lock.ts';
-import { conflict, notFound, unauthorized } from '../../core/errors.ts';
+import { badField, conflict, notFound, unauthorized } from '../../core/errors.ts';
 import type { ListPageInput, Page } from '../../core/list-page.ts';
-import { toUnixSeconds } from '../../core/time.ts';
+import { fromUnixSeconds } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { flagOf, secondsOf } from '../../db/columns.ts';
 import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
-import { float, int, nullable, text } from '../../db/statements.ts';
+import { float, int, json, nullable, oneOf, text } from '../../db/statements.ts';
 import { requireFreeRow } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
+import { keyColumns, toApiKey } from './present.ts';
 import type { ApiKey, ApiKeyInput, CreateApiKeyInput, CreatedApiKey, ToggleApiKeyInput } from './schemas.ts';
 
 type Db = Pick<Services, 'db'>;
-
-const keyColumns = {
-  id: true,
-  workspaceId: true,
-  name: true,
-  keyPrefix: true,
-  createdBy: true,
-  isActive: true,
-  lastUsedAt: true,
-  createdAt: true,
-  creator: { select: { name: true } },
-} as const;
-
-type KeyRow = {
-  id: number;
-  workspaceId: number;
-  name: string;
-  keyPrefix: string;
-  createdBy: number;
-  isActive: boolean;
-  lastUsedAt: Date | null;
-  createdAt: Date;
-  creator: { name: string };
-};
 
 const keysOf = pagedList('list-api-keys', {
   order: byTime('k.created_at', 'k.id', 'asc'),
@@ -50,15 +27,29 @@ const keysOf = pagedList('list-api-keys', {
     key_prefix: text,
     created_by: int,
     created_by_name: text,
+    belongs_to: oneOf<ApiKey['belongs_to']>(),
+    scopes: nullable(json<string[]>('json')),
+    allowed_networks: nullable(json<string[]>('json')),
     is_active: int,
+    expires_at: nullable(float),
     last_used_at: nullable(float),
+    last_used_address: nullable(text),
     created_at: float,
+    rotated_at: nullable(float),
+    previous_key: nullable(json<NonNullable<ApiKey['previous_key']>>('json')),
     ...timeKey,
   },
   sql: ({ after, window }) => `
     select k.id, k.workspace_id, k.name, k.key_prefix, k.created_by, u.name as created_by_name,
-      ${flagOf('k.is_active')} as is_active, ${secondsOf('k.last_used_at')} as last_used_at,
-      ${secondsOf('k.created_at')} as created_at, ${timeKeyOf('k.created_at')}
+      case when k.is_of_workspace then 'workspace' else 'user' end as belongs_to,
+      to_json(nullif(k.scopes, '{}')) as scopes, to_json(nullif(k.allowed_networks, '{}')) as allowed_networks,
+      ${flagOf('k.is_active')} as is_active, ${secondsOf('k.expires_at')} as expires_at,
+      ${secondsOf('k.last_used_at')} as last_used_at, k.last_used_address, ${secondsOf('k.created_at')} as created_at,
+      ${secondsOf('k.rotated_at')} as rotated_at,
+      case when k.previous_key_hash is not null then json_build_object('key_prefix', k.previous_key_prefix,
+        'expires_at', ${secondsOf('k.previous_expires_at')},
+        'last_used_at', ${secondsOf('k.previous_last_used_at')}) end as previous_key,
+      ${timeKeyOf('k.created_at')}
     from api_keys k join users u on u.id = k.created_by
     where k.workspace_id = $workspaceId ${after} ${window}`,
 });
@@ -68,31 +59,19 @@ export function listApiKeys({ db }: Db, { workspaceId }: Actor, page: ListPageIn
   return readPage(db.sql, keysOf, { workspaceId }, page, [workspaceId]);
 }
 
-function toApiKey(row: KeyRow): ApiKey {
-  return {
-    id: row.id,
-    workspace_id: row.workspaceId,
-    name: row.name,
-    key_prefix: row.keyPrefix,
-    created_by: row.createdBy,
-    created_by_name: row.creator.name,
-    is_active: row.isActive ? 1 : 0,
-    last_used_at: row.lastUsedAt && toUnixSeconds(row.lastUsedAt),
-    created_at: toUnixSeconds(row.createdAt),
-  };
-}
-
 /**
- * Creates a key that acts for the actor. Only the response contains `full_key`; the database stores its hash.
- * `sessionId` is the session of the call, or null if the service itself creates the key. Throws 401 if the session has
- * ended, 403 if the actor is no longer owner or admin, 404 if the workspace was deleted, 409 if its quota is reached.
+ * Creates a key that acts for the actor or belongs to the workspace. Only the response contains `full_key`; the
+ * database stores its hash. `sessionId` is the session of the call, or null if the service itself creates the key.
+ * Throws 400 for an expiry in the past, 401 if the session has ended, 403 if the actor is no longer owner or admin, 404
+ * if the workspace was deleted, 409 if its quota is reached.
  */
 export async function createApiKey(
   { db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>,
   actor: Actor,
-  { name }: CreateApiKeyInput,
+  { name, belongs_to: belongsTo = 'user', scopes = [], allowed_networks = [], expires_at }: CreateApiKeyInput,
   sessionId: number | null,
 ): Promise<CreatedApiKey> {
+  const expiresAt = toExpiry(expires_at, clock.now());
   const key = generateApiKey();
   return transact(db, async (tx) => {
     // With the lock, a concurrent removal of the actor either revokes this key too or is noticed here.
@@ -106,6 +85,10 @@ export async function createApiKey(
         keyPrefix: keyPrefixOf(key),
         keyHash: hashToken(key),
         createdBy: actor.userId,
+        isOfWorkspace: belongsTo === 'workspace',
+        scopes,
+        allowedNetworks: allowed_networks,
+        expiresAt,
         createdAt: clock.now(),
       },
       select: keyColumns,
@@ -114,11 +97,19 @@ export async function createApiKey(
   });
 }
 
+/** Returns null for a key that does not expire. Throws 400 for a time that is not in the future. */
+export function toExpiry(seconds: number | undefined, now: Date): Date | null {
+  if (seconds === undefined) return null;
+  const expiresAt = fromUnixSeconds(seconds);
+  if (expiresAt <= now) throw badField('expires_at', 'expires_at must be in the future');
+  return expiresAt;
+}
+
 /**
  * Throws 401 if the session has ended. A password change with `end_api_keys` ends sessions before it revokes keys: it
  * either waits for this lock and then revokes the new key too, or it has already ended the session.
  */
-async function lockSession(tx: Tx, sessionId: number): Promise<void> {
+export async function lockSession(tx: Tx, sessionId: number): Promise<void> {
   const rows = await tx.$queryRaw<object[]>`select id from sessions where id = ${sessionId} for share`;
   if (rows.length === 0) throw unauthorized();
 }

@@ -1,6 +1,34 @@
 import { z } from 'zod';
+import { parseNetwork } from '../../auth/networks.ts';
 import { nextCursor } from '../../core/list-page.ts';
-import { flag, id, MAX_NAME_LENGTH, optional, requiredText, unixSeconds } from '../../core/validation.ts';
+import { scopes } from '../../core/scopes.ts';
+import {
+  fieldOf,
+  flag,
+  id,
+  MAX_NAME_LENGTH,
+  optional,
+  requiredText,
+  unixSeconds,
+  withDefault,
+} from '../../core/validation.ts';
+
+/** How long the previous key can work after a rotation. */
+const MAX_OVERLAP_HOURS = 30 * 24;
+const DEFAULT_OVERLAP_HOURS = 24;
+const MAX_NETWORKS = 50;
+
+const owners = ['user', 'workspace'] as const;
+
+const PreviousApiKey = z
+  .object({
+    key_prefix: z.string().describe('The first 8 characters of the previous key').meta({ example: 'lnx_9aBc' }),
+    expires_at: unixSeconds.describe('Unix timestamp in seconds; from then on, only the new key works'),
+    last_used_at: unixSeconds
+      .nullable()
+      .describe('When the previous key was last used since the rotation, accurate to a minute; null if it was not'),
+  })
+  .meta({ id: 'PreviousApiKey' });
 
 export const ApiKey = z
   .object({
@@ -8,11 +36,25 @@ export const ApiKey = z
     workspace_id: id.describe('The only workspace in which the key works'),
     name: z.string().meta({ example: 'Nightly import' }),
     key_prefix: z.string().describe('The first 8 characters of the key').meta({ example: 'lnx_4fTq' }),
-    created_by: id.describe('User ID of the creator; the key acts for this user'),
+    created_by: id.describe(
+      'User ID of the creator. A key of the workspace passes to its owner when its creator leaves',
+    ),
     created_by_name: z.string(),
+    belongs_to: z
+      .enum(owners)
+      .describe('user: the key acts for its creator; workspace: for nobody in particular, with the role admin'),
+    scopes: z.array(z.string()).nullable().describe('What the key may do; null: all that keys may do'),
+    allowed_networks: z
+      .array(z.string())
+      .nullable()
+      .describe('The networks from which the key may be used, in CIDR notation; null: all'),
     is_active: flag.describe('1: active; 0: calls with the key are rejected with 401'),
+    expires_at: unixSeconds.nullable().describe('Unix timestamp in seconds; null: the key does not expire'),
     last_used_at: unixSeconds.nullable().describe('Unix timestamp in seconds, accurate to a minute; null until used'),
+    last_used_address: z.string().nullable().describe('The address of the last use').meta({ example: '203.0.113.7' }),
     created_at: unixSeconds,
+    rotated_at: unixSeconds.nullable().describe('Unix timestamp in seconds of the last rotation; null without one'),
+    previous_key: PreviousApiKey.nullable().describe('The key before the last rotation; null without one'),
   })
   .meta({ id: 'ApiKey', description: 'An API key. The key itself is only returned when it is created' });
 export type ApiKey = z.infer<typeof ApiKey>;
@@ -26,17 +68,71 @@ export const CreatedApiKey = ApiKey.extend({
 }).meta({ id: 'CreatedApiKey' });
 export type CreatedApiKey = z.infer<typeof CreatedApiKey>;
 
+const expiry = unixSeconds.describe('Unix timestamp in seconds, in the future. Default: the key does not expire');
+
+const network = z
+  .string()
+  .refine((value) => parseNetwork(value) !== null, {
+    error: (issue) => `${fieldOf(issue)} must be an IP address, or a network such as 203.0.113.0/24`,
+  })
+  .check(z.overwrite((value) => parseNetwork(value) ?? value));
+
 export const CreateApiKeyInput = z
   .object({
     name: requiredText(MAX_NAME_LENGTH, 'Name is required')
       .describe('What the key is used for, at most 100 characters')
       .meta({ example: 'Nightly import' }),
+    belongs_to: optional(
+      z
+        .enum(owners)
+        .describe(
+          'user (default): the key acts for its creator, and ends when they leave. workspace: it acts with the role ' +
+            'admin for nobody in particular, and remains when its creator leaves; the owner of the workspace is the ' +
+            'author of what it creates',
+        ),
+    ),
+    scopes: optional(
+      z
+        .array(z.enum(scopes))
+        .min(1)
+        .max(scopes.length)
+        .check(z.overwrite((list) => [...new Set(list)]))
+        .describe(
+          '`read`, `write` (includes read) or `admin` (includes write), for all resources or for one ' +
+            '(`library:read`). Default: all that keys may do',
+        )
+        .meta({ example: ['library:write', 'analytics:read'] }),
+    ),
+    expires_at: optional(expiry),
+    allowed_networks: optional(
+      z
+        .array(network)
+        .min(1)
+        .max(MAX_NETWORKS)
+        .describe(`At most ${MAX_NETWORKS} addresses or networks in CIDR notation, IPv4 or IPv6. Default: all`)
+        .meta({ example: ['203.0.113.0/24', '2001:db8::/48'] }),
+    ),
   })
   .meta({ id: 'CreateApiKeyRequest' });
 export type CreateApiKeyInput = z.infer<typeof CreateApiKeyInput>;
 
 export const ApiKeyInput = z.object({ keyId: id.describe('API key ID') });
 export type ApiKeyInput = z.infer<typeof ApiKeyInput>;
+
+export const RotateApiKeyInput = ApiKeyInput.extend({
+  overlap_hours: withDefault(
+    z
+      .int()
+      .min(0)
+      .max(MAX_OVERLAP_HOURS)
+      .describe(`How many hours the previous key still works, 0 to ${MAX_OVERLAP_HOURS}. 0: it ends at once`),
+    DEFAULT_OVERLAP_HOURS,
+  ),
+  expires_at: optional(
+    unixSeconds.describe('When the new key expires, as a Unix timestamp in seconds. Default: as before the rotation'),
+  ),
+}).meta({ id: 'RotateApiKeyRequest' });
+export type RotateApiKeyInput = z.infer<typeof RotateApiKeyInput>;
 
 /**
  * Unknown fields are kept, so that a body with only unknown fields can be rejected instead of inverting the state.

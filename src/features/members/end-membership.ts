@@ -16,7 +16,7 @@ type Departure = {
 
 /**
  * Ends the membership of a user who is not the owner, and emits `member.left`. The user's rooms and booking pages in
- * the workspace pass to its owner, and their API keys are revoked. If somebody else removed them, the invite link is
+ * the workspace pass to its owner, and the API keys that act for them are revoked. If somebody else removed them, the invite link is
  * revoked too, so that they cannot join again with it. Does nothing if the user is not a member. The workspace must be
  * locked.
  */
@@ -31,10 +31,15 @@ export async function endMembership(
   if (!user) return;
   await reassignRooms(tx, workspace.id, userId, workspace.owner_id);
   await reassignBookingPages(tx, workspace.id, userId, workspace.owner_id);
-  const { count: revoked } = await tx.apiKey.updateMany({
-    where: { workspaceId: workspace.id, createdBy: userId, revokedAt: null },
-    data: { isActive: false, revokedAt: at },
-  });
+  // Keys of the workspace remain, and pass to its owner too.
+  const ended = await tx.$queryRaw<{ is_of_workspace: boolean }[]>`
+    update api_keys
+    set is_active = is_active and is_of_workspace,
+      revoked_at = case when is_of_workspace then revoked_at else ${at} end,
+      created_by = case when is_of_workspace then ${workspace.owner_id} else created_by end
+    where workspace_id = ${workspace.id} and created_by = ${userId} and (is_of_workspace or revoked_at is null)
+    returning is_of_workspace`;
+  const revoked = ended.filter((key) => !key.is_of_workspace).length;
   if (reason === 'removed') await tx.workspace.updateMany({ where: { id: workspace.id }, data: { inviteToken: null } });
   await recordAudit(tx, {
     workspaceId: workspace.id,

@@ -4165,10 +4165,20 @@ export const ApiKeyScalarFieldEnum = {
   keyPrefix: 'keyPrefix',
   keyHash: 'keyHash',
   createdBy: 'createdBy',
+  isOfWorkspace: 'isOfWorkspace',
+  scopes: 'scopes',
+  allowedNetworks: 'allowedNetworks',
   isActive: 'isActive',
   revokedAt: 'revokedAt',
+  expiresAt: 'expiresAt',
   lastUsedAt: 'lastUsedAt',
-  createdAt: 'createdAt'
+  lastUsedAddress: 'lastUsedAddress',
+  createdAt: 'createdAt',
+  rotatedAt: 'rotatedAt',
+  previousKeyPrefix: 'previousKeyPrefix',
+  previousKeyHash: 'previousKeyHash',
+  previousExpiresAt: 'previousExpiresAt',
+  previousLastUsedAt: 'previousLastUsedAt'
 } as const
 
 export type ApiKeyScalarFieldEnum = (typeof ApiKeyScalarFieldEnum)[keyof typeof ApiKeyScalarFieldEnum]

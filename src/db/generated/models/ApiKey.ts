@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model ApiKey
- * 
+ * An API key. It acts for its creator or, if it belongs to the workspace, for nobody in particular.
  */
 export type ApiKeyModel = runtime.Types.Result.DefaultSelection<Prisma.$ApiKeyPayload>
 
@@ -45,10 +45,18 @@ export type ApiKeyMinAggregateOutputType = {
   keyPrefix: string | null
   keyHash: runtime.Bytes | null
   createdBy: number | null
+  isOfWorkspace: boolean | null
   isActive: boolean | null
   revokedAt: Date | null
+  expiresAt: Date | null
   lastUsedAt: Date | null
+  lastUsedAddress: string | null
   createdAt: Date | null
+  rotatedAt: Date | null
+  previousKeyPrefix: string | null
+  previousKeyHash: runtime.Bytes | null
+  previousExpiresAt: Date | null
+  previousLastUsedAt: Date | null
 }
 
 export type ApiKeyMaxAggregateOutputType = {
@@ -58,10 +66,18 @@ export type ApiKeyMaxAggregateOutputType = {
   keyPrefix: string | null
   keyHash: runtime.Bytes | null
   createdBy: number | null
+  isOfWorkspace: boolean | null
   isActive: boolean | null
   revokedAt: Date | null
+  expiresAt: Date | null
   lastUsedAt: Date | null
+  lastUsedAddress: string | null
   createdAt: Date | null
+  rotatedAt: Date | null
+  previousKeyPrefix: string | null
+  previousKeyHash: runtime.Bytes | null
+  previousExpiresAt: Date | null
+  previousLastUsedAt: Date | null
 }
 
 export type ApiKeyCountAggregateOutputType = {
@@ -71,10 +87,20 @@ export type ApiKeyCountAggregateOutputType = {
   keyPrefix: number
   keyHash: number
   createdBy: number
+  isOfWorkspace: number
+  scopes: number
+  allowedNetworks: number
   isActive: number
   revokedAt: number
+  expiresAt: number
   lastUsedAt: number
+  lastUsedAddress: number
   createdAt: number
+  rotatedAt: number
+  previousKeyPrefix: number
+  previousKeyHash: number
+  previousExpiresAt: number
+  previousLastUsedAt: number
   _all: number
 }
 
@@ -98,10 +124,18 @@ export type ApiKeyMinAggregateInputType = {
   keyPrefix?: true
   keyHash?: true
   createdBy?: true
+  isOfWorkspace?: true
   isActive?: true
   revokedAt?: true
+  expiresAt?: true
   lastUsedAt?: true
+  lastUsedAddress?: true
   createdAt?: true
+  rotatedAt?: true
+  previousKeyPrefix?: true
+  previousKeyHash?: true
+  previousExpiresAt?: true
+  previousLastUsedAt?: true
 }
 
 export type ApiKeyMaxAggregateInputType = {
@@ -111,10 +145,18 @@ export type ApiKeyMaxAggregateInputType = {
   keyPrefix?: true
   keyHash?: true
   createdBy?: true
+  isOfWorkspace?: true
   isActive?: true
   revokedAt?: true
+  expiresAt?: true
   lastUsedAt?: true
+  lastUsedAddress?: true
   createdAt?: true
+  rotatedAt?: true
+  previousKeyPrefix?: true
+  previousKeyHash?: true
+  previousExpiresAt?: true
+  previousLastUsedAt?: true
 }
 
 export type ApiKeyCountAggregateInputType = {
@@ -124,10 +166,20 @@ export type ApiKeyCountAggregateInputType = {
   keyPrefix?: true
   keyHash?: true
   createdBy?: true
+  isOfWorkspace?: true
+  scopes?: true
+  allowedNetworks?: true
   isActive?: true
   revokedAt?: true
+  expiresAt?: true
   lastUsedAt?: true
+  lastUsedAddress?: true
   createdAt?: true
+  rotatedAt?: true
+  previousKeyPrefix?: true
+  previousKeyHash?: true
+  previousExpiresAt?: true
+  previousLastUsedAt?: true
   _all?: true
 }
 
@@ -224,10 +276,20 @@ export type ApiKeyGroupByOutputType = {
   keyPrefix: string
   keyHash: runtime.Bytes
   createdBy: number
+  isOfWorkspace: boolean
+  scopes: string[]
+  allowedNetworks: string[]
   isActive: boolean
   revokedAt: Date | null
+  expiresAt: Date | null
   lastUsedAt: Date | null
+  lastUsedAddress: string | null
   createdAt: Date
+  rotatedAt: Date | null
+  previousKeyPrefix: string | null
+  previousKeyHash: runtime.Bytes | null
+  previousExpiresAt: Date | null
+  previousLastUsedAt: Date | null
   _count: ApiKeyCountAggregateOutputType | null
   _avg: ApiKeyAvgAggregateOutputType | null
   _sum: ApiKeySumAggregateOutputType | null
@@ -260,10 +322,20 @@ export type ApiKeyWhereInput = {
   keyPrefix?: Prisma.StringFilter<"ApiKey"> | string
   keyHash?: Prisma.BytesFilter<"ApiKey"> | runtime.Bytes
   createdBy?: Prisma.IntFilter<"ApiKey"> | number
+  isOfWorkspace?: Prisma.BoolFilter<"ApiKey"> | boolean
+  scopes?: Prisma.StringNullableListFilter<"ApiKey">
+  allowedNetworks?: Prisma.StringNullableListFilter<"ApiKey">
   isActive?: Prisma.BoolFilter<"ApiKey"> | boolean
   revokedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  expiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  lastUsedAddress?: Prisma.StringNullableFilter<"ApiKey"> | string | null
   createdAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string
+  rotatedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  previousKeyPrefix?: Prisma.StringNullableFilter<"ApiKey"> | string | null
+  previousKeyHash?: Prisma.BytesNullableFilter<"ApiKey"> | runtime.Bytes | null
+  previousExpiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  previousLastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput>
   creator?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput>
 }
@@ -275,16 +347,27 @@ export type ApiKeyOrderByWithRelationInput = {
   keyPrefix?: Prisma.SortOrder
   keyHash?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
+  isOfWorkspace?: Prisma.SortOrder
+  scopes?: Prisma.SortOrder
+  allowedNetworks?: Prisma.SortOrder
   isActive?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  lastUsedAddress?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  rotatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  previousKeyPrefix?: Prisma.SortOrderInput | Prisma.SortOrder
+  previousKeyHash?: Prisma.SortOrderInput | Prisma.SortOrder
+  previousExpiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  previousLastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   workspace?: Prisma.WorkspaceOrderByWithRelationInput
   creator?: Prisma.UserOrderByWithRelationInput
 }
 
 export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
   keyHash?: runtime.Bytes
+  previousKeyHash?: runtime.Bytes
   workspaceId_id?: Prisma.ApiKeyWorkspaceIdIdCompoundUniqueInput
   AND?: Prisma.ApiKeyWhereInput | Prisma.ApiKeyWhereInput[]
   OR?: Prisma.ApiKeyWhereInput[]
@@ -294,13 +377,22 @@ export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
   name?: Prisma.StringFilter<"ApiKey"> | string
   keyPrefix?: Prisma.StringFilter<"ApiKey"> | string
   createdBy?: Prisma.IntFilter<"ApiKey"> | number
+  isOfWorkspace?: Prisma.BoolFilter<"ApiKey"> | boolean
+  scopes?: Prisma.StringNullableListFilter<"ApiKey">
+  allowedNetworks?: Prisma.StringNullableListFilter<"ApiKey">
   isActive?: Prisma.BoolFilter<"ApiKey"> | boolean
   revokedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  expiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  lastUsedAddress?: Prisma.StringNullableFilter<"ApiKey"> | string | null
   createdAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string
+  rotatedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  previousKeyPrefix?: Prisma.StringNullableFilter<"ApiKey"> | string | null
+  previousExpiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  previousLastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput>
   creator?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput>
-}, "workspaceId_id" | "keyHash">
+}, "workspaceId_id" | "keyHash" | "previousKeyHash">
 
 export type ApiKeyOrderByWithAggregationInput = {
   workspaceId?: Prisma.SortOrder
@@ -309,10 +401,20 @@ export type ApiKeyOrderByWithAggregationInput = {
   keyPrefix?: Prisma.SortOrder
   keyHash?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
+  isOfWorkspace?: Prisma.SortOrder
+  scopes?: Prisma.SortOrder
+  allowedNetworks?: Prisma.SortOrder
   isActive?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  lastUsedAddress?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  rotatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  previousKeyPrefix?: Prisma.SortOrderInput | Prisma.SortOrder
+  previousKeyHash?: Prisma.SortOrderInput | Prisma.SortOrder
+  previousExpiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  previousLastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.ApiKeyCountOrderByAggregateInput
   _avg?: Prisma.ApiKeyAvgOrderByAggregateInput
   _max?: Prisma.ApiKeyMaxOrderByAggregateInput
@@ -330,10 +432,20 @@ export type ApiKeyScalarWhereWithAggregatesInput = {
   keyPrefix?: Prisma.StringWithAggregatesFilter<"ApiKey"> | string
   keyHash?: Prisma.BytesWithAggregatesFilter<"ApiKey"> | runtime.Bytes
   createdBy?: Prisma.IntWithAggregatesFilter<"ApiKey"> | number
+  isOfWorkspace?: Prisma.BoolWithAggregatesFilter<"ApiKey"> | boolean
+  scopes?: Prisma.StringNullableListFilter<"ApiKey">
+  allowedNetworks?: Prisma.StringNullableListFilter<"ApiKey">
   isActive?: Prisma.BoolWithAggregatesFilter<"ApiKey"> | boolean
   revokedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null
+  expiresAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null
   lastUsedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null
+  lastUsedAddress?: Prisma.StringNullableWithAggregatesFilter<"ApiKey"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"ApiKey"> | Date | string
+  rotatedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null
+  previousKeyPrefix?: Prisma.StringNullableWithAggregatesFilter<"ApiKey"> | string | null
+  previousKeyHash?: Prisma.BytesNullableWithAggregatesFilter<"ApiKey"> | runtime.Bytes | null
+  previousExpiresAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null
+  previousLastUsedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null
 }
 
 export type ApiKeyCreateInput = {
@@ -341,10 +453,20 @@ export type ApiKeyCreateInput = {
   name: string
   keyPrefix: string
   keyHash: runtime.Bytes
+  isOfWorkspace?: boolean
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[]
+  allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[]
   isActive?: boolean
   revokedAt?: Date | string | null
+  expiresAt?: Date | string | null
   lastUsedAt?: Date | string | null
+  lastUsedAddress?: string | null
   createdAt: Date | string
+  rotatedAt?: Date | string | null
+  previousKeyPrefix?: string | null
+  previousKeyHash?: runtime.Bytes | null
+  previousExpiresAt?: Date | string | null
+  previousLastUsedAt?: Date | string | null
   workspace: Prisma.WorkspaceCreateNestedOneWithoutApiKeysInput
   creator: Prisma.UserCreateNestedOneWithoutApiKeysInput
 }
@@ -356,10 +478,20 @@ export type ApiKeyUncheckedCreateInput = {
   keyPrefix: string
   keyHash: runtime.Bytes
   createdBy: number
+  isOfWorkspace?: boolean
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[]
+  allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[]
   isActive?: boolean
   revokedAt?: Date | string | null
+  expiresAt?: Date | string | null
   lastUsedAt?: Date | string | null
+  lastUsedAddress?: string | null
   createdAt: Date | string
+  rotatedAt?: Date | string | null
+  previousKeyPrefix?: string | null
+  previousKeyHash?: runtime.Bytes | null
+  previousExpiresAt?: Date | string | null
+  previousLastUsedAt?: Date | string | null
 }
 
 export type ApiKeyUpdateInput = {
@@ -367,10 +499,20 @@ export type ApiKeyUpdateInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   keyPrefix?: Prisma.StringFieldUpdateOperationsInput | string
   keyHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  isOfWorkspace?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
+  allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[]
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  rotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousKeyPrefix?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousKeyHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  previousExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousLastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutApiKeysNestedInput
   creator?: Prisma.UserUpdateOneRequiredWithoutApiKeysNestedInput
 }
@@ -382,10 +524,20 @@ export type ApiKeyUncheckedUpdateInput = {
   keyPrefix?: Prisma.StringFieldUpdateOperationsInput | string
   keyHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdBy?: Prisma.IntFieldUpdateOperationsInput | number
+  isOfWorkspace?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
+  allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[]
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  rotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousKeyPrefix?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousKeyHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  previousExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousLastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ApiKeyCreateManyInput = {
@@ -395,10 +547,20 @@ export type ApiKeyCreateManyInput = {
   keyPrefix: string
   keyHash: runtime.Bytes
   createdBy: number
+  isOfWorkspace?: boolean
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[]
+  allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[]
   isActive?: boolean
   revokedAt?: Date | string | null
+  expiresAt?: Date | string | null
   lastUsedAt?: Date | string | null
+  lastUsedAddress?: string | null
   createdAt: Date | string
+  rotatedAt?: Date | string | null
+  previousKeyPrefix?: string | null
+  previousKeyHash?: runtime.Bytes | null
+  previousExpiresAt?: Date | string | null
+  previousLastUsedAt?: Date | string | null
 }
 
 export type ApiKeyUpdateManyMutationInput = {
@@ -406,10 +568,20 @@ export type ApiKeyUpdateManyMutationInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   keyPrefix?: Prisma.StringFieldUpdateOperationsInput | string
   keyHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  isOfWorkspace?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
+  allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[]
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  rotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousKeyPrefix?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousKeyHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  previousExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousLastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ApiKeyUncheckedUpdateManyInput = {
@@ -419,10 +591,20 @@ export type ApiKeyUncheckedUpdateManyInput = {
   keyPrefix?: Prisma.StringFieldUpdateOperationsInput | string
   keyHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdBy?: Prisma.IntFieldUpdateOperationsInput | number
+  isOfWorkspace?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
+  allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[]
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  rotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousKeyPrefix?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousKeyHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  previousExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousLastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ApiKeyListRelationFilter = {
@@ -447,10 +629,20 @@ export type ApiKeyCountOrderByAggregateInput = {
   keyPrefix?: Prisma.SortOrder
   keyHash?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
+  isOfWorkspace?: Prisma.SortOrder
+  scopes?: Prisma.SortOrder
+  allowedNetworks?: Prisma.SortOrder
   isActive?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrder
+  expiresAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
+  lastUsedAddress?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  rotatedAt?: Prisma.SortOrder
+  previousKeyPrefix?: Prisma.SortOrder
+  previousKeyHash?: Prisma.SortOrder
+  previousExpiresAt?: Prisma.SortOrder
+  previousLastUsedAt?: Prisma.SortOrder
 }
 
 export type ApiKeyAvgOrderByAggregateInput = {
@@ -466,10 +658,18 @@ export type ApiKeyMaxOrderByAggregateInput = {
   keyPrefix?: Prisma.SortOrder
   keyHash?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
+  isOfWorkspace?: Prisma.SortOrder
   isActive?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrder
+  expiresAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
+  lastUsedAddress?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  rotatedAt?: Prisma.SortOrder
+  previousKeyPrefix?: Prisma.SortOrder
+  previousKeyHash?: Prisma.SortOrder
+  previousExpiresAt?: Prisma.SortOrder
+  previousLastUsedAt?: Prisma.SortOrder
 }
 
 export type ApiKeyMinOrderByAggregateInput = {
@@ -479,10 +679,18 @@ export type ApiKeyMinOrderByAggregateInput = {
   keyPrefix?: Prisma.SortOrder
   keyHash?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
+  isOfWorkspace?: Prisma.SortOrder
   isActive?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrder
+  expiresAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
+  lastUsedAddress?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  rotatedAt?: Prisma.SortOrder
+  previousKeyPrefix?: Prisma.SortOrder
+  previousKeyHash?: Prisma.SortOrder
+  previousExpiresAt?: Prisma.SortOrder
+  previousLastUsedAt?: Prisma.SortOrder
 }
 
 export type ApiKeySumOrderByAggregateInput = {
@@ -575,15 +783,43 @@ export type ApiKeyUncheckedUpdateManyWithoutWorkspaceNestedInput = {
   deleteMany?: Prisma.ApiKeyScalarWhereInput | Prisma.ApiKeyScalarWhereInput[]
 }
 
+export type ApiKeyCreatescopesInput = {
+  set: string[]
+}
+
+export type ApiKeyCreateallowedNetworksInput = {
+  set: string[]
+}
+
+export type ApiKeyUpdatescopesInput = {
+  set?: string[]
+  push?: string | string[]
+}
+
+export type ApiKeyUpdateallowedNetworksInput = {
+  set?: string[]
+  push?: string | string[]
+}
+
 export type ApiKeyCreateWithoutCreatorInput = {
   id?: number
   name: string
   keyPrefix: string
   keyHash: runtime.Bytes
+  isOfWorkspace?: boolean
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[]
+  allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[]
   isActive?: boolean
   revokedAt?: Date | string | null
+  expiresAt?: Date | string | null
   lastUsedAt?: Date | string | null
+  lastUsedAddress?: string | null
   createdAt: Date | string
+  rotatedAt?: Date | string | null
+  previousKeyPrefix?: string | null
+  previousKeyHash?: runtime.Bytes | null
+  previousExpiresAt?: Date | string | null
+  previousLastUsedAt?: Date | string | null
   workspace: Prisma.WorkspaceCreateNestedOneWithoutApiKeysInput
 }
 
@@ -593,10 +829,20 @@ export type ApiKeyUncheckedCreateWithoutCreatorInput = {
   name: string
   keyPrefix: string
   keyHash: runtime.Bytes
+  isOfWorkspace?: boolean
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[]
+  allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[]
   isActive?: boolean
   revokedAt?: Date | string | null
+  expiresAt?: Date | string | null
   lastUsedAt?: Date | string | null
+  lastUsedAddress?: string | null
   createdAt: Date | string
+  rotatedAt?: Date | string | null
+  previousKeyPrefix?: string | null
+  previousKeyHash?: runtime.Bytes | null
+  previousExpiresAt?: Date | string | null
+  previousLastUsedAt?: Date | string | null
 }
 
 export type ApiKeyCreateOrConnectWithoutCreatorInput = {
@@ -635,10 +881,20 @@ export type ApiKeyScalarWhereInput = {
   keyPrefix?: Prisma.StringFilter<"ApiKey"> | string
   keyHash?: Prisma.BytesFilter<"ApiKey"> | runtime.Bytes
   createdBy?: Prisma.IntFilter<"ApiKey"> | number
+  isOfWorkspace?: Prisma.BoolFilter<"ApiKey"> | boolean
+  scopes?: Prisma.StringNullableListFilter<"ApiKey">
+  allowedNetworks?: Prisma.StringNullableListFilter<"ApiKey">
   isActive?: Prisma.BoolFilter<"ApiKey"> | boolean
   revokedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  expiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  lastUsedAddress?: Prisma.StringNullableFilter<"ApiKey"> | string | null
   createdAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string
+  rotatedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  previousKeyPrefix?: Prisma.StringNullableFilter<"ApiKey"> | string | null
+  previousKeyHash?: Prisma.BytesNullableFilter<"ApiKey"> | runtime.Bytes | null
+  previousExpiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  previousLastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
 }
 
 export type ApiKeyCreateWithoutWorkspaceInput = {
@@ -646,10 +902,20 @@ export type ApiKeyCreateWithoutWorkspaceInput = {
   name: string
   keyPrefix: string
   keyHash: runtime.Bytes
+  isOfWorkspace?: boolean
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[]
+  allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[]
   isActive?: boolean
   revokedAt?: Date | string | null
+  expiresAt?: Date | string | null
   lastUsedAt?: Date | string | null
+  lastUsedAddress?: string | null
   createdAt: Date | string
+  rotatedAt?: Date | string | null
+  previousKeyPrefix?: string | null
+  previousKeyHash?: runtime.Bytes | null
+  previousExpiresAt?: Date | string | null
+  previousLastUsedAt?: Date | string | null
   creator: Prisma.UserCreateNestedOneWithoutApiKeysInput
 }
 
@@ -659,10 +925,20 @@ export type ApiKeyUncheckedCreateWithoutWorkspaceInput = {
   keyPrefix: string
   keyHash: runtime.Bytes
   createdBy: number
+  isOfWorkspace?: boolean
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[]
+  allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[]
   isActive?: boolean
   revokedAt?: Date | string | null
+  expiresAt?: Date | string | null
   lastUsedAt?: Date | string | null
+  lastUsedAddress?: string | null
   createdAt: Date | string
+  rotatedAt?: Date | string | null
+  previousKeyPrefix?: string | null
+  previousKeyHash?: runtime.Bytes | null
+  previousExpiresAt?: Date | string | null
+  previousLastUsedAt?: Date | string | null
 }
 
 export type ApiKeyCreateOrConnectWithoutWorkspaceInput = {
@@ -697,10 +973,20 @@ export type ApiKeyCreateManyCreatorInput = {
   name: string
   keyPrefix: string
   keyHash: runtime.Bytes
+  isOfWorkspace?: boolean
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[]
+  allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[]
   isActive?: boolean
   revokedAt?: Date | string | null
+  expiresAt?: Date | string | null
   lastUsedAt?: Date | string | null
+  lastUsedAddress?: string | null
   createdAt: Date | string
+  rotatedAt?: Date | string | null
+  previousKeyPrefix?: string | null
+  previousKeyHash?: runtime.Bytes | null
+  previousExpiresAt?: Date | string | null
+  previousLastUsedAt?: Date | string | null
 }
 
 export type ApiKeyUpdateWithoutCreatorInput = {
@@ -708,10 +994,20 @@ export type ApiKeyUpdateWithoutCreatorInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   keyPrefix?: Prisma.StringFieldUpdateOperationsInput | string
   keyHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  isOfWorkspace?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
+  allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[]
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  rotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousKeyPrefix?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousKeyHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  previousExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousLastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutApiKeysNestedInput
 }
 
@@ -721,10 +1017,20 @@ export type ApiKeyUncheckedUpdateWithoutCreatorInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   keyPrefix?: Prisma.StringFieldUpdateOperationsInput | string
   keyHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  isOfWorkspace?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
+  allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[]
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  rotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousKeyPrefix?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousKeyHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  previousExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousLastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ApiKeyUncheckedUpdateManyWithoutCreatorInput = {
@@ -733,10 +1039,20 @@ export type ApiKeyUncheckedUpdateManyWithoutCreatorInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   keyPrefix?: Prisma.StringFieldUpdateOperationsInput | string
   keyHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  isOfWorkspace?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
+  allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[]
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  rotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousKeyPrefix?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousKeyHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  previousExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousLastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ApiKeyCreateManyWorkspaceInput = {
@@ -745,10 +1061,20 @@ export type ApiKeyCreateManyWorkspaceInput = {
   keyPrefix: string
   keyHash: runtime.Bytes
   createdBy: number
+  isOfWorkspace?: boolean
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[]
+  allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[]
   isActive?: boolean
   revokedAt?: Date | string | null
+  expiresAt?: Date | string | null
   lastUsedAt?: Date | string | null
+  lastUsedAddress?: string | null
   createdAt: Date | string
+  rotatedAt?: Date | string | null
+  previousKeyPrefix?: string | null
+  previousKeyHash?: runtime.Bytes | null
+  previousExpiresAt?: Date | string | null
+  previousLastUsedAt?: Date | string | null
 }
 
 export type ApiKeyUpdateWithoutWorkspaceInput = {
@@ -756,10 +1082,20 @@ export type ApiKeyUpdateWithoutWorkspaceInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   keyPrefix?: Prisma.StringFieldUpdateOperationsInput | string
   keyHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  isOfWorkspace?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
+  allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[]
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  rotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousKeyPrefix?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousKeyHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  previousExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousLastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   creator?: Prisma.UserUpdateOneRequiredWithoutApiKeysNestedInput
 }
 
@@ -769,10 +1105,20 @@ export type ApiKeyUncheckedUpdateWithoutWorkspaceInput = {
   keyPrefix?: Prisma.StringFieldUpdateOperationsInput | string
   keyHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdBy?: Prisma.IntFieldUpdateOperationsInput | number
+  isOfWorkspace?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
+  allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[]
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  rotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousKeyPrefix?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousKeyHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  previousExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousLastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ApiKeyUncheckedUpdateManyWithoutWorkspaceInput = {
@@ -781,10 +1127,20 @@ export type ApiKeyUncheckedUpdateManyWithoutWorkspaceInput = {
   keyPrefix?: Prisma.StringFieldUpdateOperationsInput | string
   keyHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdBy?: Prisma.IntFieldUpdateOperationsInput | number
+  isOfWorkspace?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
+  allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[]
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  rotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousKeyPrefix?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousKeyHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  previousExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousLastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 
@@ -796,10 +1152,20 @@ export type ApiKeySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   keyPrefix?: boolean
   keyHash?: boolean
   createdBy?: boolean
+  isOfWorkspace?: boolean
+  scopes?: boolean
+  allowedNetworks?: boolean
   isActive?: boolean
   revokedAt?: boolean
+  expiresAt?: boolean
   lastUsedAt?: boolean
+  lastUsedAddress?: boolean
   createdAt?: boolean
+  rotatedAt?: boolean
+  previousKeyPrefix?: boolean
+  previousKeyHash?: boolean
+  previousExpiresAt?: boolean
+  previousLastUsedAt?: boolean
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
   creator?: boolean | Prisma.UserDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["apiKey"]>
@@ -811,10 +1177,20 @@ export type ApiKeySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   keyPrefix?: boolean
   keyHash?: boolean
   createdBy?: boolean
+  isOfWorkspace?: boolean
+  scopes?: boolean
+  allowedNetworks?: boolean
   isActive?: boolean
   revokedAt?: boolean
+  expiresAt?: boolean
   lastUsedAt?: boolean
+  lastUsedAddress?: boolean
   createdAt?: boolean
+  rotatedAt?: boolean
+  previousKeyPrefix?: boolean
+  previousKeyHash?: boolean
+  previousExpiresAt?: boolean
+  previousLastUsedAt?: boolean
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
   creator?: boolean | Prisma.UserDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["apiKey"]>
@@ -826,10 +1202,20 @@ export type ApiKeySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   keyPrefix?: boolean
   keyHash?: boolean
   createdBy?: boolean
+  isOfWorkspace?: boolean
+  scopes?: boolean
+  allowedNetworks?: boolean
   isActive?: boolean
   revokedAt?: boolean
+  expiresAt?: boolean
   lastUsedAt?: boolean
+  lastUsedAddress?: boolean
   createdAt?: boolean
+  rotatedAt?: boolean
+  previousKeyPrefix?: boolean
+  previousKeyHash?: boolean
+  previousExpiresAt?: boolean
+  previousLastUsedAt?: boolean
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
   creator?: boolean | Prisma.UserDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["apiKey"]>
@@ -841,13 +1227,23 @@ export type ApiKeySelectScalar = {
   keyPrefix?: boolean
   keyHash?: boolean
   createdBy?: boolean
+  isOfWorkspace?: boolean
+  scopes?: boolean
+  allowedNetworks?: boolean
   isActive?: boolean
   revokedAt?: boolean
+  expiresAt?: boolean
   lastUsedAt?: boolean
+  lastUsedAddress?: boolean
   createdAt?: boolean
+  rotatedAt?: boolean
+  previousKeyPrefix?: boolean
+  previousKeyHash?: boolean
+  previousExpiresAt?: boolean
+  previousLastUsedAt?: boolean
 }
 
-export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "name" | "keyPrefix" | "keyHash" | "createdBy" | "isActive" | "revokedAt" | "lastUsedAt" | "createdAt", ExtArgs["result"]["apiKey"]>
+export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "name" | "keyPrefix" | "keyHash" | "createdBy" | "isOfWorkspace" | "scopes" | "allowedNetworks" | "isActive" | "revokedAt" | "expiresAt" | "lastUsedAt" | "lastUsedAddress" | "createdAt" | "rotatedAt" | "previousKeyPrefix" | "previousKeyHash" | "previousExpiresAt" | "previousLastUsedAt", ExtArgs["result"]["apiKey"]>
 export type ApiKeyInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
   creator?: boolean | Prisma.UserDefaultArgs<ExtArgs>
@@ -877,13 +1273,35 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      */
     keyHash: runtime.Bytes
     createdBy: number
+    /**
+     * Whether the key belongs to the workspace and remains when its creator leaves. Its author is then the owner.
+     */
+    isOfWorkspace: boolean
+    /**
+     * What the key may do. Empty: all that keys may do.
+     */
+    scopes: string[]
+    /**
+     * The networks from which the key may be used, in CIDR notation. Empty: all.
+     */
+    allowedNetworks: string[]
     isActive: boolean
     /**
      * When the key ended for good. A revoked key is never active (check constraint).
      */
     revokedAt: Date | null
+    expiresAt: Date | null
     lastUsedAt: Date | null
+    lastUsedAddress: string | null
     createdAt: Date
+    rotatedAt: Date | null
+    /**
+     * The key before the last rotation, which works until it expires. All of them are null, or none but the last.
+     */
+    previousKeyPrefix: string | null
+    previousKeyHash: runtime.Bytes | null
+    previousExpiresAt: Date | null
+    previousLastUsedAt: Date | null
   }, ExtArgs["result"]["apiKey"]>
   composites: {}
 }
@@ -1315,10 +1733,20 @@ export interface ApiKeyFieldRefs {
   readonly keyPrefix: Prisma.FieldRef<"ApiKey", 'String'>
   readonly keyHash: Prisma.FieldRef<"ApiKey", 'Bytes'>
   readonly createdBy: Prisma.FieldRef<"ApiKey", 'Int'>
+  readonly isOfWorkspace: Prisma.FieldRef<"ApiKey", 'Boolean'>
+  readonly scopes: Prisma.FieldRef<"ApiKey", 'String[]'>
+  readonly allowedNetworks: Prisma.FieldRef<"ApiKey", 'String[]'>
   readonly isActive: Prisma.FieldRef<"ApiKey", 'Boolean'>
   readonly revokedAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
+  readonly expiresAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
   readonly lastUsedAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
+  readonly lastUsedAddress: Prisma.FieldRef<"ApiKey", 'String'>
   readonly createdAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
+  readonly rotatedAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
+  readonly previousKeyPrefix: Prisma.FieldRef<"ApiKey", 'String'>
+  readonly previousKeyHash: Prisma.FieldRef<"ApiKey", 'Bytes'>
+  readonly previousExpiresAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
+  readonly previousLastUsedAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
 }
     
 
