@@ -58,8 +58,10 @@ const recordKeyUse = statement('record-key-use', {
   },
   sql: `
     update api_keys
-    set last_used_at = $now, last_used_address = $address,
-      previous_last_used_at = case when $isPrevious then $now else previous_last_used_at end
+    set last_used_at = case when $isPrevious then last_used_at else $now end,
+      last_used_address = case when $isPrevious then last_used_address else $address end,
+      previous_last_used_at = case when $isPrevious then $now else previous_last_used_at end,
+      previous_last_used_address = case when $isPrevious then $address else previous_last_used_address end
     where workspace_id = $workspaceId and id = $id
       and case when $isPrevious then previous_last_used_at else last_used_at end is not distinct from $lastUsedAt
       and (not $isPrevious or previous_key_hash is not null)`,

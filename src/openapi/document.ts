@@ -9,6 +9,7 @@ import { createCodeSamples } from './code-samples.ts';
 import { bodyOf, type Example, readExamples } from './examples.ts';
 import { headers, headersOf } from './headers.ts';
 import { idempotencyKey, idempotencyParameters } from './idempotency.ts';
+import { withKeyAccess } from './key-access.ts';
 import { description, tags } from './overview.ts';
 import { createRawEntry, toOperationId } from './raw-operations.ts';
 import { createErrorResponses, errorSchemas, refusalsOf } from './refusals.ts';
@@ -121,6 +122,7 @@ export function createOpenApiDocument({ router, rawOperations }: Api, serverUrl:
 function completeOperation(operation: Operation, target: OperationObject, example: Example): void {
   target.operationId = toOperationId(operation.name);
   target.security = security[operation.credential];
+  target.description = withKeyAccess(target.description, operation);
   if (operation.deprecated) markDeprecated(target, operation.deprecated);
   if (target.requestBody) {
     const body = target.requestBody.content['application/json'];

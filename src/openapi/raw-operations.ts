@@ -1,9 +1,10 @@
 /** Raw operations in the OpenAPI document, from the declarations that the REST transport serves. */
 import { z } from 'zod';
-import { type RawOperation, type RawRequest, takesIdempotencyKeys } from '../trpc/raw-operation.ts';
+import { type RawOperation, type RawRequest, requiredScopeOfRaw, takesIdempotencyKeys } from '../trpc/raw-operation.ts';
 import { bodyOf, type Example } from './examples.ts';
 import { headersOf } from './headers.ts';
 import { idempotencyKey } from './idempotency.ts';
+import { withKeyAccess } from './key-access.ts';
 import { refusalsOfRaw } from './refusals.ts';
 
 type Schemas = Record<string, unknown>;
@@ -25,7 +26,7 @@ export function createRawEntry(
     operationId: toOperationId(name),
     tags,
     summary,
-    description,
+    description: withKeyAccess(description, { needsSession: false, requiredScope: requiredScopeOfRaw(operation) }),
     security:
       access.credential === 'required'
         ? credentials

@@ -63,7 +63,8 @@ const refusals: Record<number, Refusal> = {
     name: 'Forbidden',
     description:
       'The caller is not a member of the workspace, their role is too low, the operation does not accept API keys, ' +
-      'or a page of another origin sent a write with the session cookie',
+      'the API key lacks the scope (`SCOPE_MISSING`) or may not be used from this address (`NETWORK_NOT_ALLOWED`), or ' +
+      'a page of another origin sent a write with the session cookie',
     message: 'Forbidden',
   },
   404: {
@@ -141,10 +142,9 @@ export function refusalsOf(operation: Operation, errors: Errors): Record<string,
   const isWrite = operation.method !== 'GET';
   return toResponses(operation.path, errors, [
     ...(operation.fields.size > 0 || operation.takesBody ? [400] : []),
-    ...(operation.credential === 'none' ? [] : [401]),
-    ...(isInWorkspace ? [403, 404] : []),
-    // A cross-origin write with the session cookie.
-    ...(isWrite && operation.credential !== 'none' ? [403] : []),
+    // 403 for an API key without the scope or from another network, and for a cross-origin write with the cookie.
+    ...(operation.credential === 'none' ? [] : [401, 403]),
+    ...(isInWorkspace ? [404] : []),
     // A body is checked on every write, even if the operation expects none.
     ...(isWrite ? [408, 413, 415] : []),
     ...(operation.takesIdempotencyKeys ? [400, 409, 422] : []),
@@ -154,13 +154,12 @@ export function refusalsOf(operation: Operation, errors: Errors): Record<string,
 
 /** The same for a raw operation. */
 export function refusalsOfRaw(operation: RawOperation, errors: Errors): Record<string, object> {
-  const { method, path, access, request, refusals: own = [] } = operation;
+  const { path, access, request, refusals: own = [] } = operation;
   const contentType = { 415: [{ message: 'Content type must be text/csv', code: codeOf(415) }] };
   return toResponses(path, { ...(request.kind === 'csv' && contentType), ...errors }, [
     400,
-    ...(access.credential === 'required' ? [401] : []),
-    ...(access.credential === 'required' && method !== 'GET' ? [403] : []),
-    ...(access.minRole === undefined ? [] : [403, 404]),
+    ...(access.credential === 'required' ? [401, 403] : []),
+    ...(access.minRole === undefined ? [] : [404]),
     ...(request.kind === 'none' ? [] : [408, 413]),
     ...(request.kind === 'csv' ? [415] : []),
     ...(takesIdempotencyKeys(operation) ? [409, 422] : []),

@@ -83,16 +83,17 @@ export const apiKeysRouter = router({
         summary: 'Rotate an API key',
         successDescription: 'The API key, with the new key itself',
         description:
-          'Owner or admin. Replaces the secret of a key of the workspace, or of a key that acts for the caller (403 ' +
+          'Owner or admin, with a recent sign-in. Replaces the secret of a key of the workspace, or of a key that acts for the caller (403 ' +
           'for a key of somebody else). The previous key works for `overlap_hours`; the one before it ends at once. ' +
           '`full_key` is only returned here. 409 if the key was revoked.',
       },
     })
     .input(RotateApiKeyInput)
     .output(CreatedApiKeyAnswer)
-    .mutation(async ({ ctx, input }) => ({
-      apiKey: await rotateApiKey(ctx.services, ctx.actor, input, ctx.sessionId),
-    })),
+    .mutation(async ({ ctx, input }) => {
+      requireRecentSignIn(ctx);
+      return { apiKey: await rotateApiKey(ctx.services, ctx.actor, input, ctx.sessionId) };
+    }),
 
   delete: inWorkspaceBySession('owner')
     .meta({

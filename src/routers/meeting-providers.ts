@@ -62,7 +62,7 @@ export const connectionsRouter = router({
         summary: 'Connect a meeting provider',
         successDescription: 'The new connection, with its secret',
         description:
-          'Owner only; API keys are not accepted. The provider posts its callbacks to `ingest_url`. vonage and ' +
+          'Owner only. The provider posts its callbacks to `ingest_url`. vonage and ' +
           'livekit require `credentials`; for generic the service creates a `secret`, which is returned only here.',
       },
     })
@@ -81,7 +81,7 @@ export const connectionsRouter = router({
         summary: 'Replace the credentials of a connection',
         successDescription: 'The connection with its new credentials',
         description:
-          'Owner only; API keys are not accepted. vonage and livekit require `credentials`; for generic the service ' +
+          'Owner only. vonage and livekit require `credentials`; for generic the service ' +
           'creates a new `secret`, which is returned only here. Callbacks signed with the previous credentials are ' +
           'accepted for another 24 hours; older credentials stop working at once. `ingest_url` does not change.',
       },
@@ -118,7 +118,7 @@ export const connectionsRouter = router({
         summary: 'Delete a connection',
         successDescription: 'The connection is deleted',
         description:
-          'Owner only; API keys are not accepted. The `ingest_url` of the connection returns 404 afterwards. ' +
+          'Owner only. The `ingest_url` of the connection returns 404 afterwards. ' +
           'Participants and recordings that the provider reported remain.',
       },
     })

@@ -16,9 +16,8 @@ export const membersRouter = router({
         summary: 'Change the role of a member',
         successDescription: 'The member with the new role',
         description:
-          'API keys are not accepted. The owner may give any role to anyone. Giving the role `owner` needs a recent ' +
-          'sign-in, transfers the workspace and makes the old owner an admin; 400 for Personal. Admins may promote ' +
-          'members to admin.',
+          'The owner may give any role to anyone. Giving the role `owner` needs a recent sign-in, transfers the ' +
+          'workspace and makes the old owner an admin; 400 for Personal. Admins may promote members to admin.',
       },
     })
     .input(ChangeRoleInput)
@@ -37,7 +36,7 @@ export const membersRouter = router({
         summary: 'Remove a member, or leave',
         successDescription: 'The member is removed',
         description:
-          'API keys are not accepted. Every member except the owner may leave. The owner may remove anyone else, ' +
+          'Every member except the owner may leave. The owner may remove anyone else, ' +
           'and admins may remove members. The API keys of that user in the workspace are revoked. Removing somebody ' +
           'else also revokes the invite link. Emits `member.left`.',
       },

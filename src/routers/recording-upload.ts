@@ -11,8 +11,9 @@ const recordingUploader: RawAccess<Uploader> = {
     const recorder = token === null ? null : await findRecorder(db, token);
     if (recorder !== null) limitCaller(context, `recorder:${recorder.id}`);
     const caller = recorder ?? requireCaller(context, await context.identify(null));
+    const recordingId = requirePathId(params, 'recordingId');
     if ('credential' in caller) requireScope(caller, operation.name, operation);
-    return findUploader(db, caller, requirePathId(params, 'recordingId'));
+    return findUploader(db, caller, recordingId);
   },
 };
 

@@ -106,8 +106,7 @@ export const workspacesRouter = router({
         tags,
         summary: 'Delete a workspace',
         successDescription: 'The workspace is deleted',
-        description:
-          'Owner only; API keys are not accepted. Deletes everything in it, including files. 400 for Personal.',
+        description: 'Owner only. Deletes everything in it, including files. 400 for Personal.',
       },
     })
     .output(Ok)
@@ -122,8 +121,7 @@ export const workspacesRouter = router({
         summary: 'Get the invite link',
         successDescription: 'The invite link',
         description:
-          'Owner or admin; API keys are not accepted. Returns the same link until it is revoked or a member is ' +
-          'removed by another member.',
+          'Owner or admin. Returns the same link until it is revoked or a member is ' + 'removed by another member.',
       },
     })
     .output(Invite)
@@ -138,7 +136,7 @@ export const workspacesRouter = router({
         summary: 'Revoke the invite link',
         successDescription: 'The invite link is revoked',
         description:
-          'Owner or admin; API keys are not accepted. Nobody can join with the link any more. The next request for ' +
+          'Owner or admin. Nobody can join with the link any more. The next request for ' +
           'the invite link creates a new one.',
       },
     })

@@ -1,6 +1,7 @@
 /** Describes the procedures of a router for the REST transport, the OpenAPI document and the tests. */
 import type { AnyTRPCRouter } from '@trpc/server';
 import { z } from 'zod';
+import { type RequiredScope, requiredScopeOf } from '../core/scopes.ts';
 import { proceduresOf } from './call-procedure.ts';
 import type { Meta } from './context.ts';
 import type { Deprecation } from './deprecation.ts';
@@ -17,6 +18,10 @@ export type Operation = {
   path: string;
   /** Whether a call needs a credential, may have one, or ignores it. */
   credential: 'required' | 'optional' | 'none';
+  /** Whether no API key may call it, whatever its scopes. */
+  needsSession: boolean;
+  /** The scope that an API key with scopes needs. Null if keys may not call it, or it ignores them. */
+  requiredScope: RequiredScope | null;
   takesBody: boolean;
   /** The name of the body in the OpenAPI document. Null if no input schema has one. */
   bodyName: string | null;
@@ -44,6 +49,8 @@ export function listOperations(router: AnyTRPCRouter): Operation[] {
     const { openapi, successStatus, credential = 'none', redirectsTo = null, refusals = [], deprecated = null } = meta;
     if (!openapi) return [];
     const { method, path, protect = true } = openapi;
+    const { minRole, needsSession = false } = meta;
+    const takesKeys = (protect || credential === 'optional') && !needsSession;
     // Every procedure has `inputs` at run time, although the public type lacks it. trpc-to-openapi reads it too.
     const { inputs } = definition as unknown as { inputs: readonly z.ZodType[] };
     return [
@@ -52,6 +59,8 @@ export function listOperations(router: AnyTRPCRouter): Operation[] {
         method,
         path,
         credential: protect ? 'required' : credential,
+        needsSession,
+        requiredScope: takesKeys ? requiredScopeOf(name, { isRead: definition.type === 'query', minRole }) : null,
         takesBody: method !== 'GET' && method !== 'DELETE',
         bodyName: inputs.map((input) => input.meta()?.id).findLast((id) => id !== undefined) ?? null,
         takesIdempotencyKeys: method !== 'GET' && meta.idempotencyKey !== 'ignored',

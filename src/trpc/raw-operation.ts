@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { Actor } from '../auth/identify.ts';
 import { badField } from '../core/errors.ts';
 import type { Role } from '../core/roles.ts';
+import { type RequiredScope, requiredScopeOf } from '../core/scopes.ts';
 import { id, idFromText } from '../core/validation.ts';
 import type { IncomingUpload } from '../media/receive-file.ts';
 import type { Services, Settings } from '../services.ts';
@@ -116,6 +117,12 @@ export function rawOperation<Caller, Request extends RawRequest>(
 /** Whether the header Idempotency-Key has an effect. Callbacks of providers are recognized by their own IDs. */
 export function takesIdempotencyKeys({ method, access }: RawOperation): boolean {
   return method !== 'GET' && access.credential === 'required';
+}
+
+/** The scope that an API key with scopes needs. Null for an operation that takes no keys. */
+export function requiredScopeOfRaw({ name, method, access }: RawOperation): RequiredScope | null {
+  const { credential, minRole } = access;
+  return credential === 'required' ? requiredScopeOf(name, { isRead: method === 'GET', minRole }) : null;
 }
 
 /** The path parameters that `workspaceMember` reads. */

@@ -21,14 +21,21 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const LISTED = [
+  'allowed_networks',
+  'belongs_to',
   'created_at',
   'created_by',
   'created_by_name',
+  'expires_at',
   'id',
   'is_active',
   'key_prefix',
+  'last_used_address',
   'last_used_at',
   'name',
+  'previous_key',
+  'rotated_at',
+  'scopes',
   'workspace_id',
 ];
 

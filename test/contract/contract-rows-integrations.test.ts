@@ -22,14 +22,21 @@ const UNKNOWN = 2_147_483_647;
 
 describe('API keys', () => {
   const KEY = [
+    'allowed_networks',
+    'belongs_to',
     'created_at',
     'created_by',
     'created_by_name',
+    'expires_at',
     'id',
     'is_active',
     'key_prefix',
+    'last_used_address',
     'last_used_at',
     'name',
+    'previous_key',
+    'rotated_at',
+    'scopes',
     'workspace_id',
   ];
 
@@ -39,7 +46,7 @@ describe('API keys', () => {
       const { status, body } = await app.http.get(path, token);
       expect(status).toBe(200);
       expect(fields(body)).toEqual(['apiKeys', 'next_cursor']);
-      expect(body.apiKeys).toHaveLength(1);
+      expect(body.apiKeys).toHaveLength(2);
       const [key] = body.apiKeys;
       expect(fields(key)).toEqual(KEY);
       expect(key).toMatchObject({

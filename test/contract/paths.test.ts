@@ -71,6 +71,7 @@ const PATHS = [
   'GET /api/workspaces/{id}/api-keys',
   'POST /api/workspaces/{id}/api-keys',
   'PATCH /api/workspaces/{id}/api-keys/{keyId}',
+  'POST /api/workspaces/{id}/api-keys/{keyId}/rotate',
   'DELETE /api/workspaces/{id}/api-keys/{keyId}',
   'GET /api/workspaces/{id}/webhooks',
   'GET /api/workspaces/{id}/webhooks/events',

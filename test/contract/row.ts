@@ -57,6 +57,8 @@ export type Row = {
   acceptsCredential?: true;
   /** Whether a key may call it as its creator. If not, every key gets 403. */
   keys: boolean;
+  /** The level of the scope that a key needs, if it does not follow from `who` and the kind of the call. */
+  scope?: 'read' | 'write' | 'admin';
   /** The status of success over REST, if it is not 200. */
   status?: 201;
   /** The name of the input field with the workspace, if it is not `id`. */

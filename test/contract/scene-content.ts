@@ -40,6 +40,8 @@ export type WorkspaceContent = {
   cancelToken: string;
   /** A key of the owner. */
   keyId: number;
+  /** A key that belongs to the workspace. */
+  workspaceKeyId: number;
   key: string;
   /** A connection to a LiveKit account. */
   connectionId: number;
@@ -65,6 +67,7 @@ export async function addWorkspaceContent(
   const visit = await addVisit(app, { workspaceId, userId: owner.id, roomId, slug });
   const participants = await addParticipants(app, { workspaceId, roomId, recordingId });
   const { id: keyId, key } = await addKey(app, workspaceId, owner);
+  const { id: workspaceKeyId } = await addKey(app, workspaceId, owner, { belongs_to: 'workspace' });
   const { id: connectionId } = await addConnection(app, workspaceId, owner, {
     provider: 'livekit',
     credentials: { api_key: 'APIscene', api_secret: 'a secret of the scene' },
@@ -79,6 +82,7 @@ export async function addWorkspaceContent(
     ...participants,
     keyId,
     key,
+    workspaceKeyId,
     connectionId,
     provider: { ingestId: ingest_url.split('/').at(-1) ?? '', secret: secret ?? '' },
     ...(await addWebhook(app, workspaceId, owner)),
@@ -97,10 +101,14 @@ export async function addItem(app: TestApp, workspaceId: number, by: User, filen
   return succeed(await upload(app, `/api/workspaces/${workspaceId}`, by.token, bytes, { filename })).item.id;
 }
 
-export async function addKey(app: TestApp, workspaceId: number, by: User): Promise<{ id: number; key: string }> {
-  const { apiKey } = succeed(
-    await app.http.post(`/api/workspaces/${workspaceId}/api-keys`, by.token, { name: 'Nightly import' }),
-  );
+export async function addKey(
+  app: TestApp,
+  workspaceId: number,
+  by: User,
+  options: object = {},
+): Promise<{ id: number; key: string }> {
+  const input = { name: 'Nightly import', ...options };
+  const { apiKey } = succeed(await app.http.post(`/api/workspaces/${workspaceId}/api-keys`, by.token, input));
   return { id: apiKey.id, key: apiKey.full_key };
 }
 

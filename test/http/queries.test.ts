@@ -85,6 +85,7 @@ const STATEMENTS: Record<string, number> = {
   'apiKeys.list': 2,
   'apiKeys.create': 10,
   'apiKeys.toggle': 9,
+  'apiKeys.rotate': 10,
   'apiKeys.delete': 5,
   'webhooks.list': 2,
   'webhooks.events': 1,

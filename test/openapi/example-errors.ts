@@ -58,6 +58,13 @@ export const exampleConflicts: Readonly<Record<string, Prepare>> = {
     await app.services.db.openidIdentity.deleteMany({ where: { userId: member.id } });
     return {};
   },
+  async 'apiKeys.rotate'({ app, workspaceKeyId }) {
+    await app.services.db.apiKey.updateMany({
+      where: { id: workspaceKeyId },
+      data: { isActive: false, revokedAt: new Date(0) },
+    });
+    return {};
+  },
   'bookings.cancel': startMeeting,
   'bookings.cancelByTeam': startMeeting,
 };

@@ -39,6 +39,8 @@ const RANDOM_COLUMNS = [
   'upload_token_hash',
   'key_prefix',
   'key_hash',
+  'previous_key_hash',
+  'previous_key_prefix',
   'sealed_secret',
   'sealed_token',
   'previous_sealed_secret',

@@ -6,6 +6,7 @@ ADD COLUMN     "last_used_address" TEXT,
 ADD COLUMN     "previous_expires_at" TIMESTAMPTZ(3),
 ADD COLUMN     "previous_key_hash" BYTEA,
 ADD COLUMN     "previous_key_prefix" TEXT,
+ADD COLUMN     "previous_last_used_address" TEXT,
 ADD COLUMN     "previous_last_used_at" TIMESTAMPTZ(3),
 ADD COLUMN     "rotated_at" TIMESTAMPTZ(3),
 ADD COLUMN     "scopes" TEXT[] DEFAULT ARRAY[]::TEXT[];
@@ -19,5 +20,5 @@ ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_lists" CHECK ("scopes" IS NOT NU
 -- A previous key always ends.
 ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_previous" CHECK (
   num_nulls("previous_key_hash", "previous_key_prefix", "previous_expires_at") IN (0, 3)
-  AND ("previous_last_used_at" IS NULL OR "previous_key_hash" IS NOT NULL)
+  AND ("previous_key_hash" IS NOT NULL OR num_nonnulls("previous_last_used_at", "previous_last_used_address") = 0)
 );

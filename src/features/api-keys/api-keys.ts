@@ -1,18 +1,21 @@
 /** The API keys of a workspace. */
+import type { AuditAction } from '../../audit/actions.ts';
+import { type NewAuditEntry, recordAudit } from '../../audit/record-audit.ts';
 import { generateApiKey, keyPrefixOf } from '../../auth/api-keys.ts';
+import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Actor } from '../../auth/identify.ts';
 import { hashToken } from '../../auth/tokens.ts';
 import { lockWorkspace, lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { badField, conflict, notFound, unauthorized } from '../../core/errors.ts';
 import type { ListPageInput, Page } from '../../core/list-page.ts';
-import { fromUnixSeconds } from '../../core/time.ts';
+import { fromUnixSeconds, toUnixSeconds } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { flagOf, secondsOf } from '../../db/columns.ts';
 import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
 import { float, int, json, nullable, oneOf, text } from '../../db/statements.ts';
 import { requireFreeRow } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
-import { keyColumns, toApiKey } from './present.ts';
+import { type KeyRow, keyColumns, toApiKey } from './present.ts';
 import type { ApiKey, ApiKeyInput, CreateApiKeyInput, CreatedApiKey, ToggleApiKeyInput } from './schemas.ts';
 
 type Db = Pick<Services, 'db'>;
@@ -48,7 +51,8 @@ const keysOf = pagedList('list-api-keys', {
       ${secondsOf('k.rotated_at')} as rotated_at,
       case when k.previous_key_hash is not null then json_build_object('key_prefix', k.previous_key_prefix,
         'expires_at', ${secondsOf('k.previous_expires_at')},
-        'last_used_at', ${secondsOf('k.previous_last_used_at')}) end as previous_key,
+        'last_used_at', ${secondsOf('k.previous_last_used_at')},
+        'last_used_address', k.previous_last_used_address) end as previous_key,
       ${timeKeyOf('k.created_at')}
     from api_keys k join users u on u.id = k.created_by
     where k.workspace_id = $workspaceId ${after} ${window}`,
@@ -93,6 +97,7 @@ export async function createApiKey(
       },
       select: keyColumns,
     });
+    await recordAudit(tx, toEntry(actor, 'api_key.created', row, clock.now()));
     return { ...toApiKey(row), full_key: key };
   });
 }
@@ -120,7 +125,7 @@ export async function lockSession(tx: Tx, sessionId: number): Promise<void> {
  * 404 if the key does not exist, and 409 if a revoked key would become active.
  */
 export async function toggleApiKey(
-  { db }: Db,
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
   { keyId, is_active: wanted, toggle = true }: ToggleApiKeyInput,
 ): Promise<ApiKey> {
@@ -135,17 +140,48 @@ export async function toggleApiKey(
     const isActive = wanted === undefined ? key.is_active !== toggle : Boolean(wanted);
     if (isActive && key.revoked_at !== null) throw conflict('This API key was revoked: create a new one');
     const where = { workspaceId_id: { workspaceId: actor.workspaceId, id: keyId } };
-    return toApiKey(await tx.apiKey.update({ where, data: { isActive }, select: keyColumns }));
+    const row = await tx.apiKey.update({ where, data: { isActive }, select: keyColumns });
+    const action = isActive ? 'api_key.activated' : 'api_key.deactivated';
+    if (isActive !== key.is_active) await recordAudit(tx, toEntry(actor, action, row, clock.now()));
+    return toApiKey(row);
   });
 }
 
 /** Deletes a key. Calls with it are rejected from then on. Throws 404 if it does not exist. */
-export async function deleteApiKey({ db }: Db, { workspaceId }: Actor, { keyId }: ApiKeyInput): Promise<{ ok: true }> {
-  const { count } = await transact(db, async (tx) => {
+export async function deleteApiKey(
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  actor: Actor,
+  { keyId }: ApiKeyInput,
+): Promise<{ ok: true }> {
+  const { workspaceId } = actor;
+  await transact(db, async (tx) => {
     // `toggleApiKey` reads and then updates the key, so it must not be deleted in between.
     await lockWorkspace(tx, workspaceId);
-    return tx.apiKey.deleteMany({ where: { workspaceId, id: keyId } });
+    const [row] = await tx.$queryRaw<{ id: number; name: string }[]>`
+      delete from api_keys where workspace_id = ${workspaceId} and id = ${keyId} returning id, name`;
+    if (!row) throw notFound('API key');
+    await recordAudit(tx, toEntry(actor, 'api_key.deleted', row, clock.now()));
   });
-  if (count === 0) throw notFound('API key');
   return { ok: true };
+}
+
+type KeyAction = Extract<AuditAction, `api_key.${string}`>;
+type AuditedKey = { id: number; name: string } & Partial<Pick<KeyRow, 'isOfWorkspace' | 'scopes' | 'expiresAt'>>;
+
+/** An entry of the audit log about a key. A new key is described. */
+export function toEntry(actor: Actor, action: KeyAction, key: AuditedKey, at: Date): NewAuditEntry {
+  const { id, name, isOfWorkspace, scopes = [], expiresAt } = key;
+  const after = {
+    belongs_to: isOfWorkspace ? 'workspace' : 'user',
+    scopes,
+    expires_at: expiresAt ? toUnixSeconds(expiresAt) : null,
+  };
+  return {
+    workspaceId: actor.workspaceId,
+    at,
+    actor: auditActorOf(actor),
+    action,
+    target: { kind: 'api_key', id, name },
+    ...(action === 'api_key.created' && { after }),
+  };
 }

@@ -20,6 +20,7 @@ export const keyColumns = {
   previousKeyPrefix: true,
   previousExpiresAt: true,
   previousLastUsedAt: true,
+  previousLastUsedAddress: true,
   creator: { select: { name: true } },
 } as const;
 
@@ -41,6 +42,7 @@ export type KeyRow = {
   previousKeyPrefix: string | null;
   previousExpiresAt: Date | null;
   previousLastUsedAt: Date | null;
+  previousLastUsedAddress: string | null;
   creator: { name: string };
 };
 
@@ -65,12 +67,13 @@ export function toApiKey(row: KeyRow): ApiKey {
   };
 }
 
-function toPreviousKey({ previousKeyPrefix, previousExpiresAt, previousLastUsedAt }: KeyRow): ApiKey['previous_key'] {
-  if (previousKeyPrefix === null || previousExpiresAt === null) return null;
+function toPreviousKey(row: KeyRow): ApiKey['previous_key'] {
+  if (row.previousKeyPrefix === null || row.previousExpiresAt === null) return null;
   return {
-    key_prefix: previousKeyPrefix,
-    expires_at: toUnixSeconds(previousExpiresAt),
-    last_used_at: toSeconds(previousLastUsedAt),
+    key_prefix: row.previousKeyPrefix,
+    expires_at: toUnixSeconds(row.previousExpiresAt),
+    last_used_at: toSeconds(row.previousLastUsedAt),
+    last_used_address: row.previousLastUsedAddress,
   };
 }
 

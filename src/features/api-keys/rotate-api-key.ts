@@ -1,4 +1,5 @@
 /** Replaces an API key by a new one, while the old one works a little longer. */
+import { recordAudit } from '../../audit/record-audit.ts';
 import { generateApiKey, keyPrefixOf } from '../../auth/api-keys.ts';
 import type { Actor } from '../../auth/identify.ts';
 import { hashToken } from '../../auth/tokens.ts';
@@ -7,7 +8,7 @@ import { badField, conflict, forbidden, notFound } from '../../core/errors.ts';
 import { HOUR_MS } from '../../core/time.ts';
 import { transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
-import { lockSession, toExpiry } from './api-keys.ts';
+import { lockSession, toEntry, toExpiry } from './api-keys.ts';
 import { keyColumns, toApiKey } from './present.ts';
 import type { CreatedApiKey, RotateApiKeyInput } from './schemas.ts';
 
@@ -65,6 +66,7 @@ export async function rotateApiKey(
       },
       select: keyColumns,
     });
+    await recordAudit(tx, toEntry(actor, 'api_key.rotated', row, now));
     return { ...toApiKey(row), full_key: key };
   });
 }
@@ -79,5 +81,6 @@ function toPrevious({ key_hash, key_prefix, expires_at }: LockedKey, now: Date, 
     previousKeyPrefix: isKept ? key_prefix : null,
     previousExpiresAt: isKept ? endsAt : null,
     previousLastUsedAt: null,
+    previousLastUsedAddress: null,
   };
 }

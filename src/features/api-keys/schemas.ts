@@ -6,6 +6,8 @@ import {
   fieldOf,
   flag,
   id,
+  integerBetween,
+  LAST_SECOND,
   MAX_NAME_LENGTH,
   optional,
   requiredText,
@@ -27,6 +29,7 @@ const PreviousApiKey = z
     last_used_at: unixSeconds
       .nullable()
       .describe('When the previous key was last used since the rotation, accurate to a minute; null if it was not'),
+    last_used_address: z.string().nullable().describe('The address of that use').meta({ example: '203.0.113.7' }),
   })
   .meta({ id: 'PreviousApiKey' });
 
@@ -68,7 +71,9 @@ export const CreatedApiKey = ApiKey.extend({
 }).meta({ id: 'CreatedApiKey' });
 export type CreatedApiKey = z.infer<typeof CreatedApiKey>;
 
-const expiry = unixSeconds.describe('Unix timestamp in seconds, in the future. Default: the key does not expire');
+const expiry = integerBetween(0, LAST_SECOND).describe(
+  'Unix timestamp in seconds, in the future. Default: the key does not expire',
+);
 
 const network = z
   .string()
@@ -121,15 +126,15 @@ export type ApiKeyInput = z.infer<typeof ApiKeyInput>;
 
 export const RotateApiKeyInput = ApiKeyInput.extend({
   overlap_hours: withDefault(
-    z
-      .int()
-      .min(0)
-      .max(MAX_OVERLAP_HOURS)
-      .describe(`How many hours the previous key still works, 0 to ${MAX_OVERLAP_HOURS}. 0: it ends at once`),
+    integerBetween(0, MAX_OVERLAP_HOURS).describe(
+      `How many hours the previous key still works, 0 to ${MAX_OVERLAP_HOURS}. 0: it ends at once`,
+    ),
     DEFAULT_OVERLAP_HOURS,
   ),
   expires_at: optional(
-    unixSeconds.describe('When the new key expires, as a Unix timestamp in seconds. Default: as before the rotation'),
+    integerBetween(0, LAST_SECOND).describe(
+      'When the new key expires, as a Unix timestamp in seconds. Default: as before the rotation',
+    ),
   ),
 }).meta({ id: 'RotateApiKeyRequest' });
 export type RotateApiKeyInput = z.infer<typeof RotateApiKeyInput>;

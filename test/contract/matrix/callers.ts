@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import { isAtLeast, type Role } from '../../../src/core/roles.ts';
 import type { Row } from '../row.ts';
 import { addKey, type Scene, type User, type World } from '../scene.ts';
+import { isQuery } from '../transports.ts';
 
 /** The credential of a kind of caller, and the role that it gives. */
 type Credential = {
@@ -11,6 +12,12 @@ type Credential = {
   isInvalid?: true;
   /** The role in the workspace of the call. */
   role: Role | null;
+  /** What a key is limited to. */
+  scope?: 'read' | 'write' | 'admin';
+  /** Set for a key that acts for no person. */
+  isOfWorkspace?: true;
+  /** Set for a key that may not be used from the address of the tests. */
+  isElsewhere?: true;
   /** Set for the owner of the scene's room, by a credential that is valid in its workspace. */
   ownsRoom?: true;
   /** The operations that refuse this caller with 409 although it may call them. */
@@ -31,6 +38,19 @@ export const callers = {
   'key of an admin': { kind: 'key', role: 'admin' },
   'key of the owner for another workspace': { kind: 'key', role: null },
   'key of an outsider': { kind: 'key', role: null },
+  'key of the owner with the scope read': { kind: 'key', role: 'owner', ownsRoom: true, scope: 'read' },
+  'key of the owner with the scope write': { kind: 'key', role: 'owner', ownsRoom: true, scope: 'write' },
+  'key of the owner with the scope admin': { kind: 'key', role: 'owner', ownsRoom: true, scope: 'admin' },
+  'key of the workspace': { kind: 'key', role: 'admin', ownsRoom: true, isOfWorkspace: true },
+  'key of the workspace with the scope read': {
+    kind: 'key',
+    role: 'admin',
+    ownsRoom: true,
+    isOfWorkspace: true,
+    scope: 'read',
+  },
+  'key for another network': { kind: 'none', role: null, isInvalid: true, isElsewhere: true },
+  'expired key': { kind: 'none', role: null, isInvalid: true },
   'inactive key': { kind: 'none', role: null, isInvalid: true },
   'key whose creator left': { kind: 'none', role: null, isInvalid: true },
   'key that was deleted': { kind: 'none', role: null, isInvalid: true },
@@ -44,10 +64,20 @@ export const callerNames = Object.keys(callers) as CallerName[];
 export function expectedStatus(name: string, row: Row, callerName: CallerName): number {
   const caller: Credential = callers[callerName];
   const success = row.status ?? 200;
-  if (row.who === 'anyone') return row.acceptsCredential && caller.isInvalid ? 401 : success;
+  const refusal = refusalOf(callerName);
+  if (row.who === 'anyone') {
+    if (!row.acceptsCredential) return success;
+    return refusal !== null && caller.isInvalid
+      ? refusal
+      : caller.isOfWorkspace || lacksScope(name, row, caller)
+        ? 403
+        : success;
+  }
   // A provider signs its calls. Other credentials are ignored.
-  if (row.who === 'provider' || caller.kind === 'none') return 401;
+  if (row.who === 'provider') return 401;
+  if (refusal !== null) return refusal;
   if (caller.kind === 'key' && !row.keys) return 403;
+  if (lacksScope(name, row, caller)) return 403;
   if (caller.conflicts?.includes(name)) return 409;
   if (row.who === 'user') return success;
   if (row.who === 'room owner') return caller.ownsRoom ? success : 404;
@@ -55,12 +85,31 @@ export function expectedStatus(name: string, row: Row, callerName: CallerName): 
   return hasRole(caller, row.who) ? success : 403;
 }
 
+/** The status of every call without a valid credential; null for a caller with one. */
+export function refusalOf(callerName: CallerName): 401 | 403 | null {
+  const { kind, isElsewhere }: Credential = callers[callerName];
+  return kind !== 'none' ? null : isElsewhere ? 403 : 401;
+}
+
+/** Whether a key that may call the operation lacks the scope that follows from the role and the kind of the call. */
+export function lacksScope(name: string, { who, keys, scope: level }: Row, { kind, role, scope }: Credential): boolean {
+  if (kind !== 'key' || scope === undefined || !keys || role === null) return false;
+  const levels = ['read', 'write', 'admin'];
+  const required = level ?? (who === 'admin' || who === 'owner' ? 'admin' : isQuery(name) ? 'read' : 'write');
+  return levels.indexOf(scope) < levels.indexOf(required);
+}
+
 function hasRole({ role }: Credential, min: Role): boolean {
   return role !== null && isAtLeast(role, min);
 }
 
 /** The error message, if it follows from the status. */
-export function expectedMessage(row: Row, status: number): string | undefined {
+export function expectedMessage(name: string, row: Row, callerName: CallerName, status: number): string | undefined {
+  const caller: Credential = callers[callerName];
+  if (caller.isElsewhere && row.who !== 'provider') return 'This API key may not be used from the address 127.0.0.1';
+  if (row.who === 'anyone' && caller.isOfWorkspace) return 'This API key belongs to a workspace and acts for no person';
+  // It names the scope, which other tests check.
+  if (status === 403 && lacksScope(name, row, caller)) return undefined;
   switch (status) {
     case 401:
       return row.unauthorized ?? 'Unauthorized';
@@ -92,6 +141,16 @@ export async function createCallers(world: World, scene: Scene): Promise<Record<
   const inactive = await addKey(app, workspaceId, owner);
   const ofLeaver = await addKey(app, workspaceId, leaver);
   const deleted = await addKey(app, workspaceId, owner);
+  const reader = await addKey(app, workspaceId, owner, { scopes: ['read'] });
+  const writer = await addKey(app, workspaceId, owner, { scopes: ['write'] });
+  const manager = await addKey(app, workspaceId, owner, { scopes: ['admin'] });
+  const ofWorkspace = await addKey(app, workspaceId, admin, { belongs_to: 'workspace' });
+  const readerOfWorkspace = await addKey(app, workspaceId, admin, { belongs_to: 'workspace', scopes: ['read'] });
+  const expired = await addKey(app, workspaceId, owner);
+  const distant = await addKey(app, workspaceId, owner, { allowed_networks: ['203.0.113.0/24', '2001:db8::/48'] });
+  for (const { key } of [reader, writer, manager, ofWorkspace, readerOfWorkspace, expired])
+    expect((await http.get('/api/workspaces', key)).status).toBe(200);
+  await app.services.db.apiKey.updateMany({ where: { id: expired.id }, data: { expiresAt: app.clock.now() } });
   for (const { key } of [ofOwner, ofAdmin, elsewhere, ofOutsider, inactive, ofLeaver, deleted])
     expect((await http.get('/api/workspaces', key)).status).toBe(200);
   await http.patch(`${path}/api-keys/${inactive.id}`, owner.token, { is_active: 0 });
@@ -113,6 +172,13 @@ export async function createCallers(world: World, scene: Scene): Promise<Record<
     'key of an admin': { token: ofAdmin.key, user: admin },
     'key of the owner for another workspace': { token: elsewhere.key, user: owner },
     'key of an outsider': { token: ofOutsider.key, user: outsider },
+    'key of the owner with the scope read': { token: reader.key, user: owner },
+    'key of the owner with the scope write': { token: writer.key, user: owner },
+    'key of the owner with the scope admin': { token: manager.key, user: owner },
+    'key of the workspace': { token: ofWorkspace.key, user: owner },
+    'key of the workspace with the scope read': { token: readerOfWorkspace.key, user: owner },
+    'key for another network': { token: distant.key, user: owner },
+    'expired key': { token: expired.key, user: owner },
     'inactive key': { token: inactive.key, user: owner },
     'key whose creator left': { token: ofLeaver.key, user: leaver },
     'key that was deleted': { token: deleted.key, user: owner },

@@ -9,7 +9,7 @@ import { idForm, UNKNOWN_ID } from '../invalid-values.ts';
 import { rows } from '../operations.ts';
 import { type Child, isNamedByText, requiredRole } from '../row.ts';
 import { findRawOperation, viaRest } from '../transports.ts';
-import { type CallerName, callerNames, callers, expectedStatus } from './callers.ts';
+import { type CallerName, callerNames, expectedStatus, refusalOf } from './callers.ts';
 import { callAs, startMatrix } from './start-matrix.ts';
 
 const matrix = startMatrix();
@@ -54,7 +54,7 @@ const withIds = rawRows.flatMap(([name, row]) => {
 
 test.each(withIds)('%s reports a malformed %s before a body of another type', async (name, parameter) => {
   const content = wrongTypeOf(name)?.content;
-  const expected = statusOfEach((caller) => (isKnown(caller) ? 400 : 401));
+  const expected = statusOfEach((caller) => refusalOf(caller) ?? 400);
   for (const malformed of idForm.malformed) {
     const input = { [parameter]: malformed };
     expect(await statusesWith(name, { input, ...(content && { content }) }), String(malformed)).toEqual(expected);
@@ -72,11 +72,7 @@ const inWorkspaces = rawRows.flatMap(([name, row]) => {
 test.each(inWorkspaces)('%s reports an unknown workspace before a body of another type', async (name, parameter) => {
   const content = wrongTypeOf(name)?.content;
   const input = { [parameter]: UNKNOWN_ID };
-  const expected = statusOfEach((caller) => (isKnown(caller) ? 404 : 401));
+  const expected = statusOfEach((caller) => refusalOf(caller) ?? 404);
   expect(await statusesWith(name, { input, ...(content && { content }) })).toEqual(expected);
   await expectNoChange();
 });
-
-function isKnown(caller: CallerName): boolean {
-  return callers[caller].kind !== 'none';
-}

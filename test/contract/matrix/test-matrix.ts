@@ -27,7 +27,7 @@ export function testMatrix(transport: Transport): void {
     for (const caller of callerNames.filter((one) => !isAdmitted(one))) {
       const { status, body } = await callAs(matrix(), transport, name, caller);
       actual[caller] = status;
-      const message = expectedMessage(row, status);
+      const message = expectedMessage(name, row, caller, status);
       if (message !== undefined) expect(body, caller).toMatchObject({ message });
     }
     expect(await dumpTables(app), 'a refused call changes nothing').toEqual(restorer.rows);

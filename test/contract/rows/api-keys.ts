@@ -1,3 +1,4 @@
+import { scopes } from '../../../src/core/scopes.ts';
 import { inWorkspace, type Rows, wrongNames, wrongPages } from '../row.ts';
 import type { Scene } from '../scene.ts';
 import type { Input } from '../transports.ts';
@@ -9,7 +10,37 @@ export const apiKeyRows: Rows = {
     keys: false,
     input: (scene) => ({ ...inWorkspace(scene), name: 'Another' }),
     writes: true,
-    wrong: wrongNames,
+    wrong: [
+      ...wrongNames,
+      { input: { belongs_to: 'team' }, message: 'belongs_to must be one of user, workspace', path: 'belongs_to' },
+      { input: { scopes: [] }, message: 'scopes must have at least 1 entries', path: 'scopes' },
+      { input: { scopes: 'read' }, message: 'scopes must be an array', path: 'scopes' },
+      {
+        input: { scopes: ['read', 'delete'] },
+        message: `scopes.1 must be one of ${scopes.join(', ')}`,
+        path: 'scopes.1',
+      },
+      { input: { expires_at: 1 }, message: 'expires_at must be in the future', path: 'expires_at' },
+      {
+        input: { allowed_networks: [] },
+        message: 'allowed_networks must have at least 1 entries',
+        path: 'allowed_networks',
+      },
+      ...[
+        'example.com',
+        '10.0.0.1/8',
+        '10.0.0.0/33',
+        '10.0.0.0/08',
+        '',
+        '::ffff:10.0.0.1',
+        'fe80::1%eth0',
+        '2001:db8::1/48',
+      ].map((network) => ({
+        input: { allowed_networks: ['203.0.113.0/24', network] },
+        message: 'allowed_networks.1 must be an IP address, or a network such as 203.0.113.0/24',
+        path: 'allowed_networks.1',
+      })),
+    ],
   },
   'apiKeys.toggle': {
     who: 'admin',
@@ -34,6 +65,22 @@ export const apiKeyRows: Rows = {
         message: 'Send either toggle or is_active',
         path: 'is_active',
       },
+    ],
+  },
+  'apiKeys.rotate': {
+    who: 'admin',
+    keys: false,
+    input: (scene) => ({ ...inWorkspace(scene), keyId: scene.workspaceKeyId }),
+    writes: true,
+    random: ['key_prefix', 'full_key'],
+    children: { keyId: 'API key not found' },
+    wrong: [
+      ...[-1, 721].map((overlap_hours) => ({
+        input: { overlap_hours },
+        message: 'overlap_hours must be an integer between 0 and 720',
+        path: 'overlap_hours',
+      })),
+      { input: { expires_at: 1 }, message: 'expires_at must be in the future', path: 'expires_at' },
     ],
   },
   'apiKeys.delete': {

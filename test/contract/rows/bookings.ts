@@ -78,6 +78,7 @@ export const bookingRows: Rows = {
     // And the host, who is the owner in the scene.
     who: 'admin',
     keys: true,
+    scope: 'write',
     input: (scene) => ({ ...inWorkspace(scene), bookingId: scene.bookingId }),
     writes: true,
     children: { bookingId: 'Booking not found' },

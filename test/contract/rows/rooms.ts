@@ -28,6 +28,7 @@ export const roomRows: Rows = {
   'rooms.create': {
     who: 'admin',
     keys: true,
+    scope: 'write',
     status: 201,
     workspace: 'workspace_id',
     input: ({ workspaceId, number }) => ({

@@ -4178,7 +4178,8 @@ export const ApiKeyScalarFieldEnum = {
   previousKeyPrefix: 'previousKeyPrefix',
   previousKeyHash: 'previousKeyHash',
   previousExpiresAt: 'previousExpiresAt',
-  previousLastUsedAt: 'previousLastUsedAt'
+  previousLastUsedAt: 'previousLastUsedAt',
+  previousLastUsedAddress: 'previousLastUsedAddress'
 } as const
 
 export type ApiKeyScalarFieldEnum = (typeof ApiKeyScalarFieldEnum)[keyof typeof ApiKeyScalarFieldEnum]

@@ -57,6 +57,7 @@ export type ApiKeyMinAggregateOutputType = {
   previousKeyHash: runtime.Bytes | null
   previousExpiresAt: Date | null
   previousLastUsedAt: Date | null
+  previousLastUsedAddress: string | null
 }
 
 export type ApiKeyMaxAggregateOutputType = {
@@ -78,6 +79,7 @@ export type ApiKeyMaxAggregateOutputType = {
   previousKeyHash: runtime.Bytes | null
   previousExpiresAt: Date | null
   previousLastUsedAt: Date | null
+  previousLastUsedAddress: string | null
 }
 
 export type ApiKeyCountAggregateOutputType = {
@@ -101,6 +103,7 @@ export type ApiKeyCountAggregateOutputType = {
   previousKeyHash: number
   previousExpiresAt: number
   previousLastUsedAt: number
+  previousLastUsedAddress: number
   _all: number
 }
 
@@ -136,6 +139,7 @@ export type ApiKeyMinAggregateInputType = {
   previousKeyHash?: true
   previousExpiresAt?: true
   previousLastUsedAt?: true
+  previousLastUsedAddress?: true
 }
 
 export type ApiKeyMaxAggregateInputType = {
@@ -157,6 +161,7 @@ export type ApiKeyMaxAggregateInputType = {
   previousKeyHash?: true
   previousExpiresAt?: true
   previousLastUsedAt?: true
+  previousLastUsedAddress?: true
 }
 
 export type ApiKeyCountAggregateInputType = {
@@ -180,6 +185,7 @@ export type ApiKeyCountAggregateInputType = {
   previousKeyHash?: true
   previousExpiresAt?: true
   previousLastUsedAt?: true
+  previousLastUsedAddress?: true
   _all?: true
 }
 
@@ -290,6 +296,7 @@ export type ApiKeyGroupByOutputType = {
   previousKeyHash: runtime.Bytes | null
   previousExpiresAt: Date | null
   previousLastUsedAt: Date | null
+  previousLastUsedAddress: string | null
   _count: ApiKeyCountAggregateOutputType | null
   _avg: ApiKeyAvgAggregateOutputType | null
   _sum: ApiKeySumAggregateOutputType | null
@@ -336,6 +343,7 @@ export type ApiKeyWhereInput = {
   previousKeyHash?: Prisma.BytesNullableFilter<"ApiKey"> | runtime.Bytes | null
   previousExpiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   previousLastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  previousLastUsedAddress?: Prisma.StringNullableFilter<"ApiKey"> | string | null
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput>
   creator?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput>
 }
@@ -361,6 +369,7 @@ export type ApiKeyOrderByWithRelationInput = {
   previousKeyHash?: Prisma.SortOrderInput | Prisma.SortOrder
   previousExpiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
   previousLastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  previousLastUsedAddress?: Prisma.SortOrderInput | Prisma.SortOrder
   workspace?: Prisma.WorkspaceOrderByWithRelationInput
   creator?: Prisma.UserOrderByWithRelationInput
 }
@@ -390,6 +399,7 @@ export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
   previousKeyPrefix?: Prisma.StringNullableFilter<"ApiKey"> | string | null
   previousExpiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   previousLastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  previousLastUsedAddress?: Prisma.StringNullableFilter<"ApiKey"> | string | null
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput>
   creator?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput>
 }, "workspaceId_id" | "keyHash" | "previousKeyHash">
@@ -415,6 +425,7 @@ export type ApiKeyOrderByWithAggregationInput = {
   previousKeyHash?: Prisma.SortOrderInput | Prisma.SortOrder
   previousExpiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
   previousLastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  previousLastUsedAddress?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.ApiKeyCountOrderByAggregateInput
   _avg?: Prisma.ApiKeyAvgOrderByAggregateInput
   _max?: Prisma.ApiKeyMaxOrderByAggregateInput
@@ -446,6 +457,7 @@ export type ApiKeyScalarWhereWithAggregatesInput = {
   previousKeyHash?: Prisma.BytesNullableWithAggregatesFilter<"ApiKey"> | runtime.Bytes | null
   previousExpiresAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null
   previousLastUsedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null
+  previousLastUsedAddress?: Prisma.StringNullableWithAggregatesFilter<"ApiKey"> | string | null
 }
 
 export type ApiKeyCreateInput = {
@@ -467,6 +479,7 @@ export type ApiKeyCreateInput = {
   previousKeyHash?: runtime.Bytes | null
   previousExpiresAt?: Date | string | null
   previousLastUsedAt?: Date | string | null
+  previousLastUsedAddress?: string | null
   workspace: Prisma.WorkspaceCreateNestedOneWithoutApiKeysInput
   creator: Prisma.UserCreateNestedOneWithoutApiKeysInput
 }
@@ -492,6 +505,7 @@ export type ApiKeyUncheckedCreateInput = {
   previousKeyHash?: runtime.Bytes | null
   previousExpiresAt?: Date | string | null
   previousLastUsedAt?: Date | string | null
+  previousLastUsedAddress?: string | null
 }
 
 export type ApiKeyUpdateInput = {
@@ -513,6 +527,7 @@ export type ApiKeyUpdateInput = {
   previousKeyHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   previousExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   previousLastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousLastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutApiKeysNestedInput
   creator?: Prisma.UserUpdateOneRequiredWithoutApiKeysNestedInput
 }
@@ -538,6 +553,7 @@ export type ApiKeyUncheckedUpdateInput = {
   previousKeyHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   previousExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   previousLastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousLastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type ApiKeyCreateManyInput = {
@@ -561,6 +577,7 @@ export type ApiKeyCreateManyInput = {
   previousKeyHash?: runtime.Bytes | null
   previousExpiresAt?: Date | string | null
   previousLastUsedAt?: Date | string | null
+  previousLastUsedAddress?: string | null
 }
 
 export type ApiKeyUpdateManyMutationInput = {
@@ -582,6 +599,7 @@ export type ApiKeyUpdateManyMutationInput = {
   previousKeyHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   previousExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   previousLastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousLastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type ApiKeyUncheckedUpdateManyInput = {
@@ -605,6 +623,7 @@ export type ApiKeyUncheckedUpdateManyInput = {
   previousKeyHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   previousExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   previousLastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousLastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type ApiKeyListRelationFilter = {
@@ -643,6 +662,7 @@ export type ApiKeyCountOrderByAggregateInput = {
   previousKeyHash?: Prisma.SortOrder
   previousExpiresAt?: Prisma.SortOrder
   previousLastUsedAt?: Prisma.SortOrder
+  previousLastUsedAddress?: Prisma.SortOrder
 }
 
 export type ApiKeyAvgOrderByAggregateInput = {
@@ -670,6 +690,7 @@ export type ApiKeyMaxOrderByAggregateInput = {
   previousKeyHash?: Prisma.SortOrder
   previousExpiresAt?: Prisma.SortOrder
   previousLastUsedAt?: Prisma.SortOrder
+  previousLastUsedAddress?: Prisma.SortOrder
 }
 
 export type ApiKeyMinOrderByAggregateInput = {
@@ -691,6 +712,7 @@ export type ApiKeyMinOrderByAggregateInput = {
   previousKeyHash?: Prisma.SortOrder
   previousExpiresAt?: Prisma.SortOrder
   previousLastUsedAt?: Prisma.SortOrder
+  previousLastUsedAddress?: Prisma.SortOrder
 }
 
 export type ApiKeySumOrderByAggregateInput = {
@@ -820,6 +842,7 @@ export type ApiKeyCreateWithoutCreatorInput = {
   previousKeyHash?: runtime.Bytes | null
   previousExpiresAt?: Date | string | null
   previousLastUsedAt?: Date | string | null
+  previousLastUsedAddress?: string | null
   workspace: Prisma.WorkspaceCreateNestedOneWithoutApiKeysInput
 }
 
@@ -843,6 +866,7 @@ export type ApiKeyUncheckedCreateWithoutCreatorInput = {
   previousKeyHash?: runtime.Bytes | null
   previousExpiresAt?: Date | string | null
   previousLastUsedAt?: Date | string | null
+  previousLastUsedAddress?: string | null
 }
 
 export type ApiKeyCreateOrConnectWithoutCreatorInput = {
@@ -895,6 +919,7 @@ export type ApiKeyScalarWhereInput = {
   previousKeyHash?: Prisma.BytesNullableFilter<"ApiKey"> | runtime.Bytes | null
   previousExpiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   previousLastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  previousLastUsedAddress?: Prisma.StringNullableFilter<"ApiKey"> | string | null
 }
 
 export type ApiKeyCreateWithoutWorkspaceInput = {
@@ -916,6 +941,7 @@ export type ApiKeyCreateWithoutWorkspaceInput = {
   previousKeyHash?: runtime.Bytes | null
   previousExpiresAt?: Date | string | null
   previousLastUsedAt?: Date | string | null
+  previousLastUsedAddress?: string | null
   creator: Prisma.UserCreateNestedOneWithoutApiKeysInput
 }
 
@@ -939,6 +965,7 @@ export type ApiKeyUncheckedCreateWithoutWorkspaceInput = {
   previousKeyHash?: runtime.Bytes | null
   previousExpiresAt?: Date | string | null
   previousLastUsedAt?: Date | string | null
+  previousLastUsedAddress?: string | null
 }
 
 export type ApiKeyCreateOrConnectWithoutWorkspaceInput = {
@@ -987,6 +1014,7 @@ export type ApiKeyCreateManyCreatorInput = {
   previousKeyHash?: runtime.Bytes | null
   previousExpiresAt?: Date | string | null
   previousLastUsedAt?: Date | string | null
+  previousLastUsedAddress?: string | null
 }
 
 export type ApiKeyUpdateWithoutCreatorInput = {
@@ -1008,6 +1036,7 @@ export type ApiKeyUpdateWithoutCreatorInput = {
   previousKeyHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   previousExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   previousLastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousLastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutApiKeysNestedInput
 }
 
@@ -1031,6 +1060,7 @@ export type ApiKeyUncheckedUpdateWithoutCreatorInput = {
   previousKeyHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   previousExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   previousLastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousLastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type ApiKeyUncheckedUpdateManyWithoutCreatorInput = {
@@ -1053,6 +1083,7 @@ export type ApiKeyUncheckedUpdateManyWithoutCreatorInput = {
   previousKeyHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   previousExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   previousLastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousLastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type ApiKeyCreateManyWorkspaceInput = {
@@ -1075,6 +1106,7 @@ export type ApiKeyCreateManyWorkspaceInput = {
   previousKeyHash?: runtime.Bytes | null
   previousExpiresAt?: Date | string | null
   previousLastUsedAt?: Date | string | null
+  previousLastUsedAddress?: string | null
 }
 
 export type ApiKeyUpdateWithoutWorkspaceInput = {
@@ -1096,6 +1128,7 @@ export type ApiKeyUpdateWithoutWorkspaceInput = {
   previousKeyHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   previousExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   previousLastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousLastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   creator?: Prisma.UserUpdateOneRequiredWithoutApiKeysNestedInput
 }
 
@@ -1119,6 +1152,7 @@ export type ApiKeyUncheckedUpdateWithoutWorkspaceInput = {
   previousKeyHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   previousExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   previousLastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousLastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type ApiKeyUncheckedUpdateManyWithoutWorkspaceInput = {
@@ -1141,6 +1175,7 @@ export type ApiKeyUncheckedUpdateManyWithoutWorkspaceInput = {
   previousKeyHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   previousExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   previousLastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  previousLastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 
@@ -1166,6 +1201,7 @@ export type ApiKeySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   previousKeyHash?: boolean
   previousExpiresAt?: boolean
   previousLastUsedAt?: boolean
+  previousLastUsedAddress?: boolean
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
   creator?: boolean | Prisma.UserDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["apiKey"]>
@@ -1191,6 +1227,7 @@ export type ApiKeySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   previousKeyHash?: boolean
   previousExpiresAt?: boolean
   previousLastUsedAt?: boolean
+  previousLastUsedAddress?: boolean
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
   creator?: boolean | Prisma.UserDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["apiKey"]>
@@ -1216,6 +1253,7 @@ export type ApiKeySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   previousKeyHash?: boolean
   previousExpiresAt?: boolean
   previousLastUsedAt?: boolean
+  previousLastUsedAddress?: boolean
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
   creator?: boolean | Prisma.UserDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["apiKey"]>
@@ -1241,9 +1279,10 @@ export type ApiKeySelectScalar = {
   previousKeyHash?: boolean
   previousExpiresAt?: boolean
   previousLastUsedAt?: boolean
+  previousLastUsedAddress?: boolean
 }
 
-export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "name" | "keyPrefix" | "keyHash" | "createdBy" | "isOfWorkspace" | "scopes" | "allowedNetworks" | "isActive" | "revokedAt" | "expiresAt" | "lastUsedAt" | "lastUsedAddress" | "createdAt" | "rotatedAt" | "previousKeyPrefix" | "previousKeyHash" | "previousExpiresAt" | "previousLastUsedAt", ExtArgs["result"]["apiKey"]>
+export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "name" | "keyPrefix" | "keyHash" | "createdBy" | "isOfWorkspace" | "scopes" | "allowedNetworks" | "isActive" | "revokedAt" | "expiresAt" | "lastUsedAt" | "lastUsedAddress" | "createdAt" | "rotatedAt" | "previousKeyPrefix" | "previousKeyHash" | "previousExpiresAt" | "previousLastUsedAt" | "previousLastUsedAddress", ExtArgs["result"]["apiKey"]>
 export type ApiKeyInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
   creator?: boolean | Prisma.UserDefaultArgs<ExtArgs>
@@ -1296,12 +1335,13 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     createdAt: Date
     rotatedAt: Date | null
     /**
-     * The key before the last rotation, which works until it expires. All of them are null, or none but the last.
+     * The key before the last rotation, which works until it expires (check constraint).
      */
     previousKeyPrefix: string | null
     previousKeyHash: runtime.Bytes | null
     previousExpiresAt: Date | null
     previousLastUsedAt: Date | null
+    previousLastUsedAddress: string | null
   }, ExtArgs["result"]["apiKey"]>
   composites: {}
 }
@@ -1747,6 +1787,7 @@ export interface ApiKeyFieldRefs {
   readonly previousKeyHash: Prisma.FieldRef<"ApiKey", 'Bytes'>
   readonly previousExpiresAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
   readonly previousLastUsedAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
+  readonly previousLastUsedAddress: Prisma.FieldRef<"ApiKey", 'String'>
 }
     
 
