@@ -283,3 +283,39 @@ test('an export of contacts is recorded', async () => {
     { action: 'contact.exported', target: ['contact', null], actor: ['user', team.admin.id, null] },
   ]);
 });
+
+describe('API keys', () => {
+  test('are created, switched, rotated and deleted; switching to the same state is not recorded', async () => {
+    const keys = `${team.path}/api-keys`;
+    const input = { name: 'CI', belongs_to: 'workspace', scopes: ['library:read'] };
+    let id = 0;
+    const created = await recordedBy(async () => {
+      id = (await app.http.post(keys, team.admin.token, input)).body.apiKey.id;
+    });
+    const target: RecordedEntry['target'] = ['api_key', id];
+    const after = { belongs_to: 'workspace', scopes: ['library:read'], expires_at: null };
+    expect(created).toEqual([by(team.admin, 'api_key.created', target, { name: 'CI', after })]);
+    const off = () => app.http.patch(`${keys}/${id}`, team.admin.token, { is_active: 0 });
+    expect(await recordedBy(off)).toEqual([by(team.admin, 'api_key.deactivated', target, { name: 'CI' })]);
+    expect(await recordedBy(off)).toEqual([]);
+    const rotate = () => app.http.post(`${keys}/${id}/rotate`, team.owner.token);
+    expect(await recordedBy(rotate)).toEqual([by(team.owner, 'api_key.rotated', target, { name: 'CI' })]);
+    const remove = () => app.http.delete(`${keys}/${id}`, team.owner.token);
+    expect(await recordedBy(remove)).toEqual([by(team.owner, 'api_key.deleted', target, { name: 'CI' })]);
+  });
+
+  test('act for a person, or for the workspace under their own name', async () => {
+    const keys = `${team.path}/api-keys`;
+    const personal = (await app.http.post(keys, team.admin.token, { name: 'Mine' })).body.apiKey;
+    const shared = (await app.http.post(keys, team.admin.token, { name: 'Ours', belongs_to: 'workspace' })).body.apiKey;
+    const { label } = (await app.http.post(`${team.path}/labels`, team.owner.token, { name: 'Short-lived' })).body;
+    const second = (await app.http.post(`${team.path}/labels`, team.owner.token, { name: 'Shorter-lived' })).body.label;
+    const address = '127.0.0.1';
+    expect(await recordedBy(() => app.http.delete(`${team.path}/labels/${label.id}`, personal.full_key))).toMatchObject(
+      [{ actor: ['key', team.admin.id, personal.id], actorDetails: { name: team.admin.name, address } }],
+    );
+    expect(await recordedBy(() => app.http.delete(`${team.path}/labels/${second.id}`, shared.full_key))).toMatchObject([
+      { actor: ['key', null, shared.id], actorDetails: { name: 'Ours', address } },
+    ]);
+  });
+});

@@ -17,13 +17,16 @@ const required = { status: 403, body: { code: 'REAUTHENTICATION_REQUIRED' } };
 describe.each(transports)('over %s', (_, transport) => {
   const call = (name: string, token: string, input: Input) => transport(app, { name, token, input });
 
-  test.each(['auth.deleteMe', 'apiKeys.create', 'members.changeRole'])(
+  test.each(['auth.deleteMe', 'apiKeys.create', 'apiKeys.rotate', 'members.changeRole'])(
     '%s needs a sign-in of the last hour',
     async (name) => {
       const { id, owner, admin } = await addTeam(app);
+      const key = { name: 'Nightly', belongs_to: 'workspace' };
+      const { apiKey } = (await app.http.post(`/api/workspaces/${id}/api-keys`, owner.token, key)).body;
       const inputs: Record<string, [token: string, input: Input]> = {
         'auth.deleteMe': [admin.token, {}],
         'apiKeys.create': [admin.token, { id, name: 'Import' }],
+        'apiKeys.rotate': [admin.token, { id, keyId: apiKey.id }],
         'members.changeRole': [owner.token, { id, userId: admin.id, role: 'owner' }],
       };
       const [token, input] = inputs[name] ?? ['', {}];
