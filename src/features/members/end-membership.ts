@@ -16,9 +16,9 @@ type Departure = {
 
 /**
  * Ends the membership of a user who is not the owner, and emits `member.left`. The user's rooms and booking pages in
- * the workspace pass to its owner, and the API keys that act for them are revoked. If somebody else removed them, the invite link is
- * revoked too, so that they cannot join again with it. Does nothing if the user is not a member. The workspace must be
- * locked.
+ * the workspace pass to its owner, and the API keys that act for them are revoked. If somebody else removed them, the
+ * invite link is revoked too, so that they cannot join again with it. Does nothing if the user is not a member. The
+ * workspace must be locked.
  */
 export async function endMembership(
   tx: Tx,
