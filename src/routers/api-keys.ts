@@ -42,10 +42,10 @@ export const apiKeysRouter = router({
         summary: 'Create an API key',
         successDescription: 'The new API key, with the key itself',
         description:
-          'Owner or admin, with a recent sign-in. The key works in this workspace only. It acts for its creator, with ' +
-          'the role that they have at the time of the call, or belongs to the workspace (`belongs_to`). `scopes`, ' +
-          '`expires_at` and `allowed_networks` restrict it. `full_key` is only returned here and cannot be retrieved ' +
-          'again.',
+          'Owner or admin, with a recent sign-in. The key works in this workspace only. It acts for its creator, ' +
+          'with the role that they have at the time of the call, or belongs to the workspace (`belongs_to`). ' +
+          '`scopes`, `expires_at` and `allowed_networks` restrict it. `full_key` is only returned here and cannot be ' +
+          'retrieved again.',
       },
     })
     .input(CreateApiKeyInput)
@@ -83,9 +83,9 @@ export const apiKeysRouter = router({
         summary: 'Rotate an API key',
         successDescription: 'The API key, with the new key itself',
         description:
-          'Owner or admin, with a recent sign-in. Replaces the secret of a key of the workspace, or of a key that acts for the caller (403 ' +
-          'for a key of somebody else). The previous key works for `overlap_hours`; the one before it ends at once. ' +
-          '`full_key` is only returned here. 409 if the key was revoked.',
+          'Owner or admin, with a recent sign-in. Replaces the secret of a key of the workspace, or of a key that ' +
+          'acts for the caller (403 for a key of somebody else). The previous key works for `overlap_hours`; the one ' +
+          'before it ends at once. `full_key` is only returned here. 409 if the key was revoked.',
       },
     })
     .input(RotateApiKeyInput)
