@@ -88,7 +88,8 @@ export type Resource =
   | 'Connection'
   | 'Identity'
   | 'Provider'
-  | 'Passkey';
+  | 'Passkey'
+  | 'Session';
 
 /** 400 with an issue for the field at `path`. */
 export function badField(path: string, message: string, cause?: unknown): AppError {

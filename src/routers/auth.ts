@@ -3,6 +3,7 @@ import type { Requester } from '../auth/passwords.ts';
 import { Ok } from '../core/shapes.ts';
 import { toUnixSeconds } from '../core/time.ts';
 import { deleteMe, register, updateMe } from '../features/auth/account.ts';
+import { logout } from '../features/auth/own-sessions.ts';
 import { reauthenticate } from '../features/auth/reauthenticate.ts';
 import {
   LoginInput,
@@ -12,7 +13,7 @@ import {
   UpdateMeInput,
   UserAnswer,
 } from '../features/auth/schemas.ts';
-import { login, logout } from '../features/auth/sessions.ts';
+import { login } from '../features/auth/sessions.ts';
 import { requireRecentSignIn } from '../trpc/access.ts';
 import type { Context } from '../trpc/context.ts';
 import { router, signedInBySession, signingIn } from '../trpc/procedures.ts';
@@ -77,7 +78,8 @@ export const authRouter = router({
     })
     .output(Ok)
     .mutation(async ({ ctx }) => {
-      const answer = await logout(ctx.services, ctx.sessionId);
+      const { caller, sessionId } = ctx;
+      const answer = await logout(ctx.services, { caller, sessionId, client: clientOf(ctx) });
       ctx.setSessionCookie(null);
       return answer;
     }),

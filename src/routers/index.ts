@@ -20,12 +20,14 @@ import { recordingsUpload } from './recording-upload.ts';
 import { recordingsRouter } from './recordings.ts';
 import { retentionRouter } from './retention.ts';
 import { roomsRouter } from './rooms.ts';
+import { sessionsRouter } from './sessions.ts';
 import { webhooksRouter } from './webhooks.ts';
 import { workspacesRouter } from './workspaces.ts';
 
 export const appRouter = router({
   auth: authRouter,
   openid: openidRouter,
+  sessions: sessionsRouter,
   workspaces: workspacesRouter,
   members: membersRouter,
   rooms: roomsRouter,

@@ -19,12 +19,14 @@ import { recordingUploadRows } from './rows/recording-upload.ts';
 import { recordingRows } from './rows/recordings.ts';
 import { retentionRows } from './rows/retention.ts';
 import { roomRows } from './rows/rooms.ts';
+import { sessionRows } from './rows/sessions.ts';
 import { webhookRows } from './rows/webhooks.ts';
 import { workspaceRows } from './rows/workspaces.ts';
 
 export const rows: Rows = {
   ...authRows,
   ...openidRows,
+  ...sessionRows,
   ...workspaceRows,
   ...memberRows,
   ...roomRows,

@@ -24,7 +24,8 @@ export type Child =
   | 'bookingId'
   | 'pageId'
   | 'slug'
-  | 'identityId';
+  | 'identityId'
+  | 'sessionId';
 
 /** Whether the child is identified by a string. No string is malformed: one that cannot exist is unknown. */
 export function isNamedByText(child: Child): boolean {

@@ -15,7 +15,7 @@ import type { TestApp } from '../support/test-app.ts';
 import { upload } from '../support/world.ts';
 import type { SignInMethods } from './scene-sign-in.ts';
 
-export type User = { id: number; name: string; email: string; token: string; signIn: SignInMethods };
+export type User = { id: number; name: string; email: string; token: string; sessionId: number; signIn: SignInMethods };
 
 /** One of each child that a workspace has, besides its labels. */
 export type WorkspaceContent = {

@@ -90,7 +90,9 @@ async function register(app: TestApp, name: string, email: string): Promise<User
   const { user, token } = succeed(
     await app.http.post('/api/auth/register', undefined, { name, email, password: PASSWORD }),
   );
-  return { id: user.id, name, email, token, signIn: await addSignInMethods(app, user.id, email) };
+  const { sessions } = succeed(await app.http.get('/api/auth/sessions', token));
+  const signIn = await addSignInMethods(app, user.id, email);
+  return { id: user.id, name, email, token, sessionId: sessions[0].id, signIn };
 }
 
 async function addForeignWorkspace(app: TestApp, owner: User): Promise<Scene['foreign']> {
@@ -130,5 +132,6 @@ export function foreignChildren({ foreign, outsider }: Scene): Input {
     userId: outsider.id,
     name: foreign.roomName,
     identityId: outsider.signIn.identityId,
+    sessionId: outsider.sessionId,
   };
 }

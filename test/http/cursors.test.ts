@@ -28,6 +28,8 @@ type World = {
   webhookId: number;
   connectionId: number;
   labelId: number;
+  /** The session of the owner. */
+  sessionId: number;
 };
 
 const library = ({ team }: World) => `${team.path}/library`;
@@ -41,6 +43,7 @@ const kept: Record<string, (world: World) => number | string> = {
   booking_pages: ({ pageId }) => pageId,
   meeting_connections: ({ connectionId }) => connectionId,
   members: ({ team }) => team.owner.id,
+  sessions: ({ sessionId }) => sessionId,
   webhook_messages: () => DELIVERED_MESSAGE,
 };
 
@@ -112,6 +115,9 @@ const inserts = {
     insert into unmatched_callbacks (workspace_id, connection_id, kind, meeting, reference, reason, occurred_at,
       received_at)
     select $workspace, $connection, 'recording.started', 'm', n::text, 'unknown_room', ${AT}, ${AT} from n`,
+  sessions: `
+    insert into sessions (user_id, token_hash, created_at, expires_at, last_used_at)
+    select $owner, sha256(n::text::bytea), ${AT}, $at::timestamptz + interval '1 day', ${AT} from n`,
   library_items: `
     with added as (
       insert into library_items (workspace_id, name, file_key, mime_type, size, sha256, created_at, updated_at)
@@ -125,6 +131,7 @@ const lists: List[] = [
   { name: 'workspaces.list', path: () => '/api/workspaces', field: 'workspaces', table: 'workspaces' },
   { name: 'workspaces.read', path: ({ team }) => team.path, field: 'workspace.members', table: 'members' },
   { name: 'labels.list', path: ({ team }) => `${team.path}/labels`, field: 'labels', table: 'labels' },
+  { name: 'sessions.list', path: () => '/api/auth/sessions', field: 'sessions', table: 'sessions' },
   { name: 'apiKeys.list', path: ({ team }) => `${team.path}/api-keys`, field: 'apiKeys', table: 'api_keys' },
   { name: 'rooms.list', path: () => '/api/dashboard/rooms', field: 'rooms', table: 'rooms' },
   { name: 'rooms.listInWorkspace', path: ({ team }) => `${team.path}/rooms`, field: 'rooms', table: 'rooms' },
@@ -335,6 +342,7 @@ async function createWorld(): Promise<World> {
     webhookId: webhook.id,
     connectionId: connection.id,
     labelId: label.id,
+    sessionId: (await client.sessions.list.query({})).sessions[0]?.id ?? 0,
   };
   await app.services.db.$executeRaw`
     insert into webhook_messages (workspace_id, id, webhook_id, event, payload, status, created_at, updated_at)

@@ -28,6 +28,21 @@ export type User = Prisma.UserModel
  */
 export type Session = Prisma.SessionModel
 /**
+ * Model KnownDevice
+ * A device from which a user has signed in, so that they are told of sign-ins from others.
+ */
+export type KnownDevice = Prisma.KnownDeviceModel
+/**
+ * Model SecondFactor
+ * The authenticator app of a user.
+ */
+export type SecondFactor = Prisma.SecondFactorModel
+/**
+ * Model RecoveryCode
+ * A code that replaces one of the authenticator app once. The row is deleted on use.
+ */
+export type RecoveryCode = Prisma.RecoveryCodeModel
+/**
  * Model OpenidIdentity
  * An account at an OpenID provider with which a user signs in.
  */

@@ -10,6 +10,9 @@
  */
 export type * from './models/User.ts'
 export type * from './models/Session.ts'
+export type * from './models/KnownDevice.ts'
+export type * from './models/SecondFactor.ts'
+export type * from './models/RecoveryCode.ts'
 export type * from './models/OpenidIdentity.ts'
 export type * from './models/OpenidRequest.ts'
 export type * from './models/Passkey.ts'

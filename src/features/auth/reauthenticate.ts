@@ -1,14 +1,11 @@
 import { recordAccountEvent } from '../../audit/account-events.ts';
-import type { Caller } from '../../auth/identify.ts';
 import type { Requester } from '../../auth/passwords.ts';
 import { badField, unauthorized } from '../../core/errors.ts';
 import { transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
+import type { SessionCall } from './own-sessions.ts';
 import type { ReauthenticateInput } from './schemas.ts';
-import type { Client, SignIn } from './sessions.ts';
-
-/** A call by session, by a caller who may be made to wait while passwords of others are hashed. */
-export type SessionCall = { caller: Caller; sessionId: number; requester: Requester; client: Client };
+import type { SignIn } from './sessions.ts';
 
 /**
  * Verifies the password, and records that the user has just proved who they are in this session. Throws 400 if the
@@ -16,7 +13,7 @@ export type SessionCall = { caller: Caller; sessionId: number; requester: Reques
  */
 export async function reauthenticate(
   services: Pick<Services, 'db' | 'clock' | 'passwords'>,
-  { caller, sessionId, requester, client }: SessionCall,
+  { caller, sessionId, requester, client }: SessionCall & { requester: Requester },
   { password }: ReauthenticateInput,
 ): Promise<{ ok: true }> {
   const user = await services.db.user.findUnique({ where: { id: caller.userId }, select: { passwordHash: true } });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isCommonPassword } from '../../auth/common-passwords.ts';
-import { email, id, MAX_NAME_LENGTH, optional, requiredText, unixSeconds } from '../../core/validation.ts';
+import { nextCursor } from '../../core/list-page.ts';
+import { count, email, id, MAX_NAME_LENGTH, optional, requiredText, unixSeconds } from '../../core/validation.ts';
 
 const MIN_PASSWORD_LENGTH = 8;
 const MAX_PASSWORD_LENGTH = 200;
@@ -19,6 +20,9 @@ export const newPassword = z
   .refine((value) => !isCommonPassword(value), { error: 'password is too common: choose one that is hard to guess' })
   .describe('8 to 200 characters; the most common passwords are refused')
   .meta({ example: 'correct horse battery staple' });
+
+export const signInMethods = ['password', 'totp', 'recovery_code', 'passkey', 'oidc', 'registration'] as const;
+export type SignInMethod = (typeof signInMethods)[number];
 
 /** Any text. The maximum length limits the cost of hashing it. */
 const givenPassword = z
@@ -64,6 +68,37 @@ export const ReauthenticateInput = z
   .object({ password: optional(givenPassword) })
   .meta({ id: 'ReauthenticateRequest' });
 export type ReauthenticateInput = z.infer<typeof ReauthenticateInput>;
+
+export const OwnSession = z
+  .object({
+    id,
+    device: z.string().describe('The browser or program, and the system').meta({ example: 'Firefox on Linux' }),
+    address: z
+      .string()
+      .nullable()
+      .describe('The network address of the last use; null if it is not known')
+      .meta({ example: '203.0.113.7' }),
+    method: z.enum(signInMethods).describe('How the user signed in'),
+    created_at: unixSeconds,
+    authenticated_at: unixSeconds.describe('When the user last proved who they are, Unix timestamp in seconds'),
+    last_used_at: unixSeconds.describe('Unix timestamp in seconds, accurate to five minutes'),
+    expires_at: unixSeconds.describe('When the session expires, Unix timestamp in seconds'),
+    is_current: z.boolean().describe('Whether it is the session of this call'),
+  })
+  .meta({ id: 'OwnSession', description: 'A session of the caller' });
+export type OwnSession = z.infer<typeof OwnSession>;
+
+export const SessionList = z
+  .object({ sessions: z.array(OwnSession), next_cursor: nextCursor })
+  .meta({ id: 'SessionList' });
+
+export const EndSessionInput = z.object({ sessionId: id.describe('Session ID') });
+export type EndSessionInput = z.infer<typeof EndSessionInput>;
+
+export const EndedSessions = z
+  .object({ ended: count.describe('How many sessions were ended') })
+  .meta({ id: 'EndedSessions' });
+export type EndedSessions = z.infer<typeof EndedSessions>;
 
 export const SignedIn = z
   .object({

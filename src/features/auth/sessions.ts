@@ -1,24 +1,35 @@
-/** Signing in and out. */
+/** Signing in. */
+import { recordAccountEvent } from '../../audit/account-events.ts';
 import type { Requester } from '../../auth/passwords.ts';
 import { createToken, hashToken } from '../../auth/tokens.ts';
 import { AppError } from '../../core/errors.ts';
 import { DAY_MS, toUnixSeconds } from '../../core/time.ts';
-import { runWrite, type Tx } from '../../db/client.ts';
+import { type Tx, transact } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
+import { queueMail } from '../../mail/queue-mail.ts';
 import type { Services } from '../../services.ts';
-import type { LoginInput, SignedIn, User } from './schemas.ts';
+import { type Client, describeDevice, forgetDevices, recordDevice } from './devices.ts';
+import type { LoginInput, SignedIn, SignInMethod, User } from './schemas.ts';
 
 type UserRow = { id: number; name: string; email: string; createdAt: Date };
 
-export type SignInMethod = 'password' | 'totp' | 'recovery_code' | 'passkey' | 'oidc' | 'registration';
-
-/** The address and the header User-Agent of a caller. Null if they are not known. */
-export type Client = { address: string | null; userAgent: string | null };
+export type { Client, SignInMethod };
 
 /** The service itself, which creates the demo account. */
 export const noClient: Client = { address: null, userAgent: null };
 
 /** How somebody signs in, and from where. */
 export type SignIn = Client & { method: SignInMethod };
+
+/** How mail calls the ways to sign in. */
+const methodNames: Record<SignInMethod, string> = {
+  password: 'password',
+  totp: 'password and authenticator app',
+  recovery_code: 'password and recovery code',
+  passkey: 'passkey',
+  oidc: 'another provider',
+  registration: 'registration',
+};
 
 /** Longer texts of User-Agent are truncated. */
 const MAX_USER_AGENT_LENGTH = 300;
@@ -38,14 +49,15 @@ export function toUser(row: UserRow): User {
  * that no session survives a password change or a lock.
  */
 export async function startSession(
-  { clock, settings }: Pick<Services, 'clock' | 'settings'>,
+  services: Pick<Services, 'clock' | 'sealer' | 'settings'>,
   tx: Tx,
   user: UserRow & { passwordHash: string | null },
-  { method, address, userAgent }: SignIn,
+  signIn: SignIn,
 ): Promise<SignedIn> {
+  const { method, address, userAgent } = signIn;
   const token = createToken('lns_');
-  const createdAt = clock.now();
-  const expiresAt = new Date(createdAt.getTime() + settings.sessionDays * DAY_MS);
+  const createdAt = services.clock.now();
+  const expiresAt = new Date(createdAt.getTime() + services.settings.sessionDays * DAY_MS);
   const started = await tx.$executeRaw`
     insert into sessions (
       user_id, token_hash, created_at, expires_at, method, authenticated_at, last_used_at, address, user_agent)
@@ -56,7 +68,24 @@ export async function startSession(
     where id = ${user.id} and password_hash is not distinct from ${user.passwordHash}::text and locked_at is null
     for share`;
   if (started === 0) throw wrongCredentials();
+  await reportSignIn(services, tx, user, signIn, createdAt);
   return { user: toUser(user), token, expires_at: toUnixSeconds(expiresAt) };
+}
+
+/** Adds a sign-in to the log of the account, and tells the user if it is the first from a device. */
+async function reportSignIn(
+  services: Pick<Services, 'clock' | 'sealer'>,
+  tx: Tx,
+  user: UserRow,
+  { method, address, userAgent }: SignIn,
+  at: Date,
+): Promise<void> {
+  const action = method === 'registration' ? 'registered' : 'signed_in';
+  await recordAccountEvent(tx, { userId: user.id, at, action, address, userAgent, details: { method } });
+  const isNew = await recordDevice(services, tx, user.id, { address, userAgent });
+  if (!isNew || method === 'registration') return;
+  const data = { method: methodNames[method], address, userAgent: describeDevice(userAgent), at: toUnixSeconds(at) };
+  await queueMail(services, sqlIn(tx), { kind: 'new-sign-in', to: user.email, data });
 }
 
 function wrongCredentials(): AppError {
@@ -77,22 +106,15 @@ export async function login(
   const user = await services.db.user.findUnique({ where: { email: input.email } });
   const isCorrect = await services.passwords.isCorrect(input.password, user?.passwordHash ?? null, requester);
   if (user === null || !isCorrect) throw wrongCredentials();
-  return startSession(services, services.db, user, { ...client, method: 'password' });
+  return transact(services.db, (tx) => startSession(services, tx, user, { ...client, method: 'password' }));
 }
 
-/** Ends a session. */
-export async function logout({ db }: Pick<Services, 'db'>, sessionId: number): Promise<{ ok: true }> {
-  await runWrite(db, (tx) => tx.session.deleteMany({ where: { id: sessionId } }));
-  return { ok: true };
-}
-
-/** Deletes sessions that have expired, or were not used for too long. */
-export async function deleteExpiredSessions({
-  db,
-  clock,
-  settings,
-}: Pick<Services, 'db' | 'clock' | 'settings'>): Promise<void> {
-  const now = clock.now();
-  const idleSince = new Date(now.getTime() - settings.sessionIdleDays * DAY_MS);
-  await db.session.deleteMany({ where: { OR: [{ expiresAt: { lte: now } }, { lastUsedAt: { lte: idleSince } }] } });
+/** Deletes sessions that have expired or were not used for too long, and devices that are not known any more. */
+export async function deleteExpiredSessions(services: Pick<Services, 'db' | 'clock' | 'settings'>): Promise<void> {
+  const now = services.clock.now();
+  const idleSince = new Date(now.getTime() - services.settings.sessionIdleDays * DAY_MS);
+  await services.db.session.deleteMany({
+    where: { OR: [{ expiresAt: { lte: now } }, { lastUsedAt: { lte: idleSince } }] },
+  });
+  await forgetDevices(services);
 }

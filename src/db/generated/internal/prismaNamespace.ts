@@ -399,6 +399,9 @@ type FieldRefInputType<Model, FieldType> = Model extends never ? never : FieldRe
 export const ModelName = {
   User: 'User',
   Session: 'Session',
+  KnownDevice: 'KnownDevice',
+  SecondFactor: 'SecondFactor',
+  RecoveryCode: 'RecoveryCode',
   OpenidIdentity: 'OpenidIdentity',
   OpenidRequest: 'OpenidRequest',
   Passkey: 'Passkey',
@@ -456,7 +459,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "session" | "openidIdentity" | "openidRequest" | "passkey" | "passkeyChallenge" | "idempotencyKey" | "accountToken" | "mailMessage" | "workspace" | "member" | "label" | "libraryItem" | "itemLabel" | "event" | "discardedObject" | "objectStoreId" | "createdStoreId" | "slugSuffix" | "room" | "recording" | "recordingDeletion" | "recordingCopy" | "participant" | "meetingConnection" | "unmatchedCallback" | "meetingEnd" | "ingestEvent" | "rateLimit" | "apiKey" | "webhook" | "webhookMessage" | "webhookDelivery" | "contact" | "bookingPage" | "booking" | "contactEvent" | "counterChange" | "contactEventDay" | "contactEventSubject" | "contactDay" | "auditEntry" | "auditChain" | "accountEvent"
+    modelProps: "user" | "session" | "knownDevice" | "secondFactor" | "recoveryCode" | "openidIdentity" | "openidRequest" | "passkey" | "passkeyChallenge" | "idempotencyKey" | "accountToken" | "mailMessage" | "workspace" | "member" | "label" | "libraryItem" | "itemLabel" | "event" | "discardedObject" | "objectStoreId" | "createdStoreId" | "slugSuffix" | "room" | "recording" | "recordingDeletion" | "recordingCopy" | "participant" | "meetingConnection" | "unmatchedCallback" | "meetingEnd" | "ingestEvent" | "rateLimit" | "apiKey" | "webhook" | "webhookMessage" | "webhookDelivery" | "contact" | "bookingPage" | "booking" | "contactEvent" | "counterChange" | "contactEventDay" | "contactEventSubject" | "contactDay" | "auditEntry" | "auditChain" | "accountEvent"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -605,6 +608,228 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.SessionCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.SessionCountAggregateOutputType> | number
+        }
+      }
+    }
+    KnownDevice: {
+      payload: Prisma.$KnownDevicePayload<ExtArgs>
+      fields: Prisma.KnownDeviceFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.KnownDeviceFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.KnownDeviceFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>
+        }
+        findFirst: {
+          args: Prisma.KnownDeviceFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.KnownDeviceFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>
+        }
+        findMany: {
+          args: Prisma.KnownDeviceFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>[]
+        }
+        create: {
+          args: Prisma.KnownDeviceCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>
+        }
+        createMany: {
+          args: Prisma.KnownDeviceCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.KnownDeviceCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>[]
+        }
+        delete: {
+          args: Prisma.KnownDeviceDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>
+        }
+        update: {
+          args: Prisma.KnownDeviceUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>
+        }
+        deleteMany: {
+          args: Prisma.KnownDeviceDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.KnownDeviceUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.KnownDeviceUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>[]
+        }
+        upsert: {
+          args: Prisma.KnownDeviceUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>
+        }
+        aggregate: {
+          args: Prisma.KnownDeviceAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateKnownDevice>
+        }
+        groupBy: {
+          args: Prisma.KnownDeviceGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.KnownDeviceGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.KnownDeviceCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.KnownDeviceCountAggregateOutputType> | number
+        }
+      }
+    }
+    SecondFactor: {
+      payload: Prisma.$SecondFactorPayload<ExtArgs>
+      fields: Prisma.SecondFactorFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SecondFactorFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecondFactorPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SecondFactorFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecondFactorPayload>
+        }
+        findFirst: {
+          args: Prisma.SecondFactorFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecondFactorPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SecondFactorFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecondFactorPayload>
+        }
+        findMany: {
+          args: Prisma.SecondFactorFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecondFactorPayload>[]
+        }
+        create: {
+          args: Prisma.SecondFactorCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecondFactorPayload>
+        }
+        createMany: {
+          args: Prisma.SecondFactorCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SecondFactorCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecondFactorPayload>[]
+        }
+        delete: {
+          args: Prisma.SecondFactorDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecondFactorPayload>
+        }
+        update: {
+          args: Prisma.SecondFactorUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecondFactorPayload>
+        }
+        deleteMany: {
+          args: Prisma.SecondFactorDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SecondFactorUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SecondFactorUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecondFactorPayload>[]
+        }
+        upsert: {
+          args: Prisma.SecondFactorUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecondFactorPayload>
+        }
+        aggregate: {
+          args: Prisma.SecondFactorAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSecondFactor>
+        }
+        groupBy: {
+          args: Prisma.SecondFactorGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SecondFactorGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SecondFactorCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SecondFactorCountAggregateOutputType> | number
+        }
+      }
+    }
+    RecoveryCode: {
+      payload: Prisma.$RecoveryCodePayload<ExtArgs>
+      fields: Prisma.RecoveryCodeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RecoveryCodeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecoveryCodePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RecoveryCodeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecoveryCodePayload>
+        }
+        findFirst: {
+          args: Prisma.RecoveryCodeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecoveryCodePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RecoveryCodeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecoveryCodePayload>
+        }
+        findMany: {
+          args: Prisma.RecoveryCodeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecoveryCodePayload>[]
+        }
+        create: {
+          args: Prisma.RecoveryCodeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecoveryCodePayload>
+        }
+        createMany: {
+          args: Prisma.RecoveryCodeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RecoveryCodeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecoveryCodePayload>[]
+        }
+        delete: {
+          args: Prisma.RecoveryCodeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecoveryCodePayload>
+        }
+        update: {
+          args: Prisma.RecoveryCodeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecoveryCodePayload>
+        }
+        deleteMany: {
+          args: Prisma.RecoveryCodeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RecoveryCodeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RecoveryCodeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecoveryCodePayload>[]
+        }
+        upsert: {
+          args: Prisma.RecoveryCodeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecoveryCodePayload>
+        }
+        aggregate: {
+          args: Prisma.RecoveryCodeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRecoveryCode>
+        }
+        groupBy: {
+          args: Prisma.RecoveryCodeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RecoveryCodeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RecoveryCodeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RecoveryCodeCountAggregateOutputType> | number
         }
       }
     }
@@ -3785,6 +4010,36 @@ export const SessionScalarFieldEnum = {
 export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
 
 
+export const KnownDeviceScalarFieldEnum = {
+  userId: 'userId',
+  deviceHash: 'deviceHash',
+  lastSeenAt: 'lastSeenAt'
+} as const
+
+export type KnownDeviceScalarFieldEnum = (typeof KnownDeviceScalarFieldEnum)[keyof typeof KnownDeviceScalarFieldEnum]
+
+
+export const SecondFactorScalarFieldEnum = {
+  userId: 'userId',
+  sealedSecret: 'sealedSecret',
+  createdAt: 'createdAt',
+  confirmedAt: 'confirmedAt',
+  lastStep: 'lastStep',
+  failures: 'failures',
+  blockedUntil: 'blockedUntil'
+} as const
+
+export type SecondFactorScalarFieldEnum = (typeof SecondFactorScalarFieldEnum)[keyof typeof SecondFactorScalarFieldEnum]
+
+
+export const RecoveryCodeScalarFieldEnum = {
+  userId: 'userId',
+  codeHash: 'codeHash'
+} as const
+
+export type RecoveryCodeScalarFieldEnum = (typeof RecoveryCodeScalarFieldEnum)[keyof typeof RecoveryCodeScalarFieldEnum]
+
+
 export const OpenidIdentityScalarFieldEnum = {
   id: 'id',
   userId: 'userId',
@@ -4709,6 +4964,9 @@ export type PrismaClientOptions = PrismaClientOptionsWithAccelerateUrl | PrismaC
 export type GlobalOmitConfig = {
   user?: Prisma.UserOmit
   session?: Prisma.SessionOmit
+  knownDevice?: Prisma.KnownDeviceOmit
+  secondFactor?: Prisma.SecondFactorOmit
+  recoveryCode?: Prisma.RecoveryCodeOmit
   openidIdentity?: Prisma.OpenidIdentityOmit
   openidRequest?: Prisma.OpenidRequestOmit
   passkey?: Prisma.PasskeyOmit

@@ -53,6 +53,9 @@ export const AnyNull = runtime.AnyNull
 export const ModelName = {
   User: 'User',
   Session: 'Session',
+  KnownDevice: 'KnownDevice',
+  SecondFactor: 'SecondFactor',
+  RecoveryCode: 'RecoveryCode',
   OpenidIdentity: 'OpenidIdentity',
   OpenidRequest: 'OpenidRequest',
   Passkey: 'Passkey',
@@ -141,6 +144,36 @@ export const SessionScalarFieldEnum = {
 } as const
 
 export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
+
+
+export const KnownDeviceScalarFieldEnum = {
+  userId: 'userId',
+  deviceHash: 'deviceHash',
+  lastSeenAt: 'lastSeenAt'
+} as const
+
+export type KnownDeviceScalarFieldEnum = (typeof KnownDeviceScalarFieldEnum)[keyof typeof KnownDeviceScalarFieldEnum]
+
+
+export const SecondFactorScalarFieldEnum = {
+  userId: 'userId',
+  sealedSecret: 'sealedSecret',
+  createdAt: 'createdAt',
+  confirmedAt: 'confirmedAt',
+  lastStep: 'lastStep',
+  failures: 'failures',
+  blockedUntil: 'blockedUntil'
+} as const
+
+export type SecondFactorScalarFieldEnum = (typeof SecondFactorScalarFieldEnum)[keyof typeof SecondFactorScalarFieldEnum]
+
+
+export const RecoveryCodeScalarFieldEnum = {
+  userId: 'userId',
+  codeHash: 'codeHash'
+} as const
+
+export type RecoveryCodeScalarFieldEnum = (typeof RecoveryCodeScalarFieldEnum)[keyof typeof RecoveryCodeScalarFieldEnum]
 
 
 export const OpenidIdentityScalarFieldEnum = {

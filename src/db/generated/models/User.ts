@@ -254,6 +254,8 @@ export type UserWhereInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyListRelationFilter
   openidIdentities?: Prisma.OpenidIdentityListRelationFilter
   passkeys?: Prisma.PasskeyListRelationFilter
+  knownDevices?: Prisma.KnownDeviceListRelationFilter
+  secondFactor?: Prisma.XOR<Prisma.SecondFactorNullableScalarRelationFilter, Prisma.SecondFactorWhereInput> | null
   accountTokens?: Prisma.AccountTokenListRelationFilter
   accountEvents?: Prisma.AccountEventListRelationFilter
 }
@@ -281,6 +283,8 @@ export type UserOrderByWithRelationInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyOrderByRelationAggregateInput
   openidIdentities?: Prisma.OpenidIdentityOrderByRelationAggregateInput
   passkeys?: Prisma.PasskeyOrderByRelationAggregateInput
+  knownDevices?: Prisma.KnownDeviceOrderByRelationAggregateInput
+  secondFactor?: Prisma.SecondFactorOrderByWithRelationInput
   accountTokens?: Prisma.AccountTokenOrderByRelationAggregateInput
   accountEvents?: Prisma.AccountEventOrderByRelationAggregateInput
 }
@@ -311,6 +315,8 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   idempotencyKeys?: Prisma.IdempotencyKeyListRelationFilter
   openidIdentities?: Prisma.OpenidIdentityListRelationFilter
   passkeys?: Prisma.PasskeyListRelationFilter
+  knownDevices?: Prisma.KnownDeviceListRelationFilter
+  secondFactor?: Prisma.XOR<Prisma.SecondFactorNullableScalarRelationFilter, Prisma.SecondFactorWhereInput> | null
   accountTokens?: Prisma.AccountTokenListRelationFilter
   accountEvents?: Prisma.AccountEventListRelationFilter
 }, "id" | "email">
@@ -367,6 +373,8 @@ export type UserCreateInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
@@ -394,6 +402,8 @@ export type UserUncheckedCreateInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
@@ -420,6 +430,8 @@ export type UserUpdateInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
@@ -447,6 +459,8 @@ export type UserUncheckedUpdateInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
@@ -574,6 +588,34 @@ export type UserUpdateOneRequiredWithoutSessionsNestedInput = {
   upsert?: Prisma.UserUpsertWithoutSessionsInput
   connect?: Prisma.UserWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutSessionsInput, Prisma.UserUpdateWithoutSessionsInput>, Prisma.UserUncheckedUpdateWithoutSessionsInput>
+}
+
+export type UserCreateNestedOneWithoutKnownDevicesInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutKnownDevicesInput, Prisma.UserUncheckedCreateWithoutKnownDevicesInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutKnownDevicesInput
+  connect?: Prisma.UserWhereUniqueInput
+}
+
+export type UserUpdateOneRequiredWithoutKnownDevicesNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutKnownDevicesInput, Prisma.UserUncheckedCreateWithoutKnownDevicesInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutKnownDevicesInput
+  upsert?: Prisma.UserUpsertWithoutKnownDevicesInput
+  connect?: Prisma.UserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutKnownDevicesInput, Prisma.UserUpdateWithoutKnownDevicesInput>, Prisma.UserUncheckedUpdateWithoutKnownDevicesInput>
+}
+
+export type UserCreateNestedOneWithoutSecondFactorInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutSecondFactorInput, Prisma.UserUncheckedCreateWithoutSecondFactorInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutSecondFactorInput
+  connect?: Prisma.UserWhereUniqueInput
+}
+
+export type UserUpdateOneRequiredWithoutSecondFactorNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutSecondFactorInput, Prisma.UserUncheckedCreateWithoutSecondFactorInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutSecondFactorInput
+  upsert?: Prisma.UserUpsertWithoutSecondFactorInput
+  connect?: Prisma.UserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutSecondFactorInput, Prisma.UserUpdateWithoutSecondFactorInput>, Prisma.UserUncheckedUpdateWithoutSecondFactorInput>
 }
 
 export type UserCreateNestedOneWithoutOpenidIdentitiesInput = {
@@ -821,6 +863,8 @@ export type UserCreateWithoutSessionsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
@@ -847,6 +891,8 @@ export type UserUncheckedCreateWithoutSessionsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
@@ -888,6 +934,8 @@ export type UserUpdateWithoutSessionsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
@@ -914,6 +962,260 @@ export type UserUncheckedUpdateWithoutSessionsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
+}
+
+export type UserCreateWithoutKnownDevicesInput = {
+  name: string
+  email: string
+  passwordHash?: string | null
+  createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
+  lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
+  members?: Prisma.MemberCreateNestedManyWithoutUserInput
+  ownedWorkspaces?: Prisma.WorkspaceCreateNestedManyWithoutOwnerInput
+  labels?: Prisma.LabelCreateNestedManyWithoutCreatorInput
+  uploads?: Prisma.LibraryItemCreateNestedManyWithoutUploaderInput
+  rooms?: Prisma.RoomCreateNestedManyWithoutUserInput
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutCreatorInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutCreatorInput
+  participants?: Prisma.ParticipantCreateNestedManyWithoutUserInput
+  connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
+  bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
+  accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
+}
+
+export type UserUncheckedCreateWithoutKnownDevicesInput = {
+  id?: number
+  name: string
+  email: string
+  passwordHash?: string | null
+  createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
+  lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
+  members?: Prisma.MemberUncheckedCreateNestedManyWithoutUserInput
+  ownedWorkspaces?: Prisma.WorkspaceUncheckedCreateNestedManyWithoutOwnerInput
+  labels?: Prisma.LabelUncheckedCreateNestedManyWithoutCreatorInput
+  uploads?: Prisma.LibraryItemUncheckedCreateNestedManyWithoutUploaderInput
+  rooms?: Prisma.RoomUncheckedCreateNestedManyWithoutUserInput
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutCreatorInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutCreatorInput
+  participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutUserInput
+  connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
+  bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
+  accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
+}
+
+export type UserCreateOrConnectWithoutKnownDevicesInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutKnownDevicesInput, Prisma.UserUncheckedCreateWithoutKnownDevicesInput>
+}
+
+export type UserUpsertWithoutKnownDevicesInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutKnownDevicesInput, Prisma.UserUncheckedUpdateWithoutKnownDevicesInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutKnownDevicesInput, Prisma.UserUncheckedCreateWithoutKnownDevicesInput>
+  where?: Prisma.UserWhereInput
+}
+
+export type UserUpdateToOneWithWhereWithoutKnownDevicesInput = {
+  where?: Prisma.UserWhereInput
+  data: Prisma.XOR<Prisma.UserUpdateWithoutKnownDevicesInput, Prisma.UserUncheckedUpdateWithoutKnownDevicesInput>
+}
+
+export type UserUpdateWithoutKnownDevicesInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
+  members?: Prisma.MemberUpdateManyWithoutUserNestedInput
+  ownedWorkspaces?: Prisma.WorkspaceUpdateManyWithoutOwnerNestedInput
+  labels?: Prisma.LabelUpdateManyWithoutCreatorNestedInput
+  uploads?: Prisma.LibraryItemUpdateManyWithoutUploaderNestedInput
+  rooms?: Prisma.RoomUpdateManyWithoutUserNestedInput
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutCreatorNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutCreatorNestedInput
+  participants?: Prisma.ParticipantUpdateManyWithoutUserNestedInput
+  connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
+  bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
+}
+
+export type UserUncheckedUpdateWithoutKnownDevicesInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
+  members?: Prisma.MemberUncheckedUpdateManyWithoutUserNestedInput
+  ownedWorkspaces?: Prisma.WorkspaceUncheckedUpdateManyWithoutOwnerNestedInput
+  labels?: Prisma.LabelUncheckedUpdateManyWithoutCreatorNestedInput
+  uploads?: Prisma.LibraryItemUncheckedUpdateManyWithoutUploaderNestedInput
+  rooms?: Prisma.RoomUncheckedUpdateManyWithoutUserNestedInput
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutCreatorNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutCreatorNestedInput
+  participants?: Prisma.ParticipantUncheckedUpdateManyWithoutUserNestedInput
+  connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
+  bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
+}
+
+export type UserCreateWithoutSecondFactorInput = {
+  name: string
+  email: string
+  passwordHash?: string | null
+  createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
+  lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
+  members?: Prisma.MemberCreateNestedManyWithoutUserInput
+  ownedWorkspaces?: Prisma.WorkspaceCreateNestedManyWithoutOwnerInput
+  labels?: Prisma.LabelCreateNestedManyWithoutCreatorInput
+  uploads?: Prisma.LibraryItemCreateNestedManyWithoutUploaderInput
+  rooms?: Prisma.RoomCreateNestedManyWithoutUserInput
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutCreatorInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutCreatorInput
+  participants?: Prisma.ParticipantCreateNestedManyWithoutUserInput
+  connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
+  bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
+}
+
+export type UserUncheckedCreateWithoutSecondFactorInput = {
+  id?: number
+  name: string
+  email: string
+  passwordHash?: string | null
+  createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
+  lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
+  members?: Prisma.MemberUncheckedCreateNestedManyWithoutUserInput
+  ownedWorkspaces?: Prisma.WorkspaceUncheckedCreateNestedManyWithoutOwnerInput
+  labels?: Prisma.LabelUncheckedCreateNestedManyWithoutCreatorInput
+  uploads?: Prisma.LibraryItemUncheckedCreateNestedManyWithoutUploaderInput
+  rooms?: Prisma.RoomUncheckedCreateNestedManyWithoutUserInput
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutCreatorInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutCreatorInput
+  participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutUserInput
+  connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
+  bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
+}
+
+export type UserCreateOrConnectWithoutSecondFactorInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutSecondFactorInput, Prisma.UserUncheckedCreateWithoutSecondFactorInput>
+}
+
+export type UserUpsertWithoutSecondFactorInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutSecondFactorInput, Prisma.UserUncheckedUpdateWithoutSecondFactorInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutSecondFactorInput, Prisma.UserUncheckedCreateWithoutSecondFactorInput>
+  where?: Prisma.UserWhereInput
+}
+
+export type UserUpdateToOneWithWhereWithoutSecondFactorInput = {
+  where?: Prisma.UserWhereInput
+  data: Prisma.XOR<Prisma.UserUpdateWithoutSecondFactorInput, Prisma.UserUncheckedUpdateWithoutSecondFactorInput>
+}
+
+export type UserUpdateWithoutSecondFactorInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
+  members?: Prisma.MemberUpdateManyWithoutUserNestedInput
+  ownedWorkspaces?: Prisma.WorkspaceUpdateManyWithoutOwnerNestedInput
+  labels?: Prisma.LabelUpdateManyWithoutCreatorNestedInput
+  uploads?: Prisma.LibraryItemUpdateManyWithoutUploaderNestedInput
+  rooms?: Prisma.RoomUpdateManyWithoutUserNestedInput
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutCreatorNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutCreatorNestedInput
+  participants?: Prisma.ParticipantUpdateManyWithoutUserNestedInput
+  connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
+  bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
+}
+
+export type UserUncheckedUpdateWithoutSecondFactorInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
+  members?: Prisma.MemberUncheckedUpdateManyWithoutUserNestedInput
+  ownedWorkspaces?: Prisma.WorkspaceUncheckedUpdateManyWithoutOwnerNestedInput
+  labels?: Prisma.LabelUncheckedUpdateManyWithoutCreatorNestedInput
+  uploads?: Prisma.LibraryItemUncheckedUpdateManyWithoutUploaderNestedInput
+  rooms?: Prisma.RoomUncheckedUpdateManyWithoutUserNestedInput
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutCreatorNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutCreatorNestedInput
+  participants?: Prisma.ParticipantUncheckedUpdateManyWithoutUserNestedInput
+  connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
+  bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
@@ -939,6 +1241,8 @@ export type UserCreateWithoutOpenidIdentitiesInput = {
   bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
@@ -965,6 +1269,8 @@ export type UserUncheckedCreateWithoutOpenidIdentitiesInput = {
   bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
@@ -1006,6 +1312,8 @@ export type UserUpdateWithoutOpenidIdentitiesInput = {
   bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
@@ -1032,6 +1340,8 @@ export type UserUncheckedUpdateWithoutOpenidIdentitiesInput = {
   bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
@@ -1057,6 +1367,8 @@ export type UserCreateWithoutPasskeysInput = {
   bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
@@ -1083,6 +1395,8 @@ export type UserUncheckedCreateWithoutPasskeysInput = {
   bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
@@ -1124,6 +1438,8 @@ export type UserUpdateWithoutPasskeysInput = {
   bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
@@ -1150,6 +1466,8 @@ export type UserUncheckedUpdateWithoutPasskeysInput = {
   bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
@@ -1175,6 +1493,8 @@ export type UserCreateWithoutIdempotencyKeysInput = {
   bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
@@ -1201,6 +1521,8 @@ export type UserUncheckedCreateWithoutIdempotencyKeysInput = {
   bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
@@ -1242,6 +1564,8 @@ export type UserUpdateWithoutIdempotencyKeysInput = {
   bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
@@ -1268,6 +1592,8 @@ export type UserUncheckedUpdateWithoutIdempotencyKeysInput = {
   bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
@@ -1294,6 +1620,8 @@ export type UserCreateWithoutAccountTokensInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
 
@@ -1320,6 +1648,8 @@ export type UserUncheckedCreateWithoutAccountTokensInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
 
@@ -1361,6 +1691,8 @@ export type UserUpdateWithoutAccountTokensInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
 
@@ -1387,6 +1719,8 @@ export type UserUncheckedUpdateWithoutAccountTokensInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
 
@@ -1411,6 +1745,8 @@ export type UserCreateWithoutOwnedWorkspacesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
@@ -1437,6 +1773,8 @@ export type UserUncheckedCreateWithoutOwnedWorkspacesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
@@ -1478,6 +1816,8 @@ export type UserUpdateWithoutOwnedWorkspacesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
@@ -1504,6 +1844,8 @@ export type UserUncheckedUpdateWithoutOwnedWorkspacesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
@@ -1529,6 +1871,8 @@ export type UserCreateWithoutMembersInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
@@ -1555,6 +1899,8 @@ export type UserUncheckedCreateWithoutMembersInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
@@ -1596,6 +1942,8 @@ export type UserUpdateWithoutMembersInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
@@ -1622,6 +1970,8 @@ export type UserUncheckedUpdateWithoutMembersInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
@@ -1647,6 +1997,8 @@ export type UserCreateWithoutLabelsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
@@ -1673,6 +2025,8 @@ export type UserUncheckedCreateWithoutLabelsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
@@ -1714,6 +2068,8 @@ export type UserUpdateWithoutLabelsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
@@ -1740,6 +2096,8 @@ export type UserUncheckedUpdateWithoutLabelsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
@@ -1765,6 +2123,8 @@ export type UserCreateWithoutUploadsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
@@ -1791,6 +2151,8 @@ export type UserUncheckedCreateWithoutUploadsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
@@ -1832,6 +2194,8 @@ export type UserUpdateWithoutUploadsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
@@ -1858,6 +2222,8 @@ export type UserUncheckedUpdateWithoutUploadsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
@@ -1883,6 +2249,8 @@ export type UserCreateWithoutRoomsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
@@ -1909,6 +2277,8 @@ export type UserUncheckedCreateWithoutRoomsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
@@ -1950,6 +2320,8 @@ export type UserUpdateWithoutRoomsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
@@ -1976,6 +2348,8 @@ export type UserUncheckedUpdateWithoutRoomsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
@@ -2001,6 +2375,8 @@ export type UserCreateWithoutParticipantsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
@@ -2027,6 +2403,8 @@ export type UserUncheckedCreateWithoutParticipantsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
@@ -2068,6 +2446,8 @@ export type UserUpdateWithoutParticipantsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
@@ -2094,6 +2474,8 @@ export type UserUncheckedUpdateWithoutParticipantsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
@@ -2119,6 +2501,8 @@ export type UserCreateWithoutConnectionsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
@@ -2145,6 +2529,8 @@ export type UserUncheckedCreateWithoutConnectionsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
@@ -2186,6 +2572,8 @@ export type UserUpdateWithoutConnectionsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
@@ -2212,6 +2600,8 @@ export type UserUncheckedUpdateWithoutConnectionsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
@@ -2237,6 +2627,8 @@ export type UserCreateWithoutApiKeysInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
@@ -2263,6 +2655,8 @@ export type UserUncheckedCreateWithoutApiKeysInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
@@ -2304,6 +2698,8 @@ export type UserUpdateWithoutApiKeysInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
@@ -2330,6 +2726,8 @@ export type UserUncheckedUpdateWithoutApiKeysInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
@@ -2355,6 +2753,8 @@ export type UserCreateWithoutWebhooksInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
@@ -2381,6 +2781,8 @@ export type UserUncheckedCreateWithoutWebhooksInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
@@ -2422,6 +2824,8 @@ export type UserUpdateWithoutWebhooksInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
@@ -2448,6 +2852,8 @@ export type UserUncheckedUpdateWithoutWebhooksInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
@@ -2473,6 +2879,8 @@ export type UserCreateWithoutBookingPagesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
 }
@@ -2499,6 +2907,8 @@ export type UserUncheckedCreateWithoutBookingPagesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
 }
@@ -2540,6 +2950,8 @@ export type UserUpdateWithoutBookingPagesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
 }
@@ -2566,6 +2978,8 @@ export type UserUncheckedUpdateWithoutBookingPagesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
 }
@@ -2592,6 +3006,8 @@ export type UserCreateWithoutAccountEventsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
 }
 
@@ -2618,6 +3034,8 @@ export type UserUncheckedCreateWithoutAccountEventsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
 }
 
@@ -2659,6 +3077,8 @@ export type UserUpdateWithoutAccountEventsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
 }
 
@@ -2685,6 +3105,8 @@ export type UserUncheckedUpdateWithoutAccountEventsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
 }
 
@@ -2708,6 +3130,7 @@ export type UserCountOutputType = {
   idempotencyKeys: number
   openidIdentities: number
   passkeys: number
+  knownDevices: number
   accountTokens: number
   accountEvents: number
 }
@@ -2727,6 +3150,7 @@ export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.I
   idempotencyKeys?: boolean | UserCountOutputTypeCountIdempotencyKeysArgs
   openidIdentities?: boolean | UserCountOutputTypeCountOpenidIdentitiesArgs
   passkeys?: boolean | UserCountOutputTypeCountPasskeysArgs
+  knownDevices?: boolean | UserCountOutputTypeCountKnownDevicesArgs
   accountTokens?: boolean | UserCountOutputTypeCountAccountTokensArgs
   accountEvents?: boolean | UserCountOutputTypeCountAccountEventsArgs
 }
@@ -2842,6 +3266,13 @@ export type UserCountOutputTypeCountPasskeysArgs<ExtArgs extends runtime.Types.E
 /**
  * UserCountOutputType without action
  */
+export type UserCountOutputTypeCountKnownDevicesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.KnownDeviceWhereInput
+}
+
+/**
+ * UserCountOutputType without action
+ */
 export type UserCountOutputTypeCountAccountTokensArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.AccountTokenWhereInput
 }
@@ -2877,6 +3308,8 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   idempotencyKeys?: boolean | Prisma.User$idempotencyKeysArgs<ExtArgs>
   openidIdentities?: boolean | Prisma.User$openidIdentitiesArgs<ExtArgs>
   passkeys?: boolean | Prisma.User$passkeysArgs<ExtArgs>
+  knownDevices?: boolean | Prisma.User$knownDevicesArgs<ExtArgs>
+  secondFactor?: boolean | Prisma.User$secondFactorArgs<ExtArgs>
   accountTokens?: boolean | Prisma.User$accountTokensArgs<ExtArgs>
   accountEvents?: boolean | Prisma.User$accountEventsArgs<ExtArgs>
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs>
@@ -2931,6 +3364,8 @@ export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   idempotencyKeys?: boolean | Prisma.User$idempotencyKeysArgs<ExtArgs>
   openidIdentities?: boolean | Prisma.User$openidIdentitiesArgs<ExtArgs>
   passkeys?: boolean | Prisma.User$passkeysArgs<ExtArgs>
+  knownDevices?: boolean | Prisma.User$knownDevicesArgs<ExtArgs>
+  secondFactor?: boolean | Prisma.User$secondFactorArgs<ExtArgs>
   accountTokens?: boolean | Prisma.User$accountTokensArgs<ExtArgs>
   accountEvents?: boolean | Prisma.User$accountEventsArgs<ExtArgs>
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs>
@@ -2955,6 +3390,8 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     idempotencyKeys: Prisma.$IdempotencyKeyPayload<ExtArgs>[]
     openidIdentities: Prisma.$OpenidIdentityPayload<ExtArgs>[]
     passkeys: Prisma.$PasskeyPayload<ExtArgs>[]
+    knownDevices: Prisma.$KnownDevicePayload<ExtArgs>[]
+    secondFactor: Prisma.$SecondFactorPayload<ExtArgs> | null
     accountTokens: Prisma.$AccountTokenPayload<ExtArgs>[]
     accountEvents: Prisma.$AccountEventPayload<ExtArgs>[]
   }
@@ -3390,6 +3827,8 @@ export interface Prisma__UserClient<T, Null = never, ExtArgs extends runtime.Typ
   idempotencyKeys<T extends Prisma.User$idempotencyKeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$idempotencyKeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$IdempotencyKeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   openidIdentities<T extends Prisma.User$openidIdentitiesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$openidIdentitiesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OpenidIdentityPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   passkeys<T extends Prisma.User$passkeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$passkeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PasskeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  knownDevices<T extends Prisma.User$knownDevicesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$knownDevicesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$KnownDevicePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  secondFactor<T extends Prisma.User$secondFactorArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$secondFactorArgs<ExtArgs>>): Prisma.Prisma__SecondFactorClient<runtime.Types.Result.GetResult<Prisma.$SecondFactorPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   accountTokens<T extends Prisma.User$accountTokensArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$accountTokensArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AccountTokenPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   accountEvents<T extends Prisma.User$accountEventsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$accountEventsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AccountEventPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
@@ -4155,6 +4594,49 @@ export type User$passkeysArgs<ExtArgs extends runtime.Types.Extensions.InternalA
   take?: number
   skip?: number
   distinct?: Prisma.PasskeyScalarFieldEnum | Prisma.PasskeyScalarFieldEnum[]
+}
+
+/**
+ * User.knownDevices
+ */
+export type User$knownDevicesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the KnownDevice
+   */
+  select?: Prisma.KnownDeviceSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the KnownDevice
+   */
+  omit?: Prisma.KnownDeviceOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.KnownDeviceInclude<ExtArgs> | null
+  where?: Prisma.KnownDeviceWhereInput
+  orderBy?: Prisma.KnownDeviceOrderByWithRelationInput | Prisma.KnownDeviceOrderByWithRelationInput[]
+  cursor?: Prisma.KnownDeviceWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.KnownDeviceScalarFieldEnum | Prisma.KnownDeviceScalarFieldEnum[]
+}
+
+/**
+ * User.secondFactor
+ */
+export type User$secondFactorArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the SecondFactor
+   */
+  select?: Prisma.SecondFactorSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the SecondFactor
+   */
+  omit?: Prisma.SecondFactorOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SecondFactorInclude<ExtArgs> | null
+  where?: Prisma.SecondFactorWhereInput
 }
 
 /**

@@ -1,0 +1,95 @@
+/** The devices from which users sign in. */
+import { createHash } from 'node:crypto';
+import { networkOf } from '../../auth/networks.ts';
+import { DAY_MS } from '../../core/time.ts';
+import type { Tx } from '../../db/client.ts';
+import { onlyRow } from '../../db/only-row.ts';
+import type { Services } from '../../services.ts';
+
+/** The address and the header User-Agent of a caller. Null if they are not known. */
+export type Client = { address: string | null; userAgent: string | null };
+
+const UNKNOWN = 'Unknown device';
+
+/** Programs that are no browsers. */
+const programs: readonly [RegExp, string][] = [
+  [/^curl\//i, 'curl'],
+  [/^Wget\//i, 'Wget'],
+  [/^PostmanRuntime\//i, 'Postman'],
+  [/^(?:node|undici)\b/i, 'Node.js'],
+  [/^(?:python|aiohttp|httpx)/i, 'Python'],
+  [/^Go-http-client\//i, 'Go'],
+  [/^(?:okhttp|Java)\//i, 'Java'],
+];
+
+/** Browsers, in an order in which the first match is right: most of them also name others. */
+const browsers: readonly [RegExp, string][] = [
+  [/Edg(?:A|iOS)?\//, 'Edge'],
+  [/OPR\//, 'Opera'],
+  [/SamsungBrowser\//, 'Samsung Internet'],
+  [/(?:Firefox|FxiOS)\//, 'Firefox'],
+  [/(?:Chrome|CriOS)\//, 'Chrome'],
+  [/Version\/.*Safari\//, 'Safari'],
+];
+
+const systems: readonly [RegExp, string][] = [
+  [/iPhone/, 'iPhone'],
+  [/iPad/, 'iPad'],
+  [/Android/, 'Android'],
+  [/Windows/, 'Windows'],
+  [/CrOS/, 'ChromeOS'],
+  [/Mac OS X|Macintosh/, 'macOS'],
+  [/Linux/, 'Linux'],
+];
+
+/** Devices that were not seen for so long are unknown again. */
+const KNOWN_DAYS = 180;
+const MAX_KNOWN_DEVICES = 50;
+
+/**
+ * Describes a device, such as "Firefox on Linux". The text has no part that a caller can choose, so it is fit for mail.
+ */
+export function describeDevice(userAgent: string | null): string {
+  if (userAgent === null) return UNKNOWN;
+  const program = nameIn(programs, userAgent);
+  if (program !== null) return program;
+  const [browser, system] = [nameIn(browsers, userAgent), nameIn(systems, userAgent)];
+  if (browser === null) return system ?? UNKNOWN;
+  return system === null ? browser : `${browser} on ${system}`;
+}
+
+function nameIn(table: readonly [RegExp, string][], userAgent: string): string | null {
+  return table.find(([pattern]) => pattern.test(userAgent))?.[1] ?? null;
+}
+
+/**
+ * Records a sign-in from a device. Returns whether it is the first one from there: of concurrent first sign-ins, only
+ * one is. A device is a kind of browser and system in a network.
+ */
+export async function recordDevice(
+  { clock }: Pick<Services, 'clock'>,
+  tx: Tx,
+  userId: number,
+  { address, userAgent }: Client,
+): Promise<boolean> {
+  const text = JSON.stringify([userId, describeDevice(userAgent), address && networkOf(address)]);
+  const hash = new Uint8Array(createHash('sha256').update(text).digest());
+  // A row that the statement inserted has no xmax.
+  const rows = await tx.$queryRaw<{ is_new: boolean }[]>`
+    insert into known_devices (user_id, device_hash, last_seen_at) values (${userId}, ${hash}, ${clock.now()})
+    on conflict (user_id, device_hash) do update set last_seen_at = excluded.last_seen_at
+    returning xmax = 0 as is_new`;
+  const isNew = onlyRow(rows).is_new;
+  if (isNew)
+    await tx.$executeRaw`
+      delete from known_devices where user_id = ${userId} and device_hash in (
+        select device_hash from known_devices where user_id = ${userId}
+        order by last_seen_at desc, device_hash offset ${MAX_KNOWN_DEVICES})`;
+  return isNew;
+}
+
+/** Deletes devices that were not seen for a long time. */
+export async function forgetDevices({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
+  const before = new Date(clock.now().getTime() - KNOWN_DAYS * DAY_MS);
+  await db.knownDevice.deleteMany({ where: { lastSeenAt: { lte: before } } });
+}

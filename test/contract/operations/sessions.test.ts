@@ -1,0 +1,4 @@
+import { sessionRows } from '../rows/sessions.ts';
+import { testOperations } from './test-operations.ts';
+
+testOperations(sessionRows);
