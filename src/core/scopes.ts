@@ -20,6 +20,7 @@ export const scopeResources = [
   'bookings',
   'connections',
   'analytics',
+  'audit',
 ] as const;
 
 export type ScopeResource = (typeof scopeResources)[number];
@@ -40,6 +41,7 @@ const resourceOfRouter: Readonly<Record<string, ScopeResource>> = {
   bookingPages: 'bookings',
   connections: 'connections',
   analytics: 'analytics',
+  audit: 'audit',
 };
 
 /** A level for the whole API (`read`), or for one resource (`library:read`). */

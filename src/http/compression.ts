@@ -20,7 +20,7 @@ const MIN_BYTES = 1024;
  * Files are not compressed: PDF and MP4 are compressed already, and `Range` counts their own bytes. The pages and
  * scripts of the docs are Buffers that do not change, so anyone may request them again and again.
  */
-const COMPRESSIBLE = /^(?:application\/json|text\/(?:csv|html|css|javascript))\b/;
+const COMPRESSIBLE = /^(?:application\/(?:json|x-ndjson)|text\/(?:csv|html|css|javascript))\b/;
 
 /** Higher levels take several times as long and save a few percent. A small window needs less memory. */
 const brotliOptions = {

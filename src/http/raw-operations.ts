@@ -12,6 +12,7 @@ import { limitNetwork } from '../trpc/access.ts';
 import { type KeyOwner, ownerOfCaller } from '../trpc/idempotency.ts';
 import {
   type BodyOf,
+  fileTypes,
   type RawCall,
   type RawOperation,
   type RawRequest,
@@ -180,7 +181,7 @@ function openBody(
 function sendResult(response: RawResponse, result: object | AsyncIterable<Buffer>, reply: FastifyReply): FastifyReply {
   if (response.kind === 'json' || !(Symbol.asyncIterator in result)) return reply.send(result);
   return reply
-    .header('content-type', 'text/csv; charset=utf-8')
+    .header('content-type', `${fileTypes[response.kind]}; charset=utf-8`)
     .header('content-disposition', attachmentDisposition(response.filename))
     .send(Readable.from(keepContext(result)));
 }

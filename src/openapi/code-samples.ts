@@ -129,7 +129,7 @@ function toPython({ method, url, headers, query, json, file }: Request): string 
   const types = file?.isPart === false ? { 'Content-Type': file.type } : {};
   const all = { ...headers, ...types };
   const open = file && `open("${file.name}", "rb")`;
-  const isText = url.endsWith('.csv');
+  const isText = /\.(?:csv|jsonl)$/.test(url);
   return [
     'import requests',
     '',

@@ -27,6 +27,7 @@ export const tags = [
   ['Booking', 'Public pages on which anyone can book a meeting, and the bookings.'],
   ['Meeting providers', 'Connections to meeting providers, which report what happens in rooms.'],
   ['Analytics', 'Metrics of the activity in a workspace.'],
+  ['Audit log', 'Who did what in a workspace, in a chain of hashes that can be verified.'],
   ['API keys', 'Credentials for programs, each for one workspace. Send a key as `Authorization: Bearer`.'],
   ['Webhooks', 'URLs that receive the events of a workspace. The messages and attempts of each can be listed.'],
 ] as const;

@@ -1,6 +1,12 @@
 /** Raw operations in the OpenAPI document, from the declarations that the REST transport serves. */
 import { z } from 'zod';
-import { type RawOperation, type RawRequest, requiredScopeOfRaw, takesIdempotencyKeys } from '../trpc/raw-operation.ts';
+import {
+  fileTypes,
+  type RawOperation,
+  type RawRequest,
+  requiredScopeOfRaw,
+  takesIdempotencyKeys,
+} from '../trpc/raw-operation.ts';
 import { bodyOf, type Example } from './examples.ts';
 import { headersOf } from './headers.ts';
 import { idempotencyKey } from './idempotency.ts';
@@ -96,9 +102,9 @@ function createRequestBody(
 function createResponse({ method, response }: RawOperation, schemas: Schemas, { response: example }: Example): object {
   const { description } = response;
   const content =
-    response.kind === 'csv'
-      ? { 'text/csv': { schema: { type: 'string' }, example } }
-      : { 'application/json': { schema: toSchema(response.schema, 'output', schemas), example } };
+    response.kind === 'json'
+      ? { 'application/json': { schema: toSchema(response.schema, 'output', schemas), example } }
+      : { [fileTypes[response.kind]]: { schema: { type: 'string' }, example } };
   return { description, headers: headersOf(200, method === 'GET'), content };
 }
 

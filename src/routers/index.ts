@@ -6,6 +6,7 @@ import { router } from '../trpc/procedures.ts';
 import type { RawOperation } from '../trpc/raw-operation.ts';
 import { analyticsRouter } from './analytics.ts';
 import { apiKeysRouter } from './api-keys.ts';
+import { auditExport, auditExportLines, auditRouter } from './audit.ts';
 import { authRouter } from './auth.ts';
 import { bookingPagesRouter } from './booking-pages.ts';
 import { bookingsRouter } from './bookings.ts';
@@ -43,6 +44,7 @@ export const appRouter = router({
   bookings: bookingsRouter,
   connections: connectionsRouter,
   analytics: analyticsRouter,
+  audit: auditRouter,
 });
 
 export const rawOperations: readonly RawOperation[] = [
@@ -51,6 +53,8 @@ export const rawOperations: readonly RawOperation[] = [
   contactsExport,
   contactsImport,
   providerCallback,
+  auditExport,
+  auditExportLines,
 ];
 
 export type AppRouter = typeof appRouter;

@@ -75,7 +75,10 @@ export type BodyOf<Request extends RawRequest> = Request extends MultipartReques
 
 export type RawResponse =
   | { kind: 'json'; schema: z.ZodType; description: string }
-  | { kind: 'csv'; filename: string; description: string };
+  | { kind: 'csv' | 'jsonl'; filename: string; description: string };
+
+/** The media types of responses that are files. */
+export const fileTypes = { csv: 'text/csv', jsonl: 'application/x-ndjson' } as const;
 
 type HandlerCall<Caller, Body> = Pick<RawCall, 'headers'> & {
   services: Services;

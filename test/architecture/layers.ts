@@ -64,6 +64,7 @@ export const layers: Record<Part, readonly Part[]> = {
 export const features: Record<string, readonly Part[]> = {
   analytics: [],
   'api-keys': [],
+  audit: ['features/contacts'],
   auth: ['features/members', 'features/workspaces'],
   'booking-pages': [],
   bookings: ['features/booking-pages', 'features/contacts', 'features/rooms'],
@@ -96,7 +97,7 @@ export const packages: Record<string, readonly Part[]> = {
   '@trpc/server': ['trpc', 'http', 'openapi'],
   busboy: ['http'],
   'csv-parse': ['features/contacts'],
-  'csv-stringify': ['features/contacts'],
+  'csv-stringify': ['features/audit', 'features/contacts'],
   '@scalar': ['docs'],
   fastify: ['http', 'docs', 'pages', 'runtime'],
   'file-type': ['media'],

@@ -5,6 +5,7 @@
 import type { Rows } from './row.ts';
 import { analyticsRows } from './rows/analytics.ts';
 import { apiKeyRows } from './rows/api-keys.ts';
+import { auditRows } from './rows/audit.ts';
 import { authRows } from './rows/auth.ts';
 import { bookingPageRows } from './rows/booking-pages.ts';
 import { bookingRows } from './rows/bookings.ts';
@@ -24,6 +25,7 @@ import { webhookRows } from './rows/webhooks.ts';
 import { workspaceRows } from './rows/workspaces.ts';
 
 export const rows: Rows = {
+  ...auditRows,
   ...authRows,
   ...openidRows,
   ...sessionRows,

@@ -110,11 +110,16 @@ const PATHS = [
   'GET /api/workspaces/{id}/connections/{connectionId}/unmatched',
   'DELETE /api/workspaces/{id}/connections/{connectionId}',
   'GET /api/workspaces/{workspaceId}/analytics',
+  'GET /api/workspaces/{id}/audit',
+  'GET /api/workspaces/{id}/audit/verify',
+  'POST /api/workspaces/{id}/audit/erase',
   'POST /api/workspaces/{id}/library',
   'POST /api/recordings/{recordingId}/file',
   'GET /api/workspaces/{id}/contacts.csv',
   'POST /api/workspaces/{id}/contacts/import',
   'POST /api/ingest/{connectionId}',
+  'GET /api/workspaces/{id}/audit.csv',
+  'GET /api/workspaces/{id}/audit.jsonl',
 ];
 
 test('exactly these methods and paths are served', () => {

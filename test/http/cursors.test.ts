@@ -118,6 +118,9 @@ const inserts = {
   sessions: `
     insert into sessions (user_id, token_hash, created_at, expires_at, last_used_at)
     select $owner, sha256(n::text::bytea), ${AT}, $at::timestamptz + interval '1 day', ${AT} from n`,
+  audit_log: `
+    insert into audit_log (workspace_id, created_at, actor_kind, action, target_kind)
+    select $workspace, ${AT}, 'system', 'room.deleted', 'room' from n`,
   library_items: `
     with added as (
       insert into library_items (workspace_id, name, file_key, mime_type, size, sha256, created_at, updated_at)
@@ -204,6 +207,14 @@ const lists: List[] = [
     field: 'unmatched',
     table: 'unmatched_callbacks',
   },
+  ...['', '?actor_kind=system&target_kind=room'].map(
+    (query): List => ({
+      name: `audit.list${query}`,
+      path: ({ team }: World) => `${team.path}/audit${query}`,
+      field: 'entries',
+      table: 'audit_log',
+    }),
+  ),
   ...['date', 'name', 'size'].flatMap((sort) =>
     ['asc', 'desc'].flatMap((order) =>
       ['', '&search=Item', '&label=LABEL', '&search=Item&label=LABEL'].map(
@@ -374,6 +385,8 @@ async function insert(table: keyof typeof inserts, count: number): Promise<void>
 }
 
 async function remove(table: string, ids: (string | number)[]): Promise<void> {
+  // Entries of the audit log are not deleted.
+  if (table === 'audit_log') return;
   const id = table === 'members' ? 'workspace_id = $1 and user_id' : 'id';
   const list = ids.map((one) => (typeof one === 'string' ? `'${one}'` : one)).join(', ');
   await app.services.db.$executeRawUnsafe(

@@ -23,7 +23,7 @@ const STATEMENTS: Record<string, number> = {
   'auth.me': 1,
   'auth.reauthenticate': 6,
   'auth.updateMe': 4,
-  'auth.deleteMe': 8,
+  'auth.deleteMe': 9,
   'openid.providers': 0,
   'openid.start': 1,
   'openid.complete': 9,
@@ -127,6 +127,11 @@ const STATEMENTS: Record<string, number> = {
   'connections.delete': 7,
   'ingest.callback': 17,
   'analytics.read': 2,
+  'audit.list': 2,
+  'audit.verify': 3,
+  'audit.erase': 7,
+  'audit.export': 3,
+  'audit.exportLines': 3,
 };
 
 let world: World;

@@ -15,6 +15,7 @@ const secrets: readonly [RegExp, string][] = [
   [/\bmsg_019[0-9a-f]{29}\b/g, 'msg_019b76da9400704c93bd2d1f3c2a7a51'],
   [/\bwhsec_[A-Za-z0-9+/=]{20,}/g, 'whsec_EXAMPLE_SECRET'],
   [/\/join\/[\w-]{16,}/g, '/join/EXAMPLE_INVITE_TOKEN'],
+  // The address of the caller.
   [/\b127\.0\.0\.1\b/g, '203.0.113.7'],
   [/\/files\/[^"?]+\?[^"]+/g, '/files/EXAMPLE_SIGNED_PATH'],
 ];

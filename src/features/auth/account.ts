@@ -1,4 +1,5 @@
 /** Creating, changing and deleting the account of a user. */
+import { erasePerson } from '../../audit/erase-person.ts';
 import { type AuditActor, recordAudits } from '../../audit/record-audit.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Caller } from '../../auth/identify.ts';
@@ -106,7 +107,8 @@ export async function revokeKeysOf(tx: Tx, userId: number, revokedAt: Date, acto
 /**
  * Deletes the user, their Personal workspace and every workspace without other members. In other workspaces, their API
  * keys are deleted, their rooms and booking pages pass to the owner, and everything else that they created remains
- * without an author. Throws 409 if they own a workspace with other members.
+ * without an author. The audit logs keep what they did, without their name and addresses. Throws 409 if they own a
+ * workspace with other members.
  */
 export async function deleteMe({ db, clock }: Services, caller: Caller): Promise<{ ok: true }> {
   try {
@@ -128,6 +130,7 @@ export async function deleteMe({ db, clock }: Services, caller: Caller): Promise
           await endMembership(tx, workspace, { ...departure, actor: auditActorOf(caller) });
         }
         await tx.workspace.deleteMany({ where: { id: { in: owned } } });
+        await erasePerson(sqlIn(tx), caller.userId, null);
         await tx.user.deleteMany({ where: { id: caller.userId } });
       });
     await allowLongStatements(remove);

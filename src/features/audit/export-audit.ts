@@ -1,0 +1,101 @@
+/** The whole audit log of a workspace as a file, oldest entry first. */
+import { stringify } from 'csv-stringify/sync';
+import { recordAudits } from '../../audit/record-audit.ts';
+import { auditActorOf } from '../../auth/audit-actor.ts';
+import type { Actor } from '../../auth/identify.ts';
+import { float, int, statement } from '../../db/statements.ts';
+import { allowManyStatements } from '../../db/time-limits.ts';
+import type { Services } from '../../services.ts';
+import { escapeFormula } from '../contacts/escape-formulas.ts';
+import { entryColumns, entryFields, toAuditEntry } from './present.ts';
+import type { AuditEntry } from './schemas.ts';
+
+const BATCH_SIZE = 500;
+
+type Dependencies = Pick<Services, 'db' | 'clock'>;
+
+const nextEntries = statement('export-audit-entries', {
+  params: { workspaceId: int, after: float, max: int },
+  returns: entryFields,
+  sql: `
+    select ${entryColumns} from audit_log a
+    where a.workspace_id = $workspaceId and a.id > $after::bigint order by a.id limit $max`,
+});
+
+/** Exports the log as CSV. `before` and `after` are JSON. */
+export async function* exportAuditCsv(services: Dependencies, actor: Actor): AsyncGenerator<Buffer, void, undefined> {
+  let hasHeader = false;
+  for await (const entries of readAllEntries(services, actor, 'csv')) {
+    const options = { columns: CSV_COLUMNS, header: !hasHeader, cast: { string: escapeFormula } };
+    yield Buffer.from(
+      stringify(entries.map(toCsvRow), { ...options, record_delimiter: '\r\n', quote_record_delimiter: true }),
+    );
+    hasHeader = true;
+  }
+}
+
+/** Exports the log as JSON, one entry a line. */
+export async function* exportAuditLines(services: Dependencies, actor: Actor): AsyncGenerator<Buffer, void, undefined> {
+  for await (const entries of readAllEntries(services, actor, 'jsonl'))
+    yield Buffer.from(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+}
+
+/**
+ * Records the export, then reads batches as fast as the caller consumes them, each with a statement of its own. The
+ * first batch, which may be empty, is always there.
+ */
+async function* readAllEntries(
+  { db, clock }: Dependencies,
+  actor: Actor,
+  format: string,
+): AsyncGenerator<AuditEntry[], void, undefined> {
+  const { workspaceId } = actor;
+  const target = { kind: 'audit_log', id: null } as const;
+  const entry = { workspaceId, at: clock.now(), actor: auditActorOf(actor), target, after: { format } };
+  await recordAudits(db.sql, [{ ...entry, action: 'audit_log.exported' }]);
+  let after = 0;
+  for (;;) {
+    const rows = await allowManyStatements(() => db.sql.run(nextEntries, { workspaceId, after, max: BATCH_SIZE }));
+    yield rows.map(toAuditEntry);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < BATCH_SIZE) return;
+    after = last.id;
+  }
+}
+
+const CSV_COLUMNS = [
+  'sequence',
+  'id',
+  'created_at',
+  'actor_kind',
+  'actor_user_id',
+  'actor_key_id',
+  'actor_connection_id',
+  'actor_name',
+  'actor_address',
+  'action',
+  'target_kind',
+  'target_id',
+  'target_name',
+  'before',
+  'after',
+  'is_erased',
+  'hash',
+];
+
+function toCsvRow({ actor, target, before, after, ...entry }: AuditEntry) {
+  return {
+    ...entry,
+    actor_kind: actor.kind,
+    actor_user_id: actor.user_id,
+    actor_key_id: actor.key_id,
+    actor_connection_id: actor.connection_id,
+    actor_name: actor.name,
+    actor_address: actor.address,
+    target_kind: target.kind,
+    target_id: target.id,
+    target_name: target.name,
+    before: before && JSON.stringify(before),
+    after: after && JSON.stringify(after),
+  };
+}

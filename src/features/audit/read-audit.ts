@@ -1,0 +1,92 @@
+/** Reading and verifying the audit log of a workspace. */
+import type { Position } from '../../audit/check-entries.ts';
+import { verifyLog } from '../../audit/verify-log.ts';
+import type { Actor } from '../../auth/identify.ts';
+import { type Cursor, checksumOf, cursorValues, encodeCursor } from '../../core/cursor.ts';
+import { badField } from '../../core/errors.ts';
+import type { Page } from '../../core/list-page.ts';
+import { fromUnixSeconds } from '../../core/time.ts';
+import { LAST_SECOND } from '../../core/validation.ts';
+import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
+import { int, nullable, text, time } from '../../db/statements.ts';
+import type { Services } from '../../services.ts';
+import { entryColumns, entryFields, toAuditEntry } from './present.ts';
+import type { AuditEntry, AuditVerification, ListAuditInput, VerifyAuditInput } from './schemas.ts';
+
+const entriesOf = pagedList('list-audit-entries', {
+  order: { ...byTime('a.created_at', 'a.id', 'desc'), idType: 'number' },
+  params: {
+    workspaceId: int,
+    actorKind: nullable(text),
+    actorUserId: nullable(int),
+    actorKeyId: nullable(int),
+    action: nullable(text),
+    targetKind: nullable(text),
+    targetId: nullable(int),
+    from: time,
+    to: time,
+  },
+  returns: { ...entryFields, ...timeKey },
+  sql: ({ after, window }) => `
+    select ${entryColumns}, ${timeKeyOf('a.created_at')}
+    from audit_log a
+    where a.workspace_id = $workspaceId and a.created_at >= $from and a.created_at < $to
+      and ($actorKind is null or a.actor_kind = $actorKind) and ($actorUserId is null or a.actor_user_id = $actorUserId)
+      and ($actorKeyId is null or a.actor_key_id = $actorKeyId) and ($action is null or a.action = $action)
+      and ($targetKind is null or a.target_kind = $targetKind) and ($targetId is null or a.target_id = $targetId)
+      ${after}
+    ${window}`,
+});
+
+/** Lists entries, newest first. */
+export async function listAudit(
+  { db }: Pick<Services, 'db'>,
+  { workspaceId }: Actor,
+  { limit, offset, cursor, ...filters }: ListAuditInput,
+): Promise<Page<AuditEntry>> {
+  const params = {
+    workspaceId,
+    actorKind: filters.actor_kind ?? null,
+    actorUserId: filters.actor_user_id ?? null,
+    actorKeyId: filters.actor_key_id ?? null,
+    action: filters.action ?? null,
+    targetKind: filters.target_kind ?? null,
+    targetId: filters.target_id ?? null,
+    from: fromUnixSeconds(filters.from ?? 0),
+    to: fromUnixSeconds(filters.to ?? LAST_SECOND),
+  };
+  const page = await readPage(db.sql, entriesOf, params, { limit, offset, cursor }, [workspaceId, params]);
+  return { entries: page.entries.map(toAuditEntry), next_cursor: page.next_cursor };
+}
+
+const VERIFICATION = 'verify-audit';
+
+/**
+ * Checks the log from `after` on, or from its beginning, at most 10,000 entries. Throws 400 for a position in another
+ * log.
+ */
+export async function verifyAudit(
+  services: Pick<Services, 'db' | 'sealer'>,
+  { workspaceId }: Actor,
+  { after }: VerifyAuditInput,
+): Promise<AuditVerification> {
+  const list = checksumOf(VERIFICATION, [workspaceId]);
+  const from = after === undefined ? null : toPosition(list, after);
+  const { problems, to, ...checked } = await verifyLog(services, workspaceId, from);
+  return {
+    is_valid: problems.length === 0 ? 1 : 0,
+    is_complete: to.sequence >= checked.lastSequence ? 1 : 0,
+    first_sequence: checked.from,
+    checked_sequence: to.sequence,
+    last_sequence: checked.lastSequence,
+    pruned_sequence: checked.cutSequence,
+    problems,
+    position: encodeCursor({ list, key: to.sequence, id: to.hash }),
+  };
+}
+
+function toPosition(list: number, { key, id, ...cursor }: Cursor): Position {
+  if (cursor.list !== list || !cursorValues.number(key) || !/^(?:[0-9a-f]{64})?$/.test(String(id)))
+    throw badField('after', 'after must be the position of an earlier verification');
+  return { sequence: key, hash: String(id) };
+}

@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { auditActions, auditActorKinds } from '../../audit/actions.ts';
+import { chainProblems } from '../../audit/check-entries.ts';
+import { type Cursor, decodeCursor } from '../../core/cursor.ts';
+import { cursor, nextCursor } from '../../core/list-page.ts';
+import { count, flag, id, integerBetween, integerFrom, LAST_SECOND, unixSeconds } from '../../core/validation.ts';
+
+const actions = Object.values(auditActions).flat();
+const targetKinds = z.enum(Object.keys(auditActions) as (keyof typeof auditActions)[]);
+const seconds = integerBetween(0, LAST_SECOND);
+const sequence = integerFrom(0).describe('Position in the log of the workspace, without gaps');
+const hash = z.string().describe('SHA-256 in lower-case hex');
+
+export const ListAuditInput = z.object({
+  actor_kind: z.enum(auditActorKinds).describe('Only entries of people, API keys, providers or the service').optional(),
+  actor_user_id: id.describe('Only entries of this user, and of API keys that act for them').optional(),
+  actor_key_id: id.describe('Only entries of this API key').optional(),
+  action: z.enum(actions).describe('Only entries with this action').optional(),
+  target_kind: targetKinds.describe('Only entries about things of this kind').optional(),
+  target_id: id.describe('Only entries about the thing with this ID; useful with `target_kind`').optional(),
+  from: seconds.describe('Only entries at this time or later, Unix timestamp in seconds').optional(),
+  to: seconds.describe('Only entries before this time, Unix timestamp in seconds').optional(),
+  limit: integerBetween(1, 100).default(50).describe('Maximum number of entries'),
+  offset: integerBetween(0, 2_147_483_647).default(0).describe('How many entries to skip'),
+  cursor,
+});
+export type ListAuditInput = z.infer<typeof ListAuditInput>;
+
+const fields = z.record(z.string(), z.unknown());
+
+export const AuditEntry = z
+  .object({
+    id: integerFrom(1),
+    sequence: sequence
+      .nullable()
+      .describe('Position in the log, without gaps; null until it is assigned, a second later'),
+    created_at: unixSeconds,
+    actor: z
+      .object({
+        kind: z.enum(auditActorKinds),
+        user_id: id.nullable().describe('The user, or the user for whom the API key acts'),
+        key_id: id.nullable().describe('The API key'),
+        connection_id: id.nullable().describe('The connection to a meeting provider'),
+        name: z.string().nullable().describe('The name at that time; null for the service, and once it is erased'),
+        address: z.string().nullable().describe('The network address; null if there is none, and once it is erased'),
+      })
+      .describe('Who acted'),
+    action: z.enum(actions),
+    target: z
+      .object({
+        kind: targetKinds,
+        id: id.nullable().describe('Null for what has no ID, and for several things at once'),
+        name: z.string().nullable(),
+      })
+      .describe('What the action changed'),
+    before: fields.nullable().describe('Fields before the change'),
+    after: fields.nullable().describe('Fields after the change'),
+    is_erased: flag.describe('1 if personal fields of the entry were erased'),
+    hash: hash.nullable().describe('The hash of the entry and of the one before; null until it has its sequence'),
+  })
+  .meta({ id: 'AuditEntry', description: 'An entry of the audit log of a workspace' });
+export type AuditEntry = z.infer<typeof AuditEntry>;
+
+export const AuditPage = z
+  .object({ entries: z.array(AuditEntry), next_cursor: nextCursor })
+  .meta({ id: 'AuditLogPage' });
+
+const position = z
+  .string()
+  .transform((sent, context): Cursor => {
+    const decoded = decodeCursor(sent);
+    if (decoded !== null) return decoded;
+    context.addIssue({ code: 'custom', message: 'after must be the position of an earlier verification' });
+    return z.NEVER;
+  })
+  .describe('The `position` of an earlier verification, to continue behind it; default: the beginning of the log');
+
+export const VerifyAuditInput = z.object({ after: position.optional() });
+export type VerifyAuditInput = z.infer<typeof VerifyAuditInput>;
+
+export const AuditVerification = z
+  .object({
+    is_valid: flag.describe('1 if nothing is wrong with the entries that were checked'),
+    is_complete: flag.describe('1 if the log was checked to its end; 0: call again with `position`'),
+    first_sequence: sequence.describe('The first entry that was checked'),
+    checked_sequence: sequence.describe('The last entry that was checked'),
+    last_sequence: sequence.describe('The last entry of the log'),
+    pruned_sequence: sequence.describe('The last entry that was pruned because of its age; 0 if none was'),
+    problems: z
+      .array(
+        z
+          .object({
+            sequence: sequence.describe('The entry, or the first that is missing'),
+            problem: z.enum(chainProblems),
+          })
+          .meta({ id: 'AuditLogProblem' }),
+      )
+      .describe('What is wrong; at most 100'),
+    position: z
+      .string()
+      .describe(
+        'The last entry that was checked, with its hash. Send it as `after` to continue, now or at any time: a log ' +
+          'that was rewritten or shortened meanwhile no longer fits it',
+      ),
+  })
+  .meta({ id: 'AuditLogVerification' });
+export type AuditVerification = z.infer<typeof AuditVerification>;
+
+export const EraseAuditInput = z
+  .object({ user_id: id.describe('The user whose name and addresses to erase; need not be a member any more') })
+  .meta({ id: 'EraseAuditLogRequest' });
+export type EraseAuditInput = z.infer<typeof EraseAuditInput>;
+
+export const ErasedAudit = z
+  .object({ erased: count.describe('How many entries had personal fields of the user') })
+  .meta({ id: 'ErasedAuditLog' });
+export type ErasedAudit = z.infer<typeof ErasedAudit>;
