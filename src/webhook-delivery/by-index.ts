@@ -10,19 +10,22 @@ const preferIndexes = statement('prefer-indexes', {
 });
 
 /**
- * Runs `work` in a transaction in which PostgreSQL looks up rows in indexes. The plan of a prepared statement is made
- * once, often while the tables are still small, and kept as they grow. A plan that reads whole tables would then take
- * longer the more messages wait. `settings` is a statement that disables the other kinds of plans, for this transaction
- * only. It may change further settings.
+ * Runs `work` in a transaction in which PostgreSQL looks up rows in indexes, and plans each statement anew. The plan of
+ * a prepared statement would be made once, often while the tables are still small, and kept as they grow. A plan that
+ * reads whole tables would then take longer the more messages wait. `settings` is a statement that disables the other
+ * kinds of plans, for this transaction only. It may change further settings.
  */
 export function transactByIndex<Result>(
   db: SqlDatabase,
   work: (sql: Sql) => Promise<Result>,
   settings: Statement<Record<never, never>, unknown> = preferIndexes,
 ): Promise<Result> {
-  return db.transact(async (sql) => {
-    // Awaited, because only a statement that changes nothing may travel with BEGIN.
-    await sql.run(settings, {});
-    return work(sql);
-  });
+  return db.transact(
+    async (sql) => {
+      // Awaited, because only a statement that changes nothing may travel with BEGIN.
+      await sql.run(settings, {});
+      return work(sql);
+    },
+    { plansAnew: true },
+  );
 }

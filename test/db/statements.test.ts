@@ -164,6 +164,27 @@ describe('a transaction', () => {
     ]);
     expect(attempts).toBeGreaterThan(2);
   });
+
+  test.each([
+    [false, 1],
+    [true, 0],
+  ])('with plansAnew: %s prepares %i statements', async (plansAnew, prepared) => {
+    const label = String(plansAnew);
+    const read = statement(`test-prepared-${label}`, { params: {}, returns: { one: int }, sql: 'select 1 as one' });
+    const countPrepared = statement(`test-count-prepared-${label}`, {
+      params: { name: text },
+      returns: { count: int },
+      sql: 'select count(*)::int as count from pg_prepared_statements where name = $name',
+    });
+    const found = await app.services.db.sql.transact(
+      async (tx) => {
+        await tx.run(read, {});
+        return tx.run(countPrepared, { name: read.name });
+      },
+      { plansAnew },
+    );
+    expect(found).toEqual([{ count: prepared }]);
+  });
 });
 
 test('two statements cannot have the same name, a text no unknown parameter, and an event no unknown cause', () => {

@@ -260,7 +260,6 @@ export type EventOrderByWithRelationInput = {
 }
 
 export type EventWhereUniqueInput = Prisma.AtLeast<{
-  workspaceId_sequence?: Prisma.EventWorkspaceIdSequenceCompoundUniqueInput
   workspaceId_id?: Prisma.EventWorkspaceIdIdCompoundUniqueInput
   AND?: Prisma.EventWhereInput | Prisma.EventWhereInput[]
   OR?: Prisma.EventWhereInput[]
@@ -274,7 +273,7 @@ export type EventWhereUniqueInput = Prisma.AtLeast<{
   sequence?: Prisma.BigIntNullableFilter<"Event"> | bigint | number | null
   traceparent?: Prisma.StringNullableFilter<"Event"> | string | null
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput>
-}, "workspaceId_id" | "workspaceId_sequence">
+}, "workspaceId_id">
 
 export type EventOrderByWithAggregationInput = {
   workspaceId?: Prisma.SortOrder
@@ -390,11 +389,6 @@ export type EventListRelationFilter = {
 
 export type EventOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder
-}
-
-export type EventWorkspaceIdSequenceCompoundUniqueInput = {
-  workspaceId: number
-  sequence: bigint | number
 }
 
 export type EventWorkspaceIdIdCompoundUniqueInput = {
@@ -671,7 +665,8 @@ export type $EventPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
      */
     relayedAt: Date | null
     /**
-     * The position in the log, in the order in which events become visible. Assigned by the relay; null until then.
+     * The position in the log, in the order in which events become visible. Assigned by the relay; null until
+     * then. Unique in the workspace if not null (a partial index in the migration).
      */
     sequence: bigint | null
     /**

@@ -311,7 +311,6 @@ export type RoomOrderByWithRelationInput = {
 
 export type RoomWhereUniqueInput = Prisma.AtLeast<{
   name?: string
-  workspaceId_sessionId?: Prisma.RoomWorkspaceIdSessionIdCompoundUniqueInput
   workspaceId_id?: Prisma.RoomWorkspaceIdIdCompoundUniqueInput
   AND?: Prisma.RoomWhereInput | Prisma.RoomWhereInput[]
   OR?: Prisma.RoomWhereInput[]
@@ -331,7 +330,7 @@ export type RoomWhereUniqueInput = Prisma.AtLeast<{
   user?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput>
   recordings?: Prisma.RecordingListRelationFilter
   participants?: Prisma.ParticipantListRelationFilter
-}, "workspaceId_id" | "name" | "workspaceId_sessionId">
+}, "workspaceId_id" | "name">
 
 export type RoomOrderByWithAggregationInput = {
   workspaceId?: Prisma.SortOrder
@@ -490,11 +489,6 @@ export type RoomListRelationFilter = {
 
 export type RoomOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder
-}
-
-export type RoomWorkspaceIdSessionIdCompoundUniqueInput = {
-  workspaceId: number
-  sessionId: string
 }
 
 export type RoomWorkspaceIdIdCompoundUniqueInput = {
@@ -1251,7 +1245,8 @@ export type $RoomPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     waitingRoomEnabled: boolean
     waitingRoomMessage: string | null
     /**
-     * The room's identifier at a meeting provider, if it differs from the name.
+     * The room's identifier at a meeting provider, if it differs from the name. Unique in the workspace if not null (a
+     * partial index in the migration).
      */
     sessionId: string | null
     createdAt: Date
