@@ -7,46 +7,107 @@ export type AccountTokenPurpose = 'verify_email' | 'change_email' | 'reset_passw
 /** `userId` is null for `reset_password`, and only then: such a link belongs to an address, whoever has it. */
 export type NewAccountToken = { purpose: AccountTokenPurpose; userId: number | null; address: string };
 
+/** How many links of a purpose work at once, for a user and for an address. */
+const MAX_AT_ONCE = 5;
+
 const insertToken = statement('insert-account-token', {
   params: { tokenHash: bytes, purpose: text, userId: nullable(int), address: text, now: time, expiresAt: time },
+  returns: { purpose: text },
   sql: `
     insert into account_tokens (token_hash, purpose, user_id, address, created_at, expires_at)
-    values ($tokenHash, $purpose, $userId, $address, $now, $expiresAt)`,
+    select $tokenHash, $purpose, $userId, $address, $now, $expiresAt
+    where (
+      select count(*) from account_tokens
+      where (address = $address or user_id = $userId) and purpose = $purpose and expires_at > $now) < ${MAX_AT_ONCE}
+    returning purpose`,
+});
+
+const columns = { purpose: text, user_id: nullable(int), address: text };
+
+const findToken = statement('find-account-token', {
+  params: { tokenHash: bytes, purposes: texts, now: time },
+  returns: columns,
+  sql: `
+    select purpose, user_id, address from account_tokens
+    where token_hash = $tokenHash and purpose = any($purposes) and expires_at > $now`,
 });
 
 const takeToken = statement('take-account-token', {
   params: { tokenHash: bytes, purposes: texts, now: time },
-  returns: { purpose: text, user_id: nullable(int), address: text },
+  returns: columns,
   sql: `
     delete from account_tokens
     where token_hash = $tokenHash and purpose = any($purposes) and expires_at > $now
     returning purpose, user_id, address`,
 });
 
-/** Stores a new token and returns it. Only the link contains it: the database has its SHA-256. */
+const deleteTokens = statement('delete-account-tokens', {
+  params: { userId: int, address: text, purposes: texts },
+  sql: `
+    delete from account_tokens where (user_id = $userId or address = $address) and purpose = any($purposes)`,
+});
+
+/**
+ * Stores a new token and returns it. Only the link contains it: the database has its SHA-256. Null if too many links
+ * of the purpose work already. Concurrent calls may create a few more.
+ */
 export async function createAccountToken(
   sql: Sql,
   { purpose, userId, address }: NewAccountToken,
   { now, expiresAt }: { now: Date; expiresAt: Date },
-): Promise<string> {
+): Promise<string | null> {
   const token = createToken('lnm_');
-  await sql.run(insertToken, { tokenHash: hashToken(token), purpose, userId, address, now, expiresAt });
-  return token;
+  const params = { tokenHash: hashToken(token), purpose, userId, address, now, expiresAt };
+  return (await sql.run(insertToken, params)).length > 0 ? token : null;
 }
 
 export type AccountToken = { purpose: string; userId: number | null; address: string };
 
 /**
- * Takes a token, which is deleted with the transaction. Null if it does not exist, was used or has expired, or is for
- * another purpose. Two transactions never both take it.
+ * Finds a token without using it up. Null if it does not exist, was used or has expired, or is for another purpose.
  */
-export async function takeAccountToken(
+export function findAccountToken(
   sql: Sql,
   token: string,
   purposes: readonly AccountTokenPurpose[],
   now: Date,
 ): Promise<AccountToken | null> {
+  return runWithToken(sql, findToken, token, purposes, now);
+}
+
+/**
+ * Takes a token, which is deleted with the transaction. Null like `findAccountToken`. Two transactions never both take
+ * it.
+ */
+export function takeAccountToken(
+  sql: Sql,
+  token: string,
+  purposes: readonly AccountTokenPurpose[],
+  now: Date,
+): Promise<AccountToken | null> {
+  return runWithToken(sql, takeToken, token, purposes, now);
+}
+
+async function runWithToken(
+  sql: Sql,
+  use: typeof findToken | typeof takeToken,
+  token: string,
+  purposes: readonly AccountTokenPurpose[],
+  now: Date,
+): Promise<AccountToken | null> {
   if (!isToken('lnm_', token)) return null;
-  const [row] = await sql.run(takeToken, { tokenHash: hashToken(token), purposes, now });
+  const [row] = await sql.run(use, { tokenHash: hashToken(token), purposes, now });
   return row ? { purpose: row.purpose, userId: row.user_id, address: row.address } : null;
+}
+
+/**
+ * Ends links that were sent to an address or for a user: those to reset the password and to change the address, unless
+ * `purposes` names others. Call it when the password or the address changes, so that no earlier link undoes that.
+ */
+export async function endAccountTokens(
+  sql: Sql,
+  { userId, address }: { userId: number; address: string },
+  purposes: readonly AccountTokenPurpose[] = ['reset_password', 'change_email'],
+): Promise<void> {
+  await sql.run(deleteTokens, { userId, address, purposes });
 }

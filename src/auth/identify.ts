@@ -5,7 +5,7 @@ import type { Log } from '../core/log.ts';
 import { type Role, toRole } from '../core/roles.ts';
 import { type Clock, DAY_MS, MINUTE_MS } from '../core/time.ts';
 import type { Database } from '../db/client.ts';
-import { bytes, int, nullable, type RowOf, statement, text, time } from '../db/statements.ts';
+import { bool, bytes, int, nullable, type RowOf, statement, text, time } from '../db/statements.ts';
 import { isApiKey } from './api-keys.ts';
 import { findApiKey } from './find-api-key.ts';
 import { hashToken, isToken } from './tokens.ts';
@@ -32,6 +32,7 @@ export type Caller = {
   userId: number;
   name: string;
   email: string;
+  emailVerified: boolean;
   createdAt: Date;
   credential: Credential;
   /** The network address that the call came from; null if the service itself calls. */
@@ -70,6 +71,7 @@ const callerColumns = {
   user_id: int,
   name: text,
   email: text,
+  email_verified: bool,
   created_at: time,
   credential_id: int,
   workspace_id: nullable(int),
@@ -80,8 +82,8 @@ const findSession = statement('find-session', {
   params: { tokenHash: bytes, now: time, idleSince: time, workspaceId: nullable(int) },
   returns: { ...callerColumns, authenticated_at: time, last_used_at: time },
   sql: `
-    select u.id as user_id, u.name, u.email, u.created_at, s.id as credential_id, w.id as workspace_id, m.role,
-      s.authenticated_at, s.last_used_at
+    select u.id as user_id, u.name, u.email, u.email_verified_at is not null as email_verified, u.created_at,
+      s.id as credential_id, w.id as workspace_id, m.role, s.authenticated_at, s.last_used_at
     from sessions s
     join users u on u.id = s.user_id
     left join workspaces w on w.id = $workspaceId
@@ -146,7 +148,15 @@ function recordUseOfSession(
 
 function toIdentity(row: CallerRow, credential: Credential, address: string | null): Identity {
   return {
-    caller: { userId: row.user_id, name: row.name, email: row.email, createdAt: row.created_at, credential, address },
+    caller: {
+      userId: row.user_id,
+      name: row.name,
+      email: row.email,
+      emailVerified: row.email_verified,
+      createdAt: row.created_at,
+      credential,
+      address,
+    },
     access:
       row.workspace_id === null
         ? null

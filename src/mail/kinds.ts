@@ -33,7 +33,7 @@ export type MailData = {
   /** To the address that an account had until now. */
   'email-changed': { newEmail: string };
   'reset-password': { link: LinkPath };
-  'password-changed': { by: 'owner' | 'reset-link' | 'operator' };
+  'password-changed': { by: 'owner' | 'reset-link' };
   'new-sign-in': Origin & { method: string };
   'sign-in-methods-changed': { change: SignInChange; name?: string };
   'api-key-created': { keyName: string; keyPrefix: string; workspaceName: string };

@@ -98,7 +98,13 @@ export const authRouter = router({
     })
     .output(UserAnswer)
     .query(({ ctx: { caller } }) => ({
-      user: { id: caller.userId, name: caller.name, email: caller.email, created_at: toUnixSeconds(caller.createdAt) },
+      user: {
+        id: caller.userId,
+        name: caller.name,
+        email: caller.email,
+        email_verified: caller.emailVerified,
+        created_at: toUnixSeconds(caller.createdAt),
+      },
     })),
 
   reauthenticate: signedInBySession

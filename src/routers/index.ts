@@ -11,12 +11,14 @@ import { authRouter } from './auth.ts';
 import { bookingPagesRouter } from './booking-pages.ts';
 import { bookingsRouter } from './bookings.ts';
 import { contactsExport, contactsImport, contactsRouter } from './contacts.ts';
+import { emailsRouter } from './emails.ts';
 import { labelsRouter } from './labels.ts';
 import { libraryRouter, libraryUpload } from './library.ts';
 import { connectionsRouter, providerCallback } from './meeting-providers.ts';
 import { membersRouter } from './members.ts';
 import { openidRouter } from './openid.ts';
 import { participantsRouter } from './participants.ts';
+import { passwordsRouter } from './passwords.ts';
 import { recordingsUpload } from './recording-upload.ts';
 import { recordingsRouter } from './recordings.ts';
 import { retentionRouter } from './retention.ts';
@@ -29,6 +31,8 @@ export const appRouter = router({
   auth: authRouter,
   openid: openidRouter,
   sessions: sessionsRouter,
+  emails: emailsRouter,
+  passwords: passwordsRouter,
   workspaces: workspacesRouter,
   members: membersRouter,
   rooms: roomsRouter,

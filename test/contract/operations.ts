@@ -10,12 +10,14 @@ import { authRows } from './rows/auth.ts';
 import { bookingPageRows } from './rows/booking-pages.ts';
 import { bookingRows } from './rows/bookings.ts';
 import { contactRows } from './rows/contacts.ts';
+import { emailRows } from './rows/emails.ts';
 import { labelRows } from './rows/labels.ts';
 import { libraryRows } from './rows/library.ts';
 import { meetingProviderRows } from './rows/meeting-providers.ts';
 import { memberRows } from './rows/members.ts';
 import { openidRows } from './rows/openid.ts';
 import { participantRows } from './rows/participants.ts';
+import { passwordRows } from './rows/passwords.ts';
 import { recordingUploadRows } from './rows/recording-upload.ts';
 import { recordingRows } from './rows/recordings.ts';
 import { retentionRows } from './rows/retention.ts';
@@ -29,6 +31,8 @@ export const rows: Rows = {
   ...authRows,
   ...openidRows,
   ...sessionRows,
+  ...emailRows,
+  ...passwordRows,
   ...workspaceRows,
   ...memberRows,
   ...roomRows,

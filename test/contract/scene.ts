@@ -3,6 +3,9 @@
  * test can compare, field by field, what a call returns and writes over REST and over tRPC.
  */
 
+import type { AccountTokenPurpose } from '../../src/auth/account-tokens.ts';
+import { createToken, hashToken } from '../../src/auth/tokens.ts';
+import { DAY_MS } from '../../src/core/time.ts';
 import type { TestApp } from '../support/test-app.ts';
 import { PASSWORD } from '../support/world.ts';
 import {
@@ -32,6 +35,8 @@ export type Scene = WorkspaceContent & {
   redId: number;
   blueId: number;
   inviteToken: string;
+  /** Links that were sent to a user of the scene: their address, and the tokens. */
+  links: { email: string; verifyEmail: string; takenEmail: string; resetPassword: string };
   /** A webhook that is inactive. */
   idle: { webhookId: number; deliveryId: number; messageId: string };
   /** Another workspace, whose owner is the outsider. */
@@ -81,7 +86,9 @@ export async function createWorld(app: TestApp): Promise<World> {
       const idle = await addWebhook(app, workspaceId, owner);
       succeed(await app.http.patch(`${path}/webhooks/${idle.webhookId}`, owner.token, { toggle: true }));
       const users = { owner, admin, member, outsider };
-      return { app, number: scenes, workspaceId, ...users, redId, blueId, inviteToken, ...content, idle, foreign };
+      const links = await addLinks(app, await addUser('Lena'), owner);
+      const rest = { inviteToken, links, ...content, idle, foreign };
+      return { app, number: scenes, workspaceId, ...users, redId, blueId, ...rest };
     },
   };
 }
@@ -93,6 +100,27 @@ async function register(app: TestApp, name: string, email: string): Promise<User
   const { sessions } = succeed(await app.http.get('/api/auth/sessions', token));
   const signIn = await addSignInMethods(app, user.id, email);
   return { id: user.id, name, email, token, sessionId: sessions[0].id, signIn };
+}
+
+/**
+ * Adds links to the user, one of which would give them the address of somebody else. The rows are inserted here because
+ * only a few links to one address work at once.
+ */
+async function addLinks(app: TestApp, { id, email }: User, other: User): Promise<Scene['links']> {
+  const createdAt = app.clock.now();
+  const expiresAt = new Date(createdAt.getTime() + DAY_MS);
+  const create = async (purpose: AccountTokenPurpose, userId: number | null, address: string): Promise<string> => {
+    const token = createToken('lnm_');
+    const data = { tokenHash: hashToken(token), purpose, userId, address, createdAt, expiresAt };
+    await app.services.db.accountToken.create({ data });
+    return token;
+  };
+  return {
+    email,
+    verifyEmail: await create('verify_email', id, email),
+    takenEmail: await create('change_email', id, other.email),
+    resetPassword: await create('reset_password', null, email),
+  };
 }
 
 async function addForeignWorkspace(app: TestApp, owner: User): Promise<Scene['foreign']> {

@@ -4,6 +4,9 @@ import type { Input } from '../contract/transports.ts';
 export const exampleInputs: Readonly<Record<string, Input>> = {
   'auth.register': { name: 'Ada Lovelace', email: 'ada@example.com' },
   'auth.updateMe': { name: 'Ada King' },
+  'emails.change': { email: 'ada.king@example.com' },
+  'passwords.forgot': { email: 'ada@example.com' },
+  'passwords.reset': { password: 'correct horse battery staple' },
   'workspaces.create': { name: 'Design team' },
   'workspaces.rename': { name: 'Product team' },
   'rooms.create': {

@@ -45,6 +45,7 @@ describe('suggestions', () => {
       userId: ada.id,
       name: ada.name,
       email: ada.email,
+      emailVerified: false,
       createdAt: app.clock.now(),
       credential: { kind: 'session', id: 1, authenticatedAt: new Date() },
       address: null,

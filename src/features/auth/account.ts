@@ -1,6 +1,7 @@
 /** Creating, changing and deleting the account of a user. */
 import { erasePerson } from '../../audit/erase-person.ts';
 import { type AuditActor, recordAudits } from '../../audit/record-audit.ts';
+import { endAccountTokens } from '../../auth/account-tokens.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Caller } from '../../auth/identify.ts';
 import type { Requester } from '../../auth/passwords.ts';
@@ -9,15 +10,17 @@ import { type Tx, transact } from '../../db/client.ts';
 import { isForeignKeyViolation, isUniqueViolation } from '../../db/errors.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { allowLongStatements } from '../../db/time-limits.ts';
+import { queueMail } from '../../mail/queue-mail.ts';
 import type { Services } from '../../services.ts';
 import { endMembership } from '../members/end-membership.ts';
 import { createUser } from './create-user.ts';
 import type { RegisterInput, SignedIn, UpdateMeInput, User } from './schemas.ts';
 import { type Client, startSession, toUser } from './sessions.ts';
+import { sendVerification } from './verify-email.ts';
 
 /**
- * Creates a user with their Personal workspace and signs them in. Throws 409 if the email address already has an
- * account.
+ * Creates a user with their Personal workspace, sends them a link to confirm their address, and signs them in. Throws
+ * 409 if the email address already has an account.
  */
 export async function register(
   services: Services,
@@ -30,6 +33,7 @@ export async function register(
     return await transact(services.db, async (tx) => {
       const { name, email } = input;
       const user = await createUser(services, tx, { name, email, passwordHash, emailVerifiedAt: null });
+      await sendVerification(services, sqlIn(tx), { purpose: 'verify_email', userId: user.id, email });
       return startSession(services, tx, user, { ...client, method: 'registration' });
     });
   } catch (error) {
@@ -39,13 +43,14 @@ export async function register(
 }
 
 /**
- * Changes the fields that are sent. A new password requires the current one, and ends all other sessions; with
- * `end_api_keys` it also revokes the user's API keys. Throws 400 if the current password is missing or wrong, and 401
- * if the account has been deleted or locked, or the password changed, in the meantime: somebody who knows only the
- * old password cannot replace the one that an operator has just set.
+ * Changes the fields that are sent. A new password requires the current one, and ends all other sessions and all links
+ * that could set another; the user gets a notice. With `end_api_keys` it also revokes the user's API keys. Throws 400
+ * if the current password is missing or wrong, and 401 if the account has been deleted or locked, or the password
+ * changed, in the meantime: somebody who knows only the old password cannot replace the one that an operator has just
+ * set.
  */
 export async function updateMe(
-  { db, clock, passwords }: Pick<Services, 'db' | 'clock' | 'passwords'>,
+  { db, clock, passwords, sealer }: Pick<Services, 'db' | 'clock' | 'passwords' | 'sealer'>,
   { caller, sessionId, requester }: { caller: Caller; sessionId: number; requester: Requester },
   input: UpdateMeInput,
 ): Promise<User> {
@@ -74,8 +79,13 @@ export async function updateMe(
     });
     if (updated.length === 0) throw unauthorized();
     // Runs after the update, which waits for transactions that are starting a session with the old password.
-    if (data.passwordHash !== undefined)
+    if (data.passwordHash !== undefined) {
       await tx.session.deleteMany({ where: { userId: caller.userId, NOT: { id: sessionId } } });
+      const sql = sqlIn(tx);
+      await endAccountTokens(sql, { userId: caller.userId, address: caller.email });
+      const notice = { kind: 'password-changed', to: caller.email, data: { by: 'owner' } } as const;
+      await queueMail({ sealer, clock }, sql, notice);
+    }
     if (input.end_api_keys) await revokeKeysOf(tx, caller.userId, clock.now(), auditActorOf(caller));
     return updated;
   });
@@ -132,6 +142,8 @@ export async function deleteMe({ db, clock }: Services, caller: Caller): Promise
         await tx.workspace.deleteMany({ where: { id: { in: owned } } });
         await erasePerson(sqlIn(tx), caller.userId, null);
         await tx.user.deleteMany({ where: { id: caller.userId } });
+        await tx.mailMessage.deleteMany({ where: { toAddress: caller.email } });
+        await tx.accountToken.deleteMany({ where: { address: caller.email } });
       });
     await allowLongStatements(remove);
   } catch (error) {

@@ -1,7 +1,9 @@
 /** What operators do with accounts. No operation of the API calls this: it needs access to the database. */
+import { endAccountTokens } from '../../auth/account-tokens.ts';
 import { AppError } from '../../core/errors.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
 import type { Services } from '../../services.ts';
 import { lockWorkspacesWithKeysOf, revokeKeysOf } from './account.ts';
 
@@ -96,13 +98,18 @@ function changeAccount(
     if (endApiKeys) await lockWorkspacesWithKeysOf(tx, id);
     await tx.user.updateMany({ where: { id }, data });
     await tx.session.deleteMany({ where: { userId: id } });
+    await endAccountTokens(sqlIn(tx), { userId: id, address: toAddress(email) });
     if (endApiKeys) await revokeKeysOf(tx, id, clock.now(), { kind: 'system' });
     return { id };
   });
 }
 
 async function requireUser(tx: Tx, email: string): Promise<number> {
-  const user = await tx.user.findUnique({ where: { email: email.trim().toLowerCase() }, select: { id: true } });
+  const user = await tx.user.findUnique({ where: { email: toAddress(email) }, select: { id: true } });
   if (user === null) throw new AppError('NOT_FOUND', `There is no account with the email address ${email}`);
   return user.id;
+}
+
+function toAddress(email: string): string {
+  return email.trim().toLowerCase();
 }

@@ -32,7 +32,13 @@ const givenPassword = z
   .meta({ example: 'correct horse battery staple' });
 
 export const User = z
-  .object({ id, name: z.string(), email: z.string(), created_at: unixSeconds })
+  .object({
+    id,
+    name: z.string(),
+    email: z.string(),
+    email_verified: z.boolean().describe('Whether the user has confirmed that the address is theirs'),
+    created_at: unixSeconds,
+  })
   .meta({ id: 'User', description: 'A person with an account' });
 export type User = z.infer<typeof User>;
 

@@ -11,7 +11,7 @@ import type { Services } from '../../services.ts';
 import { type Client, describeDevice, forgetDevices, recordDevice } from './devices.ts';
 import type { LoginInput, SignedIn, SignInMethod, User } from './schemas.ts';
 
-type UserRow = { id: number; name: string; email: string; createdAt: Date };
+type UserRow = { id: number; name: string; email: string; emailVerifiedAt: Date | null; createdAt: Date };
 
 export type { Client, SignInMethod };
 
@@ -39,6 +39,7 @@ export function toUser(row: UserRow): User {
     id: row.id,
     name: row.name,
     email: row.email,
+    email_verified: row.emailVerifiedAt !== null,
     created_at: toUnixSeconds(row.createdAt),
   };
 }

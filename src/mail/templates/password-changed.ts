@@ -6,7 +6,6 @@ const ways: Record<MailData['password-changed']['by'], string> = {
   'reset-link':
     'The password of your account at Lynxroom was set by a link that was sent to this address. All ' +
     'sessions have ended.',
-  operator: 'The operator of the service has set a new password for your account at Lynxroom. All sessions have ended.',
 };
 
 export function passwordChanged({ by }: MailData['password-changed']): MailContent {

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { email } from '../../core/validation.ts';
+import { newPassword } from './schemas.ts';
+
+const token = z
+  .string()
+  .max(100)
+  .describe('The token of the link, which follows `#token=`')
+  .meta({ example: 'lnm_EXAMPLE_TOKEN' });
+
+export const VerifyEmailInput = z.object({ token }).meta({ id: 'VerifyEmailRequest' });
+
+export const VerifiedEmail = z
+  .object({ email: z.string().describe('The address that is confirmed now') })
+  .meta({ id: 'VerifiedEmail' });
+
+export const ChangeEmailInput = z
+  .object({ email: email.describe('The new email address') })
+  .meta({ id: 'ChangeEmailRequest' });
+
+export const ForgotPasswordInput = z
+  .object({ email: email.describe('The email address of the account') })
+  .meta({ id: 'ForgotPasswordRequest' });
+
+export const ResetPasswordInput = z.object({ token, password: newPassword }).meta({ id: 'ResetPasswordRequest' });
+export type ResetPasswordInput = z.infer<typeof ResetPasswordInput>;

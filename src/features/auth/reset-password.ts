@@ -1,0 +1,68 @@
+/** A new password for somebody who has forgotten theirs. */
+import { recordAccountEvent } from '../../audit/account-events.ts';
+import { createAccountToken, endAccountTokens, findAccountToken, takeAccountToken } from '../../auth/account-tokens.ts';
+import type { Requester } from '../../auth/passwords.ts';
+import { HOUR_MS } from '../../core/time.ts';
+import { transact } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
+import { linkTo } from '../../mail/kinds.ts';
+import { queueMail } from '../../mail/queue-mail.ts';
+import type { Services } from '../../services.ts';
+import type { ResetPasswordInput } from './link-schemas.ts';
+import type { Client } from './sessions.ts';
+import { uselessLink } from './verify-email.ts';
+
+/**
+ * Sends a link to set a new password, if an account has the address. Nothing here depends on whether one does: every
+ * address gets a token and a message, and the worker drops the message to an address without an account. So neither the
+ * answer nor its time tells anything.
+ */
+export async function requestPasswordReset(
+  services: Pick<Services, 'db' | 'clock' | 'sealer'>,
+  { email }: { email: string },
+): Promise<{ ok: true }> {
+  const now = services.clock.now();
+  const expiresAt = new Date(now.getTime() + HOUR_MS);
+  await transact(services.db, async (tx) => {
+    const sql = sqlIn(tx);
+    const reset = { purpose: 'reset_password', userId: null, address: email } as const;
+    const token = await createAccountToken(sql, reset, { now, expiresAt });
+    if (token === null) return;
+    const data = { link: linkTo('/reset-password', token) };
+    await queueMail(services, sql, { kind: 'reset-password', to: email, data, needsAccount: true });
+  });
+  return { ok: true };
+}
+
+/**
+ * Sets a new password with a link, and ends all sessions of the account, and all other links. The address counts as
+ * confirmed, since the link was sent to it. A second factor and passkeys stay. Throws 400 for a link that does not
+ * work; a link for a locked account does not.
+ */
+export async function resetPassword(
+  services: Pick<Services, 'db' | 'clock' | 'sealer' | 'passwords'>,
+  { token, password }: ResetPasswordInput,
+  { requester, client }: { requester: Requester; client: Client },
+): Promise<{ ok: true }> {
+  const { db, clock, passwords } = services;
+  const at = clock.now();
+  // Hashing is expensive, and only done for a link that works.
+  if ((await findAccountToken(db.sql, token, ['reset_password'], at)) === null) throw uselessLink();
+  const passwordHash = await passwords.hash(password, requester);
+  await transact(db, async (tx) => {
+    const sql = sqlIn(tx);
+    const taken = await takeAccountToken(sql, token, ['reset_password'], at);
+    if (taken === null) throw uselessLink();
+    const { address } = taken;
+    const [user] = await tx.$queryRaw<{ id: number }[]>`
+      update users set password_hash = ${passwordHash}, email_verified_at = coalesce(email_verified_at, ${at})
+      where email = ${address} and locked_at is null returning id`;
+    if (!user) throw uselessLink();
+    // Runs after the update, which waits for transactions that are starting a session with the old password.
+    await tx.session.deleteMany({ where: { userId: user.id } });
+    await endAccountTokens(sql, { userId: user.id, address });
+    await queueMail(services, sql, { kind: 'password-changed', to: address, data: { by: 'reset-link' } });
+    await recordAccountEvent(tx, { userId: user.id, at, action: 'password_reset', ...client });
+  });
+  return { ok: true };
+}

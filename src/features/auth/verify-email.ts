@@ -1,0 +1,118 @@
+/** Confirming that an email address belongs to the user of an account. */
+import { recordAccountEvent } from '../../audit/account-events.ts';
+import { createAccountToken, endAccountTokens, takeAccountToken } from '../../auth/account-tokens.ts';
+import type { Caller } from '../../auth/identify.ts';
+import { type AppError, badField, conflict, tooManyRequests } from '../../core/errors.ts';
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../../core/time.ts';
+import { type Tx, transact } from '../../db/client.ts';
+import { isUniqueViolation } from '../../db/errors.ts';
+import { sqlIn } from '../../db/sql.ts';
+import type { Sql } from '../../db/statements.ts';
+import { linkTo } from '../../mail/kinds.ts';
+import { queueMail } from '../../mail/queue-mail.ts';
+import type { Services } from '../../services.ts';
+import type { Client } from './sessions.ts';
+
+type MailServices = Pick<Services, 'db' | 'clock' | 'sealer'>;
+
+const RETRY_SECONDS = HOUR_MS / SECOND_MS;
+
+/** Sends the link to confirm an address. Returns false if too many were sent. */
+export async function sendVerification(
+  services: Pick<Services, 'clock' | 'sealer'>,
+  sql: Sql,
+  { purpose, userId, email }: { purpose: 'verify_email' | 'change_email'; userId: number; email: string },
+): Promise<boolean> {
+  const now = services.clock.now();
+  const expiresAt = new Date(now.getTime() + DAY_MS);
+  const token = await createAccountToken(sql, { purpose, userId, address: email }, { now, expiresAt });
+  if (token === null) return false;
+  const kind = purpose === 'verify_email' ? 'verify-email' : 'change-email';
+  return queueMail(services, sql, { kind, to: email, data: { link: linkTo('/verify-email', token) } });
+}
+
+/** Sends the link to confirm the caller's address again. Throws 409 if it is confirmed, and 429 after a few. */
+export async function resendVerification(services: MailServices, caller: Caller): Promise<{ ok: true }> {
+  if (caller.emailVerified) throw conflict('The email address is confirmed already');
+  const user = { purpose: 'verify_email', userId: caller.userId, email: caller.email } as const;
+  if (!(await transact(services.db, (tx) => sendVerification(services, sqlIn(tx), user)))) throw tooManyLinks();
+  return { ok: true };
+}
+
+/**
+ * Sends a link to a new address, which becomes that of the account when it is used. The answer does not tell whether
+ * another account has the address. Throws 400 if it is the present one, and 429 after a few requests.
+ */
+export async function requestEmailChange(
+  services: MailServices,
+  { caller, client }: { caller: Caller; client: Client },
+  { email }: { email: string },
+): Promise<{ ok: true }> {
+  if (email === caller.email) throw badField('email', 'email is the address of the account already');
+  const { userId } = caller;
+  await transact(services.db, async (tx) => {
+    if (!(await sendVerification(services, sqlIn(tx), { purpose: 'change_email', userId, email })))
+      throw tooManyLinks();
+    await recordAccountEvent(tx, { userId, at: services.clock.now(), action: 'email_change_requested', ...client });
+  });
+  return { ok: true };
+}
+
+function tooManyLinks(): AppError {
+  return tooManyRequests('Too many messages were sent to this address: try again later', RETRY_SECONDS);
+}
+
+/**
+ * Confirms the address that a link was sent to. If the link was for a new address, the account now has it, and the old
+ * one gets a notice. Throws 400 for a link that does not work, and 409 if another account has the address.
+ */
+export async function verifyEmail(
+  services: MailServices,
+  { token }: { token: string },
+  client: Client,
+): Promise<{ email: string }> {
+  const { db, clock } = services;
+  const at = clock.now();
+  try {
+    return await transact(db, async (tx) => {
+      const taken = await takeAccountToken(sqlIn(tx), token, ['verify_email', 'change_email'], at);
+      if (taken === null || taken.userId === null) throw uselessLink();
+      const { userId, address: email, purpose } = taken;
+      const isChange = purpose === 'change_email';
+      const isDone = isChange
+        ? await changeEmail(services, tx, { userId, email, at })
+        : await confirmEmail(tx, { userId, email, at });
+      if (!isDone) throw uselessLink();
+      await recordAccountEvent(tx, { userId, at, action: isChange ? 'email_changed' : 'email_verified', ...client });
+      return { email };
+    });
+  } catch (error) {
+    if (isUniqueViolation(error)) throw conflict('An account with this email address already exists');
+    throw error;
+  }
+}
+
+/** 400 for a link that was used, has expired, or was never sent. They cannot be told apart. */
+export function uselessLink(): AppError {
+  return badField('token', 'This link was used already or has expired: ask for a new one');
+}
+
+type Confirmed = { userId: number; email: string; at: Date };
+
+/** Returns false if the account no longer has the address. */
+async function confirmEmail(tx: Tx, { userId, email, at }: Confirmed): Promise<boolean> {
+  const { count } = await tx.user.updateMany({ where: { id: userId, email }, data: { emailVerifiedAt: at } });
+  return count > 0;
+}
+
+async function changeEmail(services: MailServices, tx: Tx, { userId, email, at }: Confirmed): Promise<boolean> {
+  const [user] = await tx.$queryRaw<{ email: string }[]>`
+    select email from users where id = ${userId} and locked_at is null for no key update`;
+  if (!user) return false;
+  await tx.user.updateMany({ where: { id: userId }, data: { email, emailVerifiedAt: at } });
+  // Whoever reads mail at the old address can no longer take over the account.
+  const purposes = ['reset_password', 'change_email', 'verify_email'] as const;
+  await endAccountTokens(sqlIn(tx), { userId, address: user.email }, purposes);
+  await queueMail(services, sqlIn(tx), { kind: 'email-changed', to: user.email, data: { newEmail: email } });
+  return true;
+}

@@ -1,0 +1,69 @@
+import { Ok } from '../core/shapes.ts';
+import { ChangeEmailInput, VerifiedEmail, VerifyEmailInput } from '../features/auth/link-schemas.ts';
+import { requestEmailChange, resendVerification, verifyEmail } from '../features/auth/verify-email.ts';
+import { requireRecentSignIn } from '../trpc/access.ts';
+import { anyone, router, signedInBySession } from '../trpc/procedures.ts';
+
+const tags = ['Account'];
+
+export const emailsRouter = router({
+  verify: anyone
+    .meta({
+      refusals: [409],
+      openapi: {
+        method: 'POST',
+        path: '/api/auth/verify-email',
+        tags,
+        protect: false,
+        summary: 'Confirm an email address',
+        successDescription: 'The address that is confirmed now',
+        description:
+          'Takes the token of a link that was sent by mail. If the link was for a new address, the account now has ' +
+          'it, and the old address gets a notice. 400 if the link was used or has expired; 409 if another account ' +
+          'has the address.',
+      },
+    })
+    .input(VerifyEmailInput)
+    .output(VerifiedEmail)
+    .mutation(({ ctx, input }) => {
+      const { services, address, userAgent } = ctx;
+      return verifyEmail(services, input, { address, userAgent });
+    }),
+
+  resend: signedInBySession
+    .meta({
+      refusals: [409],
+      openapi: {
+        method: 'POST',
+        path: '/api/auth/verify-email/resend',
+        tags,
+        summary: 'Send the link to confirm the email address again',
+        successDescription: 'The link will be sent',
+        description:
+          'Links work for a day, five at a time. 409 if the address is confirmed already; 429 if too many were sent.',
+      },
+    })
+    .output(Ok)
+    .mutation(({ ctx }) => resendVerification(ctx.services, ctx.caller)),
+
+  change: signedInBySession
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/api/auth/change-email',
+        tags,
+        summary: 'Change the email address',
+        successDescription: 'A link will be sent to the new address',
+        description:
+          'Needs a recent sign-in. Sends a link to the new address; the address of the account changes when the link ' +
+          'is used. The answer does not tell whether another account has the address. 429 if too many links were sent.',
+      },
+    })
+    .input(ChangeEmailInput)
+    .output(Ok)
+    .mutation(({ ctx, input }) => {
+      requireRecentSignIn(ctx);
+      const { services, caller, address, userAgent } = ctx;
+      return requestEmailChange(services, { caller, client: { address, userAgent } }, input);
+    }),
+});

@@ -1,0 +1,52 @@
+import { networkOf } from '../auth/networks.ts';
+import { Ok } from '../core/shapes.ts';
+import { ForgotPasswordInput, ResetPasswordInput } from '../features/auth/link-schemas.ts';
+import { requestPasswordReset, resetPassword } from '../features/auth/reset-password.ts';
+import { router, signingIn } from '../trpc/procedures.ts';
+
+const tags = ['Account'];
+
+export const passwordsRouter = router({
+  forgot: signingIn
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/api/auth/forgot-password',
+        tags,
+        protect: false,
+        summary: 'Ask for a new password',
+        successDescription: 'A link will be sent if an account has the address',
+        description:
+          'Sends a link to set a new password. The answer and its time are the same whether or not an account has ' +
+          'the address. The link works once, for an hour. An address gets at most five in an hour.',
+      },
+    })
+    .input(ForgotPasswordInput)
+    .output(Ok)
+    .mutation(async ({ ctx, input }) => {
+      await ctx.services.limits.consumeExactly('signInPerEmail', `${networkOf(ctx.address)} ${input.email}`, ctx);
+      return requestPasswordReset(ctx.services, input);
+    }),
+
+  reset: signingIn
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/api/auth/reset-password',
+        tags,
+        protect: false,
+        summary: 'Set a new password with a link',
+        successDescription: 'The new password is set, and all sessions have ended',
+        description:
+          'Takes the token of a link that was sent by mail. Ends all sessions of the account. API keys, passkeys and ' +
+          'a second factor stay. 400 if the link was used or has expired.',
+      },
+    })
+    .input(ResetPasswordInput)
+    .output(Ok)
+    .mutation(({ ctx, input }) => {
+      const { services, address, userAgent, bounds } = ctx;
+      const requester = { network: networkOf(address), signal: bounds.hungUp };
+      return resetPassword(services, input, { requester, client: { address, userAgent } });
+    }),
+});

@@ -1,0 +1,123 @@
+/** Confirming and changing the address of an account, with the links that are sent by mail. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DAY_MS } from '../../src/core/time.ts';
+import { mailTo, tokenFor } from '../support/mail.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addPerson, PASSWORD, type Person } from '../support/world.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+
+const USELESS = 'This link was used already or has expired: ask for a new one';
+
+async function isVerified({ client }: Person): Promise<boolean> {
+  return (await client.auth.me.query()).user.email_verified;
+}
+
+function verify(token: string) {
+  return app.http.post('/api/auth/verify-email', undefined, { token });
+}
+
+function change({ token }: Person, email: string) {
+  return app.http.post('/api/auth/change-email', token, { email });
+}
+
+describe('the address of a new account', () => {
+  test('is confirmed by the link that was sent to it, once', async () => {
+    const ada = await addPerson(app);
+    expect(await isVerified(ada)).toBe(false);
+    const token = await tokenFor(app, ada.email, 'verify-email');
+    expect(await verify(token)).toMatchObject({ status: 200, body: { email: ada.email } });
+    expect(await isVerified(ada)).toBe(true);
+    expect(await verify(token)).toMatchObject({ status: 400, body: { message: USELESS, issues: [{ path: 'token' }] } });
+  });
+
+  test('cannot be confirmed after a day', async () => {
+    const ada = await addPerson(app);
+    const token = await tokenFor(app, ada.email, 'verify-email');
+    app.clock.advance(DAY_MS);
+    expect((await verify(token)).status).toBe(400);
+  });
+
+  test('gets another link on request, a few times, until it is confirmed', async () => {
+    const ada = await addPerson(app);
+    const resend = () => app.http.post('/api/auth/verify-email/resend', ada.token);
+    for (let sent = 1; sent < 5; sent += 1) expect((await resend()).status).toBe(200);
+    const { status, headers } = await resend();
+    expect([status, headers.get('retry-after')]).toEqual([429, '3600']);
+    await verify(await tokenFor(app, ada.email, 'verify-email'));
+    expect((await resend()).status).toBe(409);
+  });
+
+  test('has mail without any text that the person chose', async () => {
+    const { email } = await addPerson(app, 'Win money at evil.example');
+    for (const { text, html, subject } of await mailTo(app, email)) expect(text + html + subject).not.toContain('evil');
+  });
+});
+
+describe('a new address', () => {
+  test('replaces the old one when its link is used, and the old one gets a notice', async () => {
+    const ada = await addPerson(app);
+    const email = `new-${ada.email}`;
+    expect((await change(ada, email)).status).toBe(200);
+    expect((await ada.client.auth.me.query()).user.email).toBe(ada.email);
+    expect(await verify(await tokenFor(app, email, 'change-email'))).toMatchObject({ status: 200, body: { email } });
+    expect((await ada.client.auth.me.query()).user).toMatchObject({ email, email_verified: true });
+    const notices = await mailTo(app, ada.email);
+    expect(notices.at(-1)).toMatchObject({ kind: 'email-changed', text: expect.stringContaining(email) });
+    const login = (address: string) =>
+      app.http.post('/api/auth/login', undefined, { email: address, password: PASSWORD });
+    expect([(await login(ada.email)).status, (await login(email)).status]).toEqual([401, 200]);
+  });
+
+  test('ends the links that were sent to the old one', async () => {
+    const ada = await addPerson(app);
+    const toOld = await tokenFor(app, ada.email, 'verify-email');
+    await app.http.post('/api/auth/forgot-password', undefined, { email: ada.email });
+    const reset = await tokenFor(app, ada.email, 'reset-password');
+    await change(ada, `new-${ada.email}`);
+    await verify(await tokenFor(app, `new-${ada.email}`, 'change-email'));
+    expect((await verify(toOld)).status).toBe(400);
+    const body = { token: reset, password: 'another long password' };
+    expect((await app.http.post('/api/auth/reset-password', undefined, body)).status).toBe(400);
+  });
+
+  test('that another account has is answered alike, and refused when the link is used', async () => {
+    const [ada, bob] = [await addPerson(app), await addPerson(app, 'Bob')];
+    const [taken, free] = [await change(ada, bob.email), await change(ada, `free-${ada.email}`)];
+    expect([taken.status, taken.body]).toEqual([free.status, free.body]);
+    const token = await tokenFor(app, bob.email, 'change-email');
+    expect((await verify(token)).status).toBe(409);
+    expect((await ada.client.auth.me.query()).user.email).toBe(ada.email);
+  });
+
+  test('is given to one account, if two use their links at once', async () => {
+    const [ada, bob] = [await addPerson(app), await addPerson(app, 'Bob')];
+    const email = `both-${ada.email}`;
+    await change(ada, email);
+    const first = await tokenFor(app, email, 'change-email');
+    await change(bob, email);
+    const second = await tokenFor(app, email, 'change-email');
+    const answers = await Promise.all([verify(first), verify(second)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  });
+
+  test('needs a recent sign-in, and must be another one', async () => {
+    const ada = await addPerson(app);
+    expect((await change(ada, ada.email)).body).toMatchObject({ issues: [{ path: 'email' }] });
+    app.clock.advance(DAY_MS);
+    expect(await change(ada, 'x@example.com')).toMatchObject({
+      status: 403,
+      body: { code: 'REAUTHENTICATION_REQUIRED' },
+    });
+  });
+});
+
+test('no mail to a deleted account is left', async () => {
+  const ada = await addPerson(app);
+  await ada.client.auth.deleteMe.mutate();
+  expect(await app.services.db.mailMessage.count({ where: { toAddress: ada.email } })).toBe(0);
+});
