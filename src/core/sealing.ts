@@ -17,12 +17,19 @@ export type SealContext =
   | { owner: string; purpose: SealPurpose };
 
 export type Sealer = {
-  /** Returns the nonce, the ciphertext and the tag, in this order. The result differs each time. */
+  /** The ids of the keys, that of the newest first. Only the newest seals; all open. */
+  keyIds: readonly string[];
+  /** Returns the header, the nonce, the ciphertext and the tag, in this order. The result differs each time. */
   seal(text: string, context: SealContext): Uint8Array<ArrayBuffer>;
-  /** Returns the original text. Throws if the key or the context differ, or if any byte was changed. */
+  /**
+   * Returns the original text. Throws an error that names the purpose and the key if the key is none of the sealer's,
+   * the context differs, or any byte was changed.
+   */
   open(sealed: Uint8Array, context: SealContext): string;
-  /** Returns a hash that only holders of the key can compute, so that short texts cannot be guessed from it. */
+  /** Returns a hash that only holders of the newest key can compute, so that short texts cannot be guessed from it. */
   fingerprint(text: string): Uint8Array<ArrayBuffer>;
+  /** Whether `fingerprint` returned this for the text, with any of the keys. */
+  hasFingerprint(text: string, fingerprint: Uint8Array): boolean;
 };
 
 const CIPHER = 'aes-256-gcm';
@@ -30,6 +37,16 @@ const KEY_BYTES = 32;
 /** 96 random bits (NIST SP 800-38D, section 8.2.2) allow 2^32 texts per key. */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+
+/**
+ * What is sealed begins with these bytes and the id of its key. Version 0.2 wrote neither: its texts begin with a random
+ * nonce.
+ */
+export const SEAL_MARK = Buffer.from('LxS1', 'latin1');
+const KEY_ID_BYTES = 4;
+export const HEADER_BYTES = SEAL_MARK.length + KEY_ID_BYTES;
+
+type Key = { id: string; header: Buffer; bytes: Uint8Array; hashKey: Buffer };
 
 /** Creates a random key. */
 export function createEncryptionKey(): Uint8Array {
@@ -42,35 +59,88 @@ export function readEncryptionKey(text: string): Uint8Array | null {
   return key.length === KEY_BYTES && key.toString('base64') === text ? new Uint8Array(key) : null;
 }
 
-/** Creates a sealer with a 32-byte key. */
-export function createSealer(key: Uint8Array): Sealer {
-  const hashKey = Buffer.from(hkdfSync('sha256', key, '', 'fingerprint', KEY_BYTES));
+/** Creates a sealer with one or more 32-byte keys, the newest first. */
+export function createSealer(newest: Uint8Array, ...previous: readonly Uint8Array[]): Sealer {
+  const current = toKey(newest);
+  const keys = [current, ...previous.map(toKey)];
   return {
+    keyIds: [...new Set(keys.map(({ id }) => id))],
+
     seal(text, context) {
       const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
+      const cipher = createCipheriv(CIPHER, current.bytes, nonce, { authTagLength: TAG_BYTES });
       cipher.setAAD(associatedData(context));
       const ciphertext = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-      return new Uint8Array(Buffer.concat([nonce, ciphertext, cipher.getAuthTag()]));
+      return new Uint8Array(Buffer.concat([current.header, nonce, ciphertext, cipher.getAuthTag()]));
     },
 
     open(sealed, context) {
-      if (sealed.length < NONCE_BYTES + TAG_BYTES) throw new Error('The sealed text is too short');
-      const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
-      decipher.setAAD(associatedData(context));
-      decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
-      const text = decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
-      try {
-        return Buffer.concat([text, decipher.final()]).toString('utf8');
-      } catch (cause) {
-        throw new Error('Failed to open a sealed text: the key or the context differs, or the text was changed', {
-          cause,
-        });
-      }
+      const id = keyIdOf(sealed);
+      const key = keys.find((one) => one.id === id);
+      const text = key && decrypt(key, sealed.subarray(HEADER_BYTES), context);
+      // A nonce without a header can begin like a header, once in 2^32 times.
+      const opened = text ?? firstOf(keys, (one) => decrypt(one, sealed, context));
+      if (opened === null) throw new Error(describeFailure(context, id, key !== undefined));
+      return opened;
     },
 
-    fingerprint: (text) => new Uint8Array(createHmac('sha256', hashKey).update(text).digest()),
+    fingerprint: (text) => fingerprintWith(current, text),
+    hasFingerprint: (text, fingerprint) =>
+      keys.some((key) => Buffer.compare(fingerprintWith(key, text), fingerprint) === 0),
   };
+}
+
+/** The id of the key with which a text was sealed. Null if it was sealed without one. */
+export function keyIdOf(sealed: Uint8Array): string | null {
+  const header = Buffer.from(sealed.subarray(0, HEADER_BYTES));
+  return header.length === HEADER_BYTES && header.subarray(0, SEAL_MARK.length).equals(SEAL_MARK)
+    ? header.subarray(SEAL_MARK.length).toString('hex')
+    : null;
+}
+
+/** The first bytes of what is sealed with the key. */
+export function sealHeaderOf(keyId: string): Buffer {
+  return Buffer.concat([SEAL_MARK, Buffer.from(keyId, 'hex')]);
+}
+
+function toKey(bytes: Uint8Array): Key {
+  const derive = (purpose: string, length: number) => Buffer.from(hkdfSync('sha256', bytes, '', purpose, length));
+  const id = derive('key id', KEY_ID_BYTES).toString('hex');
+  return { id, header: sealHeaderOf(id), bytes, hashKey: derive('fingerprint', KEY_BYTES) };
+}
+
+/** Returns null if the key or the context differ, or if any byte was changed. */
+function decrypt({ bytes }: Key, sealed: Uint8Array, context: SealContext): string | null {
+  if (sealed.length < NONCE_BYTES + TAG_BYTES) return null;
+  const decipher = createDecipheriv(CIPHER, bytes, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+  decipher.setAAD(associatedData(context));
+  decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+  const text = decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
+  try {
+    return Buffer.concat([text, decipher.final()]).toString('utf8');
+  } catch {
+    return null;
+  }
+}
+
+function firstOf<Item>(items: readonly Item[], find: (item: Item) => string | null): string | null {
+  for (const item of items) {
+    const found = find(item);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function describeFailure({ purpose }: SealContext, id: string | null, isKnown: boolean): string {
+  const what = `Failed to open a sealed text (${purpose})`;
+  if (id !== null && !isKnown)
+    return `${what}: it is sealed with the key ${id}, which neither ENCRYPTION_KEY nor ENCRYPTION_KEY_PREVIOUS has`;
+  const reason = 'the context differs or the text was changed';
+  return id === null ? `${what}: no key opens it, or ${reason}` : `${what} with the key ${id}: ${reason}`;
+}
+
+function fingerprintWith({ hashKey }: Key, text: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(createHmac('sha256', hashKey).update(text).digest());
 }
 
 /** Encoded as a JSON array, so that different contexts never result in the same bytes. */

@@ -1,13 +1,8 @@
 /** `lynxroom mail`: the outbox, for operators with access to the database and the encryption key. */
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { CliError, type Context, toTable, toTime } from '@lynxroom/cli';
-import { ifExists } from '../core/files.ts';
-import { createSealer, readEncryptionKey, type Sealer } from '../core/sealing.ts';
 import { toUnixSeconds } from '../core/time.ts';
 import { type ListedMail, listMail, type ReadMail, readMail } from '../mail/read-outbox.ts';
-import type { Config } from '../runtime/config.ts';
-import { ENCRYPTION_KEY_FILE } from '../runtime/create-services.ts';
+import { encryptionKeyPath, readSealer } from '../runtime/secrets.ts';
 import { withServices } from './services.ts';
 import { readSettings } from './settings.ts';
 
@@ -41,20 +36,14 @@ async function list(context: Context): Promise<undefined> {
 async function show(context: Context, id: number): Promise<undefined> {
   const config = readSettings(context);
   const sealer = await readSealer(config);
+  if (sealer === null)
+    throw new CliError(`The encryption key is missing: restore ${encryptionKeyPath(config)}, or set ENCRYPTION_KEY`);
   const baseUrl = config.APP_URL ?? config.PUBLIC_URL ?? `http://localhost:${config.PORT}`;
   const message = await withServices(context, ({ db }) => readMail(db, sealer, id, baseUrl));
   if (message === null) throw new CliError(`There is no message ${id}: run \`lynxroom mail\` to see them`);
   const { subject = null, text = null } = message.content ?? {};
   context.print({ ...present(message), subject, text }, toText(message));
   return undefined;
-}
-
-async function readSealer(config: Config): Promise<Sealer> {
-  const path = join(config.DATA_DIR, ENCRYPTION_KEY_FILE);
-  const text = (await ifExists(readFile(path, 'utf8')))?.trim();
-  const key = config.ENCRYPTION_KEY ?? (text === undefined ? null : readEncryptionKey(text));
-  if (key === null) throw new CliError(`The encryption key is missing: restore ${path}, or set ENCRYPTION_KEY`);
-  return createSealer(key);
 }
 
 function present({ id, kind, to_address, state, attempts, created_at, last_error }: ListedMail) {

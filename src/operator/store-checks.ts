@@ -3,11 +3,12 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ifExists } from '../core/files.ts';
-import { createSealer, readEncryptionKey, type SealPurpose } from '../core/sealing.ts';
+import { keyIdOf, type SealPurpose } from '../core/sealing.ts';
 import type { Clock } from '../core/time.ts';
 import type { Connection } from '../db/connect.ts';
 import type { Config } from '../runtime/config.ts';
-import { ENCRYPTION_KEY_FILE, toS3Settings } from '../runtime/create-services.ts';
+import { toS3Settings } from '../runtime/create-services.ts';
+import { encryptionKeyPath, readSealer } from '../runtime/secrets.ts';
 import { createObjectStore } from '../storage/create-store.ts';
 import type { Finding } from './finding.ts';
 import { filesRootOf } from './settings.ts';
@@ -47,28 +48,32 @@ async function readStoreId(root: string): Promise<string | undefined> {
   return (await ifExists(readFile(join(root, 'store-id'), 'utf8')))?.trim();
 }
 
-/** Opens a secret of each kind with the key, so that a wrong key is noticed. */
+/** Opens a secret of each kind with the keys, so that a wrong key is noticed. */
 export async function checkKeys(client: Connection, config: Config): Promise<Finding> {
-  const path = join(config.DATA_DIR, ENCRYPTION_KEY_FILE);
-  const text = (await ifExists(readFile(path, 'utf8')))?.trim();
-  const key = config.ENCRYPTION_KEY ?? (text === undefined ? null : readEncryptionKey(text));
+  const path = encryptionKeyPath(config);
+  const sealer = await readSealer(config);
   const sealed = await readSealed(client);
-  if (key === null) {
-    if (text !== undefined) return problem(`${path} is not an encryption key: restore it, or set ENCRYPTION_KEY`);
+  if (sealer === null) {
     if (sealed.length > 0) return problem(`The encryption key is missing: restore ${path}, or set ENCRYPTION_KEY`);
     return { check: 'keys', state: 'warning', detail: 'The first start of the service creates an encryption key' };
   }
-  const sealer = createSealer(key);
   for (const { bytes, workspaceId, purpose } of sealed) {
     try {
       sealer.open(bytes, { workspaceId, purpose });
     } catch {
+      const id = keyIdOf(bytes);
+      if (id !== null && !sealer.keyIds.includes(id))
+        return problem(`A ${purpose} is sealed with the key ${id}: list that key in ENCRYPTION_KEY_PREVIOUS`);
       return problem(`The encryption key cannot open a ${purpose}: set ENCRYPTION_KEY to the key it was sealed with`);
     }
   }
   if (config.ENCRYPTION_KEY === undefined && config.DATABASE_URL !== undefined) {
     const detail = `ENCRYPTION_KEY is not set: every server and worker needs the key in ${path}`;
     return { check: 'keys', state: 'warning', detail };
+  }
+  if (sealer.keyIds.length > 1) {
+    const detail = 'More than one key is configured: `lynxroom keys` says when the previous one can be removed';
+    return { check: 'keys', state: 'ok', detail };
   }
   return { check: 'keys', state: 'ok', detail: sealed.length === 0 ? 'Present' : 'The key opens the stored secrets' };
 }

@@ -52,6 +52,12 @@ const encryptionKey = z.string().transform((value, ctx) => {
   return key ?? z.NEVER;
 });
 
+const encryptionKeys = list.transform((values, ctx) => {
+  const keys = values.map(readEncryptionKey);
+  if (keys.includes(null)) ctx.addIssue('must be a comma-separated list of keys, each 32 bytes in base64');
+  return keys.filter((key) => key !== null);
+});
+
 /** Lower-case labels; not an IP address, whose last label is a number. */
 const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z](?:[a-z0-9-]*[a-z0-9])?$/;
 
@@ -108,7 +114,13 @@ const Environment = z
       .regex(HOST_NAME, { error: 'must be a host name without a port, such as example.com' })
       .optional(),
     SIGNING_SECRET: z.string().min(16, { error: 'must have at least 16 characters' }).optional(),
+    SIGNING_SECRET_PREVIOUS: list
+      .refine((values) => values.every(({ length }) => length >= 16), {
+        error: 'must be a comma-separated list of secrets with at least 16 characters',
+      })
+      .optional(),
     ENCRYPTION_KEY: encryptionKey.optional(),
+    ENCRYPTION_KEY_PREVIOUS: encryptionKeys.optional(),
     S3_BUCKET: z.string().optional(),
     S3_REGION: z.string().default('us-east-1'),
     S3_ENDPOINT: baseUrl.optional(),

@@ -1,5 +1,4 @@
 /** Creates, from a configuration, the services that operations and background work use. */
-import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createOpenidProviders } from '../auth/openid-providers.ts';
@@ -7,7 +6,6 @@ import { countPasswordSlots, createPasswords } from '../auth/passwords.ts';
 import { createRateLimits } from '../auth/rate-limits.ts';
 import { createSharedCounts } from '../auth/shared-counts.ts';
 import type { Log } from '../core/log.ts';
-import { createEncryptionKey, createSealer, readEncryptionKey } from '../core/sealing.ts';
 import type { Clock } from '../core/time.ts';
 import { readDatabaseTime, startDatabaseClock } from '../db/database-clock.ts';
 import { createAddressGuard, resolveHostFor } from '../egress/address-guard.ts';
@@ -21,10 +19,7 @@ import type { Config } from './config.ts';
 import type { StopInTime } from './lifecycle.ts';
 import { localAccessOf } from './local-access.ts';
 import { openMigratedDatabase } from './open-migrated-database.ts';
-import { loadOrCreateSecret, SecretFileError } from './secret-file.ts';
-
-export const ENCRYPTION_KEY_FILE = 'encryption-key';
-const SIGNING_SECRET_FILE = 'signing-secret';
+import { readOrCreateSealer, readOrCreateSigningSecrets } from './secrets.ts';
 
 export type CreatedServices = {
   services: Services;
@@ -52,7 +47,7 @@ export async function createServices(
   const storage = await readStorageSettings(config);
   const { store, files } = await createObjectStore(storage, clock);
   if (storage.kind === 's3') void reportUnreachableStore(store, storage, log);
-  const sealer = createSealer(await readOrCreateEncryptionKey(config, log));
+  const sealer = await readOrCreateSealer(config, log);
   await bindStore(db, storage);
   const { exemptLoopback, addressPolicy } = localAccessOf(config);
   const counts = createSharedCounts({ db, log });
@@ -89,7 +84,8 @@ export async function createServices(
 async function readStorageSettings(config: Config): Promise<StorageSettings> {
   const s3 = toS3Settings(config);
   if (s3 !== null) return s3;
-  return { kind: 'disk', root: join(config.DATA_DIR, 'files'), signingSecret: await readOrCreateSigningSecret(config) };
+  const [signingSecret, ...previousSigningSecrets] = await readOrCreateSigningSecrets(config);
+  return { kind: 'disk', root: join(config.DATA_DIR, 'files'), signingSecret, previousSigningSecrets };
 }
 
 /** Returns null if the files are on disk. */
@@ -125,34 +121,6 @@ function describeFailure(error: unknown): string {
   // The error of the store says that it is unavailable, its cause says why.
   const cause = error.cause instanceof Error ? error.cause : error;
   return `${cause.name}: ${cause.message}`;
-}
-
-/** Returns the key that signs download URLs: from the environment, or the one stored in the data directory. */
-async function readOrCreateSigningSecret(config: Config): Promise<string> {
-  return (
-    config.SIGNING_SECRET ??
-    loadOrCreateSecret(config.DATA_DIR, SIGNING_SECRET_FILE, () => randomBytes(32).toString('base64url'))
-  );
-}
-
-/**
- * Returns the key that seals secrets in the database: from the environment, or the one stored in the data directory.
- *
- * @throws SecretFileError if the key can be neither read nor stored: a new key could not decrypt existing secrets
- */
-async function readOrCreateEncryptionKey(config: Config, log: Log): Promise<Uint8Array> {
-  if (config.ENCRYPTION_KEY) return config.ENCRYPTION_KEY;
-  const path = join(config.DATA_DIR, ENCRYPTION_KEY_FILE);
-  const create = () => Buffer.from(createEncryptionKey()).toString('base64');
-  const text = await loadOrCreateSecret(config.DATA_DIR, ENCRYPTION_KEY_FILE, create).catch((cause: unknown) => {
-    throw new SecretFileError(`The encryption key in ${path} cannot be read or stored: set ENCRYPTION_KEY`, cause);
-  });
-  const key = readEncryptionKey(text);
-  if (key === null) throw new SecretFileError(`${path} is not an encryption key: restore it, or set ENCRYPTION_KEY`);
-  if (config.DATABASE_URL !== undefined) {
-    log.warn({ path }, 'ENCRYPTION_KEY is not set: every server on this database needs the key in this file');
-  }
-  return key;
 }
 
 function toSettings(config: Config): Services['settings'] {

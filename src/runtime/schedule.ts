@@ -11,11 +11,17 @@ import { failStaleRecordings } from '../features/recordings/fail-stale-recording
 import { pruneDeletions } from '../features/recordings/recording-deletions.ts';
 import { sweepRetention } from '../features/retention/sweep-retention.ts';
 import type { ScheduledJob } from '../jobs/jobs.ts';
+import { resealSecrets } from '../key-rotation/reseal.ts';
 import { pruneMail } from '../mail/prune-mail.ts';
 import type { Services } from '../services.ts';
 import { removeDiscardedObjects } from '../storage/discarded-objects.ts';
 import { sweepStorage } from '../storage/sweep.ts';
 import { pruneMessages, requeueLostMessages } from '../webhook-delivery/maintenance.ts';
+
+/** A pass reads whole tables, but only while a previous key is configured. */
+async function resealOnSchedule(services: Services): Promise<void> {
+  await allowLongStatements(() => resealSecrets(services));
+}
 
 export function createSchedule(services: Services): ScheduledJob[] {
   return [
@@ -52,6 +58,7 @@ export function createSchedule(services: Services): ScheduledJob[] {
       cron: '*/5 * * * *',
       run: () => allowLongStatements(() => pruneKeys(services.db.sql, services.clock.now())),
     },
+    { name: 'keys.reseal', cron: '*/10 * * * *', run: () => resealOnSchedule(services) },
     { name: 'mail.prune', cron: '47 3 * * *', run: () => allowLongStatements(() => pruneMail(services)) },
     { name: 'openid.remove-expired', cron: '*/10 * * * *', run: () => deleteExpiredRequests(services) },
     {

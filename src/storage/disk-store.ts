@@ -37,6 +37,8 @@ export type DiskStoreOptions = {
   root: string;
   /** The key that signs URLs, at least 16 characters. All processes that share the directory need the same key. */
   signingSecret: string;
+  /** Further keys whose URLs are valid. */
+  previousSigningSecrets?: readonly string[];
   clock: Clock;
   /** Uploads are refused while fewer bytes than this are free on the disk. */
   reserveBytes?: number;
@@ -61,7 +63,7 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
   const root = resolve(options.root);
   const objects = join(root, 'objects');
   const staging = join(root, 'staging');
-  const signer = createUrlSigner(options.signingSecret, options.clock);
+  const signer = createUrlSigner(options.signingSecret, options.clock, options.previousSigningSecrets);
   const sharedFiles = createSharedFiles();
 
   await onDisk('create its directories', async () => {

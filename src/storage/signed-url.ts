@@ -22,16 +22,20 @@ export type UrlSigner = {
 const PARAMETERS = ['expires', 'filename', 'signature', 'type'];
 const MIN_SECRET_LENGTH = 16;
 
-/** Signs everything that affects the response with HMAC-SHA256. Throws a RangeError if the secret is too short. */
-export function createUrlSigner(secret: string, clock: Clock): UrlSigner {
-  if (secret.length < MIN_SECRET_LENGTH) {
+/**
+ * Signs everything that affects the response with HMAC-SHA256. URLs that were signed with a previous secret are valid
+ * too. Throws a RangeError if a secret is too short.
+ */
+export function createUrlSigner(secret: string, clock: Clock, previousSecrets: readonly string[] = []): UrlSigner {
+  const secrets = [secret, ...previousSecrets];
+  if (secrets.some(({ length }) => length < MIN_SECRET_LENGTH)) {
     throw new RangeError(`The signing secret must have at least ${MIN_SECRET_LENGTH} characters`);
   }
 
   // Encoded as a JSON array, so that different values never result in the same text. The first entry distinguishes this
   // use of the secret from others.
-  const signatureOf = (grant: SignedGrant, expires: string): string =>
-    createHmac('sha256', secret)
+  const signatureOf = (key: string, grant: SignedGrant, expires: string): string =>
+    createHmac('sha256', key)
       .update(JSON.stringify(['download', grant.key, expires, grant.filename, grant.contentType]))
       .digest('base64url');
 
@@ -40,7 +44,7 @@ export function createUrlSigner(secret: string, clock: Clock): UrlSigner {
       assertObjectKey(key);
       const grant = { key, filename: filename.toWellFormed(), contentType };
       const expires = String(toUnixSeconds(clock.now()) + Math.floor(expiresInSeconds));
-      const signature = signatureOf(grant, expires);
+      const signature = signatureOf(secret, grant, expires);
       const query = new URLSearchParams({ expires, filename: grant.filename, type: contentType, signature });
       // A key has no characters that need escaping in a path.
       return `${origin.replace(/\/+$/, '')}/files/${key}?${query}`;
@@ -53,7 +57,8 @@ export function createUrlSigner(secret: string, clock: Clock): UrlSigner {
       const isWellFormed = isObjectKey(key) && names.join() === PARAMETERS.join() && /^[1-9]\d{0,14}$/.test(expires);
       const grant = { key, filename, contentType: type };
       // Compared as text, because several base64url texts decode to the same bytes, and only one was issued.
-      if (!isWellFormed || !equalInConstantTime(signature, signatureOf(grant, expires))) throw forbidden();
+      const isSigned = secrets.some((one) => equalInConstantTime(signature, signatureOf(one, grant, expires)));
+      if (!isWellFormed || !isSigned) throw forbidden();
       if (toUnixSeconds(clock.now()) >= Number(expires)) throw forbidden();
       return grant;
     },

@@ -94,7 +94,8 @@ export async function beginCall(context: Context, call: KeyedCall): Promise<Atte
   const { key, owner, operation, input } = call;
   const { db, clock, sealer } = context.services;
   if (!KEY.test(key)) throw badField('Idempotency-Key', 'Idempotency-Key must have 1 to 255 visible ASCII characters');
-  const fingerprint = sealer.fingerprint(JSON.stringify([operation, toSorted(input)]));
+  const request = JSON.stringify([operation, toSorted(input)]);
+  const fingerprint = sealer.fingerprint(request);
   const claim: Claim = {
     caller: owner.caller,
     key,
@@ -113,7 +114,7 @@ export async function beginCall(context: Context, call: KeyedCall): Promise<Atte
   if (state?.isClaimed) return startAttempt(context, call, claim);
   // Another request inserted the key while this one waited for it.
   if (!state?.fingerprint) throw keyInUse();
-  return toRepetition(context, call, { ...state, isSame: Buffer.compare(state.fingerprint, fingerprint) === 0 });
+  return toRepetition(context, call, { ...state, isSame: sealer.hasFingerprint(request, state.fingerprint) });
 }
 
 /** Sorts the fields of objects, so that their order makes no difference. Throws 400 for input nested too deeply. */

@@ -21,6 +21,8 @@ export const layers: Record<Part, readonly Part[]> = {
   audit: BASE,
   auth: [...BASE, 'audit'],
   quotas: BASE,
+  // Re-seals what was sealed with an earlier key. It knows the tables by their names alone.
+  'key-rotation': BASE,
   backup: [...BASE, 'storage'],
   egress: BASE,
   // The type of everything that an operation needs besides its input.
@@ -41,6 +43,7 @@ export const layers: Record<Part, readonly Part[]> = {
   pages: [...BASE, 'auth', 'http', 'mail', 'services.ts'],
   runtime: [
     ...LOW,
+    'key-rotation',
     'jobs',
     'egress',
     'mail',
@@ -56,7 +59,7 @@ export const layers: Record<Part, readonly Part[]> = {
   'server.ts': ['runtime'],
   'worker.ts': ['runtime'],
   // The commands for operators.
-  operator: [...LOW, 'backup', 'mail', 'runtime', 'features/*'],
+  operator: [...LOW, 'key-rotation', 'backup', 'mail', 'runtime', 'features/*'],
   'lynxroom.ts': ['operator', 'runtime'],
 };
 

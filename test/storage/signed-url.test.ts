@@ -136,3 +136,14 @@ describe('signed URLs', () => {
     expectRefused(() => verifyUrl(foreign.sign('k', options)));
   });
 });
+
+test('URLs that were signed with a previous secret are valid while it is listed', () => {
+  const options = { filename: 'a.pdf', contentType: 'application/pdf', expiresInSeconds: 60, origin: 'http://x' };
+  const url = new URL(signer.sign('items/a', options));
+  const verifyWith = (...previous: string[]) =>
+    createUrlSigner('another secret for tests', clock, previous).verify('items/a', url.search.slice(1));
+  expect(verifyWith('a third secret for tests', SECRET)).toMatchObject({ key: 'items/a' });
+  expect(() => verifyWith('a third secret for tests')).toThrow('Forbidden');
+  expect(() => verifyWith()).toThrow('Forbidden');
+  expect(() => createUrlSigner(SECRET, clock, ['short'])).toThrow(RangeError);
+});

@@ -12,7 +12,7 @@ import { createPasswords, type Passwords } from '../../src/auth/passwords.ts';
 import { createRateLimits, type RateLimitSettings } from '../../src/auth/rate-limits.ts';
 import { createSharedCounts } from '../../src/auth/shared-counts.ts';
 import { logSerializers, withCallIds } from '../../src/core/log.ts';
-import { createEncryptionKey, createSealer } from '../../src/core/sealing.ts';
+import { createEncryptionKey, createSealer, type Sealer } from '../../src/core/sealing.ts';
 import type { Clock } from '../../src/core/time.ts';
 import { type Database, openDatabase } from '../../src/db/client.ts';
 import { createAddressGuard, type ResolveHost } from '../../src/egress/address-guard.ts';
@@ -79,6 +79,8 @@ export type TestAppOptions = {
   passwords?: Passwords;
   /** The OpenID providers; none by default. */
   openidProviders?: OpenidProvider[];
+  /** What seals secrets in the database. By default it has a key of its own. */
+  sealer?: Sealer;
   /** The proxies whose forwarding headers are trusted; none by default. */
   trustProxy?: string[];
   /** Resolves the host names of webhook URLs. */
@@ -176,7 +178,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     passwords: options.passwords ?? createPasswords(2),
     openid: createOpenidProviders(options.openidProviders ?? [], withCallIds(logger)),
     limits,
-    sealer: createSealer(createEncryptionKey()),
+    sealer: options.sealer ?? createSealer(createEncryptionKey()),
     addressGuard: createAddressGuard({ policy: 'loopback', resolveHost: options.resolveHost ?? resolveTestHost }),
     recordingUploads: createUploadLock(),
     contactImports: createImportLimiter(),

@@ -13,6 +13,8 @@ const plainSealer: Sealer = {
   seal: (text) => new Uint8Array(Buffer.from(text)),
   open: (sealed) => Buffer.from(sealed).toString(),
   fingerprint: (text) => new Uint8Array(Buffer.from(text)),
+  hasFingerprint: (text, fingerprint) => Buffer.from(text).equals(fingerprint),
+  keyIds: [],
 };
 
 function makeServices(changes: Partial<SendingServices> = {}) {

@@ -1,0 +1,65 @@
+/**
+ * The sealed links of callbacks that are not applied yet, which lie within JSON. Callbacks are usually applied at once;
+ * one that was applied is never opened again.
+ */
+import { keyIdOf, type Sealer } from '../core/sealing.ts';
+import type { Database } from '../db/client.ts';
+import { bool, int, json, statement, text } from '../db/statements.ts';
+
+/** More are waiting only while the service cannot apply any. The next pass finds the others. */
+const MAX_CALLBACKS = 10_000;
+/** The fields with sealed texts (`callback-store.ts` of the meeting providers). */
+const SEALED_FIELDS = ['token', 'url'];
+
+const readPending = statement('read-pending-callbacks', {
+  params: { max: int },
+  returns: { place: text, workspaceId: int, facts: json<unknown>() },
+  sql: `
+    select ctid::text as place, workspace_id as "workspaceId", facts from ingest_events
+    where applied_at is null limit $max`,
+});
+
+const replaceFacts = statement('reseal-callback', {
+  params: { place: text, facts: json<unknown>(), resealed: json<unknown>() },
+  returns: { isDone: bool },
+  sql: `
+    update ingest_events set facts = $resealed
+    where ctid = $place::tid and facts = $facts and applied_at is null returning true as "isDone"`,
+});
+
+/** Seals the links again with the newest key. Returns the number of callbacks that were changed. */
+export async function resealPendingCallbacks({ db, sealer }: { db: Database; sealer: Sealer }): Promise<number> {
+  let count = 0;
+  for (const { place, workspaceId, facts } of await db.sql.run(readPending, { max: MAX_CALLBACKS })) {
+    const context = { workspaceId, purpose: 'recording link' } as const;
+    const resealed = mapSealed(facts, (sealed) =>
+      keyIdOf(sealed) === sealer.keyIds[0] ? sealed : sealer.seal(sealer.open(sealed, context), context),
+    );
+    if (JSON.stringify(resealed) === JSON.stringify(facts)) continue;
+    count += (await db.sql.run(replaceFacts, { place, facts, resealed })).length;
+  }
+  return count;
+}
+
+/** The ids of the keys with which the links of a callback are sealed; null for a link without one. */
+export function keyIdsIn(facts: unknown): (string | null)[] {
+  const ids: (string | null)[] = [];
+  mapSealed(facts, (sealed) => {
+    ids.push(keyIdOf(sealed));
+    return sealed;
+  });
+  return ids;
+}
+
+function mapSealed(value: unknown, map: (sealed: Uint8Array) => Uint8Array): unknown {
+  if (Array.isArray(value)) return value.map((entry) => mapSealed(entry, map));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [
+      name,
+      typeof field === 'string' && SEALED_FIELDS.includes(name)
+        ? Buffer.from(map(Buffer.from(field, 'base64'))).toString('base64')
+        : mapSealed(field, map),
+    ]),
+  );
+}

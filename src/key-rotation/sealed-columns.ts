@@ -1,0 +1,43 @@
+/** Every column with sealed texts, so that they can be counted by key, and sealed with a newer one. */
+import type { SealContext, SealPurpose } from '../core/sealing.ts';
+
+export type SealedColumn = {
+  table: string;
+  column: string;
+  /** An expression for the `owner` of the context. Without it, the context is the workspace of the row. */
+  owner?: string;
+};
+
+/**
+ * The columns of each purpose. The events of callbacks, which hold sealed links within JSON, are not among them
+ * (`pending-callbacks.ts`).
+ */
+export const sealedColumns: Readonly<Record<SealPurpose, readonly SealedColumn[]>> = {
+  'webhook secret': [
+    { table: 'webhooks', column: 'sealed_secret' },
+    { table: 'webhooks', column: 'previous_sealed_secret' },
+  ],
+  'meeting credentials': [{ table: 'meeting_connections', column: 'sealed_credentials' }],
+  'recording link': [{ table: 'recording_copies', column: 'sealed_url' }],
+  'participant token': [{ table: 'participants', column: 'sealed_token' }],
+  'stored answer': [{ table: 'idempotency_keys', column: 'answer', owner: "caller || ' ' || key" }],
+  mail: [{ table: 'mail_messages', column: 'data', owner: "'mail:' || message_id" }],
+  'audit chain': [{ table: 'audit_chains', column: 'sealed' }],
+};
+
+/** All columns, with their purpose. */
+export function listSealedColumns(): (SealedColumn & { purpose: SealPurpose })[] {
+  // `Object.entries` returns the keys as plain strings.
+  const entries = Object.entries(sealedColumns) as [SealPurpose, readonly SealedColumn[]][];
+  return entries.flatMap(([purpose, columns]) => columns.map((column) => ({ ...column, purpose })));
+}
+
+/** The context of a row. `owner` is what the column's expression returned, or the workspace. */
+export function toSealContext({ owner }: SealedColumn, purpose: SealPurpose, value: string): SealContext {
+  return owner === undefined ? { workspaceId: Number(value), purpose } : { owner: value, purpose };
+}
+
+/** An expression for `toSealContext`. */
+export function ownerOf({ owner = 'workspace_id' }: SealedColumn): string {
+  return `(${owner})::text`;
+}
