@@ -8,7 +8,8 @@ export type SealPurpose =
   | 'participant token'
   | 'stored answer'
   | 'audit chain'
-  | 'mail';
+  | 'mail'
+  | 'second factor';
 
 /** What a sealed text belongs to. It can be opened only with the same context, so copying it elsewhere is useless. */
 export type SealContext =
@@ -39,8 +40,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * What is sealed begins with these bytes and the id of its key. Version 0.2 wrote neither: its texts begin with a random
- * nonce.
+ * What is sealed begins with these bytes and the id of its key. Version 0.2 wrote neither: its texts begin with a
+ * random nonce.
  */
 export const SEAL_MARK = Buffer.from('LxS1', 'latin1');
 const KEY_ID_BYTES = 4;

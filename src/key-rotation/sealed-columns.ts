@@ -22,6 +22,7 @@ export const sealedColumns: Readonly<Record<SealPurpose, readonly SealedColumn[]
   'participant token': [{ table: 'participants', column: 'sealed_token' }],
   'stored answer': [{ table: 'idempotency_keys', column: 'answer', owner: "caller || ' ' || key" }],
   mail: [{ table: 'mail_messages', column: 'data', owner: "'mail:' || message_id" }],
+  'second factor': [{ table: 'second_factors', column: 'sealed_secret', owner: "'user:' || user_id" }],
   'audit chain': [{ table: 'audit_chains', column: 'sealed' }],
 };
 

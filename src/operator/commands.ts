@@ -113,8 +113,8 @@ messages let their reader act for the recipient.`,
 const keys: Command = {
   name: 'keys',
   summary: 'Show which encryption keys are in use, and which can be removed',
-  details: `Reads all sealed secrets, and changes nothing. The exit code is 1 if a secret is sealed with a key that is not
-configured. docs/rotate-keys.md explains how to rotate the keys.`,
+  details: `Reads all sealed secrets, and changes nothing. The exit code is 1 if a secret is sealed with a key that is
+not configured. docs/rotate-keys.md explains how to rotate the keys.`,
   examples: ['lynxroom keys', 'lynxroom keys --json'],
   run: async (context) => (await import('./keys.ts')).keys(context),
 };

@@ -47,7 +47,7 @@ export async function readOrCreateSealer(config: Config, log: Log): Promise<Seal
   return sealer;
 }
 
-/** Returns a sealer with the keys of the installation; null if it has none yet. Throws SecretFileError for wrong ones. */
+/** Returns a sealer with the keys of the installation, or null if it has none yet. Throws SecretFileError. */
 export async function readSealer(config: Config): Promise<Sealer | null> {
   const { ENCRYPTION_KEY: key, ENCRYPTION_KEY_PREVIOUS: previous = [] } = config;
   if (key !== undefined) return createSealer(key, ...previous);
