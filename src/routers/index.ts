@@ -18,6 +18,7 @@ import { connectionsRouter, providerCallback } from './meeting-providers.ts';
 import { membersRouter } from './members.ts';
 import { openidRouter } from './openid.ts';
 import { participantsRouter } from './participants.ts';
+import { passkeysRouter } from './passkeys.ts';
 import { passwordsRouter } from './passwords.ts';
 import { recordingsUpload } from './recording-upload.ts';
 import { recordingsRouter } from './recordings.ts';
@@ -33,6 +34,7 @@ export const appRouter = router({
   sessions: sessionsRouter,
   emails: emailsRouter,
   passwords: passwordsRouter,
+  passkeys: passkeysRouter,
   workspaces: workspacesRouter,
   members: membersRouter,
   rooms: roomsRouter,

@@ -7,6 +7,7 @@ import { pruneCallbacks } from '../features/meeting-providers/ingest/callback-st
 import { pruneUnmatched } from '../features/meeting-providers/ingest/unmatched-callbacks.ts';
 import { deleteExpiredRequests } from '../features/openid/requests.ts';
 import { expireParticipants } from '../features/participants/expire-participants.ts';
+import { deleteExpiredChallenges } from '../features/passkeys/challenges.ts';
 import { failStaleRecordings } from '../features/recordings/fail-stale-recordings.ts';
 import { pruneDeletions } from '../features/recordings/recording-deletions.ts';
 import { sweepRetention } from '../features/retention/sweep-retention.ts';
@@ -60,6 +61,7 @@ export function createSchedule(services: Services): ScheduledJob[] {
     },
     { name: 'keys.reseal', cron: '*/10 * * * *', run: () => resealOnSchedule(services) },
     { name: 'mail.prune', cron: '47 3 * * *', run: () => allowLongStatements(() => pruneMail(services)) },
+    { name: 'passkeys.remove-expired', cron: '*/10 * * * *', run: () => deleteExpiredChallenges(services) },
     { name: 'openid.remove-expired', cron: '*/10 * * * *', run: () => deleteExpiredRequests(services) },
     {
       name: 'sessions.remove-ended',

@@ -17,6 +17,7 @@ import { meetingProviderRows } from './rows/meeting-providers.ts';
 import { memberRows } from './rows/members.ts';
 import { openidRows } from './rows/openid.ts';
 import { participantRows } from './rows/participants.ts';
+import { passkeyRows } from './rows/passkeys.ts';
 import { passwordRows } from './rows/passwords.ts';
 import { recordingUploadRows } from './rows/recording-upload.ts';
 import { recordingRows } from './rows/recordings.ts';
@@ -33,6 +34,7 @@ export const rows: Rows = {
   ...sessionRows,
   ...emailRows,
   ...passwordRows,
+  ...passkeyRows,
   ...workspaceRows,
   ...memberRows,
   ...roomRows,

@@ -25,7 +25,8 @@ export type Child =
   | 'pageId'
   | 'slug'
   | 'identityId'
-  | 'sessionId';
+  | 'sessionId'
+  | 'passkeyId';
 
 /** Whether the child is identified by a string. No string is malformed: one that cannot exist is unknown. */
 export function isNamedByText(child: Child): boolean {

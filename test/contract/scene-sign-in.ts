@@ -1,6 +1,8 @@
 /** The ways in which the users of a scene sign in, besides their password. */
+import { createHash } from 'node:crypto';
 import { hashToken } from '../../src/auth/tokens.ts';
 import { MINUTE_MS } from '../../src/core/time.ts';
+import { type Authenticator, createAuthenticator } from '../support/authenticator.ts';
 import type { TestApp } from '../support/test-app.ts';
 
 export type SignInMethods = {
@@ -8,19 +10,25 @@ export type SignInMethods = {
   identityId: number;
   /** The `state` of a sign-in at the provider, from which the user returns now: their address. */
   state: string;
+  passkeyId: number;
+  authenticator: Authenticator;
+  /** An authenticator that is not registered. */
+  newAuthenticator: Authenticator;
 };
 
 /** The cookie of the browser that started every sign-in of a scene. */
 export const browserCookie = { cookie: `sign_in=${'b'.repeat(32)}` };
 
 const ISSUER = 'https://provider.example.com';
+const DOMAIN = 'app.example.com';
 
 /**
  * Answers as the provider `test`, so that calls can be repeated after the rows are restored, and equal worlds get equal
- * answers. `test/openid` has real providers.
+ * answers. `test/openid` has real providers. Also sets the domain of passkeys, since the worlds have an IP address.
  */
-export function useTestProvider(app: TestApp): void {
-  app.services.openid = {
+export function prepareSignIn({ services }: TestApp): void {
+  services.settings.passkeyDomain = DOMAIN;
+  services.openid = {
     list: [{ id: 'test', name: 'Test', issuer: ISSUER }],
     findByIssuer: (issuer) => (issuer === ISSUER ? 'test' : null),
     createUrl: async () => ({
@@ -40,20 +48,23 @@ export function useTestProvider(app: TestApp): void {
   };
 }
 
-/** Links an account at the provider, which returns with a `state` that equals its subject. */
+/**
+ * Links an account at the provider, which returns with a `state` that equals its subject, and registers a passkey. The
+ * challenges for its next use are stored.
+ */
 export async function addSignInMethods(
-  { services: { db, clock } }: TestApp,
-  userId: number,
-  email: string,
+  app: TestApp,
+  { id: userId, email, token }: { id: number; email: string; token: string },
 ): Promise<SignInMethods> {
+  const { db, clock } = app.services;
   const now = clock.now();
-  const state = email;
   const identity = await db.openidIdentity.create({
-    data: { userId, issuer: ISSUER, subject: state, email, createdAt: now, lastUsedAt: now },
+    data: { userId, issuer: ISSUER, subject: email, email, createdAt: now, lastUsedAt: now },
   });
+  const expiresAt = new Date(now.getTime() + 5 * MINUTE_MS);
   await db.openidRequest.create({
     data: {
-      stateHash: hashToken(state),
+      stateHash: hashToken(email),
       browserHash: hashToken('b'.repeat(32)),
       purpose: 'sign_in',
       provider: 'test',
@@ -63,8 +74,44 @@ export async function addSignInMethods(
       redirectUri: 'http://localhost/sign-in/return',
       returnTo: '/',
       createdAt: now,
-      expiresAt: new Date(now.getTime() + 10 * MINUTE_MS),
+      expiresAt,
     },
   });
-  return { identityId: identity.id, state };
+  const authenticator = authenticatorOf(app, email);
+  const { options } = (await app.http.post('/api/auth/passkeys/options', token)).body;
+  const response = authenticator.create(options);
+  const { passkey } = (await app.http.post('/api/auth/passkeys', token, { name: 'Laptop', response })).body;
+  const session = await db.session.findUniqueOrThrow({ where: { tokenHash: hashToken(token) } });
+  for (const purpose of ['sign_in', 'register', 'reauthenticate'] as const)
+    await db.passkeyChallenge.create({
+      data: {
+        challengeHash: hashToken(challengeOf(purpose, email)),
+        purpose,
+        sessionId: purpose === 'sign_in' ? null : session.id,
+        expiresAt,
+      },
+    });
+  const newAuthenticator = authenticatorOf(app, `new ${email}`);
+  return { identityId: identity.id, state: email, passkeyId: passkey.id, authenticator, newAuthenticator };
+}
+
+/** The same in equal worlds, except for the origin. */
+function authenticatorOf({ url }: TestApp, name: string): Authenticator {
+  return createAuthenticator(url, { seed: createHash('sha256').update(name).digest() });
+}
+
+export function challengeOf(purpose: string, email: string): string {
+  return Buffer.from(`${purpose} ${email}`).toString('base64url');
+}
+
+/** The response of the user's passkey. */
+export function assertionOf(user: { email: string; signIn: SignInMethods }, purpose: 'sign_in' | 'reauthenticate') {
+  const { authenticator } = user.signIn;
+  return authenticator.get({ challenge: challengeOf(purpose, user.email), rpId: DOMAIN }, { userHandle: null });
+}
+
+/** The response of an authenticator of the user that registers a passkey. */
+export function registrationOf(user: { email: string }, authenticator: Authenticator) {
+  const challenge = challengeOf('register', user.email);
+  return authenticator.create({ challenge, rp: { id: DOMAIN }, user: { id: 'AAAA' } });
 }

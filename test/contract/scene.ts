@@ -16,7 +16,7 @@ import {
   type User,
   type WorkspaceContent,
 } from './scene-content.ts';
-import { addSignInMethods, useTestProvider } from './scene-sign-in.ts';
+import { addSignInMethods, prepareSignIn } from './scene-sign-in.ts';
 import type { Input } from './transports.ts';
 
 export { addKey, dayAfterTomorrow, type User } from './scene-content.ts';
@@ -52,7 +52,7 @@ export type World = {
 
 /** Makes all calls one after another, because their order decides the ids. */
 export async function createWorld(app: TestApp): Promise<World> {
-  useTestProvider(app);
+  prepareSignIn(app);
   let registered = 0;
   const addUser = (name: string): Promise<User> => {
     registered += 1;
@@ -98,7 +98,7 @@ async function register(app: TestApp, name: string, email: string): Promise<User
     await app.http.post('/api/auth/register', undefined, { name, email, password: PASSWORD }),
   );
   const { sessions } = succeed(await app.http.get('/api/auth/sessions', token));
-  const signIn = await addSignInMethods(app, user.id, email);
+  const signIn = await addSignInMethods(app, { id: user.id, email, token });
   return { id: user.id, name, email, token, sessionId: sessions[0].id, signIn };
 }
 
@@ -161,5 +161,6 @@ export function foreignChildren({ foreign, outsider }: Scene): Input {
     name: foreign.roomName,
     identityId: outsider.signIn.identityId,
     sessionId: outsider.sessionId,
+    passkeyId: outsider.signIn.passkeyId,
   };
 }

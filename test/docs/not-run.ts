@@ -10,6 +10,7 @@ export const notRun: Readonly<Record<string, number>> = {
   'docs/development.md': 2,
   'docs/mail.md': 1,
   'docs/monitoring.md': 3,
+  'docs/passkeys.md': 2,
   'docs/performance.md': 1,
   'docs/provider-generic.md': 7,
   'docs/quick-start.md': 1,

@@ -89,6 +89,9 @@ const inserts = {
     insert into booking_pages (workspace_id, title, slug, user_id, duration, time_zone, hours, created_at, updated_at)
     select $workspace, 'Listed', 'listed-' || n, $owner, 30, 'UTC', hours, ${AT}, ${AT}
     from n, booking_pages where id = $page`,
+  passkeys: `
+    insert into passkeys (user_id, name, credential_id, public_key, counter, is_backed_up, aaguid, created_at)
+    select $owner, 'Listed', 'listed-' || n, '', 0, false, '', ${AT} from n`,
   openid_identities: `
     insert into openid_identities (user_id, issuer, subject, created_at, last_used_at)
     select $owner, 'https://provider.example.com', n::text, ${AT}, ${AT} from n`,
@@ -180,6 +183,7 @@ const lists: List[] = [
     field: 'identities',
     table: 'openid_identities',
   },
+  { name: 'passkeys.list', path: () => '/api/auth/passkeys', field: 'passkeys', table: 'passkeys' },
   { name: 'webhooks.list', path: ({ team }) => `${team.path}/webhooks`, field: 'webhooks', table: 'webhooks' },
   {
     name: 'webhooks.deliveries',

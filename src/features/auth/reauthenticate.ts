@@ -1,7 +1,7 @@
 import { recordAccountEvent } from '../../audit/account-events.ts';
 import type { Requester } from '../../auth/passwords.ts';
 import { badField, unauthorized } from '../../core/errors.ts';
-import { transact } from '../../db/client.ts';
+import { type Tx, transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
 import type { SessionCall } from './own-sessions.ts';
 import type { ReauthenticateInput } from './schemas.ts';
@@ -21,7 +21,8 @@ export async function reauthenticate(
   if (password === undefined) throw badField('password', 'password is required');
   if (!(await services.passwords.isCorrect(password, user.passwordHash, requester)))
     throw badField('password', 'password is wrong');
-  await renewSignIn(services, { userId: caller.userId, sessionId }, { ...client, method: 'password' });
+  const session = { userId: caller.userId, sessionId };
+  await transact(services.db, (tx) => renewSignIn(services, tx, session, { ...client, method: 'password' }));
   return { ok: true };
 }
 
@@ -30,15 +31,14 @@ export async function reauthenticate(
  * Throws 401 if the session has ended.
  */
 export async function renewSignIn(
-  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  { clock }: Pick<Services, 'clock'>,
+  tx: Tx,
   { userId, sessionId }: { userId: number; sessionId: number },
   { method, address, userAgent }: SignIn,
 ): Promise<void> {
   const now = clock.now();
-  await transact(db, async (tx) => {
-    const renewed = await tx.session.updateMany({ where: { id: sessionId }, data: { authenticatedAt: now } });
-    if (renewed.count === 0) throw unauthorized();
-    const event = { userId, at: now, action: 'reauthenticated', address, userAgent, details: { method } } as const;
-    await recordAccountEvent(tx, event);
-  });
+  const renewed = await tx.session.updateMany({ where: { id: sessionId, userId }, data: { authenticatedAt: now } });
+  if (renewed.count === 0) throw unauthorized();
+  const event = { userId, at: now, action: 'reauthenticated', address, userAgent, details: { method } } as const;
+  await recordAccountEvent(tx, event);
 }

@@ -1,10 +1,8 @@
 /** The user of a session, for what was started in it and is completed in another request. */
-import { recordAccountEvent } from '../../audit/account-events.ts';
 import { AppError } from '../../core/errors.ts';
 import { DAY_MS } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
-import type { Client, SignInMethod } from './sessions.ts';
 import { type LockedUser, lockUser } from './sign-in-methods.ts';
 
 /** Locks and returns the user of a session. Throws 401 SIGN_IN_EXPIRED if the session has ended. */
@@ -22,18 +20,6 @@ export async function lockSessionUser(
   // Checked again: the session may have been ended before the lock.
   if (user.lockedAt !== null || (await tx.session.count({ where })) === 0) throw sessionEnded();
   return user;
-}
-
-/** Makes the sign-in of a session recent, after its user has proved who they are again. */
-export async function renewSignIn(
-  { clock }: Pick<Services, 'clock'>,
-  tx: Tx,
-  { sessionId, userId, method, client }: { sessionId: number; userId: number; method: SignInMethod; client: Client },
-): Promise<void> {
-  const at = clock.now();
-  const { count } = await tx.session.updateMany({ where: { id: sessionId, userId }, data: { authenticatedAt: at } });
-  if (count === 0) throw sessionEnded();
-  await recordAccountEvent(tx, { userId, at, action: 'reauthenticated', ...client, details: { method } });
 }
 
 function sessionEnded(): AppError {

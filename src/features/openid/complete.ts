@@ -5,8 +5,9 @@ import { toUnixSeconds } from '../../core/time.ts';
 import { transact } from '../../db/client.ts';
 import { isUniqueViolation } from '../../db/errors.ts';
 import type { Services } from '../../services.ts';
+import { renewSignIn } from '../auth/reauthenticate.ts';
 import type { User } from '../auth/schemas.ts';
-import { lockSessionUser, renewSignIn } from '../auth/session-user.ts';
+import { lockSessionUser } from '../auth/session-user.ts';
 import { type Client, toUser } from '../auth/sessions.ts';
 import { insertIdentity } from './identities.ts';
 import { type OpenidRequest, takeRequest } from './requests.ts';
@@ -90,7 +91,7 @@ function reauthenticate(
     });
     if (count === 0)
       throw new AppError('SIGN_IN_REFUSED', 'This account at the provider is not linked to your account here');
-    await renewSignIn(services, tx, { sessionId, userId: user.id, method: 'oidc', client });
+    await renewSignIn(services, tx, { sessionId, userId: user.id }, { ...client, method: 'oidc' });
     return toUser(user);
   });
 }

@@ -1,0 +1,73 @@
+/** Challenges, which authenticators sign. Each is a row that is deleted on use, so that no answer works twice. */
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { hashToken } from '../../auth/tokens.ts';
+import { AppError } from '../../core/errors.ts';
+import { MINUTE_MS } from '../../core/time.ts';
+import { bytes, int, nullable, statement, text, time } from '../../db/statements.ts';
+import type { Services } from '../../services.ts';
+
+/** What a challenge is for. All but signing in belong to a session. */
+export type ChallengeUse =
+  | { purpose: 'sign_in'; sessionId: null }
+  | { purpose: 'register' | 'reauthenticate'; sessionId: number };
+
+export const CHALLENGE_MS = 5 * MINUTE_MS;
+
+const ClientData = z.object({ challenge: z.string() });
+
+const insertChallenge = statement('insert-passkey-challenge', {
+  params: { challengeHash: bytes, purpose: text, sessionId: nullable(int), expiresAt: time },
+  sql: `
+    insert into passkey_challenges (challenge_hash, purpose, session_id, expires_at)
+    values ($challengeHash, $purpose, $sessionId, $expiresAt)`,
+});
+
+const takeChallengeOf = statement('take-passkey-challenge', {
+  params: { challengeHash: bytes, purpose: text, sessionId: nullable(int) },
+  returns: { expires_at: time },
+  sql: `
+    delete from passkey_challenges
+    where challenge_hash = $challengeHash and purpose = $purpose and session_id is not distinct from $sessionId
+    returning expires_at`,
+});
+
+type Dependencies = Pick<Services, 'db' | 'clock'>;
+
+/** Creates a challenge of 32 random bytes, and returns them in base64url. */
+export async function createChallenge({ db, clock }: Dependencies, use: ChallengeUse): Promise<string> {
+  const challenge = randomBytes(32).toString('base64url');
+  const expiresAt = new Date(clock.now().getTime() + CHALLENGE_MS);
+  await db.sql.run(insertChallenge, { challengeHash: hashToken(challenge), ...use, expiresAt });
+  return challenge;
+}
+
+/** Removes and returns the challenge that the client data names. Throws 401 SIGN_IN_EXPIRED. */
+export async function takeChallenge(
+  { db, clock }: Dependencies,
+  clientDataJson: string,
+  use: ChallengeUse,
+): Promise<string> {
+  const challenge = readChallenge(clientDataJson);
+  if (challenge === null) throw expired();
+  const [row] = await db.sql.run(takeChallengeOf, { challengeHash: hashToken(challenge), ...use });
+  if (row === undefined || row.expires_at <= clock.now()) throw expired();
+  return challenge;
+}
+
+function readChallenge(clientDataJson: string): string | null {
+  try {
+    return ClientData.parse(JSON.parse(Buffer.from(clientDataJson, 'base64url').toString('utf8'))).challenge;
+  } catch {
+    return null;
+  }
+}
+
+function expired(): AppError {
+  return new AppError('SIGN_IN_EXPIRED', 'The challenge has expired or was used already: start again');
+}
+
+/** Deletes challenges that nobody has answered in time. */
+export async function deleteExpiredChallenges({ db, clock }: Dependencies): Promise<void> {
+  await db.passkeyChallenge.deleteMany({ where: { expiresAt: { lte: clock.now() } } });
+}

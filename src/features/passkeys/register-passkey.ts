@@ -1,0 +1,153 @@
+/** Adding a passkey to the account of a signed-in user. */
+import { randomBytes } from 'node:crypto';
+import { generateRegistrationOptions, verifyRegistrationResponse } from '@simplewebauthn/server';
+import { decodeAttestationObject, isoBase64URL } from '@simplewebauthn/server/helpers';
+import type { Caller } from '../../auth/identify.ts';
+import { type AppError, badField, conflict, unauthorized } from '../../core/errors.ts';
+import { type Database, transact } from '../../db/client.ts';
+import { isUniqueViolation } from '../../db/errors.ts';
+import type { Services } from '../../services.ts';
+import type { Client } from '../auth/sessions.ts';
+import { lockUser, reportMethodChange } from '../auth/sign-in-methods.ts';
+import { CHALLENGE_MS, createChallenge, takeChallenge } from './challenges.ts';
+import { toPasskey } from './passkeys.ts';
+import type { RelyingParty } from './relying-party.ts';
+import type { Passkey, RegisterPasskeyInput, RegistrationOptions } from './schemas.ts';
+
+/** A signed-in user, in a session. */
+export type SessionCaller = { caller: Caller; sessionId: number };
+
+const MAX_PASSKEYS = 20;
+/** EdDSA, ES256 and RS256. The default of the library also offers an algorithm that Node calls experimental. */
+const ALGORITHMS = [-8, -7, -257];
+
+/**
+ * Returns the options for `navigator.credentials.create`. The passkey is discoverable, so that signing in needs no
+ * address, and verifies the user. Throws 409 if the user has the maximum of passkeys.
+ */
+export async function startRegistration(
+  services: Pick<Services, 'db' | 'clock'>,
+  { caller, sessionId }: SessionCaller,
+  relyingParty: RelyingParty,
+): Promise<RegistrationOptions> {
+  const { db } = services;
+  const { userId, email, name } = caller;
+  const passkeys = await db.passkey.findMany({
+    where: { userId },
+    select: { credentialId: true, transports: true },
+    orderBy: { id: 'asc' },
+  });
+  if (passkeys.length >= MAX_PASSKEYS) throw tooManyPasskeys();
+  const options = await generateRegistrationOptions({
+    rpName: 'Lynxroom',
+    rpID: relyingParty.id,
+    userName: email,
+    userDisplayName: name,
+    userID: await findOrCreateHandle(db, userId),
+    challenge: isoBase64URL.toBuffer(await createChallenge(services, { purpose: 'register', sessionId })),
+    timeout: CHALLENGE_MS,
+    attestationType: 'none',
+    excludeCredentials: passkeys.map(({ credentialId: id, transports }) => ({ id, transports })),
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    supportedAlgorithmIDs: ALGORITHMS,
+  });
+  // The library's types leave open what the call above has set.
+  return options as RegistrationOptions;
+}
+
+/** The random ID by which authenticators know the user, so that it tells nobody who they are. */
+async function findOrCreateHandle(db: Database, userId: number): Promise<Uint8Array<ArrayBuffer>> {
+  const [user] = await db.$queryRaw<{ passkey_handle: Uint8Array<ArrayBuffer> }[]>`
+    update users set passkey_handle = coalesce(passkey_handle, ${randomBytes(32)}::bytea) where id = ${userId}
+    returning passkey_handle`;
+  if (user === undefined) throw unauthorized();
+  return user.passkey_handle;
+}
+
+/**
+ * Stores a passkey that was created with the options. Throws 401 SIGN_IN_EXPIRED if the challenge is not one of this
+ * session, 400 if the response is not valid, and 409 if the passkey is registered already, or there are too many.
+ */
+export async function registerPasskey(
+  services: Pick<Services, 'db' | 'clock' | 'sealer'>,
+  { caller: { userId }, sessionId }: SessionCaller,
+  { name, response }: RegisterPasskeyInput,
+  { relyingParty, client }: { relyingParty: RelyingParty; client: Client },
+): Promise<Passkey> {
+  const expectedChallenge = await takeChallenge(services, response.response.clientDataJSON, {
+    purpose: 'register',
+    sessionId,
+  });
+  const { credential, credentialBackedUp, aaguid } = await verify(response, expectedChallenge, relyingParty);
+  const add = () =>
+    transact(services.db, async (tx) => {
+      const user = await lockUser(tx, userId);
+      if ((await tx.passkey.count({ where: { userId } })) >= MAX_PASSKEYS) throw tooManyPasskeys();
+      const passkey = await tx.passkey.create({
+        data: {
+          userId,
+          name,
+          credentialId: credential.id,
+          publicKey: credential.publicKey,
+          counter: credential.counter,
+          transports: response.response.transports ?? [],
+          isBackedUp: credentialBackedUp,
+          aaguid,
+          createdAt: services.clock.now(),
+        },
+      });
+      await reportMethodChange(services, tx, user, { change: 'passkey-added', name, client });
+      return toPasskey(passkey);
+    });
+  try {
+    return await add();
+  } catch (error) {
+    if (isUniqueViolation(error)) throw conflict('This passkey is registered already');
+    throw error;
+  }
+}
+
+async function verify(
+  response: RegisterPasskeyInput['response'],
+  expectedChallenge: string,
+  { id: expectedRPID, origins: expectedOrigin }: RelyingParty,
+) {
+  try {
+    refuseCertificates(response.response.attestationObject);
+    const { registrationInfo } = await verifyRegistrationResponse({
+      response: {
+        ...response,
+        response: { ...response.response, transports: response.response.transports ?? [] },
+        clientExtensionResults: {},
+      },
+      expectedChallenge,
+      expectedOrigin,
+      expectedRPID,
+      requireUserVerification: true,
+      supportedAlgorithmIDs: ALGORITHMS,
+    });
+    if (registrationInfo) return registrationInfo;
+  } catch (error) {
+    throw refused(error);
+  }
+  throw refused();
+}
+
+/**
+ * Throws if the attestation has certificates. The options ask for none, and checking them would fetch the URLs that
+ * they name, which a caller can choose.
+ */
+function refuseCertificates(attestationObject: string): void {
+  const attestation = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject));
+  const format = attestation.get('fmt');
+  const isSelfSigned = format === 'packed' && attestation.get('attStmt').get('x5c') === undefined;
+  if (format !== 'none' && !isSelfSigned) throw new Error(`Unexpected attestation format ${format}`);
+}
+
+function refused(cause?: unknown): AppError {
+  return badField('response', 'response is not a valid passkey for this service', cause);
+}
+
+function tooManyPasskeys(): AppError {
+  return conflict(`An account can have at most ${MAX_PASSKEYS} passkeys: remove one first`);
+}
