@@ -1,17 +1,33 @@
 /** Restores a backup to an empty database and an empty directory of files. */
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Log } from '../core/log.ts';
 import { type Connection, connect, describeError } from '../db/connect.ts';
 import { applyMigrations, LOCK_KEY } from '../db/migrate.ts';
+import { onlyRow } from '../db/only-row.ts';
 import { BackupError, type Manifest, type Table, tablePath } from './manifest.ts';
 import type { RestoreOptions } from './restore-options.ts';
 import { prepareTarget } from './restore-target.ts';
 import { type RestoredFiles, restoreFiles } from './restored-files.ts';
 import { listTables, SESSION } from './snapshot.ts';
 import { orderByReferences } from './table-order.ts';
+
+const STATUS_RETRY_MS = 500;
+const MAX_STATUS_TRIES = 120;
+
+/** The connection was lost during COMMIT, and PostgreSQL cannot be asked for the outcome. */
+class UnknownOutcomeError extends BackupError {
+  constructor(cause: unknown) {
+    super(
+      'The connection was lost at the end, and the database may have the rows or not: restore again with --replace. ' +
+        'The old files are beside the directory of files, with .replaced- in their name',
+      { cause },
+    );
+  }
+}
 
 /**
  * Restores a backup that `checkBackup` has checked. The tables are those of our own migrations, up to the last one of
@@ -43,11 +59,13 @@ export async function restoreBackup(options: RestoreOptions, manifest: Manifest)
     // A server that starts now waits before its migrations.
     await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK_KEY]);
     await loadRows(client, options, manifest);
+    const { rows } = await client.query<{ id: string }>('SELECT pg_current_xact_id()::text AS id');
     signal.throwIfAborted();
     await files?.publish();
-    await client.query('COMMIT');
+    await commit(client, onlyRow(rows).id, connectionString, log);
   } catch (error) {
-    await files?.discard();
+    // Both stay, because nobody knows which files belong to the rows.
+    if (!(error instanceof UnknownOutcomeError)) await files?.discard();
     throw error;
   } finally {
     await client.end().catch(() => undefined);
@@ -98,6 +116,42 @@ async function loadTable(client: Connection, { name, columns, rows }: Table, fro
     throw new BackupError(`The rows of ${name} could not be written: ${describeError(cause)}`, { cause });
   }
   if (target.rowCount !== rows) throw new BackupError(`${name} has ${target.rowCount} rows, and should have ${rows}`);
+}
+
+/**
+ * Commits the transaction `id`. If the connection is lost meanwhile, asks PostgreSQL what has become of it.
+ *
+ * @throws UnknownOutcomeError if PostgreSQL does not tell
+ */
+async function commit(client: Connection, id: string, connectionString: string, log: Log): Promise<void> {
+  try {
+    await client.query('COMMIT');
+  } catch (error) {
+    const status = await readStatus(id, connectionString, log).catch((cause: unknown) => {
+      throw new UnknownOutcomeError(cause);
+    });
+    if (status !== 'committed') throw error;
+  }
+}
+
+/** Returns `committed` or `aborted`. Waits while PostgreSQL has not noticed that the connection is lost. */
+async function readStatus(id: string, connectionString: string, log: Log): Promise<string> {
+  for (let tries = 1; tries <= MAX_STATUS_TRIES; tries += 1) {
+    await setTimeout(STATUS_RETRY_MS);
+    const status = await readStatusOnce(id, connectionString, log).catch(() => null);
+    if (status !== null && status !== 'in progress') return status;
+  }
+  throw new Error('PostgreSQL did not respond in time');
+}
+
+async function readStatusOnce(id: string, connectionString: string, log: Log): Promise<string | null> {
+  const client = await connect(connectionString, 'restore', log);
+  try {
+    const { rows } = await client.query<{ status: string | null }>('SELECT pg_xact_status($1::xid8) AS status', [id]);
+    return onlyRow(rows).status;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
 }
 
 /** Without statistics, the first queries would be slow. */

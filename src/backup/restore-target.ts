@@ -7,13 +7,16 @@ import { onlyRow } from '../db/only-row.ts';
 import { BackupError, type Manifest } from './manifest.ts';
 import type { RestoreOptions } from './restore-options.ts';
 
+const MAX_NAMED = 5;
+
 /**
  * Removes the tables of the service from the database, if `replace` is true or they have no accounts. The files stay.
  *
  * @throws BackupError if the target may not be replaced, is in use, or belongs to another program
  */
-export async function prepareTarget(options: RestoreOptions, { files, migrations }: Manifest): Promise<void> {
+export async function prepareTarget(options: RestoreOptions, manifest: Manifest): Promise<void> {
   const { connectionString, filesRoot, log, replace } = options;
+  const { files, migrations } = manifest;
   const client = await connect(connectionString, 'restore', log);
   try {
     await refuseOtherConnections(client);
@@ -22,6 +25,11 @@ export async function prepareTarget(options: RestoreOptions, { files, migrations
     if (tables.all > 0 && !isOurs) throw new BackupError('The database has tables of another program');
     if (!replace && isOurs && (await hasAccounts(client)))
       throw new BackupError('The database is not empty: use --replace to delete everything in it');
+    const others = await listOtherTables(client, manifest);
+    if (!replace && others.length > 0) {
+      const names = others.slice(0, MAX_NAMED).join(', ');
+      throw new BackupError(`The database has other tables (${names}): use --replace to delete everything in it`);
+    }
     if (!replace && files !== null && filesRoot !== null && (await hasFiles(filesRoot)))
       throw new BackupError(`${filesRoot} is not empty: use --replace to delete the files in it`);
     if (tables.all > 0) await dropTables(client);
@@ -54,6 +62,17 @@ async function countTables(client: Connection): Promise<{ all: number; hasMigrat
      FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')`,
   );
   return onlyRow(rows);
+}
+
+/** The tables in the schema that a restore deletes, except those of the backup. */
+async function listOtherTables(client: Connection, { tables }: Manifest): Promise<string[]> {
+  const ours = ['_prisma_migrations', ...tables.map(({ name }) => name)];
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class
+     WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relname <> ALL ($1) ORDER BY 1`,
+    [ours],
+  );
+  return rows.map(({ name }) => name);
 }
 
 /** Every program that uses Prisma has a table of migrations. If it is the only one and empty, a restore was killed. */

@@ -11,6 +11,7 @@ import { restoreBackup } from '../../src/backup/restore-backup.ts';
 import { writeBackup } from '../../src/backup/write-backup.ts';
 import type { Log } from '../../src/core/log.ts';
 import { quietLog } from '../support/quiet-log.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 import { createDatabase, startTestApp, type TestApp, type TestDatabase } from '../support/test-app.ts';
 import { addTeam, upload } from '../support/world.ts';
@@ -43,9 +44,12 @@ function backUp(to: string, onStep: (step: string) => void | Promise<void> = () 
   return writeBackup({ connectionString, filesRoot, to, log: quietLog, signal, onStep });
 }
 
-async function restore(filesRoot: string, { replace = true, log = quietLog }: { replace?: boolean; log?: Log } = {}) {
-  const options = { from, connectionString: target.url, filesRoot, replace, log, signal, onStep: () => {} };
-  await restoreBackup(options, await checkBackup(from, signal));
+type Options = { replace?: boolean; log?: Log; connectionString?: string };
+
+async function restore(filesRoot: string, options: Options = {}): Promise<void> {
+  const { replace = true, log = quietLog, connectionString = target.url } = options;
+  const all = { from, connectionString, filesRoot, replace, log, signal, onStep: () => {} };
+  await restoreBackup(all, await checkBackup(from, signal));
 }
 
 async function query(connectionString: string, sql: string): Promise<Record<string, unknown>[]> {
@@ -102,6 +106,49 @@ test('the restored files stay, also if the old ones cannot be removed', async ()
   ]);
   expect(await listKeys(files)).toHaveLength(manifest.files?.count ?? 0);
   expect(await query(target.url, 'select from users')).not.toEqual([]);
+});
+
+test('tables of another program beside ours are deleted only if told so', async () => {
+  const shared = await createDatabase();
+  await restore(join(dir, 'beside'), { connectionString: shared.url });
+  await query(shared.url, 'delete from workspaces; delete from users');
+  await query(shared.url, 'create table orders (id int)');
+  const refused = restore(join(dir, 'not-beside'), { connectionString: shared.url, replace: false });
+  await expect(refused).rejects.toThrow('The database has other tables (orders): use --replace');
+  expect(await query(shared.url, 'select from orders')).toEqual([]);
+  await restore(join(dir, 'beside'), { connectionString: shared.url });
+  expect(await query(shared.url, "select to_regclass('orders') as found")).toEqual([{ found: null }]);
+  await shared.drop();
+});
+
+test.each([
+  ['was committed', 'COMMIT', true],
+  ['was not', 'ABORT ', false],
+])('after a COMMIT without an answer, the files follow the rows: it %s', async (_, sent, isRestored) => {
+  const lost = await createDatabase();
+  const files = join(dir, `lost-${sent.trim()}`);
+  await mkdir(join(files, 'objects'), { recursive: true });
+  await writeFile(join(files, 'objects', 'old'), 'old');
+  const proxy: TcpProxy = await startTcpProxy(lost.url, (chunk) => {
+    if (!chunk.includes('COMMIT\0') || !hasRows) return chunk;
+    // The answer is swallowed.
+    proxy.forgetConnections();
+    setTimeout(() => proxy.resetConnections(), 300);
+    return Buffer.from(chunk.toString('latin1').replace('COMMIT\0', `${sent}\0`), 'latin1');
+  });
+  let hasRows = false;
+  const options = { from, connectionString: proxy.url, filesRoot: files, replace: true, log: quietLog, signal };
+  const onStep = (step: string): void => {
+    if (step.startsWith('Writing users')) hasRows = true;
+  };
+  const restoring = restoreBackup({ ...options, onStep }, manifest);
+  if (isRestored) await restoring;
+  else await expect(restoring).rejects.toThrow(/connection|ECONNRESET/i);
+  expect(await listKeys(files)).toEqual(isRestored ? expect.not.arrayContaining(['old']) : ['old']);
+  expect((await query(lost.url, 'select from users')).length > 0).toBe(isRestored);
+  expect((await readdir(dir)).filter((name) => /lost-.*\.(replaced|restored)-/.test(name))).toEqual([]);
+  await proxy.close();
+  await lost.drop();
 });
 
 test('a directory of files that is a link stays one', async () => {
