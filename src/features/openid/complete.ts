@@ -9,7 +9,7 @@ import { renewSignIn } from '../auth/reauthenticate.ts';
 import type { User } from '../auth/schemas.ts';
 import { lockSessionUser } from '../auth/session-user.ts';
 import { type Client, toUser } from '../auth/sessions.ts';
-import { insertIdentity } from './identities.ts';
+import { linkIdentity } from './identities.ts';
 import { type OpenidRequest, takeRequest } from './requests.ts';
 import type { CompletedOpenid, CompleteOpenidInput } from './schemas.ts';
 import { signInWith } from './sign-in.ts';
@@ -58,7 +58,7 @@ async function link(services: Services, sessionId: number, person: OpenidPerson,
       const user = await lockSessionUser(services, tx, sessionId);
       const existing = await tx.openidIdentity.findUnique({ where: { issuer_subject: { issuer, subject } } });
       if (existing !== null && existing.userId !== user.id) throw belongsToAnother();
-      if (existing === null) await insertIdentity(services, tx, user, person, client);
+      if (existing === null) await linkIdentity(services, tx, user, person, client);
       return toUser(user);
     });
   try {

@@ -36,23 +36,32 @@ export async function listIdentities(
 }
 
 /**
- * Links an account at a provider to a user whose row is locked. Throws 409 if they have the maximum already. A unique
- * constraint fails if another user has it.
+ * Links an account at a provider to a user whose row is locked, and tells them. Throws 409 if they have the maximum
+ * already. A unique constraint fails if another user has it.
  */
-export async function insertIdentity(
+export async function linkIdentity(
   services: Pick<Services, 'clock' | 'sealer' | 'openid'>,
   tx: Tx,
   user: LockedUser,
-  { issuer, subject, email }: OpenidPerson,
+  person: OpenidPerson,
   client: Client,
 ): Promise<void> {
-  const userId = user.id;
+  await insertIdentity(services, tx, user.id, person);
+  const name = nameOf(services.openid, person.issuer);
+  await reportMethodChange(services, tx, user, { change: 'provider-linked', name, client });
+}
+
+/** Like `linkIdentity`, for a new account. Nobody is told. */
+export async function insertIdentity(
+  { clock }: Pick<Services, 'clock'>,
+  tx: Tx,
+  userId: number,
+  { issuer, subject, email }: OpenidPerson,
+): Promise<void> {
   const linked = await tx.openidIdentity.count({ where: { userId } });
   if (linked >= MAX_IDENTITIES) throw conflict(`An account can have at most ${MAX_IDENTITIES} linked accounts`);
-  const now = services.clock.now();
+  const now = clock.now();
   await tx.openidIdentity.create({ data: { userId, issuer, subject, email, createdAt: now, lastUsedAt: now } });
-  const name = nameOf(services.openid, issuer);
-  await reportMethodChange(services, tx, user, { change: 'provider-linked', name, client });
 }
 
 /** Unlinks an account at a provider. Throws 404 "Identity not found", and 409 if no way to sign in would be left. */

@@ -4,12 +4,14 @@ import { AppError, tooManyTries } from '../../core/errors.ts';
 import { email as emailSchema, MAX_NAME_LENGTH } from '../../core/validation.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { isUniqueViolation } from '../../db/errors.ts';
+import { sqlIn } from '../../db/sql.ts';
 import type { Services } from '../../services.ts';
 import { createUser } from '../auth/create-user.ts';
 import { type SignedIn, userName } from '../auth/schemas.ts';
 import { type Client, startSession } from '../auth/sessions.ts';
 import { lockUser } from '../auth/sign-in-methods.ts';
-import { insertIdentity } from './identities.ts';
+import { sendVerification } from '../auth/verify-email.ts';
+import { insertIdentity, linkIdentity } from './identities.ts';
 
 const MAX_TRIES = 3;
 
@@ -59,22 +61,29 @@ async function signInFirst(services: Services, tx: Tx, person: OpenidPerson, cli
     throw new AppError('SIGN_IN_REFUSED', 'The provider gives no email address, which a new account needs');
   const email = address.data;
   const existing = await tx.user.findUnique({ where: { email }, select: { id: true } });
-  const userId = existing?.id ?? (await createUserFor(services, tx, person, email));
-  const user = await lockUser(tx, userId);
+  if (existing === null) return register(services, tx, person, { email, client });
+  const user = await lockUser(tx, existing.id);
   if (user.lockedAt !== null) throw lockedAccount();
-  if (existing !== null) {
-    const isSamePerson = person.isEmailVerified && user.emailVerifiedAt !== null && user.email === email;
-    if (!isSamePerson) throw notLinked();
-  }
-  await insertIdentity(services, tx, user, person, client);
+  const isSamePerson = person.isEmailVerified && user.emailVerifiedAt !== null && user.email === email;
+  if (!isSamePerson) throw notLinked();
+  await linkIdentity(services, tx, user, person, client);
   return startSession(services, tx, user, { ...client, method: 'oidc' });
 }
 
-async function createUserFor(services: Services, tx: Tx, person: OpenidPerson, email: string): Promise<number> {
+/** Creates an account without a password, and asks to confirm the address if the provider has not verified it. */
+async function register(
+  services: Services,
+  tx: Tx,
+  person: OpenidPerson,
+  { email, client }: { email: string; client: Client },
+): Promise<SignedIn> {
   const emailVerifiedAt = person.isEmailVerified ? services.clock.now() : null;
   const name = toUserName(person.name, email);
-  const { id } = await createUser(services, tx, { name, email, passwordHash: null, emailVerifiedAt });
-  return id;
+  const user = await createUser(services, tx, { name, email, passwordHash: null, emailVerifiedAt });
+  await insertIdentity(services, tx, user.id, person);
+  if (emailVerifiedAt === null)
+    await sendVerification(services, sqlIn(tx), { purpose: 'verify_email', userId: user.id, email });
+  return startSession(services, tx, user, { ...client, method: 'registration' });
 }
 
 /** The name at the provider if it is a valid one, else the part of the address before the @. */
