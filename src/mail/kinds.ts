@@ -36,7 +36,8 @@ export type MailData = {
   'password-changed': { by: 'owner' | 'reset-link' };
   'new-sign-in': Origin & { method: string };
   'sign-in-methods-changed': { change: SignInChange; name?: string };
-  'api-key-created': { keyName: string; keyPrefix: string; workspaceName: string };
+  /** `isOfWorkspace`: the key does not act for the person who created it. */
+  'api-key-created': { keyName: string; keyPrefix: string; workspaceName: string; isOfWorkspace: boolean };
   'ownership-transferred': { workspaceName: string; newOwner: string; isYours: boolean };
   'workspace-invitation': { workspaceName: string; inviterName: string; role: string; link: LinkPath };
 };

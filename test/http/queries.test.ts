@@ -100,7 +100,7 @@ const STATEMENTS: Record<string, number> = {
   'retention.read': 2,
   'retention.set': 2,
   'apiKeys.list': 2,
-  'apiKeys.create': 11,
+  'apiKeys.create': 13,
   'apiKeys.toggle': 10,
   'apiKeys.rotate': 11,
   'apiKeys.delete': 6,

@@ -12,7 +12,9 @@ import { fromUnixSeconds, toUnixSeconds } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { flagOf, secondsOf } from '../../db/columns.ts';
 import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
+import { sqlIn } from '../../db/sql.ts';
 import { float, int, json, nullable, oneOf, text } from '../../db/statements.ts';
+import { queueMail } from '../../mail/queue-mail.ts';
 import { requireFreeRow } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import { type KeyRow, keyColumns, toApiKey } from './present.ts';
@@ -70,16 +72,17 @@ export function listApiKeys({ db }: Db, { workspaceId }: Actor, page: ListPageIn
  * if the workspace was deleted, 409 if its quota is reached.
  */
 export async function createApiKey(
-  { db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>,
+  services: Pick<Services, 'db' | 'clock' | 'settings' | 'sealer'>,
   actor: Actor,
   { name, belongs_to: belongsTo = 'user', scopes = [], allowed_networks = [], expires_at }: CreateApiKeyInput,
   sessionId: number | null,
 ): Promise<CreatedApiKey> {
+  const { db, clock, settings } = services;
   const expiresAt = toExpiry(expires_at, clock.now());
   const key = generateApiKey();
   return transact(db, async (tx) => {
     // With the lock, a concurrent removal of the actor either revokes this key too or is noticed here.
-    await lockWorkspaceAs(tx, actor, 'admin');
+    const workspace = await lockWorkspaceAs(tx, actor, 'admin');
     if (sessionId !== null) await lockSession(tx, sessionId);
     await requireFreeRow(tx, settings.quotas, 'apiKeys', actor.workspaceId);
     const row = await tx.apiKey.create({
@@ -98,8 +101,23 @@ export async function createApiKey(
       select: keyColumns,
     });
     await recordAudit(tx, toEntry(actor, 'api_key.created', row, clock.now()));
+    // The service itself creates the key of the demo account.
+    if (actor.credential !== null) await reportNewKey(services, tx, actor.userId, row, workspace.name);
     return { ...toApiKey(row), full_key: key };
   });
+}
+
+/** Tells the user by mail that a key was created with their account. */
+async function reportNewKey(
+  services: Pick<Services, 'clock' | 'sealer'>,
+  tx: Tx,
+  userId: number,
+  { name, keyPrefix, isOfWorkspace }: { name: string; keyPrefix: string; isOfWorkspace: boolean },
+  workspaceName: string,
+): Promise<void> {
+  const user = await tx.user.findUniqueOrThrow({ where: { id: userId }, select: { email: true } });
+  const data = { keyName: name, keyPrefix, workspaceName, isOfWorkspace };
+  await queueMail(services, sqlIn(tx), { kind: 'api-key-created', to: user.email, data });
 }
 
 /** Returns null for a key that does not expire. Throws 400 for a time that is not in the future. */

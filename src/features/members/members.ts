@@ -9,6 +9,8 @@ import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { badRequest, forbidden, notFound } from '../../core/errors.ts';
 import { mayChangeRole, mayRemove, type Role, toRole } from '../../core/roles.ts';
 import { type Tx, transact } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
+import { queueMail } from '../../mail/queue-mail.ts';
 import type { Services } from '../../services.ts';
 import { endMembership } from './end-membership.ts';
 import { memberColumns, toMember } from './present.ts';
@@ -19,10 +21,11 @@ import type { ChangeRoleInput, Member, MemberInput } from './schemas.ts';
  * "Member not found", and 400 for a transfer of the Personal workspace and for an owner who demotes themselves.
  */
 export async function changeRole(
-  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  services: Pick<Services, 'db' | 'clock' | 'sealer'>,
   actor: Actor,
   { userId, role }: ChangeRoleInput,
 ): Promise<Member> {
+  const { db, clock } = services;
   return transact(db, async (tx) => {
     const workspace = await lockWorkspace(tx, actor.workspaceId);
     const { actorRole, targetRole } = await readCurrentRoles(tx, actor, userId);
@@ -40,7 +43,7 @@ export async function changeRole(
       select: memberColumns,
     });
     const entry = { workspaceId: workspace.id, at: clock.now(), actor: auditActorOf(actor) };
-    if (role === 'owner' && targetRole !== 'owner')
+    if (role === 'owner' && targetRole !== 'owner') {
       await recordAudit(tx, {
         ...entry,
         action: 'workspace.transferred',
@@ -48,7 +51,8 @@ export async function changeRole(
         before: { owner_id: workspace.owner_id },
         after: { owner_id: userId },
       });
-    else if (role !== targetRole)
+      await reportTransfer(services, tx, workspace, member.user);
+    } else if (role !== targetRole)
       await recordAudit(tx, {
         ...entry,
         action: 'member.role_changed',
@@ -58,6 +62,20 @@ export async function changeRole(
       });
     return toMember(member);
   });
+}
+
+/** Tells the old and the new owner of a workspace by mail that it was transferred. */
+async function reportTransfer(
+  services: Pick<Services, 'clock' | 'sealer'>,
+  tx: Tx,
+  { name: workspaceName, owner_id: oldOwnerId }: { name: string; owner_id: number },
+  newOwner: { name: string; email: string },
+): Promise<void> {
+  const oldOwner = await tx.user.findUniqueOrThrow({ where: { id: oldOwnerId }, select: { email: true } });
+  for (const { email } of [newOwner, oldOwner]) {
+    const data = { workspaceName, newOwner: newOwner.name, isYours: email === newOwner.email };
+    await queueMail(services, sqlIn(tx), { kind: 'ownership-transferred', to: email, data });
+  }
 }
 
 /** Reads the current roles of the actor and the target. Throws 403 or 404 if one of them is no longer a member. */

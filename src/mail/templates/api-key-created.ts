@@ -1,14 +1,16 @@
 import type { MailData } from '../kinds.ts';
-import type { MailContent } from './content.ts';
+import { type MailContent, quoteStranger } from './content.ts';
 
-export function apiKeyCreated({ keyName, keyPrefix, workspaceName }: MailData['api-key-created']): MailContent {
+export function apiKeyCreated(data: MailData['api-key-created']): MailContent {
+  const { keyName, keyPrefix, workspaceName, isOfWorkspace } = data;
+  const use = isOfWorkspace ? 'act for the workspace' : 'act for you';
   return {
     subject: 'A new API key was created',
-    paragraphs: ['An API key was created with your account at Lynxroom. Programs that have it act for you.'],
+    paragraphs: [`An API key was created with your account at Lynxroom. Programs that have it ${use}.`],
     facts: [
-      ['Key', keyName],
+      ['Key', quoteStranger(keyName)],
       ['Begins with', keyPrefix],
-      ['Workspace', workspaceName],
+      ['Workspace', quoteStranger(workspaceName)],
     ],
     ending: 'If this was not you, delete the key, set a new password and sign out all other sessions.',
   };

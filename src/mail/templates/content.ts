@@ -17,8 +17,8 @@ export const NOT_YOU = 'If this was not you, set a new password now and sign out
 const MAX_QUOTED = 60;
 
 /**
- * A text that another person chose, for mail to someone who does not know them: short, and without anything that mail
- * programs turn into a link.
+ * A text that a person chose, for mail to somebody who may not know them: the address of an account may not be
+ * confirmed. It is short, and without anything that mail programs turn into a link.
  */
 export function quoteStranger(text: string): string {
   const unlinked = text.replace(/[.:/@\\](?=\S)/g, ' ').replace(/\s+/g, ' ');

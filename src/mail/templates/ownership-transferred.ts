@@ -1,5 +1,5 @@
 import type { MailData } from '../kinds.ts';
-import type { MailContent } from './content.ts';
+import { type MailContent, quoteStranger } from './content.ts';
 
 export function ownershipTransferred(data: MailData['ownership-transferred']): MailContent {
   const { workspaceName, newOwner, isYours } = data;
@@ -11,8 +11,8 @@ export function ownershipTransferred(data: MailData['ownership-transferred']): M
         : 'You have transferred your workspace at Lynxroom, and are now an admin of it.',
     ],
     facts: [
-      ['Workspace', workspaceName],
-      ['Owner', newOwner],
+      ['Workspace', quoteStranger(workspaceName)],
+      ['Owner', quoteStranger(newOwner)],
     ],
     ending: isYours
       ? 'The owner alone can delete the workspace, and decides about all its members.'

@@ -1,5 +1,5 @@
 import type { MailData, SignInChange } from '../kinds.ts';
-import { type MailContent, NOT_YOU } from './content.ts';
+import { type MailContent, NOT_YOU, quoteStranger } from './content.ts';
 
 const changes: Record<SignInChange, string> = {
   'second-factor-on': 'Signing in to your account at Lynxroom now also needs a code of your authenticator app.',
@@ -16,7 +16,7 @@ export function signInMethodsChanged({ change, name }: MailData['sign-in-methods
   return {
     subject: 'The ways to sign in to your account have changed',
     paragraphs: [changes[change]],
-    facts: name === undefined ? [] : [['Name', name]],
+    facts: name === undefined ? [] : [['Name', quoteStranger(name)]],
     ending: NOT_YOU,
   };
 }

@@ -1,0 +1,41 @@
+/** What the service tells people by mail about their account. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { mailTo } from '../support/mail.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addTeam, type Person, type Team } from '../support/world.ts';
+
+let app: TestApp;
+let team: Team;
+beforeAll(async () => {
+  app = await startTestApp();
+  team = await addTeam(app, 'Win money at evil.example');
+});
+afterAll(() => app.close());
+
+async function lastMailTo({ email }: Person) {
+  const message = (await mailTo(app, email)).at(-1);
+  if (!message) throw new Error(`There is no message to ${email}`);
+  return message;
+}
+
+test('a person whose account creates an API key gets a notice, without any link', async () => {
+  await app.http.post(`${team.path}/api-keys`, team.admin.token, { name: 'https://evil.example/x' });
+  const { kind, text, html } = await lastMailTo(team.admin);
+  expect(kind).toBe('api-key-created');
+  expect(text).toContain('Key: https evil example x\n');
+  expect(text).toContain('Begins with: lnx_');
+  expect(text + html).not.toMatch(/evil\.example|href/);
+});
+
+test('the old and the new owner of a workspace get a notice', async () => {
+  await team.owner.client.members.changeRole.mutate({ id: team.id, userId: team.member.id, role: 'owner' });
+  const [old, next] = [await lastMailTo(team.owner), await lastMailTo(team.member)];
+  expect([old.subject, next.subject]).toEqual(['Your workspace has a new owner', 'You now own a workspace']);
+  for (const { text } of [old, next]) expect(text).toContain('Owner: Mia Member\n');
+});
+
+test('a change that fails reports nothing', async () => {
+  const before = await mailTo(app, team.outsider.email);
+  const { status } = await app.http.post(`${team.path}/api-keys`, team.outsider.token, { name: 'Nightly' });
+  expect([status, await mailTo(app, team.outsider.email)]).toEqual([403, before]);
+});
