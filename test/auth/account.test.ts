@@ -30,6 +30,7 @@ describe('registering', () => {
       id: body.user.id,
       name: 'Grace',
       email: 'grace@example.com',
+      email_verified: false,
       created_at: body.user.created_at,
     });
     expect((await app.http.get('/api/auth/me', body.token)).body).toEqual({ user: body.user });

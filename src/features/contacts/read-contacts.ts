@@ -4,14 +4,14 @@ import { secondsOf } from '../../db/columns.ts';
 import { exactCount } from '../../db/counters.ts';
 import { toLikePattern } from '../../db/like-pattern.ts';
 import { byTime, type PageText, pagedList, runPage, timeKeyOf, toPage } from '../../db/pages.ts';
-import { float, int, nullable, type RowOf, statement, text } from '../../db/statements.ts';
+import { bool, float, int, nullable, type RowOf, statement, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import {
-  type Contact,
   type ContactInput,
   type ContactReadAnswer,
   type ContactsAnswer,
   type ListContactsInput,
+  type ListedContact,
   MAX_EVENTS,
 } from './schemas.ts';
 
@@ -28,6 +28,20 @@ const listParams = { workspaceId: int };
 const searchParams = { ...listParams, pattern: text };
 const contactFields = { id: int, workspace_id: int, name: text, email: text, created_at: float };
 
+const verified = { email_verified: bool };
+
+/**
+ * Whether the address of the contact `c` is confirmed. Only for people who are known to the workspace: otherwise its
+ * members could find out which addresses have an account, by adding them as contacts.
+ */
+const isVerified = `
+      exists (
+        select from users u
+        where u.email = c.email and u.email_verified_at is not null and (
+          exists (select from members m where m.workspace_id = c.workspace_id and m.user_id = u.id)
+          or exists (select from participants p where p.workspace_id = c.workspace_id and p.user_id = u.id))
+      ) as email_verified`;
+
 const contacts = 'contacts where workspace_id = $workspaceId';
 const newestFirst = 'order by created_at desc, id desc';
 const isMatch = '(name ilike $pattern or email ilike $pattern)';
@@ -41,7 +55,7 @@ const fewMatches = ({ after, window }: PageText) =>
 const manyMatches = ({ after, window }: PageText) => `select id, workspace_id, name, email, created_at
       from ${contacts} and n.matches > ${MAX_SEARCH_TOTAL} and ${isMatch} ${after} ${window}`;
 
-const listFields = { total: int, ...contactFields, id: nullable(int), page_key: nullable(float) };
+const listFields = { total: int, ...contactFields, ...verified, id: nullable(int), page_key: nullable(float) };
 
 const lists = {
   all: pagedList('list-contacts', {
@@ -78,10 +92,10 @@ type ListedRow = RowOf<typeof lists.all.byOffset>;
 
 const contactById = statement('read-contact', {
   params: { workspaceId: int, contactId: int },
-  returns: contactFields,
+  returns: { ...contactFields, ...verified },
   sql: `
-    select id, workspace_id, name, email, ${secondsOf('created_at')} as created_at
-    from ${contacts} and id = $contactId`,
+    select c.id, c.workspace_id, c.name, c.email, ${secondsOf('c.created_at')} as created_at, ${isVerified}
+    from contacts c where c.workspace_id = $workspaceId and c.id = $contactId`,
 });
 
 const eventsOf = statement('list-contact-events', {
@@ -115,7 +129,7 @@ function materialize(source: string): string {
 function selectPage(total: string, found: string): string {
   return `
     select n.total, c.id, c.workspace_id, c.name, c.email, ${secondsOf('c.created_at')} as created_at,
-      ${timeKeyOf('c.created_at')}
+      ${isVerified}, ${timeKeyOf('c.created_at')}
     from (${total}) n left join lateral (${found}) c on true order by c.created_at desc, c.id desc`;
 }
 
@@ -142,7 +156,7 @@ export async function listContacts(
 }
 
 /** Whether a row has a contact: a list without contacts has a row for its total. */
-function isContact(row: ListedRow): row is ListedRow & Contact & { page_key: number } {
+function isContact(row: ListedRow): row is ListedRow & ListedContact & { page_key: number } {
   return row.id !== null;
 }
 

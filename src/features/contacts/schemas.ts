@@ -38,6 +38,16 @@ export const Contact = z
   });
 export type Contact = z.infer<typeof Contact>;
 
+const ListedContact = Contact.extend({
+  email_verified: z
+    .boolean()
+    .describe(
+      'Whether the address is confirmed, and that of a member of the workspace or of a user who has joined one of ' +
+        'its rooms',
+    ),
+}).meta({ id: 'ListedContact', description: 'A contact, and whether their address is confirmed' });
+export type ListedContact = z.infer<typeof ListedContact>;
+
 export const ContactEvent = z
   .object({
     id: integerFrom(1),
@@ -77,7 +87,7 @@ export type UpdateContactInput = z.infer<typeof UpdateContactInput>;
 
 export const ContactsAnswer = z
   .object({
-    contacts: z.array(Contact),
+    contacts: z.array(ListedContact),
     total: count.describe(
       'Number of matching contacts, independent of limit, offset and cursor; with a search at most 10,000',
     ),
@@ -88,7 +98,7 @@ export type ContactsAnswer = z.infer<typeof ContactsAnswer>;
 export const ContactAnswer = z.object({ contact: Contact }).meta({ id: 'ContactResponse' });
 export const ContactReadAnswer = z
   .object({
-    contact: Contact,
+    contact: ListedContact,
     events: z.array(ContactEvent).describe(`The latest ${MAX_EVENTS} events, newest first`),
   })
   .meta({ id: 'ContactWithEvents' });

@@ -6,16 +6,21 @@ import type { Member } from './schemas.ts';
 export const memberColumns = {
   role: true,
   joinedAt: true,
-  user: { select: { id: true, name: true, email: true } },
+  user: { select: { id: true, name: true, email: true, emailVerifiedAt: true } },
 } as const;
 
-type MemberRow = { role: string; joinedAt: Date; user: { id: number; name: string; email: string } };
+type MemberRow = {
+  role: string;
+  joinedAt: Date;
+  user: { id: number; name: string; email: string; emailVerifiedAt: Date | null };
+};
 
 export function toMember({ role, joinedAt, user }: MemberRow): Member {
   return {
     id: user.id,
     name: user.name,
     email: user.email,
+    email_verified: user.emailVerifiedAt !== null,
     role: toRole(role),
     joined_at: toUnixSeconds(joinedAt),
   };

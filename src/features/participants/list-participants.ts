@@ -2,11 +2,11 @@ import type { Caller } from '../../auth/identify.ts';
 import type { Page } from '../../core/list-page.ts';
 import { secondsOf } from '../../db/columns.ts';
 import { byTime, type PageText, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
-import { float, int, nullable, oneOf, text } from '../../db/statements.ts';
+import { bool, float, int, nullable, oneOf, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import type { ParticipantStatus } from './participant-status.ts';
 import { findHostAccess } from './room-access.ts';
-import type { ListParticipantsInput, Participant } from './schemas.ts';
+import type { ListedParticipant, ListParticipantsInput } from './schemas.ts';
 
 const listParams = { workspaceId: int, roomId: int };
 const order = byTime('p.created_at', 'p.id', 'desc');
@@ -18,6 +18,7 @@ const listFields = {
   user_id: nullable(int),
   contact_id: nullable(int),
   status: oneOf<ParticipantStatus>(),
+  email_verified: bool,
   created_at: float,
   joined_at: nullable(float),
   left_at: nullable(float),
@@ -40,7 +41,10 @@ const withStatus = pagedList('list-participants-with-status', {
 
 function selectWhere(condition: string, { after, window }: PageText): string {
   return `
-    select p.id, p.name, p.email, p.user_id, p.contact_id, p.status, ${secondsOf('p.created_at')} as created_at,
+    select p.id, p.name, p.email, p.user_id, p.contact_id, p.status,
+      exists (
+        select from users u where u.id = p.user_id and u.email = p.email and u.email_verified_at is not null
+      ) as email_verified, ${secondsOf('p.created_at')} as created_at,
       ${secondsOf('p.joined_at')} as joined_at, ${secondsOf('p.left_at')} as left_at,
       ${timeKeyOf('p.created_at')}
     from participants p
@@ -56,7 +60,7 @@ export async function listParticipants(
   { db }: Pick<Services, 'db'>,
   caller: Caller,
   { name, status, ...page }: ListParticipantsInput,
-): Promise<Page<Participant>> {
+): Promise<Page<ListedParticipant>> {
   const { workspaceId, roomId } = await findHostAccess(db.sql, caller, name);
   const room = { workspaceId, roomId };
   return status === undefined

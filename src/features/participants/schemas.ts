@@ -26,6 +26,13 @@ export const Participant = z
   .meta({ id: 'Participant', description: 'A person who is or was in a room, waits to be admitted, or was refused' });
 export type Participant = z.infer<typeof Participant>;
 
+const ListedParticipant = Participant.extend({
+  email_verified: z
+    .boolean()
+    .describe('Whether the address is that of their account and confirmed; always false for a guest'),
+}).meta({ id: 'ListedParticipant', description: 'A participant, as shown to a host of the room' });
+export type ListedParticipant = z.infer<typeof ListedParticipant>;
+
 export const OwnParticipant = z
   .object({
     id,
@@ -92,7 +99,7 @@ export type ParticipantInput = z.infer<typeof ParticipantInput>;
 
 export const ParticipantAnswer = z.object({ participant: Participant }).meta({ id: 'ParticipantResponse' });
 export const ParticipantsAnswer = z
-  .object({ participants: z.array(Participant), next_cursor: nextCursor })
+  .object({ participants: z.array(ListedParticipant), next_cursor: nextCursor })
   .meta({ id: 'ParticipantList' });
 export const PresenceAnswer = z.object({ participant: OwnParticipant }).meta({ id: 'OwnParticipantResponse' });
 export const JoinAnswer = z.object({ participant: JoinedParticipant }).meta({ id: 'JoinRoomResponse' });

@@ -45,7 +45,8 @@ const workspaceWithMembers = pagedList('read-workspace', {
     select ${summaryColumns}, w.media_retention_days, ${flagOf('w.is_personal')} as is_personal,
       coalesce((
         select json_agg(json_build_object('id', l.user_id, 'name', u.name, 'email', u.email, 'role', l.role,
-          'joined_at', ${secondsOf('l.joined_at')}, 'page_key', l.page_key) order by l.joined_at, l.user_id)
+          'email_verified', u.email_verified_at is not null, 'joined_at', ${secondsOf('l.joined_at')},
+          'page_key', l.page_key) order by l.joined_at, l.user_id)
         from (
           select user_id, role, joined_at, ${timeKeyOf('joined_at')} from members
           where workspace_id = w.id ${after} ${window}) l
