@@ -1,5 +1,6 @@
 /** Rotating a key: the new one works at once, the previous one until the overlap ends. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createClient } from '../../packages/client/src/index.ts';
 import { HOUR_MS, toUnixSeconds } from '../../src/core/time.ts';
 import { transports } from '../contract/transports.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
@@ -159,4 +160,14 @@ test('a retry with an idempotency key and the new key is the same request', asyn
   const first = await create(old.key);
   const { full_key: key } = (await rotate(old)).body.apiKey;
   expect((await create(key)).body).toEqual(first.body);
+});
+
+test('the typed client rotates keys and creates limited ones', async () => {
+  const { apiKeys } = team.owner.client;
+  const scopes = ['library:read' as const];
+  const { apiKey } = await apiKeys.create.mutate({ id: team.id, name: 'Typed', scopes, belongs_to: 'workspace' });
+  const rotated = await apiKeys.rotate.mutate({ id: team.id, keyId: apiKey.id, overlap_hours: 1 });
+  expect(rotated.apiKey).toMatchObject({ id: apiKey.id, scopes, previous_key: { key_prefix: apiKey.key_prefix } });
+  const client = createClient({ url: app.url, token: rotated.apiKey.full_key });
+  await expect(client.labels.list.query({ id: team.id })).rejects.toMatchObject({ status: 403, code: 'SCOPE_MISSING' });
 });

@@ -13,6 +13,7 @@ const SESSION_ONLY = [
   /^members\./,
   /^workspaces\.(?:create|delete|join)$/,
   /^workspaces\..*[iI]nvit/,
+  /^invitations\./,
   /^connections\.(?:create|rotate|delete)$/,
   /^audit\.erase$/,
   /^apiKeys\.(?:create|toggle|rotate|delete)$/,
