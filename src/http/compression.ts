@@ -5,14 +5,18 @@
  */
 
 import { pipeline, type Readable } from 'node:stream';
+import { promisify } from 'node:util';
 import { isUint8Array } from 'node:util/types';
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 type Encoding = 'br' | 'gzip';
 
-/** The compressed forms of a Buffer. One that is sent again, as the OpenAPI document is, is compressed only once. */
-const compressedForms = new WeakMap<Uint8Array, { br?: Buffer; gzip?: Buffer }>();
+/**
+ * The compressed forms of a Buffer. One that is sent again, as the OpenAPI document is, is compressed only once, even
+ * if several callers request it at once.
+ */
+const compressedForms = new WeakMap<Uint8Array, { br?: Promise<Buffer>; gzip?: Promise<Buffer> }>();
 
 const MIN_BYTES = 1024;
 
@@ -28,6 +32,8 @@ const brotliOptions = {
 };
 const gzipOptions = { level: 4 };
 
+const [brotliCompressed, gzipped] = [promisify(brotliCompress), promisify(gzip)];
+
 /** Call it after the hooks that read the payload. */
 export function compressResponses(app: FastifyInstance): void {
   app.addHook<unknown>('onSend', (request, reply, payload, done) => {
@@ -36,12 +42,10 @@ export function compressResponses(app: FastifyInstance): void {
     if (isStream(payload))
       return done(null, request.method === 'HEAD' ? payload : compressStream(payload, encoding, reply));
     if (!isBody(payload) || Buffer.byteLength(payload) <= MIN_BYTES) return done(null, payload);
-    // In libuv's thread pool, so that other requests are served meanwhile.
-    compress(payload, encoding, (error, compressed) => {
-      if (error !== null) return done(error);
+    compress(payload, encoding).then((compressed) => {
       startEncoding(reply, encoding);
       done(null, compressed);
-    });
+    }, done);
   });
 }
 
@@ -88,21 +92,17 @@ function isBody(payload: unknown): payload is string | Uint8Array {
   return typeof payload === 'string' || isUint8Array(payload);
 }
 
-function compress(
-  payload: string | Uint8Array,
-  encoding: Encoding,
-  done: (error: Error | null, compressed: Buffer) => void,
-): void {
-  const forms = typeof payload === 'string' ? {} : (compressedForms.get(payload) ?? {});
-  if (typeof payload !== 'string') compressedForms.set(payload, forms);
-  const keep = (error: Error | null, compressed: Buffer): void => {
-    if (error === null) forms[encoding] = compressed;
-    done(error, compressed);
-  };
-  const known = forms[encoding];
-  if (known) done(null, known);
-  else if (encoding === 'br') brotliCompress(payload, brotliOptions, keep);
-  else gzip(payload, gzipOptions, keep);
+function compress(payload: string | Uint8Array, encoding: Encoding): Promise<Buffer> {
+  if (typeof payload === 'string') return compressAnew(payload, encoding);
+  const forms = compressedForms.get(payload) ?? {};
+  compressedForms.set(payload, forms);
+  forms[encoding] ??= compressAnew(payload, encoding);
+  return forms[encoding];
+}
+
+/** Runs in libuv's thread pool, so that other requests are served meanwhile. */
+function compressAnew(payload: string | Uint8Array, encoding: Encoding): Promise<Buffer> {
+  return encoding === 'br' ? brotliCompressed(payload, brotliOptions) : gzipped(payload, gzipOptions);
 }
 
 function startEncoding(reply: FastifyReply, encoding: Encoding): void {

@@ -209,6 +209,10 @@ test('the OpenAPI document is compressed once for each encoding', async () => {
       }
     await read(`${team.path}/contacts`, { 'accept-encoding': 'br' });
     expect(compressors).toBe(1);
+    const first = () => read('/docs/guides/search.json', { 'accept-encoding': 'br' });
+    const answers = await Promise.all([first(), first(), first()]);
+    expect(answers.map(({ headers }) => headers['content-encoding'])).toEqual(['br', 'br', 'br']);
+    expect(compressors).toBe(2);
   } finally {
     hook.disable();
   }
