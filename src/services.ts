@@ -38,6 +38,10 @@ export type Settings = {
   recordingTimeoutHours: number;
   /** How long webhook messages and their attempts are stored. */
   webhookRetentionDays: number;
+  /** How long the entries of audit logs are stored; 0 means without limit. */
+  auditRetentionDays: number;
+  /** How long the logs of accounts are stored. */
+  accountLogDays: number;
   /** How long messages that were sent, kept or given up are listed. */
   mailRetentionDays: number;
   quotas: Quotas;

@@ -37,6 +37,18 @@ export async function lockChains(sql: Sql): Promise<boolean> {
   return row?.isLocked ?? false;
 }
 
+const awaitStatement = statement('await-audit-chains', {
+  params: { lock: text },
+  returns: { settings: text },
+  sql: `
+    select set_config('enable_seqscan', 'off', true) as settings from pg_advisory_xact_lock(hashtext($lock))`,
+});
+
+/** Like `lockChains`, but waits for the process that changes the chains now. */
+export async function awaitChains(sql: Sql): Promise<void> {
+  await sql.run(awaitStatement, { lock: LOCK });
+}
+
 const chainsOf = statement('read-audit-chains', {
   params: { workspaceIds: ints },
   returns: {

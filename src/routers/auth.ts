@@ -1,8 +1,11 @@
 import { networkOf } from '../auth/networks.ts';
 import type { Requester } from '../auth/passwords.ts';
+import { pageAs } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { toUnixSeconds } from '../core/time.ts';
 import { deleteMe, register, updateMe } from '../features/auth/account.ts';
+import { listAccountLog } from '../features/auth/account-log.ts';
+import { AccountLogInput, AccountLogPage } from '../features/auth/account-log-schemas.ts';
 import { logout } from '../features/auth/own-sessions.ts';
 import { reauthenticate } from '../features/auth/reauthenticate.ts';
 import {
@@ -107,6 +110,23 @@ export const authRouter = router({
       },
     })),
 
+  log: signedInBySession
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/api/auth/log',
+        tags,
+        summary: 'List what happened to the account',
+        successDescription: 'A page of events',
+        description:
+          'Sign-ins and failures to sign in, ended sessions, and changes of the password, the email address, other ' +
+          'ways to sign in and API keys, newest first.',
+      },
+    })
+    .input(AccountLogInput)
+    .output(AccountLogPage)
+    .query(async ({ ctx, input }) => pageAs('events', await listAccountLog(ctx.services, ctx.caller, input))),
+
   reauthenticate: signedInBySession
     .meta({
       idempotencyKey: 'ignored',
@@ -148,7 +168,8 @@ export const authRouter = router({
     .mutation(async ({ ctx, input }) => {
       const { caller, sessionId } = ctx;
       if (input.password !== undefined) await limitPasswords(ctx, sessionId);
-      return { user: await updateMe(ctx.services, { caller, sessionId, requester: requesterOf(ctx) }, input) };
+      const call = { caller, sessionId, requester: requesterOf(ctx), client: clientOf(ctx) };
+      return { user: await updateMe(ctx.services, call, input) };
     }),
 
   deleteMe: signedInBySession

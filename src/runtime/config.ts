@@ -155,6 +155,8 @@ const Environment = z
     WEBHOOK_HOST_RATE: wholeNumber(0, 100_000).prefault('100'),
     WEBHOOK_ALLOW_PRIVATE: flag.optional(),
     WEBHOOK_RETENTION_DAYS: wholeNumber(1, 3_650).prefault('30'),
+    AUDIT_RETENTION_DAYS: wholeNumber(0, 36_500).prefault('365'),
+    ACCOUNT_LOG_DAYS: wholeNumber(1, 3_650).prefault('180'),
     SMTP_URL: smtpUrl.optional(),
     MAIL_FROM: mailbox.optional(),
     MAIL_RETENTION_DAYS: wholeNumber(1, 3_650).prefault('7'),

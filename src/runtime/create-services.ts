@@ -140,6 +140,8 @@ function toSettings(config: Config): Services['settings'] {
     participantRecordingBytes: config.PARTICIPANT_RECORDING_BYTES,
     recordingTimeoutHours: config.RECORDING_TIMEOUT_HOURS,
     webhookRetentionDays: config.WEBHOOK_RETENTION_DAYS,
+    auditRetentionDays: config.AUDIT_RETENTION_DAYS,
+    accountLogDays: config.ACCOUNT_LOG_DAYS,
     mailRetentionDays: config.MAIL_RETENTION_DAYS,
     quotas: {
       workspaces: config.QUOTA_WORKSPACES,

@@ -1,6 +1,8 @@
 /** The jobs that run on a schedule, in one table. */
+import { pruneAudit } from '../audit/prune-log.ts';
 import { pruneKeys } from '../db/idempotency-keys.ts';
-import { allowLongStatements } from '../db/time-limits.ts';
+import { allowLongStatements, allowManyStatements } from '../db/time-limits.ts';
+import { pruneAccountLogs } from '../features/auth/account-log.ts';
 import { deleteExpiredSessions } from '../features/auth/sessions.ts';
 import { applyPendingCallbacks } from '../features/meeting-providers/ingest/apply-callback.ts';
 import { pruneCallbacks } from '../features/meeting-providers/ingest/callback-store.ts';
@@ -63,6 +65,17 @@ export function createSchedule(services: Services): ScheduledJob[] {
     { name: 'mail.prune', cron: '47 3 * * *', run: () => allowLongStatements(() => pruneMail(services)) },
     { name: 'passkeys.remove-expired', cron: '*/10 * * * *', run: () => deleteExpiredChallenges(services) },
     { name: 'openid.remove-expired', cron: '*/10 * * * *', run: () => deleteExpiredRequests(services) },
+    {
+      name: 'audit.prune',
+      cron: '47 3 * * *',
+      run: () =>
+        allowManyStatements(() => pruneAudit(services, services.clock.now(), services.settings.auditRetentionDays)),
+    },
+    {
+      name: 'account-log.prune',
+      cron: '51 3 * * *',
+      run: () => allowLongStatements(() => pruneAccountLogs(services)),
+    },
     {
       name: 'sessions.remove-ended',
       cron: '43 3 * * *',

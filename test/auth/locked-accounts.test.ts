@@ -4,6 +4,7 @@ import { createClient } from '../../packages/client/src/index.ts';
 import { identify } from '../../src/auth/identify.ts';
 import { updateMe } from '../../src/features/auth/account.ts';
 import { listAccounts, lockAccount, resetPassword, unlockAccount } from '../../src/features/auth/operator.ts';
+import { noClient } from '../../src/features/auth/sessions.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, PASSWORD, type Team } from '../support/world.ts';
 
@@ -130,7 +131,7 @@ test('a password change that was under way does not undo what an operator does',
     const input = { password: 'of the intruder', current_password: current };
     const changing = updateMe(
       { ...app.services, passwords },
-      { caller, sessionId: caller.credential.id, requester },
+      { caller, sessionId: caller.credential.id, requester, client: noClient },
       input,
     );
     await expect(changing).rejects.toMatchObject({ code: 'UNAUTHORIZED' });

@@ -9,6 +9,7 @@ const PATHS = [
   'POST /api/auth/login',
   'POST /api/auth/logout',
   'GET /api/auth/me',
+  'GET /api/auth/log',
   'POST /api/auth/reauthenticate',
   'PATCH /api/auth/me',
   'DELETE /api/auth/me',

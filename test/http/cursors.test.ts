@@ -121,6 +121,9 @@ const inserts = {
   sessions: `
     insert into sessions (user_id, token_hash, created_at, expires_at, last_used_at)
     select $owner, sha256(n::text::bytea), ${AT}, $at::timestamptz + interval '1 day', ${AT} from n`,
+  account_events: `
+    insert into account_events (user_id, action, details, created_at, last_at)
+    select $owner, 'signed_in', '{}', ${AT}, ${AT} from n`,
   audit_log: `
     insert into audit_log (workspace_id, created_at, actor_kind, action, target_kind)
     select $workspace, ${AT}, 'system', 'room.deleted', 'room' from n`,
@@ -211,6 +214,7 @@ const lists: List[] = [
     field: 'unmatched',
     table: 'unmatched_callbacks',
   },
+  { name: 'auth.log', path: () => '/api/auth/log', field: 'events', table: 'account_events' },
   ...['', '?actor_kind=system&target_kind=room'].map(
     (query): List => ({
       name: `audit.list${query}`,

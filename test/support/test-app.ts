@@ -195,6 +195,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       participantRecordingBytes: 8_589_934_592,
       recordingTimeoutHours: 24,
       webhookRetentionDays: 30,
+      auditRetentionDays: 365,
+      accountLogDays: 180,
       mailRetentionDays: 7,
       quotas: defaultQuotas,
       maxBookingsPerNetwork: 0,

@@ -1,4 +1,6 @@
 /** The API keys of a workspace. */
+
+import { recordAccountEvent } from '../../audit/account-events.ts';
 import type { AuditAction } from '../../audit/actions.ts';
 import { type NewAuditEntry, recordAudit } from '../../audit/record-audit.ts';
 import { generateApiKey, keyPrefixOf } from '../../auth/api-keys.ts';
@@ -102,7 +104,10 @@ export async function createApiKey(
     });
     await recordAudit(tx, toEntry(actor, 'api_key.created', row, clock.now()));
     // The service itself creates the key of the demo account.
-    if (actor.credential !== null) await reportNewKey(services, tx, actor.userId, row, workspace.name);
+    if (actor.credential !== null) {
+      await recordForAccount(tx, actor, 'api_key_created', row, clock.now());
+      await reportNewKey(services, tx, actor.userId, row, workspace.name);
+    }
     return { ...toApiKey(row), full_key: key };
   });
 }
@@ -181,6 +186,18 @@ export async function deleteApiKey(
     await recordAudit(tx, toEntry(actor, 'api_key.deleted', row, clock.now()));
   });
   return { ok: true };
+}
+
+/** Adds an event to the log of the account for which a key acts. */
+export async function recordForAccount(
+  tx: Tx,
+  { userId, workspaceId, address }: Actor,
+  action: 'api_key_created' | 'api_key_rotated',
+  { name, isOfWorkspace }: Pick<KeyRow, 'name' | 'isOfWorkspace'>,
+  at: Date,
+): Promise<void> {
+  if (isOfWorkspace) return;
+  await recordAccountEvent(tx, { userId, at, action, address, details: { name, workspace_id: workspaceId } });
 }
 
 type KeyAction = Extract<AuditAction, `api_key.${string}`>;

@@ -8,7 +8,7 @@ import { badField, conflict, forbidden, notFound } from '../../core/errors.ts';
 import { HOUR_MS } from '../../core/time.ts';
 import { transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
-import { lockSession, toEntry, toExpiry } from './api-keys.ts';
+import { lockSession, recordForAccount, toEntry, toExpiry } from './api-keys.ts';
 import { keyColumns, toApiKey } from './present.ts';
 import type { CreatedApiKey, RotateApiKeyInput } from './schemas.ts';
 
@@ -67,6 +67,7 @@ export async function rotateApiKey(
       select: keyColumns,
     });
     await recordAudit(tx, toEntry(actor, 'api_key.rotated', row, now));
+    await recordForAccount(tx, actor, 'api_key_rotated', row, now);
     return { ...toApiKey(row), full_key: key };
   });
 }

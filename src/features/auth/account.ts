@@ -1,4 +1,5 @@
 /** Creating, changing and deleting the account of a user. */
+import { recordAccountEvent } from '../../audit/account-events.ts';
 import { erasePerson } from '../../audit/erase-person.ts';
 import { type AuditActor, recordAudits } from '../../audit/record-audit.ts';
 import { endAccountTokens } from '../../auth/account-tokens.ts';
@@ -14,6 +15,7 @@ import { queueMail } from '../../mail/queue-mail.ts';
 import type { Services } from '../../services.ts';
 import { endMembership } from '../members/end-membership.ts';
 import { createUser } from './create-user.ts';
+import type { SessionCall } from './own-sessions.ts';
 import type { RegisterInput, SignedIn, UpdateMeInput, User } from './schemas.ts';
 import { type Client, startSession, toUser } from './sessions.ts';
 import { sendVerification } from './verify-email.ts';
@@ -51,7 +53,7 @@ export async function register(
  */
 export async function updateMe(
   { db, clock, passwords, sealer }: Pick<Services, 'db' | 'clock' | 'passwords' | 'sealer'>,
-  { caller, sessionId, requester }: { caller: Caller; sessionId: number; requester: Requester },
+  { caller, sessionId, requester, client }: SessionCall & { requester: Requester },
   input: UpdateMeInput,
 ): Promise<User> {
   const data: { name?: string; passwordHash?: string } = {};
@@ -80,7 +82,9 @@ export async function updateMe(
     if (updated.length === 0) throw unauthorized();
     // Runs after the update, which waits for transactions that are starting a session with the old password.
     if (data.passwordHash !== undefined) {
-      await tx.session.deleteMany({ where: { userId: caller.userId, NOT: { id: sessionId } } });
+      const { count } = await tx.session.deleteMany({ where: { userId: caller.userId, NOT: { id: sessionId } } });
+      const event = { userId: caller.userId, at: clock.now(), ...client, details: { ended_sessions: count } };
+      await recordAccountEvent(tx, { ...event, action: 'password_changed' });
       const sql = sqlIn(tx);
       await endAccountTokens(sql, { userId: caller.userId, address: caller.email });
       const notice = { kind: 'password-changed', to: caller.email, data: { by: 'owner' } } as const;
@@ -107,6 +111,16 @@ export async function revokeKeysOf(tx: Tx, userId: number, revokedAt: Date, acto
     data: { isActive: false, revokedAt },
     select: { workspaceId: true, id: true, name: true },
   });
+  if (keys.length === 0) return;
+  const address = 'address' in actor ? actor.address : null;
+  const event = {
+    userId,
+    at: revokedAt,
+    action: 'api_keys_revoked',
+    address,
+    details: { count: keys.length },
+  } as const;
+  await recordAccountEvent(tx, event);
   const entry = { at: revokedAt, actor, action: 'api_key.revoked' } as const;
   await recordAudits(
     sqlIn(tx),

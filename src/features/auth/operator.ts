@@ -1,4 +1,6 @@
 /** What operators do with accounts. No operation of the API calls this: it needs access to the database. */
+
+import { type AccountAction, recordAccountEvent } from '../../audit/account-events.ts';
 import { endAccountTokens } from '../../auth/account-tokens.ts';
 import { AppError } from '../../core/errors.ts';
 import { toUnixSeconds } from '../../core/time.ts';
@@ -62,7 +64,7 @@ export async function resetPassword(
   { email, password, endApiKeys }: { email: string; password: string; endApiKeys: boolean },
 ): Promise<{ id: number }> {
   const passwordHash = await passwords.hash(password, { network: '', signal: null });
-  return changeAccount({ db, clock }, email, { passwordHash }, { endApiKeys });
+  return changeAccount({ db, clock }, email, { passwordHash }, { endApiKeys, action: 'password_reset' });
 }
 
 /**
@@ -70,7 +72,12 @@ export async function resetPassword(
  * the person who used the account may know them. Throws 404.
  */
 export function lockAccount(dependencies: Dependencies, email: string): Promise<{ id: number }> {
-  return changeAccount(dependencies, email, { lockedAt: dependencies.clock.now() }, { endApiKeys: true });
+  return changeAccount(
+    dependencies,
+    email,
+    { lockedAt: dependencies.clock.now() },
+    { endApiKeys: true, action: 'account_locked' },
+  );
 }
 
 /**
@@ -78,7 +85,7 @@ export function lockAccount(dependencies: Dependencies, email: string): Promise<
  * session after that; these have never worked, and end here. Throws 404.
  */
 export function unlockAccount(dependencies: Dependencies, email: string): Promise<{ id: number }> {
-  return changeAccount(dependencies, email, { lockedAt: null }, { endApiKeys: true });
+  return changeAccount(dependencies, email, { lockedAt: null }, { endApiKeys: true, action: 'account_unlocked' });
 }
 
 type Change = { passwordHash: string } | { lockedAt: Date | null };
@@ -91,7 +98,7 @@ function changeAccount(
   { db, clock }: Dependencies,
   email: string,
   data: Change,
-  { endApiKeys }: { endApiKeys: boolean },
+  { endApiKeys, action }: { endApiKeys: boolean; action: AccountAction },
 ): Promise<{ id: number }> {
   return transact(db, async (tx) => {
     const id = await requireUser(tx, email);
@@ -100,6 +107,7 @@ function changeAccount(
     await tx.session.deleteMany({ where: { userId: id } });
     await endAccountTokens(sqlIn(tx), { userId: id, address: toAddress(email) });
     if (endApiKeys) await revokeKeysOf(tx, id, clock.now(), { kind: 'system' });
+    await recordAccountEvent(tx, { userId: id, at: clock.now(), action, address: null, details: { by: 'operator' } });
     return { id };
   });
 }

@@ -19,7 +19,7 @@ export type SessionCall = { caller: Caller; sessionId: number; client: Client };
 type Dependencies = Pick<Services, 'db' | 'clock'>;
 
 const sessionsOf = pagedList('list-sessions', {
-  order: byTime('created_at', 'id', 'desc'),
+  order: byTime('s.created_at', 'id', 'desc'),
   params: { userId: int, now: time, idleSince: time },
   returns: {
     id: int,
@@ -35,8 +35,8 @@ const sessionsOf = pagedList('list-sessions', {
   sql: ({ after, window }) => `
     select id, user_agent, address, method, ${secondsOf('created_at')} as created_at,
       ${secondsOf('authenticated_at')} as authenticated_at, ${secondsOf('last_used_at')} as last_used_at,
-      ${secondsOf('expires_at')} as expires_at, ${timeKeyOf('created_at')}
-    from sessions
+      ${secondsOf('expires_at')} as expires_at, ${timeKeyOf('s.created_at')}
+    from sessions s
     where user_id = $userId and expires_at > $now and last_used_at > $idleSince ${after} ${window}`,
 });
 

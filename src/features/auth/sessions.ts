@@ -8,6 +8,7 @@ import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
 import type { Services } from '../../services.ts';
+import { recordFailedSignIn } from './account-log.ts';
 import { type Client, describeDevice, forgetDevices, recordDevice } from './devices.ts';
 import type { LoginInput, SignedIn, SignInMethod, User } from './schemas.ts';
 
@@ -106,6 +107,7 @@ export async function login(
 ): Promise<SignedIn> {
   const user = await services.db.user.findUnique({ where: { email: input.email } });
   const isCorrect = await services.passwords.isCorrect(input.password, user?.passwordHash ?? null, requester);
+  if (user !== null && !isCorrect) recordFailedSignIn(services, user.id, client, 'password');
   if (user === null || !isCorrect) throw wrongCredentials();
   return transact(services.db, (tx) => startSession(services, tx, user, { ...client, method: 'password' }));
 }

@@ -1,5 +1,5 @@
 import { PASSWORD } from '../../support/world.ts';
-import { type Rows, wrongNames } from '../row.ts';
+import { type Rows, wrongNames, wrongPages } from '../row.ts';
 
 const TOO_COMMON = 'password is too common: choose one that is hard to guess';
 
@@ -40,6 +40,7 @@ export const authRows: Rows = {
     caller: (world) => world.addUser('Solo'),
   },
   'auth.me': { who: 'user', keys: false, input: () => ({}), writes: false },
+  'auth.log': { who: 'user', keys: false, input: () => ({}), writes: false, wrong: wrongPages },
   'auth.reauthenticate': {
     who: 'user',
     keys: false,

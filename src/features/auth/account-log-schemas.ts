@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { accountActions } from '../../audit/account-events.ts';
+import { cursor, nextCursor } from '../../core/list-page.ts';
+import { integerBetween, integerFrom, unixSeconds } from '../../core/validation.ts';
+
+export const AccountLogInput = z.object({
+  limit: integerBetween(1, 100).default(50).describe('Maximum number of events'),
+  offset: integerBetween(0, 2_147_483_647).default(0).describe('How many events to skip'),
+  cursor,
+});
+export type AccountLogInput = z.infer<typeof AccountLogInput>;
+
+export const AccountEvent = z
+  .object({
+    id: integerFrom(1),
+    action: z.enum(accountActions),
+    created_at: unixSeconds,
+    last_at: unixSeconds.describe('When it last happened, Unix timestamp in seconds; differs if `count` is above 1'),
+    count: integerFrom(1).describe('How often it happened: the failed sign-ins of an hour are one event'),
+    address: z.string().nullable().describe('The network address; null if an operator or the service acted'),
+    user_agent: z.string().nullable().describe('The header User-Agent; null without one'),
+    details: z
+      .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
+      .describe('What the action adds, such as the `method` of a sign-in'),
+  })
+  .meta({ id: 'AccountEvent', description: 'Something that happened to an account' });
+export type AccountEvent = z.infer<typeof AccountEvent>;
+
+export const AccountLogPage = z
+  .object({ events: z.array(AccountEvent), next_cursor: nextCursor })
+  .meta({ id: 'AccountLogPage' });

@@ -1,0 +1,69 @@
+/** The log of an account: what happened to it, for the user. */
+import { insertAccountEvent } from '../../audit/account-events.ts';
+import type { Caller } from '../../auth/identify.ts';
+import { runInBackground } from '../../core/call-bounds.ts';
+import type { Page } from '../../core/list-page.ts';
+import { DAY_MS } from '../../core/time.ts';
+import { secondsOf } from '../../db/columns.ts';
+import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
+import { float, int, json, nullable, oneOf, text } from '../../db/statements.ts';
+import type { Services } from '../../services.ts';
+import type { AccountEvent, AccountLogInput } from './account-log-schemas.ts';
+import type { Client } from './devices.ts';
+
+const eventsOf = pagedList('list-account-events', {
+  order: { ...byTime('e.created_at', 'e.id', 'desc'), idType: 'number' },
+  params: { userId: int },
+  returns: {
+    id: float,
+    action: oneOf<AccountEvent['action']>(),
+    created_at: float,
+    last_at: float,
+    count: int,
+    address: nullable(text),
+    user_agent: nullable(text),
+    details: json<AccountEvent['details']>(),
+    ...timeKey,
+  },
+  sql: ({ after, window }) => `
+    select e.id::float8 as id, e.action, ${secondsOf('e.created_at')} as created_at,
+      ${secondsOf('e.last_at')} as last_at, e.count, e.address, e.user_agent, e.details, ${timeKeyOf('e.created_at')}
+    from account_events e
+    where e.user_id = $userId ${after} ${window}`,
+});
+
+/** Lists what happened to the caller's account, newest first. */
+export function listAccountLog(
+  { db }: Pick<Services, 'db'>,
+  { userId }: Caller,
+  page: AccountLogInput,
+): Promise<Page<AccountEvent>> {
+  return readPage(db.sql, eventsOf, { userId }, page, []);
+}
+
+/**
+ * Records that somebody who knows the email address failed to sign in. It does so after the response: otherwise the
+ * response to a wrong password would take longer than that to an unknown address. The failures of an hour share a row,
+ * so strangers cannot fill the log.
+ */
+export function recordFailedSignIn(
+  { db, clock, log }: Pick<Services, 'db' | 'clock' | 'log'>,
+  userId: number,
+  client: Client,
+  method: 'password' | 'totp',
+): void {
+  const event = { userId, at: clock.now(), action: 'sign_in_failed', details: { method }, ...client } as const;
+  runInBackground(() => insertAccountEvent(db.sql, event)).catch((error: unknown) =>
+    log.warn({ err: error }, 'Failed to record a failed sign-in'),
+  );
+}
+
+/** Deletes old events. */
+export async function pruneAccountLogs({
+  db,
+  clock,
+  settings,
+}: Pick<Services, 'db' | 'clock' | 'settings'>): Promise<void> {
+  const before = new Date(clock.now().getTime() - settings.accountLogDays * DAY_MS);
+  await db.accountEvent.deleteMany({ where: { createdAt: { lt: before } } });
+}
