@@ -24,6 +24,7 @@ import { recordingsUpload } from './recording-upload.ts';
 import { recordingsRouter } from './recordings.ts';
 import { retentionRouter } from './retention.ts';
 import { roomsRouter } from './rooms.ts';
+import { secondFactorRouter } from './second-factor.ts';
 import { sessionsRouter } from './sessions.ts';
 import { webhooksRouter } from './webhooks.ts';
 import { workspacesRouter } from './workspaces.ts';
@@ -35,6 +36,7 @@ export const appRouter = router({
   emails: emailsRouter,
   passwords: passwordsRouter,
   passkeys: passkeysRouter,
+  secondFactor: secondFactorRouter,
   workspaces: workspacesRouter,
   members: membersRouter,
   rooms: roomsRouter,

@@ -23,6 +23,7 @@ import { recordingUploadRows } from './rows/recording-upload.ts';
 import { recordingRows } from './rows/recordings.ts';
 import { retentionRows } from './rows/retention.ts';
 import { roomRows } from './rows/rooms.ts';
+import { secondFactorRows } from './rows/second-factor.ts';
 import { sessionRows } from './rows/sessions.ts';
 import { webhookRows } from './rows/webhooks.ts';
 import { workspaceRows } from './rows/workspaces.ts';
@@ -32,6 +33,7 @@ export const rows: Rows = {
   ...authRows,
   ...openidRows,
   ...sessionRows,
+  ...secondFactorRows,
   ...emailRows,
   ...passwordRows,
   ...passkeyRows,

@@ -126,11 +126,18 @@ export function withoutRandomness(value: unknown, alsoRandom: readonly string[] 
   return Object.fromEntries(
     Object.entries(value).map(([name, field]) => [
       name,
-      typeof field === 'string' && [...RANDOM_FIELDS, ...alsoRandom].includes(name)
-        ? `random ${name}`
+      [...RANDOM_FIELDS, ...alsoRandom].includes(name)
+        ? withoutText(field, name, alsoRandom)
         : withoutRandomness(field, alsoRandom),
     ]),
   );
+}
+
+/** The value of a random field: a text, a list of texts, or something else that may have random fields. */
+function withoutText(field: unknown, name: string, alsoRandom: readonly string[]): unknown {
+  if (typeof field === 'string') return `random ${name}`;
+  if (Array.isArray(field)) return field.map((entry) => withoutText(entry, name, alsoRandom));
+  return withoutRandomness(field, alsoRandom);
 }
 
 /** The body of an error, without the request ID. */

@@ -23,6 +23,13 @@ export const exampleConflicts: Readonly<Record<string, Prepare>> = {
   'workspaces.create': (scene) => withQuota(scene, 'workspaces', 1),
   'workspaces.join': (scene) => withQuota(scene, 'members', 3),
   'library.upload': (scene) => withQuota(scene, 'items', 1),
+  async 'secondFactor.setUp'({ app, outsider }) {
+    const at = app.clock.now();
+    await app.services.db.secondFactor.create({
+      data: { userId: outsider.id, sealedSecret: new Uint8Array(), createdAt: at, confirmedAt: at },
+    });
+    return {};
+  },
   'apiKeys.create': (scene) => withQuota(scene, 'apiKeys', 1),
   'webhooks.create': (scene) => withQuota(scene, 'webhooks', 2),
   'connections.create': (scene) => withQuota(scene, 'connections', 2),

@@ -42,6 +42,7 @@ const RANDOM_COLUMNS = [
   'previous_key_hash',
   'previous_key_prefix',
   'sealed_secret',
+  'code_hash',
   'sealed_token',
   'previous_sealed_secret',
   'sealed_credentials',

@@ -1,28 +1,38 @@
 import { recordAccountEvent } from '../../audit/account-events.ts';
 import type { Requester } from '../../auth/passwords.ts';
-import { badField, unauthorized } from '../../core/errors.ts';
+import { AppError, badField, unauthorized } from '../../core/errors.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
+import { checkCode } from './check-code.ts';
 import type { SessionCall } from './own-sessions.ts';
 import type { ReauthenticateInput } from './schemas.ts';
 import type { SignIn } from './sessions.ts';
 
 /**
- * Verifies the password, and records that the user has just proved who they are in this session. Throws 400 if the
- * password is missing or wrong, and 401 if the session has ended in the meantime.
+ * Verifies the password, and the code if the account has a second factor, and records that the user has just proved who
+ * they are in this session. Throws 400 if the password is missing or wrong, or the account has none, 401 if the code is
+ * missing or wrong, or the session has ended in the meantime, and 429 after many wrong codes.
  */
 export async function reauthenticate(
-  services: Pick<Services, 'db' | 'clock' | 'passwords'>,
-  { caller, sessionId, requester, client }: SessionCall & { requester: Requester },
-  { password }: ReauthenticateInput,
+  services: Pick<Services, 'db' | 'clock' | 'passwords' | 'sealer'>,
+  { caller: { userId }, sessionId, requester, client }: SessionCall & { requester: Requester },
+  { password, code }: ReauthenticateInput,
 ): Promise<{ ok: true }> {
-  const user = await services.db.user.findUnique({ where: { id: caller.userId }, select: { passwordHash: true } });
+  const user = await services.db.user.findUnique({ where: { id: userId }, select: { passwordHash: true } });
   if (user === null) throw unauthorized();
   if (password === undefined) throw badField('password', 'password is required');
+  if (user.passwordHash === null)
+    throw badField('password', 'The account has no password: confirm who you are with a passkey or a provider');
   if (!(await services.passwords.isCorrect(password, user.passwordHash, requester)))
     throw badField('password', 'password is wrong');
-  const session = { userId: caller.userId, sessionId };
-  await transact(services.db, (tx) => renewSignIn(services, tx, session, { ...client, method: 'password' }));
+  const refusal = await transact(services.db, async (tx) => {
+    const check = await checkCode(services, tx, { userId, code, client });
+    if (check.kind === 'refused') return check.error;
+    const method = check.kind === 'accepted' ? check.method : 'password';
+    await renewSignIn(services, tx, { userId, sessionId }, { ...client, method });
+    return null;
+  });
+  if (refusal instanceof AppError) throw refusal;
   return { ok: true };
 }
 

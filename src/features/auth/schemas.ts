@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isCommonPassword } from '../../auth/common-passwords.ts';
 import { nextCursor } from '../../core/list-page.ts';
 import { count, email, id, MAX_NAME_LENGTH, optional, requiredText, unixSeconds } from '../../core/validation.ts';
+import { code } from './second-factor-schemas.ts';
 
 const MIN_PASSWORD_LENGTH = 8;
 const MAX_PASSWORD_LENGTH = 200;
@@ -46,7 +47,13 @@ export const RegisterInput = z.object({ name: userName, email, password: newPass
 export type RegisterInput = z.infer<typeof RegisterInput>;
 
 export const LoginInput = z
-  .object({ email: email.describe('Email address'), password: givenPassword })
+  .object({
+    email: email.describe('Email address'),
+    password: givenPassword,
+    code: optional(
+      code.describe('If the account has a second factor: a code of the authenticator app, or a recovery code'),
+    ),
+  })
   .meta({ id: 'LoginRequest' });
 export type LoginInput = z.infer<typeof LoginInput>;
 
@@ -71,7 +78,12 @@ export const UpdateMeInput = z
 export type UpdateMeInput = z.infer<typeof UpdateMeInput>;
 
 export const ReauthenticateInput = z
-  .object({ password: optional(givenPassword) })
+  .object({
+    password: optional(givenPassword),
+    code: optional(
+      code.describe('If the account has a second factor: a code of the authenticator app, or a recovery code'),
+    ),
+  })
   .meta({ id: 'ReauthenticateRequest' });
 export type ReauthenticateInput = z.infer<typeof ReauthenticateInput>;
 

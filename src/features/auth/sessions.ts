@@ -9,6 +9,7 @@ import { sqlIn } from '../../db/sql.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
 import type { Services } from '../../services.ts';
 import { recordFailedSignIn } from './account-log.ts';
+import { checkCode } from './check-code.ts';
 import { type Client, describeDevice, forgetDevices, recordDevice } from './devices.ts';
 import type { LoginInput, SignedIn, SignInMethod, User } from './schemas.ts';
 
@@ -95,9 +96,10 @@ function wrongCredentials(): AppError {
 }
 
 /**
- * Verifies the password and starts a session. Throws 401 "Wrong email or password", with the same response and timing
- * for an unknown email address and a wrong password. A locked account gets the same response, so that only its operator
- * and its owner know of the lock.
+ * Verifies the password, and the code if the account has a second factor, and starts a session. Throws 401 "Wrong email
+ * or password", with the same response and timing for an unknown email address and a wrong password. A locked account
+ * gets the same response, so that only its operator and its owner know of the lock. After the right password, throws
+ * 401 SECOND_FACTOR_REQUIRED or SECOND_FACTOR_WRONG, and 429 after many wrong codes.
  */
 export async function login(
   services: Services,
@@ -109,7 +111,16 @@ export async function login(
   const isCorrect = await services.passwords.isCorrect(input.password, user?.passwordHash ?? null, requester);
   if (user !== null && !isCorrect) recordFailedSignIn(services, user.id, client, 'password');
   if (user === null || !isCorrect) throw wrongCredentials();
-  return transact(services.db, (tx) => startSession(services, tx, user, { ...client, method: 'password' }));
+  const result = await transact(services.db, async (tx) => {
+    const check = await checkCode(services, tx, { userId: user.id, code: input.code, client });
+    if (check.kind === 'refused') return check.error;
+    return startSession(services, tx, user, {
+      ...client,
+      method: check.kind === 'accepted' ? check.method : 'password',
+    });
+  });
+  if (result instanceof AppError) throw result;
+  return result;
 }
 
 /** Deletes sessions that have expired or were not used for too long, and devices that are not known any more. */

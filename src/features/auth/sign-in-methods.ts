@@ -7,7 +7,7 @@ import { sqlIn } from '../../db/sql.ts';
 import type { SignInChange } from '../../mail/kinds.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
 import type { Services } from '../../services.ts';
-import type { Client } from './sessions.ts';
+import type { Client } from './devices.ts';
 
 export type LockedUser = {
   id: number;
@@ -51,25 +51,35 @@ export async function requireSignInMethod(
 }
 
 const actions = {
+  'second-factor-on': 'second_factor_enabled',
+  'second-factor-off': 'second_factor_disabled',
+  'recovery-codes-created': 'recovery_codes_created',
+  'recovery-code-used': 'recovery_code_used',
   'passkey-added': 'passkey_added',
   'passkey-removed': 'passkey_removed',
   'provider-linked': 'identity_linked',
   'provider-unlinked': 'identity_unlinked',
-} as const satisfies Partial<Record<SignInChange, AccountAction>>;
+} as const satisfies Record<SignInChange, AccountAction>;
 
 /**
- * Records that a way to sign in was added or removed in the account's log, and tells the user by mail. `name` is that
- * of the passkey or provider.
+ * Records a change of the ways to sign in in the account's log, and tells the user by mail. `name` is that of the
+ * passkey or provider.
  */
 export async function reportMethodChange(
   services: Pick<Services, 'clock' | 'sealer'>,
   tx: Tx,
   user: { id: number; email: string; emailVerifiedAt: Date | null },
-  { change, name, client }: { change: keyof typeof actions; name: string; client: Client },
+  { change, name, client }: { change: SignInChange; name?: string; client: Client },
 ): Promise<void> {
   const at = services.clock.now();
-  await recordAccountEvent(tx, { userId: user.id, at, action: actions[change], ...client, details: { name } });
+  await recordAccountEvent(tx, {
+    userId: user.id,
+    at,
+    action: actions[change],
+    ...client,
+    details: name === undefined ? {} : { name },
+  });
   // Mail to an address that is not verified has no text that its sender can choose.
-  const data = user.emailVerifiedAt === null ? { change } : { change, name };
+  const data = user.emailVerifiedAt === null || name === undefined ? { change } : { change, name };
   await queueMail(services, sqlIn(tx), { kind: 'sign-in-methods-changed', to: user.email, data });
 }

@@ -1,0 +1,111 @@
+import { Ok } from '../core/shapes.ts';
+import {
+  confirmSecondFactor,
+  createRecoveryCodes,
+  readSecondFactor,
+  removeSecondFactor,
+  setUpSecondFactor,
+} from '../features/auth/second-factor.ts';
+import {
+  ConfirmSecondFactorInput,
+  RecoveryCodes,
+  SecondFactorAnswer,
+  SecondFactorSetup,
+} from '../features/auth/second-factor-schemas.ts';
+import { requireRecentSignIn } from '../trpc/access.ts';
+import { router, signedInBySession } from '../trpc/procedures.ts';
+import { clientOf } from '../trpc/sign-in.ts';
+
+const tags = ['Signing in'];
+
+export const secondFactorRouter = router({
+  read: signedInBySession
+    .meta({
+      refusals: [403],
+      openapi: {
+        method: 'GET',
+        path: '/api/auth/second-factor',
+        tags,
+        summary: 'Get the state of the second factor',
+        successDescription: 'Whether it is enabled, and how many recovery codes are left',
+        description: 'An enabled second factor is an authenticator app, whose code a sign-in with the password needs.',
+      },
+    })
+    .output(SecondFactorAnswer)
+    .query(async ({ ctx }) => ({ second_factor: await readSecondFactor(ctx.services, ctx.caller) })),
+
+  setUp: signedInBySession
+    .meta({
+      refusals: [409],
+      openapi: {
+        method: 'POST',
+        path: '/api/auth/second-factor',
+        tags,
+        summary: 'Set up a second factor',
+        successDescription: 'The secret for the authenticator app',
+        description:
+          'Needs a recent sign-in. Returns a secret for an authenticator app (TOTP). It has no effect until its ' +
+          'first code is confirmed; another call replaces it. 409 if the second factor is enabled.',
+      },
+    })
+    .output(SecondFactorSetup)
+    .mutation(({ ctx }) => {
+      requireRecentSignIn(ctx);
+      return setUpSecondFactor(ctx.services, { caller: ctx.caller, client: clientOf(ctx) });
+    }),
+
+  confirm: signedInBySession
+    .meta({
+      refusals: [409],
+      openapi: {
+        method: 'POST',
+        path: '/api/auth/second-factor/confirm',
+        tags,
+        summary: 'Enable the second factor',
+        successDescription: 'The recovery codes',
+        description:
+          'Takes the first code of the app. From then on, a sign-in with the password needs `code`. Returns ten ' +
+          'recovery codes, each of which replaces a code of the app once. 409 if it was not set up, or is enabled.',
+      },
+    })
+    .input(ConfirmSecondFactorInput)
+    .output(RecoveryCodes)
+    .mutation(({ ctx, input }) =>
+      confirmSecondFactor(ctx.services, { caller: ctx.caller, client: clientOf(ctx) }, input),
+    ),
+
+  createRecoveryCodes: signedInBySession
+    .meta({
+      refusals: [409],
+      openapi: {
+        method: 'POST',
+        path: '/api/auth/second-factor/recovery-codes',
+        tags,
+        summary: 'Replace the recovery codes',
+        successDescription: 'The new recovery codes',
+        description: 'Needs a recent sign-in. The old recovery codes end. 409 if the second factor is not enabled.',
+      },
+    })
+    .output(RecoveryCodes)
+    .mutation(({ ctx }) => {
+      requireRecentSignIn(ctx);
+      return createRecoveryCodes(ctx.services, { caller: ctx.caller, client: clientOf(ctx) });
+    }),
+
+  remove: signedInBySession
+    .meta({
+      openapi: {
+        method: 'DELETE',
+        path: '/api/auth/second-factor',
+        tags,
+        summary: 'Switch the second factor off',
+        successDescription: 'Signing in needs the password alone',
+        description: 'Needs a recent sign-in. The recovery codes end too.',
+      },
+    })
+    .output(Ok)
+    .mutation(({ ctx }) => {
+      requireRecentSignIn(ctx);
+      return removeSecondFactor(ctx.services, { caller: ctx.caller, client: clientOf(ctx) });
+    }),
+});
