@@ -5,6 +5,7 @@
 import { keyIdOf, type Sealer } from '../core/sealing.ts';
 import type { Database } from '../db/client.ts';
 import { bool, int, json, statement, text } from '../db/statements.ts';
+import { attempt } from './attempt.ts';
 
 /** More are waiting only while the service cannot apply any. The next pass finds the others. */
 const MAX_CALLBACKS = 10_000;
@@ -27,18 +28,32 @@ const replaceFacts = statement('reseal-callback', {
     where ctid = $place::tid and facts = $facts and applied_at is null returning true as "isDone"`,
 });
 
-/** Seals the links again with the newest key. Returns the number of callbacks that were changed. */
-export async function resealPendingCallbacks({ db, sealer }: { db: Database; sealer: Sealer }): Promise<number> {
+/**
+ * Seals the links again with the newest key. Returns the number of callbacks that were changed, and why each of the
+ * others could not be.
+ */
+export async function resealPendingCallbacks({
+  db,
+  sealer,
+}: {
+  db: Database;
+  sealer: Sealer;
+}): Promise<{ resealed: number; failures: string[] }> {
+  const failures: string[] = [];
   let count = 0;
   for (const { place, workspaceId, facts } of await db.sql.run(readPending, { max: MAX_CALLBACKS })) {
     const context = { workspaceId, purpose: 'recording link' } as const;
-    const resealed = mapSealed(facts, (sealed) =>
-      keyIdOf(sealed) === sealer.keyIds[0] ? sealed : sealer.seal(sealer.open(sealed, context), context),
-    );
+    const toNewest = (sealed: Uint8Array): Uint8Array =>
+      keyIdOf(sealed) === sealer.keyIds[0] ? sealed : sealer.seal(sealer.open(sealed, context), context);
+    const resealed = attempt(() => mapSealed(facts, toNewest));
+    if (resealed instanceof Error) {
+      failures.push(resealed.message);
+      continue;
+    }
     if (JSON.stringify(resealed) === JSON.stringify(facts)) continue;
     count += (await db.sql.run(replaceFacts, { place, facts, resealed })).length;
   }
-  return count;
+  return { resealed: count, failures };
 }
 
 /** The ids of the keys with which the links of a callback are sealed; null for a link without one. */

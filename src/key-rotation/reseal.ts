@@ -6,6 +6,7 @@ import type { Log } from '../core/log.ts';
 import { HEADER_BYTES, type Sealer, type SealPurpose, sealHeaderOf } from '../core/sealing.ts';
 import type { Database } from '../db/client.ts';
 import { bool, bytes, int, statement, text } from '../db/statements.ts';
+import { attempt } from './attempt.ts';
 import { resealPendingCallbacks } from './pending-callbacks.ts';
 import { listSealedColumns, ownerOf, type SealedColumn, toSealContext } from './sealed-columns.ts';
 
@@ -76,17 +77,12 @@ export async function resealSecrets({ db, sealer, log }: Dependencies): Promise<
     report(log, column, failures);
     total.failed += failures.length;
   }
-  total.resealed += await resealPendingCallbacks({ db, sealer });
+  const callbacks = await resealPendingCallbacks({ db, sealer });
+  report(log, { table: 'ingest_events', column: 'facts', purpose: 'recording link' }, callbacks.failures);
+  total.resealed += callbacks.resealed;
+  total.failed += callbacks.failures.length;
   if (total.resealed > 0) log.info(total, 'Sealed secrets again with the newest encryption key');
   return total;
-}
-
-function attempt<Result>(work: () => Result): Result | Error {
-  try {
-    return work();
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
-  }
 }
 
 function report(

@@ -1,6 +1,8 @@
 /** When and from where a key works, and keys that belong to a workspace. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { MINUTE_MS, toUnixSeconds } from '../../src/core/time.ts';
+import { LAST_SECOND } from '../../src/core/validation.ts';
 import { transports } from '../contract/transports.ts';
 import { callFrom } from '../support/call-from.ts';
 import { eventually } from '../support/eventually.ts';
@@ -115,6 +117,25 @@ test('the last use is recorded with its address, at most once a minute', async (
   app.clock.advance(MINUTE_MS);
   await callsFrom('2001:db8::1', key);
   await eventually(async () => (await readKey(id)).last_used_address === '2001:db8::1');
+});
+
+test('expiry, networks, scopes and the role are read in one statement', async () => {
+  const limits = { expires_at: LAST_SECOND, scopes: ['labels:read'], allowed_networks: ['127.0.0.0/8'] };
+  const keys = [await newKey(), await newKey(limits), await newKey({ ...limits, belongs_to: 'workspace' })];
+  for (const { key } of keys) {
+    // The first use is written.
+    await app.http.get(`${team.path}/labels`, key);
+    const sent: string[] = [];
+    // The driver's own method sees everything that reaches PostgreSQL.
+    const query = vi.spyOn(pg.Client.prototype, 'query');
+    try {
+      expect((await app.http.get(`${team.path}/labels`, key)).status).toBe(200);
+      sent.push(...query.mock.calls.map(([first]) => JSON.stringify(first)));
+    } finally {
+      query.mockRestore();
+    }
+    expect(sent.filter((text) => /api_keys|from labels/.test(text))).toHaveLength(2);
+  }
 });
 
 describe('a key of the workspace', () => {

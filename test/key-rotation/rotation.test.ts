@@ -162,7 +162,7 @@ test('what no configured key opens stays as it is, is reported, and does not sto
   await before.services.db.webhook.deleteMany({ where: { id } });
 });
 
-test('a callback that waits is sealed again', async () => {
+test('a callback that waits is sealed again, also if another one cannot be opened', async () => {
   const { db } = before.services;
   const { workspaceId, connectionId } = scene;
   const context = { workspaceId, purpose: 'recording link' } as const;
@@ -170,8 +170,13 @@ test('a callback that waits is sealed again', async () => {
   const facts = [{ kind: 'recording.available', archiveId: 'a', file: { url } }];
   const key = { workspaceId, connectionId, dedupeKey: 'waiting' };
   await db.ingestEvent.create({ data: { ...key, facts, receivedAt: before.clock.now() } });
+  const lost = Buffer.from(createSealer(createEncryptionKey()).seal('https://example.com/b.mp4', context));
+  const lostFacts = [{ kind: 'recording.available', archiveId: 'b', file: { url: lost.toString('base64') } }];
+  const other = { ...key, dedupeKey: 'lost', facts: lostFacts, receivedAt: before.clock.now() };
+  await db.ingestEvent.create({ data: other });
   expect(keyIdsOf(await counts())).toContain(oldId);
-  await resealSecrets(during.services);
+  expect((await resealSecrets(during.services)).failed).toBe(1);
+  await db.ingestEvent.deleteMany({ where: { dedupeKey: 'lost' } });
   const row = await db.ingestEvent.findFirstOrThrow({ where: { dedupeKey: 'waiting' } });
   // `as`: the column is JSON.
   const [event] = row.facts as { file: { url: string } }[];
