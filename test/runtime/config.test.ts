@@ -47,6 +47,8 @@ function readError(env: Record<string, string>): string {
   return 'accepted';
 }
 
+const MAIL_FROM = 'noreply@example.com';
+
 test.each([
   [{ PORT: '65536' }, 'PORT must be a whole number from 0 to 65535'],
   [{ PORT: '3e3' }, 'PORT must be a whole number from 0 to 65535'],
@@ -58,6 +60,14 @@ test.each([
     'DATABASE_DIRECT_URL must be set with DATABASE_POOLING=transaction: migrations and notifications need a session',
   ],
   [{ PUBLIC_URL: 'api.example.com' }, 'PUBLIC_URL must be a URL that begins with http:// or https://'],
+  [{ MAIL_FROM, SMTP_URL: 'https://smtp.example.com' }, 'SMTP_URL must be a URL that begins with smtp:// or smtps://'],
+  [{ SMTP_URL: 'smtp://smtp.example.com' }, 'MAIL_FROM must be set with SMTP_URL: it is the sender of all mail'],
+  [{ MAIL_FROM, SMTP_URL: 'smtp://mail?tls=none' }, 'SMTP_URL must have no path, and no parameter except tls=off'],
+  [{ MAIL_FROM, SMTP_URL: 'smtps://mail?tls=off' }, 'SMTP_URL can have tls=off only with smtp://'],
+  [
+    { MAIL_FROM: 'Lynxroom' },
+    'MAIL_FROM must be an email address, or a name and an address: Lynxroom <noreply@example.com>',
+  ],
   [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent'],
   [{ SIGNING_SECRET: 'short' }, 'SIGNING_SECRET must have at least 16 characters'],
   [{ S3_ACCESS_KEY_ID: 'key' }, 'S3_SECRET_ACCESS_KEY must be set together with S3_ACCESS_KEY_ID'],
@@ -95,4 +105,12 @@ test('lists and URLs are parsed', () => {
     CORS_ORIGINS: ['https://a.example', 'https://b.example'],
     TRUST_PROXY: ['10.0.0.0/8'],
   });
+});
+
+test('the sender of mail is an address, with or without a name', () => {
+  const address = 'noreply@example.com';
+  const senderOf = (text: string) => readConfig({ MAIL_FROM: text }).MAIL_FROM;
+  expect(senderOf(address)).toEqual({ name: '', address });
+  expect(senderOf(`Lynxroom <${address}>`)).toEqual({ name: 'Lynxroom', address });
+  expect(senderOf(`"Lynxroom, Inc." <${address}>`)).toEqual({ name: 'Lynxroom, Inc.', address });
 });
