@@ -5,7 +5,7 @@ export const auditActions = {
   workspace: ['workspace.renamed', 'workspace.transferred'],
   member: ['member.joined', 'member.role_changed', 'member.left', 'member.removed'],
   invite_link: ['invite_link.created', 'invite_link.revoked'],
-  invitation: ['invitation.created', 'invitation.accepted', 'invitation.revoked'],
+  invitation: ['invitation.created', 'invitation.resent', 'invitation.accepted', 'invitation.revoked'],
   api_key: [
     'api_key.created',
     'api_key.updated',

@@ -75,6 +75,7 @@ export type Resource =
   | 'Label'
   | 'Item'
   | 'Invite'
+  | 'Invitation'
   | 'Room'
   | 'Recording'
   | 'API key'

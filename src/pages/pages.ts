@@ -24,6 +24,36 @@ export const pages: Readonly<Record<`/${string}`, Page>> = {
 <button>Set password</button>
 </form>`,
   },
+  '/invitation': {
+    title: 'Invitation',
+    script: 'invitation.js',
+    body: `<form id="form" hidden>
+<dl>
+<dt>Workspace</dt><dd id="workspace"></dd>
+<dt>Role</dt><dd id="role"></dd>
+<dt>Invited by</dt><dd id="inviter"></dd>
+</dl>
+<p id="account"></p>
+<fieldset id="sign-in" disabled hidden>
+<legend>Sign in to join</legend>
+<p><input id="is-new" type="checkbox"> <label for="is-new">I have no account yet</label></p>
+<fieldset id="name-field" disabled hidden>
+<label for="name">Name</label>
+<input id="name" autocomplete="name" maxlength="100" required>
+</fieldset>
+<label for="email">Email address</label>
+<input id="email" type="email" autocomplete="username" maxlength="254" required>
+<label for="password">Password</label>
+<input id="password" type="password" autocomplete="current-password" minlength="8" maxlength="200" required>
+<fieldset id="code-field" disabled hidden>
+<label for="code">Code of your authenticator app, or a recovery code</label>
+<input id="code" autocomplete="one-time-code" required>
+</fieldset>
+<p class="hint">If you sign in without a password, do that first, and then open the link again.</p>
+</fieldset>
+<button>Join workspace</button>
+</form>`,
+  },
   // Providers send people back here, so a frontend at APP_URL does not take this page over.
   '/sign-in/return': { title: 'Signing in', script: 'sign-in-return.js', body: '' },
 };

@@ -12,6 +12,7 @@ import { bookingPagesRouter } from './booking-pages.ts';
 import { bookingsRouter } from './bookings.ts';
 import { contactsExport, contactsImport, contactsRouter } from './contacts.ts';
 import { emailsRouter } from './emails.ts';
+import { invitationsRouter } from './invitations.ts';
 import { labelsRouter } from './labels.ts';
 import { libraryRouter, libraryUpload } from './library.ts';
 import { connectionsRouter, providerCallback } from './meeting-providers.ts';
@@ -39,6 +40,7 @@ export const appRouter = router({
   secondFactor: secondFactorRouter,
   workspaces: workspacesRouter,
   members: membersRouter,
+  invitations: invitationsRouter,
   rooms: roomsRouter,
   participants: participantsRouter,
   recordings: recordingsRouter,

@@ -4,6 +4,7 @@ import { pruneKeys } from '../db/idempotency-keys.ts';
 import { allowLongStatements, allowManyStatements } from '../db/time-limits.ts';
 import { pruneAccountLogs } from '../features/auth/account-log.ts';
 import { deleteExpiredSessions } from '../features/auth/sessions.ts';
+import { pruneInvitations } from '../features/invitations/read-invitations.ts';
 import { applyPendingCallbacks } from '../features/meeting-providers/ingest/apply-callback.ts';
 import { pruneCallbacks } from '../features/meeting-providers/ingest/callback-store.ts';
 import { pruneUnmatched } from '../features/meeting-providers/ingest/unmatched-callbacks.ts';
@@ -64,6 +65,11 @@ export function createSchedule(services: Services): ScheduledJob[] {
     { name: 'keys.reseal', cron: '*/10 * * * *', run: () => resealOnSchedule(services) },
     { name: 'mail.prune', cron: '47 3 * * *', run: () => allowLongStatements(() => pruneMail(services)) },
     { name: 'passkeys.remove-expired', cron: '*/10 * * * *', run: () => deleteExpiredChallenges(services) },
+    {
+      name: 'invitations.prune',
+      cron: '53 3 * * *',
+      run: () => allowLongStatements(() => pruneInvitations(services)),
+    },
     { name: 'openid.remove-expired', cron: '*/10 * * * *', run: () => deleteExpiredRequests(services) },
     {
       name: 'audit.prune',

@@ -72,6 +72,7 @@ export const features: Record<string, readonly Part[]> = {
   'booking-pages': [],
   bookings: ['features/booking-pages', 'features/contacts', 'features/rooms'],
   contacts: [],
+  invitations: ['features/auth', 'features/members', 'features/workspaces'],
   labels: [],
   library: [],
   'meeting-providers': ['features/participants', 'features/recordings', 'egress', 'jobs'],

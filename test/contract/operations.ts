@@ -11,6 +11,7 @@ import { bookingPageRows } from './rows/booking-pages.ts';
 import { bookingRows } from './rows/bookings.ts';
 import { contactRows } from './rows/contacts.ts';
 import { emailRows } from './rows/emails.ts';
+import { invitationRows } from './rows/invitations.ts';
 import { labelRows } from './rows/labels.ts';
 import { libraryRows } from './rows/library.ts';
 import { meetingProviderRows } from './rows/meeting-providers.ts';
@@ -39,6 +40,7 @@ export const rows: Rows = {
   ...passkeyRows,
   ...workspaceRows,
   ...memberRows,
+  ...invitationRows,
   ...roomRows,
   ...participantRows,
   ...recordingRows,

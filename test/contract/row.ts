@@ -26,7 +26,8 @@ export type Child =
   | 'slug'
   | 'identityId'
   | 'sessionId'
-  | 'passkeyId';
+  | 'passkeyId'
+  | 'invitationId';
 
 /** Whether the child is identified by a string. No string is malformed: one that cannot exist is unknown. */
 export function isNamedByText(child: Child): boolean {

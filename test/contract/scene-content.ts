@@ -53,6 +53,8 @@ export type WorkspaceContent = {
   messageId: string;
   /** The attempt that delivered it. */
   deliveryId: number;
+  /** A pending invitation. */
+  invitation: { id: number; token: string };
 };
 
 /** Adds everything, in an order that decides the ids. `slug` names the room and the booking page. */
@@ -86,6 +88,7 @@ export async function addWorkspaceContent(
     connectionId,
     provider: { ingestId: ingest_url.split('/').at(-1) ?? '', secret: secret ?? '' },
     ...(await addWebhook(app, workspaceId, owner)),
+    invitation: await addInvitation(app, workspaceId, owner),
   };
 }
 
@@ -150,6 +153,24 @@ async function addMessage(
   const at = clock.now();
   const more = { event: 'room.left', payload: '{"event":"room.left"}', roundAttempts: message.attempts };
   await db.webhookMessage.create({ data: { ...message, ...more, createdAt: at, updatedAt: at } });
+}
+
+async function addInvitation({ services: { db }, clock }: TestApp, workspaceId: number, by: User) {
+  const token = createToken('lnm_');
+  const createdAt = clock.now();
+  const { id } = await db.invitation.create({
+    data: {
+      workspaceId,
+      email: 'ivy@example.com',
+      role: 'admin',
+      tokenHash: hashToken(token),
+      invitedBy: by.id,
+      createdAt,
+      sentAt: createdAt,
+      expiresAt: new Date(createdAt.getTime() + DAY_MS),
+    },
+  });
+  return { id, token };
 }
 
 async function addRoom(app: TestApp, workspaceId: number, by: User, name: string): Promise<number> {

@@ -162,5 +162,6 @@ export function foreignChildren({ foreign, outsider }: Scene): Input {
     identityId: outsider.signIn.identityId,
     sessionId: outsider.sessionId,
     passkeyId: outsider.signIn.passkeyId,
+    invitationId: foreign.invitation.id,
   };
 }

@@ -124,6 +124,10 @@ const inserts = {
   account_events: `
     insert into account_events (user_id, action, details, created_at, last_at)
     select $owner, 'signed_in', '{}', ${AT}, ${AT} from n`,
+  invitations: `
+    insert into invitations (workspace_id, email, role, token_hash, invited_by, created_at, sent_at, expires_at)
+    select $workspace, 'listed' || n || '@example.com', 'member', sha256(n::text::bytea), $owner, ${AT}, ${AT},
+      ${AT} + interval '7 days' from n`,
   audit_log: `
     insert into audit_log (workspace_id, created_at, actor_kind, action, target_kind)
     select $workspace, ${AT}, 'system', 'room.deleted', 'room' from n`,
@@ -140,6 +144,12 @@ const lists: List[] = [
   { name: 'workspaces.list', path: () => '/api/workspaces', field: 'workspaces', table: 'workspaces' },
   { name: 'workspaces.read', path: ({ team }) => team.path, field: 'workspace.members', table: 'members' },
   { name: 'labels.list', path: ({ team }) => `${team.path}/labels`, field: 'labels', table: 'labels' },
+  {
+    name: 'invitations.list',
+    path: ({ team }) => `${team.path}/invitations`,
+    field: 'invitations',
+    table: 'invitations',
+  },
   { name: 'sessions.list', path: () => '/api/auth/sessions', field: 'sessions', table: 'sessions' },
   { name: 'apiKeys.list', path: ({ team }) => `${team.path}/api-keys`, field: 'apiKeys', table: 'api_keys' },
   { name: 'rooms.list', path: () => '/api/dashboard/rooms', field: 'rooms', table: 'rooms' },

@@ -11,6 +11,8 @@ export const exampleErrors: Readonly<Record<string, (scene: Scene) => Input>> = 
   'openid.start': () => ({ provider: 'unknown' }),
   'openid.complete': () => ({ state: 'unknown' }),
   'workspaces.join': () => ({ token: 'no-such-token' }),
+  'invitations.lookUp': () => ({ token: 'no-such-token' }),
+  'invitations.accept': () => ({ token: 'no-such-token' }),
   'rooms.readPublic': () => ({ roomName: 'no-such-room' }),
   'participants.join': () => ({ roomName: 'no-such-room' }),
   'bookings.times': () => ({ slug: 'no-such-page' }),
@@ -22,6 +24,9 @@ export const exampleErrors: Readonly<Record<string, (scene: Scene) => Input>> = 
 export const exampleConflicts: Readonly<Record<string, Prepare>> = {
   'workspaces.create': (scene) => withQuota(scene, 'workspaces', 1),
   'workspaces.join': (scene) => withQuota(scene, 'members', 3),
+  'invitations.accept': (scene) => withQuota(scene, 'members', 3),
+  'invitations.resend': revokeInvitation,
+  'invitations.revoke': revokeInvitation,
   'library.upload': (scene) => withQuota(scene, 'items', 1),
   async 'secondFactor.setUp'({ app, outsider }) {
     const at = app.clock.now();
@@ -83,6 +88,11 @@ async function decide({ app, roomName, participantId, owner }: Scene, decision: 
 
 async function startMeeting({ app, bookingId }: Scene): Promise<Input> {
   await app.services.db.booking.updateMany({ where: { id: bookingId }, data: { startsAt: app.clock.now() } });
+  return {};
+}
+
+async function revokeInvitation({ app, workspaceId, invitation, owner }: Scene): Promise<Input> {
+  await app.http.delete(`/api/workspaces/${workspaceId}/invitations/${invitation.id}`, owner.token);
   return {};
 }
 

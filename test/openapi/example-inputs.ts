@@ -9,6 +9,7 @@ export const exampleInputs: Readonly<Record<string, Input>> = {
   'passwords.reset': { password: 'correct horse battery staple' },
   'workspaces.create': { name: 'Design team' },
   'workspaces.rename': { name: 'Product team' },
+  'invitations.create': { email: 'grace@example.com', role: 'admin' },
   'rooms.create': {
     name: 'weekly-sync',
     display_name: 'Weekly sync',

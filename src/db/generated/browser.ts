@@ -23,6 +23,11 @@ export * from './enums.ts';
  */
 export type User = Prisma.UserModel
 /**
+ * Model Invitation
+ * An invitation by mail. At most one per workspace and address is pending (a partial index in the migration).
+ */
+export type Invitation = Prisma.InvitationModel
+/**
  * Model Session
  * A session of a signed-in user. Only the SHA-256 of its token is stored.
  */

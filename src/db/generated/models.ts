@@ -9,6 +9,7 @@
  * 🟢 You can import this file directly.
  */
 export type * from './models/User.ts'
+export type * from './models/Invitation.ts'
 export type * from './models/Session.ts'
 export type * from './models/KnownDevice.ts'
 export type * from './models/SecondFactor.ts'

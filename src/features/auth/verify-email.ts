@@ -99,8 +99,8 @@ export function uselessLink(): AppError {
 
 type Confirmed = { userId: number; email: string; at: Date };
 
-/** Returns false if the account no longer has the address. */
-async function confirmEmail(tx: Tx, { userId, email, at }: Confirmed): Promise<boolean> {
+/** Notes that the user reads mail at the address. Returns false if the account no longer has it. */
+export async function confirmEmail(tx: Tx, { userId, email, at }: Confirmed): Promise<boolean> {
   const { count } = await tx.user.updateMany({ where: { id: userId, email }, data: { emailVerifiedAt: at } });
   return count > 0;
 }

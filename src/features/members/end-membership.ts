@@ -5,6 +5,7 @@ import { sqlIn } from '../../db/sql.ts';
 import { emit } from '../../events/emit.ts';
 import { reassignBookingPages } from '../booking-pages/reassign-booking-pages.ts';
 import { reassignRooms } from '../rooms/reassign-rooms.ts';
+import { revokeInvitationsOf } from './revoke-invitations.ts';
 
 type Departure = {
   userId: number;
@@ -16,9 +17,9 @@ type Departure = {
 
 /**
  * Ends the membership of a user who is not the owner, and emits `member.left`. The user's rooms and booking pages in
- * the workspace pass to its owner, and the API keys that act for them are revoked. If somebody else removed them, the
- * invite link is revoked too, so that they cannot join again with it. Does nothing if the user is not a member. The
- * workspace must be locked.
+ * the workspace pass to its owner; the API keys that act for them and the invitations that they sent are revoked. If
+ * somebody else removed them, the invite link and an invitation to their address are revoked too, so that they cannot
+ * come back. Does nothing if the user is not a member. The workspace must be locked.
  */
 export async function endMembership(
   tx: Tx,
@@ -40,16 +41,18 @@ export async function endMembership(
     where workspace_id = ${workspace.id} and created_by = ${userId} and (is_of_workspace or revoked_at is null)
     returning is_of_workspace`;
   const revoked = ended.filter((key) => !key.is_of_workspace).length;
-  if (reason === 'removed') await tx.workspace.updateMany({ where: { id: workspace.id }, data: { inviteToken: null } });
+  const isRemoved = reason === 'removed';
+  if (isRemoved) await tx.workspace.updateMany({ where: { id: workspace.id }, data: { inviteToken: null } });
   await recordAudit(tx, {
     workspaceId: workspace.id,
     at,
     actor,
-    action: reason === 'removed' ? 'member.removed' : 'member.left',
+    action: isRemoved ? 'member.removed' : 'member.left',
     target: { kind: 'member', id: userId, name: user.name },
     before: { role: user.role },
     after: { reason, revoked_api_keys: revoked },
   });
+  await revokeInvitationsOf(tx, { workspaceId: workspace.id, userId, includesOwn: isRemoved }, actor, at);
   await emit(sqlIn(tx), at, {
     type: 'member.left',
     workspaceId: workspace.id,

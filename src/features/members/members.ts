@@ -14,11 +14,13 @@ import { queueMail } from '../../mail/queue-mail.ts';
 import type { Services } from '../../services.ts';
 import { endMembership } from './end-membership.ts';
 import { memberColumns, toMember } from './present.ts';
+import { revokeInvitationsOf } from './revoke-invitations.ts';
 import type { ChangeRoleInput, Member, MemberInput } from './schemas.ts';
 
 /**
- * Gives a member a role. The role `owner` transfers the workspace; the old owner becomes an admin. Throws 403, 404
- * "Member not found", and 400 for a transfer of the Personal workspace and for an owner who demotes themselves.
+ * Gives a member a role. The role `owner` transfers the workspace; the old owner becomes an admin. The invitations
+ * that a demoted admin has sent are revoked. Throws 403, 404 "Member not found", and 400 for a transfer of the Personal
+ * workspace and for an owner who demotes themselves.
  */
 export async function changeRole(
   services: Pick<Services, 'db' | 'clock' | 'sealer'>,
@@ -38,11 +40,15 @@ export async function changeRole(
       await tx.workspace.update({ where: { id: workspace.id }, data: { ownerId: userId } });
     }
     if (role !== targetRole) await setRole(tx, workspace.id, userId, role);
+    const at = clock.now();
+    const auditActor = auditActorOf(actor);
+    if (role === 'member' && role !== targetRole)
+      await revokeInvitationsOf(tx, { workspaceId: workspace.id, userId, includesOwn: false }, auditActor, at);
     const member = await tx.member.findUniqueOrThrow({
       where: { workspaceId_userId: { workspaceId: workspace.id, userId } },
       select: memberColumns,
     });
-    const entry = { workspaceId: workspace.id, at: clock.now(), actor: auditActorOf(actor) };
+    const entry = { workspaceId: workspace.id, at, actor: auditActor };
     if (role === 'owner' && targetRole !== 'owner') {
       await recordAudit(tx, {
         ...entry,

@@ -10,15 +10,12 @@ import { createLinkToken, isLinkToken } from '../../auth/tokens.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
 import { toRole } from '../../core/roles.ts';
-import { toUnixSeconds } from '../../core/time.ts';
 import { transact } from '../../db/client.ts';
 import { isForeignKeyViolation } from '../../db/errors.ts';
 import { onlyRow } from '../../db/only-row.ts';
-import { sqlIn } from '../../db/sql.ts';
 import { int, statement } from '../../db/statements.ts';
-import { emit } from '../../events/emit.ts';
-import { requireFreeRow } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
+import { addMember } from '../members/add-member.ts';
 import { toWorkspace, workspaceColumns } from './present.ts';
 import type { Invite, Workspace } from './schemas.ts';
 
@@ -86,48 +83,20 @@ export async function revokeInvite({ db, clock }: Pick<Services, 'db' | 'clock'>
  * already a member. Throws 404 "Invite not found", and 409 if the workspace has reached its quota.
  */
 export async function joinWorkspace(
-  { db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>,
+  services: Pick<Services, 'db' | 'clock' | 'settings'>,
   caller: Caller,
   token: string,
 ): Promise<Workspace> {
   if (!isLinkToken(token)) throw notFound('Invite');
   try {
-    return await transact(db, async (tx) => {
+    return await transact(services.db, async (tx) => {
       // The lock prevents the invite from being revoked or the workspace deleted before this commits.
       const [invited] = await tx.$queryRaw<{ id: number }[]>`
         select id from workspaces where invite_token = ${token} for share`;
       if (!invited) throw notFound('Invite');
       const workspace = await tx.workspace.findUniqueOrThrow({ where: { id: invited.id }, select: workspaceColumns });
+      await addMember(services, tx, workspace, caller, { role: 'member', by: 'invite_link' });
       const key = { workspaceId: workspace.id, userId: caller.userId };
-      const joinedAt = clock.now();
-      const { count } = await tx.member.createMany({
-        data: { ...key, role: 'member', joinedAt },
-        skipDuplicates: true,
-      });
-      if (count === 1) {
-        // Counted with the new member.
-        await requireFreeRow(tx, settings.quotas, 'members', workspace.id, 0);
-        await emit(sqlIn(tx), joinedAt, {
-          type: 'member.joined',
-          workspaceId: workspace.id,
-          data: {
-            workspace_id: workspace.id,
-            workspace_name: workspace.name,
-            user_id: caller.userId,
-            user_name: caller.name,
-            role: 'member',
-            joined_at: toUnixSeconds(joinedAt),
-          },
-        });
-        await recordAudit(tx, {
-          workspaceId: workspace.id,
-          at: joinedAt,
-          actor: auditActorOf(caller),
-          action: 'member.joined',
-          target: { kind: 'member', id: caller.userId, name: caller.name },
-          after: { role: 'member', by: 'invite_link' },
-        });
-      }
       const member = await tx.member.findUniqueOrThrow({ where: { workspaceId_userId: key }, select: { role: true } });
       return toWorkspace(workspace, toRole(member.role));
     });

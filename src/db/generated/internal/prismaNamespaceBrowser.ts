@@ -52,6 +52,7 @@ export const AnyNull = runtime.AnyNull
 
 export const ModelName = {
   User: 'User',
+  Invitation: 'Invitation',
   Session: 'Session',
   KnownDevice: 'KnownDevice',
   SecondFactor: 'SecondFactor',
@@ -128,6 +129,25 @@ export const UserScalarFieldEnum = {
 } as const
 
 export type UserScalarFieldEnum = (typeof UserScalarFieldEnum)[keyof typeof UserScalarFieldEnum]
+
+
+export const InvitationScalarFieldEnum = {
+  workspaceId: 'workspaceId',
+  id: 'id',
+  email: 'email',
+  role: 'role',
+  state: 'state',
+  tokenHash: 'tokenHash',
+  invitedBy: 'invitedBy',
+  acceptedBy: 'acceptedBy',
+  createdAt: 'createdAt',
+  sentAt: 'sentAt',
+  sends: 'sends',
+  expiresAt: 'expiresAt',
+  endedAt: 'endedAt'
+} as const
+
+export type InvitationScalarFieldEnum = (typeof InvitationScalarFieldEnum)[keyof typeof InvitationScalarFieldEnum]
 
 
 export const SessionScalarFieldEnum = {

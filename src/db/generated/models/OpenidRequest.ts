@@ -557,14 +557,6 @@ export type OpenidRequestUncheckedUpdateManyWithoutSessionNestedInput = {
   deleteMany?: Prisma.OpenidRequestScalarWhereInput | Prisma.OpenidRequestScalarWhereInput[]
 }
 
-export type NullableIntFieldUpdateOperationsInput = {
-  set?: number | null
-  increment?: number
-  decrement?: number
-  multiply?: number
-  divide?: number
-}
-
 export type OpenidRequestCreateWithoutSessionInput = {
   stateHash: runtime.Bytes
   browserHash: runtime.Bytes

@@ -258,6 +258,8 @@ export type UserWhereInput = {
   secondFactor?: Prisma.XOR<Prisma.SecondFactorNullableScalarRelationFilter, Prisma.SecondFactorWhereInput> | null
   accountTokens?: Prisma.AccountTokenListRelationFilter
   accountEvents?: Prisma.AccountEventListRelationFilter
+  sentInvitations?: Prisma.InvitationListRelationFilter
+  acceptedInvitations?: Prisma.InvitationListRelationFilter
 }
 
 export type UserOrderByWithRelationInput = {
@@ -287,6 +289,8 @@ export type UserOrderByWithRelationInput = {
   secondFactor?: Prisma.SecondFactorOrderByWithRelationInput
   accountTokens?: Prisma.AccountTokenOrderByRelationAggregateInput
   accountEvents?: Prisma.AccountEventOrderByRelationAggregateInput
+  sentInvitations?: Prisma.InvitationOrderByRelationAggregateInput
+  acceptedInvitations?: Prisma.InvitationOrderByRelationAggregateInput
 }
 
 export type UserWhereUniqueInput = Prisma.AtLeast<{
@@ -319,6 +323,8 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   secondFactor?: Prisma.XOR<Prisma.SecondFactorNullableScalarRelationFilter, Prisma.SecondFactorWhereInput> | null
   accountTokens?: Prisma.AccountTokenListRelationFilter
   accountEvents?: Prisma.AccountEventListRelationFilter
+  sentInvitations?: Prisma.InvitationListRelationFilter
+  acceptedInvitations?: Prisma.InvitationListRelationFilter
 }, "id" | "email">
 
 export type UserOrderByWithAggregationInput = {
@@ -377,6 +383,8 @@ export type UserCreateInput = {
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationCreateNestedManyWithoutAccepterInput
 }
 
 export type UserUncheckedCreateInput = {
@@ -406,6 +414,8 @@ export type UserUncheckedCreateInput = {
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutAccepterInput
 }
 
 export type UserUpdateInput = {
@@ -434,6 +444,8 @@ export type UserUpdateInput = {
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserUncheckedUpdateInput = {
@@ -463,6 +475,8 @@ export type UserUncheckedUpdateInput = {
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserCreateManyInput = {
@@ -538,14 +552,14 @@ export type UserSumOrderByAggregateInput = {
   id?: Prisma.SortOrder
 }
 
-export type UserScalarRelationFilter = {
-  is?: Prisma.UserWhereInput
-  isNot?: Prisma.UserWhereInput
-}
-
 export type UserNullableScalarRelationFilter = {
   is?: Prisma.UserWhereInput | null
   isNot?: Prisma.UserWhereInput | null
+}
+
+export type UserScalarRelationFilter = {
+  is?: Prisma.UserWhereInput
+  isNot?: Prisma.UserWhereInput
 }
 
 export type StringFieldUpdateOperationsInput = {
@@ -574,6 +588,38 @@ export type IntFieldUpdateOperationsInput = {
   decrement?: number
   multiply?: number
   divide?: number
+}
+
+export type UserCreateNestedOneWithoutSentInvitationsInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutSentInvitationsInput, Prisma.UserUncheckedCreateWithoutSentInvitationsInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutSentInvitationsInput
+  connect?: Prisma.UserWhereUniqueInput
+}
+
+export type UserCreateNestedOneWithoutAcceptedInvitationsInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutAcceptedInvitationsInput, Prisma.UserUncheckedCreateWithoutAcceptedInvitationsInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutAcceptedInvitationsInput
+  connect?: Prisma.UserWhereUniqueInput
+}
+
+export type UserUpdateOneWithoutSentInvitationsNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutSentInvitationsInput, Prisma.UserUncheckedCreateWithoutSentInvitationsInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutSentInvitationsInput
+  upsert?: Prisma.UserUpsertWithoutSentInvitationsInput
+  disconnect?: Prisma.UserWhereInput | boolean
+  delete?: Prisma.UserWhereInput | boolean
+  connect?: Prisma.UserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutSentInvitationsInput, Prisma.UserUpdateWithoutSentInvitationsInput>, Prisma.UserUncheckedUpdateWithoutSentInvitationsInput>
+}
+
+export type UserUpdateOneWithoutAcceptedInvitationsNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutAcceptedInvitationsInput, Prisma.UserUncheckedCreateWithoutAcceptedInvitationsInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutAcceptedInvitationsInput
+  upsert?: Prisma.UserUpsertWithoutAcceptedInvitationsInput
+  disconnect?: Prisma.UserWhereInput | boolean
+  delete?: Prisma.UserWhereInput | boolean
+  connect?: Prisma.UserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutAcceptedInvitationsInput, Prisma.UserUpdateWithoutAcceptedInvitationsInput>, Prisma.UserUncheckedUpdateWithoutAcceptedInvitationsInput>
 }
 
 export type UserCreateNestedOneWithoutSessionsInput = {
@@ -842,6 +888,274 @@ export type UserUpdateOneRequiredWithoutAccountEventsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutAccountEventsInput, Prisma.UserUpdateWithoutAccountEventsInput>, Prisma.UserUncheckedUpdateWithoutAccountEventsInput>
 }
 
+export type UserCreateWithoutSentInvitationsInput = {
+  name: string
+  email: string
+  passwordHash?: string | null
+  createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
+  lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
+  members?: Prisma.MemberCreateNestedManyWithoutUserInput
+  ownedWorkspaces?: Prisma.WorkspaceCreateNestedManyWithoutOwnerInput
+  labels?: Prisma.LabelCreateNestedManyWithoutCreatorInput
+  uploads?: Prisma.LibraryItemCreateNestedManyWithoutUploaderInput
+  rooms?: Prisma.RoomCreateNestedManyWithoutUserInput
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutCreatorInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutCreatorInput
+  participants?: Prisma.ParticipantCreateNestedManyWithoutUserInput
+  connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
+  bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
+  accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
+  acceptedInvitations?: Prisma.InvitationCreateNestedManyWithoutAccepterInput
+}
+
+export type UserUncheckedCreateWithoutSentInvitationsInput = {
+  id?: number
+  name: string
+  email: string
+  passwordHash?: string | null
+  createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
+  lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
+  members?: Prisma.MemberUncheckedCreateNestedManyWithoutUserInput
+  ownedWorkspaces?: Prisma.WorkspaceUncheckedCreateNestedManyWithoutOwnerInput
+  labels?: Prisma.LabelUncheckedCreateNestedManyWithoutCreatorInput
+  uploads?: Prisma.LibraryItemUncheckedCreateNestedManyWithoutUploaderInput
+  rooms?: Prisma.RoomUncheckedCreateNestedManyWithoutUserInput
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutCreatorInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutCreatorInput
+  participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutUserInput
+  connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
+  bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
+  accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
+  acceptedInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutAccepterInput
+}
+
+export type UserCreateOrConnectWithoutSentInvitationsInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutSentInvitationsInput, Prisma.UserUncheckedCreateWithoutSentInvitationsInput>
+}
+
+export type UserCreateWithoutAcceptedInvitationsInput = {
+  name: string
+  email: string
+  passwordHash?: string | null
+  createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
+  lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
+  members?: Prisma.MemberCreateNestedManyWithoutUserInput
+  ownedWorkspaces?: Prisma.WorkspaceCreateNestedManyWithoutOwnerInput
+  labels?: Prisma.LabelCreateNestedManyWithoutCreatorInput
+  uploads?: Prisma.LibraryItemCreateNestedManyWithoutUploaderInput
+  rooms?: Prisma.RoomCreateNestedManyWithoutUserInput
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutCreatorInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutCreatorInput
+  participants?: Prisma.ParticipantCreateNestedManyWithoutUserInput
+  connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
+  bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
+  accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+}
+
+export type UserUncheckedCreateWithoutAcceptedInvitationsInput = {
+  id?: number
+  name: string
+  email: string
+  passwordHash?: string | null
+  createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
+  lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
+  members?: Prisma.MemberUncheckedCreateNestedManyWithoutUserInput
+  ownedWorkspaces?: Prisma.WorkspaceUncheckedCreateNestedManyWithoutOwnerInput
+  labels?: Prisma.LabelUncheckedCreateNestedManyWithoutCreatorInput
+  uploads?: Prisma.LibraryItemUncheckedCreateNestedManyWithoutUploaderInput
+  rooms?: Prisma.RoomUncheckedCreateNestedManyWithoutUserInput
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutCreatorInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutCreatorInput
+  participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutUserInput
+  connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
+  bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
+  accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+}
+
+export type UserCreateOrConnectWithoutAcceptedInvitationsInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutAcceptedInvitationsInput, Prisma.UserUncheckedCreateWithoutAcceptedInvitationsInput>
+}
+
+export type UserUpsertWithoutSentInvitationsInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutSentInvitationsInput, Prisma.UserUncheckedUpdateWithoutSentInvitationsInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutSentInvitationsInput, Prisma.UserUncheckedCreateWithoutSentInvitationsInput>
+  where?: Prisma.UserWhereInput
+}
+
+export type UserUpdateToOneWithWhereWithoutSentInvitationsInput = {
+  where?: Prisma.UserWhereInput
+  data: Prisma.XOR<Prisma.UserUpdateWithoutSentInvitationsInput, Prisma.UserUncheckedUpdateWithoutSentInvitationsInput>
+}
+
+export type UserUpdateWithoutSentInvitationsInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
+  members?: Prisma.MemberUpdateManyWithoutUserNestedInput
+  ownedWorkspaces?: Prisma.WorkspaceUpdateManyWithoutOwnerNestedInput
+  labels?: Prisma.LabelUpdateManyWithoutCreatorNestedInput
+  uploads?: Prisma.LibraryItemUpdateManyWithoutUploaderNestedInput
+  rooms?: Prisma.RoomUpdateManyWithoutUserNestedInput
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutCreatorNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutCreatorNestedInput
+  participants?: Prisma.ParticipantUpdateManyWithoutUserNestedInput
+  connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
+  bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
+  acceptedInvitations?: Prisma.InvitationUpdateManyWithoutAccepterNestedInput
+}
+
+export type UserUncheckedUpdateWithoutSentInvitationsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
+  members?: Prisma.MemberUncheckedUpdateManyWithoutUserNestedInput
+  ownedWorkspaces?: Prisma.WorkspaceUncheckedUpdateManyWithoutOwnerNestedInput
+  labels?: Prisma.LabelUncheckedUpdateManyWithoutCreatorNestedInput
+  uploads?: Prisma.LibraryItemUncheckedUpdateManyWithoutUploaderNestedInput
+  rooms?: Prisma.RoomUncheckedUpdateManyWithoutUserNestedInput
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutCreatorNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutCreatorNestedInput
+  participants?: Prisma.ParticipantUncheckedUpdateManyWithoutUserNestedInput
+  connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
+  bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
+  acceptedInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutAccepterNestedInput
+}
+
+export type UserUpsertWithoutAcceptedInvitationsInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutAcceptedInvitationsInput, Prisma.UserUncheckedUpdateWithoutAcceptedInvitationsInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutAcceptedInvitationsInput, Prisma.UserUncheckedCreateWithoutAcceptedInvitationsInput>
+  where?: Prisma.UserWhereInput
+}
+
+export type UserUpdateToOneWithWhereWithoutAcceptedInvitationsInput = {
+  where?: Prisma.UserWhereInput
+  data: Prisma.XOR<Prisma.UserUpdateWithoutAcceptedInvitationsInput, Prisma.UserUncheckedUpdateWithoutAcceptedInvitationsInput>
+}
+
+export type UserUpdateWithoutAcceptedInvitationsInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
+  members?: Prisma.MemberUpdateManyWithoutUserNestedInput
+  ownedWorkspaces?: Prisma.WorkspaceUpdateManyWithoutOwnerNestedInput
+  labels?: Prisma.LabelUpdateManyWithoutCreatorNestedInput
+  uploads?: Prisma.LibraryItemUpdateManyWithoutUploaderNestedInput
+  rooms?: Prisma.RoomUpdateManyWithoutUserNestedInput
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutCreatorNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutCreatorNestedInput
+  participants?: Prisma.ParticipantUpdateManyWithoutUserNestedInput
+  connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
+  bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+}
+
+export type UserUncheckedUpdateWithoutAcceptedInvitationsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
+  members?: Prisma.MemberUncheckedUpdateManyWithoutUserNestedInput
+  ownedWorkspaces?: Prisma.WorkspaceUncheckedUpdateManyWithoutOwnerNestedInput
+  labels?: Prisma.LabelUncheckedUpdateManyWithoutCreatorNestedInput
+  uploads?: Prisma.LibraryItemUncheckedUpdateManyWithoutUploaderNestedInput
+  rooms?: Prisma.RoomUncheckedUpdateManyWithoutUserNestedInput
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutCreatorNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutCreatorNestedInput
+  participants?: Prisma.ParticipantUncheckedUpdateManyWithoutUserNestedInput
+  connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
+  bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+}
+
 export type UserCreateWithoutSessionsInput = {
   name: string
   email: string
@@ -867,6 +1181,8 @@ export type UserCreateWithoutSessionsInput = {
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationCreateNestedManyWithoutAccepterInput
 }
 
 export type UserUncheckedCreateWithoutSessionsInput = {
@@ -895,6 +1211,8 @@ export type UserUncheckedCreateWithoutSessionsInput = {
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutAccepterInput
 }
 
 export type UserCreateOrConnectWithoutSessionsInput = {
@@ -938,6 +1256,8 @@ export type UserUpdateWithoutSessionsInput = {
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserUncheckedUpdateWithoutSessionsInput = {
@@ -966,6 +1286,8 @@ export type UserUncheckedUpdateWithoutSessionsInput = {
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserCreateWithoutKnownDevicesInput = {
@@ -993,6 +1315,8 @@ export type UserCreateWithoutKnownDevicesInput = {
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationCreateNestedManyWithoutAccepterInput
 }
 
 export type UserUncheckedCreateWithoutKnownDevicesInput = {
@@ -1021,6 +1345,8 @@ export type UserUncheckedCreateWithoutKnownDevicesInput = {
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutAccepterInput
 }
 
 export type UserCreateOrConnectWithoutKnownDevicesInput = {
@@ -1064,6 +1390,8 @@ export type UserUpdateWithoutKnownDevicesInput = {
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserUncheckedUpdateWithoutKnownDevicesInput = {
@@ -1092,6 +1420,8 @@ export type UserUncheckedUpdateWithoutKnownDevicesInput = {
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserCreateWithoutSecondFactorInput = {
@@ -1119,6 +1449,8 @@ export type UserCreateWithoutSecondFactorInput = {
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationCreateNestedManyWithoutAccepterInput
 }
 
 export type UserUncheckedCreateWithoutSecondFactorInput = {
@@ -1147,6 +1479,8 @@ export type UserUncheckedCreateWithoutSecondFactorInput = {
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutAccepterInput
 }
 
 export type UserCreateOrConnectWithoutSecondFactorInput = {
@@ -1190,6 +1524,8 @@ export type UserUpdateWithoutSecondFactorInput = {
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserUncheckedUpdateWithoutSecondFactorInput = {
@@ -1218,6 +1554,8 @@ export type UserUncheckedUpdateWithoutSecondFactorInput = {
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserCreateWithoutOpenidIdentitiesInput = {
@@ -1245,6 +1583,8 @@ export type UserCreateWithoutOpenidIdentitiesInput = {
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationCreateNestedManyWithoutAccepterInput
 }
 
 export type UserUncheckedCreateWithoutOpenidIdentitiesInput = {
@@ -1273,6 +1613,8 @@ export type UserUncheckedCreateWithoutOpenidIdentitiesInput = {
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutAccepterInput
 }
 
 export type UserCreateOrConnectWithoutOpenidIdentitiesInput = {
@@ -1316,6 +1658,8 @@ export type UserUpdateWithoutOpenidIdentitiesInput = {
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserUncheckedUpdateWithoutOpenidIdentitiesInput = {
@@ -1344,6 +1688,8 @@ export type UserUncheckedUpdateWithoutOpenidIdentitiesInput = {
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserCreateWithoutPasskeysInput = {
@@ -1371,6 +1717,8 @@ export type UserCreateWithoutPasskeysInput = {
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationCreateNestedManyWithoutAccepterInput
 }
 
 export type UserUncheckedCreateWithoutPasskeysInput = {
@@ -1399,6 +1747,8 @@ export type UserUncheckedCreateWithoutPasskeysInput = {
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutAccepterInput
 }
 
 export type UserCreateOrConnectWithoutPasskeysInput = {
@@ -1442,6 +1792,8 @@ export type UserUpdateWithoutPasskeysInput = {
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserUncheckedUpdateWithoutPasskeysInput = {
@@ -1470,6 +1822,8 @@ export type UserUncheckedUpdateWithoutPasskeysInput = {
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserCreateWithoutIdempotencyKeysInput = {
@@ -1497,6 +1851,8 @@ export type UserCreateWithoutIdempotencyKeysInput = {
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationCreateNestedManyWithoutAccepterInput
 }
 
 export type UserUncheckedCreateWithoutIdempotencyKeysInput = {
@@ -1525,6 +1881,8 @@ export type UserUncheckedCreateWithoutIdempotencyKeysInput = {
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutAccepterInput
 }
 
 export type UserCreateOrConnectWithoutIdempotencyKeysInput = {
@@ -1568,6 +1926,8 @@ export type UserUpdateWithoutIdempotencyKeysInput = {
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserUncheckedUpdateWithoutIdempotencyKeysInput = {
@@ -1596,6 +1956,8 @@ export type UserUncheckedUpdateWithoutIdempotencyKeysInput = {
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserCreateWithoutAccountTokensInput = {
@@ -1623,6 +1985,8 @@ export type UserCreateWithoutAccountTokensInput = {
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationCreateNestedManyWithoutAccepterInput
 }
 
 export type UserUncheckedCreateWithoutAccountTokensInput = {
@@ -1651,6 +2015,8 @@ export type UserUncheckedCreateWithoutAccountTokensInput = {
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutAccepterInput
 }
 
 export type UserCreateOrConnectWithoutAccountTokensInput = {
@@ -1694,6 +2060,8 @@ export type UserUpdateWithoutAccountTokensInput = {
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserUncheckedUpdateWithoutAccountTokensInput = {
@@ -1722,6 +2090,8 @@ export type UserUncheckedUpdateWithoutAccountTokensInput = {
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserCreateWithoutOwnedWorkspacesInput = {
@@ -1749,6 +2119,8 @@ export type UserCreateWithoutOwnedWorkspacesInput = {
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationCreateNestedManyWithoutAccepterInput
 }
 
 export type UserUncheckedCreateWithoutOwnedWorkspacesInput = {
@@ -1777,6 +2149,8 @@ export type UserUncheckedCreateWithoutOwnedWorkspacesInput = {
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutAccepterInput
 }
 
 export type UserCreateOrConnectWithoutOwnedWorkspacesInput = {
@@ -1820,6 +2194,8 @@ export type UserUpdateWithoutOwnedWorkspacesInput = {
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserUncheckedUpdateWithoutOwnedWorkspacesInput = {
@@ -1848,6 +2224,8 @@ export type UserUncheckedUpdateWithoutOwnedWorkspacesInput = {
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserCreateWithoutMembersInput = {
@@ -1875,6 +2253,8 @@ export type UserCreateWithoutMembersInput = {
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationCreateNestedManyWithoutAccepterInput
 }
 
 export type UserUncheckedCreateWithoutMembersInput = {
@@ -1903,6 +2283,8 @@ export type UserUncheckedCreateWithoutMembersInput = {
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutAccepterInput
 }
 
 export type UserCreateOrConnectWithoutMembersInput = {
@@ -1946,6 +2328,8 @@ export type UserUpdateWithoutMembersInput = {
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserUncheckedUpdateWithoutMembersInput = {
@@ -1974,6 +2358,8 @@ export type UserUncheckedUpdateWithoutMembersInput = {
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserCreateWithoutLabelsInput = {
@@ -2001,6 +2387,8 @@ export type UserCreateWithoutLabelsInput = {
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationCreateNestedManyWithoutAccepterInput
 }
 
 export type UserUncheckedCreateWithoutLabelsInput = {
@@ -2029,6 +2417,8 @@ export type UserUncheckedCreateWithoutLabelsInput = {
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutAccepterInput
 }
 
 export type UserCreateOrConnectWithoutLabelsInput = {
@@ -2072,6 +2462,8 @@ export type UserUpdateWithoutLabelsInput = {
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserUncheckedUpdateWithoutLabelsInput = {
@@ -2100,6 +2492,8 @@ export type UserUncheckedUpdateWithoutLabelsInput = {
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserCreateWithoutUploadsInput = {
@@ -2127,6 +2521,8 @@ export type UserCreateWithoutUploadsInput = {
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationCreateNestedManyWithoutAccepterInput
 }
 
 export type UserUncheckedCreateWithoutUploadsInput = {
@@ -2155,6 +2551,8 @@ export type UserUncheckedCreateWithoutUploadsInput = {
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutAccepterInput
 }
 
 export type UserCreateOrConnectWithoutUploadsInput = {
@@ -2198,6 +2596,8 @@ export type UserUpdateWithoutUploadsInput = {
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserUncheckedUpdateWithoutUploadsInput = {
@@ -2226,6 +2626,8 @@ export type UserUncheckedUpdateWithoutUploadsInput = {
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserCreateWithoutRoomsInput = {
@@ -2253,6 +2655,8 @@ export type UserCreateWithoutRoomsInput = {
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationCreateNestedManyWithoutAccepterInput
 }
 
 export type UserUncheckedCreateWithoutRoomsInput = {
@@ -2281,6 +2685,8 @@ export type UserUncheckedCreateWithoutRoomsInput = {
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutAccepterInput
 }
 
 export type UserCreateOrConnectWithoutRoomsInput = {
@@ -2324,6 +2730,8 @@ export type UserUpdateWithoutRoomsInput = {
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserUncheckedUpdateWithoutRoomsInput = {
@@ -2352,6 +2760,8 @@ export type UserUncheckedUpdateWithoutRoomsInput = {
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserCreateWithoutParticipantsInput = {
@@ -2379,6 +2789,8 @@ export type UserCreateWithoutParticipantsInput = {
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationCreateNestedManyWithoutAccepterInput
 }
 
 export type UserUncheckedCreateWithoutParticipantsInput = {
@@ -2407,6 +2819,8 @@ export type UserUncheckedCreateWithoutParticipantsInput = {
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutAccepterInput
 }
 
 export type UserCreateOrConnectWithoutParticipantsInput = {
@@ -2450,6 +2864,8 @@ export type UserUpdateWithoutParticipantsInput = {
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserUncheckedUpdateWithoutParticipantsInput = {
@@ -2478,6 +2894,8 @@ export type UserUncheckedUpdateWithoutParticipantsInput = {
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserCreateWithoutConnectionsInput = {
@@ -2505,6 +2923,8 @@ export type UserCreateWithoutConnectionsInput = {
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationCreateNestedManyWithoutAccepterInput
 }
 
 export type UserUncheckedCreateWithoutConnectionsInput = {
@@ -2533,6 +2953,8 @@ export type UserUncheckedCreateWithoutConnectionsInput = {
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutAccepterInput
 }
 
 export type UserCreateOrConnectWithoutConnectionsInput = {
@@ -2576,6 +2998,8 @@ export type UserUpdateWithoutConnectionsInput = {
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserUncheckedUpdateWithoutConnectionsInput = {
@@ -2604,6 +3028,8 @@ export type UserUncheckedUpdateWithoutConnectionsInput = {
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserCreateWithoutApiKeysInput = {
@@ -2631,6 +3057,8 @@ export type UserCreateWithoutApiKeysInput = {
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationCreateNestedManyWithoutAccepterInput
 }
 
 export type UserUncheckedCreateWithoutApiKeysInput = {
@@ -2659,6 +3087,8 @@ export type UserUncheckedCreateWithoutApiKeysInput = {
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutAccepterInput
 }
 
 export type UserCreateOrConnectWithoutApiKeysInput = {
@@ -2702,6 +3132,8 @@ export type UserUpdateWithoutApiKeysInput = {
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserUncheckedUpdateWithoutApiKeysInput = {
@@ -2730,6 +3162,8 @@ export type UserUncheckedUpdateWithoutApiKeysInput = {
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserCreateWithoutWebhooksInput = {
@@ -2757,6 +3191,8 @@ export type UserCreateWithoutWebhooksInput = {
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationCreateNestedManyWithoutAccepterInput
 }
 
 export type UserUncheckedCreateWithoutWebhooksInput = {
@@ -2785,6 +3221,8 @@ export type UserUncheckedCreateWithoutWebhooksInput = {
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutAccepterInput
 }
 
 export type UserCreateOrConnectWithoutWebhooksInput = {
@@ -2828,6 +3266,8 @@ export type UserUpdateWithoutWebhooksInput = {
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserUncheckedUpdateWithoutWebhooksInput = {
@@ -2856,6 +3296,8 @@ export type UserUncheckedUpdateWithoutWebhooksInput = {
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserCreateWithoutBookingPagesInput = {
@@ -2883,6 +3325,8 @@ export type UserCreateWithoutBookingPagesInput = {
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationCreateNestedManyWithoutAccepterInput
 }
 
 export type UserUncheckedCreateWithoutBookingPagesInput = {
@@ -2911,6 +3355,8 @@ export type UserUncheckedCreateWithoutBookingPagesInput = {
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutAccepterInput
 }
 
 export type UserCreateOrConnectWithoutBookingPagesInput = {
@@ -2954,6 +3400,8 @@ export type UserUpdateWithoutBookingPagesInput = {
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserUncheckedUpdateWithoutBookingPagesInput = {
@@ -2982,6 +3430,8 @@ export type UserUncheckedUpdateWithoutBookingPagesInput = {
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserCreateWithoutAccountEventsInput = {
@@ -3009,6 +3459,8 @@ export type UserCreateWithoutAccountEventsInput = {
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationCreateNestedManyWithoutAccepterInput
 }
 
 export type UserUncheckedCreateWithoutAccountEventsInput = {
@@ -3037,6 +3489,8 @@ export type UserUncheckedCreateWithoutAccountEventsInput = {
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutAccepterInput
 }
 
 export type UserCreateOrConnectWithoutAccountEventsInput = {
@@ -3080,6 +3534,8 @@ export type UserUpdateWithoutAccountEventsInput = {
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUpdateManyWithoutAccepterNestedInput
 }
 
 export type UserUncheckedUpdateWithoutAccountEventsInput = {
@@ -3108,6 +3564,8 @@ export type UserUncheckedUpdateWithoutAccountEventsInput = {
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutAccepterNestedInput
 }
 
 
@@ -3133,6 +3591,8 @@ export type UserCountOutputType = {
   knownDevices: number
   accountTokens: number
   accountEvents: number
+  sentInvitations: number
+  acceptedInvitations: number
 }
 
 export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -3153,6 +3613,8 @@ export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.I
   knownDevices?: boolean | UserCountOutputTypeCountKnownDevicesArgs
   accountTokens?: boolean | UserCountOutputTypeCountAccountTokensArgs
   accountEvents?: boolean | UserCountOutputTypeCountAccountEventsArgs
+  sentInvitations?: boolean | UserCountOutputTypeCountSentInvitationsArgs
+  acceptedInvitations?: boolean | UserCountOutputTypeCountAcceptedInvitationsArgs
 }
 
 /**
@@ -3284,6 +3746,20 @@ export type UserCountOutputTypeCountAccountEventsArgs<ExtArgs extends runtime.Ty
   where?: Prisma.AccountEventWhereInput
 }
 
+/**
+ * UserCountOutputType without action
+ */
+export type UserCountOutputTypeCountSentInvitationsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.InvitationWhereInput
+}
+
+/**
+ * UserCountOutputType without action
+ */
+export type UserCountOutputTypeCountAcceptedInvitationsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.InvitationWhereInput
+}
+
 
 export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -3312,6 +3788,8 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   secondFactor?: boolean | Prisma.User$secondFactorArgs<ExtArgs>
   accountTokens?: boolean | Prisma.User$accountTokensArgs<ExtArgs>
   accountEvents?: boolean | Prisma.User$accountEventsArgs<ExtArgs>
+  sentInvitations?: boolean | Prisma.User$sentInvitationsArgs<ExtArgs>
+  acceptedInvitations?: boolean | Prisma.User$acceptedInvitationsArgs<ExtArgs>
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["user"]>
 
@@ -3368,6 +3846,8 @@ export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   secondFactor?: boolean | Prisma.User$secondFactorArgs<ExtArgs>
   accountTokens?: boolean | Prisma.User$accountTokensArgs<ExtArgs>
   accountEvents?: boolean | Prisma.User$accountEventsArgs<ExtArgs>
+  sentInvitations?: boolean | Prisma.User$sentInvitationsArgs<ExtArgs>
+  acceptedInvitations?: boolean | Prisma.User$acceptedInvitationsArgs<ExtArgs>
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type UserIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -3394,6 +3874,8 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     secondFactor: Prisma.$SecondFactorPayload<ExtArgs> | null
     accountTokens: Prisma.$AccountTokenPayload<ExtArgs>[]
     accountEvents: Prisma.$AccountEventPayload<ExtArgs>[]
+    sentInvitations: Prisma.$InvitationPayload<ExtArgs>[]
+    acceptedInvitations: Prisma.$InvitationPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
@@ -3831,6 +4313,8 @@ export interface Prisma__UserClient<T, Null = never, ExtArgs extends runtime.Typ
   secondFactor<T extends Prisma.User$secondFactorArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$secondFactorArgs<ExtArgs>>): Prisma.Prisma__SecondFactorClient<runtime.Types.Result.GetResult<Prisma.$SecondFactorPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   accountTokens<T extends Prisma.User$accountTokensArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$accountTokensArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AccountTokenPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   accountEvents<T extends Prisma.User$accountEventsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$accountEventsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AccountEventPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  sentInvitations<T extends Prisma.User$sentInvitationsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$sentInvitationsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$InvitationPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  acceptedInvitations<T extends Prisma.User$acceptedInvitationsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$acceptedInvitationsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$InvitationPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -4685,6 +5169,54 @@ export type User$accountEventsArgs<ExtArgs extends runtime.Types.Extensions.Inte
   take?: number
   skip?: number
   distinct?: Prisma.AccountEventScalarFieldEnum | Prisma.AccountEventScalarFieldEnum[]
+}
+
+/**
+ * User.sentInvitations
+ */
+export type User$sentInvitationsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Invitation
+   */
+  select?: Prisma.InvitationSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Invitation
+   */
+  omit?: Prisma.InvitationOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.InvitationInclude<ExtArgs> | null
+  where?: Prisma.InvitationWhereInput
+  orderBy?: Prisma.InvitationOrderByWithRelationInput | Prisma.InvitationOrderByWithRelationInput[]
+  cursor?: Prisma.InvitationWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.InvitationScalarFieldEnum | Prisma.InvitationScalarFieldEnum[]
+}
+
+/**
+ * User.acceptedInvitations
+ */
+export type User$acceptedInvitationsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Invitation
+   */
+  select?: Prisma.InvitationSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Invitation
+   */
+  omit?: Prisma.InvitationOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.InvitationInclude<ExtArgs> | null
+  where?: Prisma.InvitationWhereInput
+  orderBy?: Prisma.InvitationOrderByWithRelationInput | Prisma.InvitationOrderByWithRelationInput[]
+  cursor?: Prisma.InvitationWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.InvitationScalarFieldEnum | Prisma.InvitationScalarFieldEnum[]
 }
 
 /**

@@ -339,6 +339,7 @@ export type WorkspaceWhereInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyListRelationFilter
   auditEntries?: Prisma.AuditEntryListRelationFilter
   auditChain?: Prisma.XOR<Prisma.AuditChainNullableScalarRelationFilter, Prisma.AuditChainWhereInput> | null
+  invitations?: Prisma.InvitationListRelationFilter
 }
 
 export type WorkspaceOrderByWithRelationInput = {
@@ -375,6 +376,7 @@ export type WorkspaceOrderByWithRelationInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyOrderByRelationAggregateInput
   auditEntries?: Prisma.AuditEntryOrderByRelationAggregateInput
   auditChain?: Prisma.AuditChainOrderByWithRelationInput
+  invitations?: Prisma.InvitationOrderByRelationAggregateInput
 }
 
 export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
@@ -414,6 +416,7 @@ export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
   idempotencyKeys?: Prisma.IdempotencyKeyListRelationFilter
   auditEntries?: Prisma.AuditEntryListRelationFilter
   auditChain?: Prisma.XOR<Prisma.AuditChainNullableScalarRelationFilter, Prisma.AuditChainWhereInput> | null
+  invitations?: Prisma.InvitationListRelationFilter
 }, "id" | "slug">
 
 export type WorkspaceOrderByWithAggregationInput = {
@@ -490,6 +493,7 @@ export type WorkspaceCreateInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateInput = {
@@ -525,6 +529,7 @@ export type WorkspaceUncheckedCreateInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUpdateInput = {
@@ -559,6 +564,7 @@ export type WorkspaceUpdateInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateInput = {
@@ -594,6 +600,7 @@ export type WorkspaceUncheckedUpdateInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateManyInput = {
@@ -653,6 +660,11 @@ export type WorkspaceListRelationFilter = {
 
 export type WorkspaceOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder
+}
+
+export type WorkspaceScalarRelationFilter = {
+  is?: Prisma.WorkspaceWhereInput
+  isNot?: Prisma.WorkspaceWhereInput
 }
 
 export type WorkspaceNullableScalarRelationFilter = {
@@ -735,11 +747,6 @@ export type WorkspaceSumOrderByAggregateInput = {
   storedBytes?: Prisma.SortOrder
 }
 
-export type WorkspaceScalarRelationFilter = {
-  is?: Prisma.WorkspaceWhereInput
-  isNot?: Prisma.WorkspaceWhereInput
-}
-
 export type WorkspaceCreateNestedManyWithoutOwnerInput = {
   create?: Prisma.XOR<Prisma.WorkspaceCreateWithoutOwnerInput, Prisma.WorkspaceUncheckedCreateWithoutOwnerInput> | Prisma.WorkspaceCreateWithoutOwnerInput[] | Prisma.WorkspaceUncheckedCreateWithoutOwnerInput[]
   connectOrCreate?: Prisma.WorkspaceCreateOrConnectWithoutOwnerInput | Prisma.WorkspaceCreateOrConnectWithoutOwnerInput[]
@@ -780,6 +787,20 @@ export type WorkspaceUncheckedUpdateManyWithoutOwnerNestedInput = {
   update?: Prisma.WorkspaceUpdateWithWhereUniqueWithoutOwnerInput | Prisma.WorkspaceUpdateWithWhereUniqueWithoutOwnerInput[]
   updateMany?: Prisma.WorkspaceUpdateManyWithWhereWithoutOwnerInput | Prisma.WorkspaceUpdateManyWithWhereWithoutOwnerInput[]
   deleteMany?: Prisma.WorkspaceScalarWhereInput | Prisma.WorkspaceScalarWhereInput[]
+}
+
+export type WorkspaceCreateNestedOneWithoutInvitationsInput = {
+  create?: Prisma.XOR<Prisma.WorkspaceCreateWithoutInvitationsInput, Prisma.WorkspaceUncheckedCreateWithoutInvitationsInput>
+  connectOrCreate?: Prisma.WorkspaceCreateOrConnectWithoutInvitationsInput
+  connect?: Prisma.WorkspaceWhereUniqueInput
+}
+
+export type WorkspaceUpdateOneRequiredWithoutInvitationsNestedInput = {
+  create?: Prisma.XOR<Prisma.WorkspaceCreateWithoutInvitationsInput, Prisma.WorkspaceUncheckedCreateWithoutInvitationsInput>
+  connectOrCreate?: Prisma.WorkspaceCreateOrConnectWithoutInvitationsInput
+  upsert?: Prisma.WorkspaceUpsertWithoutInvitationsInput
+  connect?: Prisma.WorkspaceWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.WorkspaceUpdateToOneWithWhereWithoutInvitationsInput, Prisma.WorkspaceUpdateWithoutInvitationsInput>, Prisma.WorkspaceUncheckedUpdateWithoutInvitationsInput>
 }
 
 export type WorkspaceCreateNestedOneWithoutIdempotencyKeysInput = {
@@ -1067,6 +1088,7 @@ export type WorkspaceCreateWithoutOwnerInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutOwnerInput = {
@@ -1101,6 +1123,7 @@ export type WorkspaceUncheckedCreateWithoutOwnerInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutOwnerInput = {
@@ -1149,6 +1172,160 @@ export type WorkspaceScalarWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"Workspace"> | Date | string
 }
 
+export type WorkspaceCreateWithoutInvitationsInput = {
+  name: string
+  slug: string
+  isPersonal?: boolean
+  inviteToken?: string | null
+  mediaRetentionDays?: number | null
+  libraryItemCount?: number
+  roomCount?: number
+  contactCount?: number
+  recordingCount?: number
+  recordingSeconds?: bigint | number
+  storedBytes?: bigint | number
+  createdAt: Date | string
+  owner: Prisma.UserCreateNestedOneWithoutOwnedWorkspacesInput
+  members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput
+  labels?: Prisma.LabelCreateNestedManyWithoutWorkspaceInput
+  items?: Prisma.LibraryItemCreateNestedManyWithoutWorkspaceInput
+  events?: Prisma.EventCreateNestedManyWithoutWorkspaceInput
+  rooms?: Prisma.RoomCreateNestedManyWithoutWorkspaceInput
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutWorkspaceInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutWorkspaceInput
+  contacts?: Prisma.ContactCreateNestedManyWithoutWorkspaceInput
+  bookingPages?: Prisma.BookingPageCreateNestedManyWithoutWorkspaceInput
+  recordingDeletions?: Prisma.RecordingDeletionCreateNestedManyWithoutWorkspaceInput
+  meetingConnections?: Prisma.MeetingConnectionCreateNestedManyWithoutWorkspaceInput
+  contactEvents?: Prisma.ContactEventCreateNestedManyWithoutWorkspaceInput
+  contactEventDays?: Prisma.ContactEventDayCreateNestedManyWithoutWorkspaceInput
+  contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
+  contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
+}
+
+export type WorkspaceUncheckedCreateWithoutInvitationsInput = {
+  id?: number
+  name: string
+  slug: string
+  ownerId: number
+  isPersonal?: boolean
+  inviteToken?: string | null
+  mediaRetentionDays?: number | null
+  libraryItemCount?: number
+  roomCount?: number
+  contactCount?: number
+  recordingCount?: number
+  recordingSeconds?: bigint | number
+  storedBytes?: bigint | number
+  createdAt: Date | string
+  members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput
+  labels?: Prisma.LabelUncheckedCreateNestedManyWithoutWorkspaceInput
+  items?: Prisma.LibraryItemUncheckedCreateNestedManyWithoutWorkspaceInput
+  events?: Prisma.EventUncheckedCreateNestedManyWithoutWorkspaceInput
+  rooms?: Prisma.RoomUncheckedCreateNestedManyWithoutWorkspaceInput
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutWorkspaceInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutWorkspaceInput
+  contacts?: Prisma.ContactUncheckedCreateNestedManyWithoutWorkspaceInput
+  bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutWorkspaceInput
+  recordingDeletions?: Prisma.RecordingDeletionUncheckedCreateNestedManyWithoutWorkspaceInput
+  meetingConnections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutWorkspaceInput
+  contactEvents?: Prisma.ContactEventUncheckedCreateNestedManyWithoutWorkspaceInput
+  contactEventDays?: Prisma.ContactEventDayUncheckedCreateNestedManyWithoutWorkspaceInput
+  contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
+  contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
+}
+
+export type WorkspaceCreateOrConnectWithoutInvitationsInput = {
+  where: Prisma.WorkspaceWhereUniqueInput
+  create: Prisma.XOR<Prisma.WorkspaceCreateWithoutInvitationsInput, Prisma.WorkspaceUncheckedCreateWithoutInvitationsInput>
+}
+
+export type WorkspaceUpsertWithoutInvitationsInput = {
+  update: Prisma.XOR<Prisma.WorkspaceUpdateWithoutInvitationsInput, Prisma.WorkspaceUncheckedUpdateWithoutInvitationsInput>
+  create: Prisma.XOR<Prisma.WorkspaceCreateWithoutInvitationsInput, Prisma.WorkspaceUncheckedCreateWithoutInvitationsInput>
+  where?: Prisma.WorkspaceWhereInput
+}
+
+export type WorkspaceUpdateToOneWithWhereWithoutInvitationsInput = {
+  where?: Prisma.WorkspaceWhereInput
+  data: Prisma.XOR<Prisma.WorkspaceUpdateWithoutInvitationsInput, Prisma.WorkspaceUncheckedUpdateWithoutInvitationsInput>
+}
+
+export type WorkspaceUpdateWithoutInvitationsInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  slug?: Prisma.StringFieldUpdateOperationsInput | string
+  isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
+  roomCount?: Prisma.IntFieldUpdateOperationsInput | number
+  contactCount?: Prisma.IntFieldUpdateOperationsInput | number
+  recordingCount?: Prisma.IntFieldUpdateOperationsInput | number
+  recordingSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  storedBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  owner?: Prisma.UserUpdateOneRequiredWithoutOwnedWorkspacesNestedInput
+  members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput
+  labels?: Prisma.LabelUpdateManyWithoutWorkspaceNestedInput
+  items?: Prisma.LibraryItemUpdateManyWithoutWorkspaceNestedInput
+  events?: Prisma.EventUpdateManyWithoutWorkspaceNestedInput
+  rooms?: Prisma.RoomUpdateManyWithoutWorkspaceNestedInput
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutWorkspaceNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutWorkspaceNestedInput
+  contacts?: Prisma.ContactUpdateManyWithoutWorkspaceNestedInput
+  bookingPages?: Prisma.BookingPageUpdateManyWithoutWorkspaceNestedInput
+  recordingDeletions?: Prisma.RecordingDeletionUpdateManyWithoutWorkspaceNestedInput
+  meetingConnections?: Prisma.MeetingConnectionUpdateManyWithoutWorkspaceNestedInput
+  contactEvents?: Prisma.ContactEventUpdateManyWithoutWorkspaceNestedInput
+  contactEventDays?: Prisma.ContactEventDayUpdateManyWithoutWorkspaceNestedInput
+  contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
+  contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
+}
+
+export type WorkspaceUncheckedUpdateWithoutInvitationsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  slug?: Prisma.StringFieldUpdateOperationsInput | string
+  ownerId?: Prisma.IntFieldUpdateOperationsInput | number
+  isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
+  roomCount?: Prisma.IntFieldUpdateOperationsInput | number
+  contactCount?: Prisma.IntFieldUpdateOperationsInput | number
+  recordingCount?: Prisma.IntFieldUpdateOperationsInput | number
+  recordingSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  storedBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput
+  labels?: Prisma.LabelUncheckedUpdateManyWithoutWorkspaceNestedInput
+  items?: Prisma.LibraryItemUncheckedUpdateManyWithoutWorkspaceNestedInput
+  events?: Prisma.EventUncheckedUpdateManyWithoutWorkspaceNestedInput
+  rooms?: Prisma.RoomUncheckedUpdateManyWithoutWorkspaceNestedInput
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutWorkspaceNestedInput
+  contacts?: Prisma.ContactUncheckedUpdateManyWithoutWorkspaceNestedInput
+  bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutWorkspaceNestedInput
+  recordingDeletions?: Prisma.RecordingDeletionUncheckedUpdateManyWithoutWorkspaceNestedInput
+  meetingConnections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutWorkspaceNestedInput
+  contactEvents?: Prisma.ContactEventUncheckedUpdateManyWithoutWorkspaceNestedInput
+  contactEventDays?: Prisma.ContactEventDayUncheckedUpdateManyWithoutWorkspaceNestedInput
+  contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
+  contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
+}
+
 export type WorkspaceCreateWithoutIdempotencyKeysInput = {
   name: string
   slug: string
@@ -1180,6 +1357,7 @@ export type WorkspaceCreateWithoutIdempotencyKeysInput = {
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutIdempotencyKeysInput = {
@@ -1214,6 +1392,7 @@ export type WorkspaceUncheckedCreateWithoutIdempotencyKeysInput = {
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutIdempotencyKeysInput = {
@@ -1263,6 +1442,7 @@ export type WorkspaceUpdateWithoutIdempotencyKeysInput = {
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutIdempotencyKeysInput = {
@@ -1297,6 +1477,7 @@ export type WorkspaceUncheckedUpdateWithoutIdempotencyKeysInput = {
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutMembersInput = {
@@ -1330,6 +1511,7 @@ export type WorkspaceCreateWithoutMembersInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutMembersInput = {
@@ -1364,6 +1546,7 @@ export type WorkspaceUncheckedCreateWithoutMembersInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutMembersInput = {
@@ -1413,6 +1596,7 @@ export type WorkspaceUpdateWithoutMembersInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutMembersInput = {
@@ -1447,6 +1631,7 @@ export type WorkspaceUncheckedUpdateWithoutMembersInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutLabelsInput = {
@@ -1480,6 +1665,7 @@ export type WorkspaceCreateWithoutLabelsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutLabelsInput = {
@@ -1514,6 +1700,7 @@ export type WorkspaceUncheckedCreateWithoutLabelsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutLabelsInput = {
@@ -1563,6 +1750,7 @@ export type WorkspaceUpdateWithoutLabelsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutLabelsInput = {
@@ -1597,6 +1785,7 @@ export type WorkspaceUncheckedUpdateWithoutLabelsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutItemsInput = {
@@ -1630,6 +1819,7 @@ export type WorkspaceCreateWithoutItemsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutItemsInput = {
@@ -1664,6 +1854,7 @@ export type WorkspaceUncheckedCreateWithoutItemsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutItemsInput = {
@@ -1713,6 +1904,7 @@ export type WorkspaceUpdateWithoutItemsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutItemsInput = {
@@ -1747,6 +1939,7 @@ export type WorkspaceUncheckedUpdateWithoutItemsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutEventsInput = {
@@ -1780,6 +1973,7 @@ export type WorkspaceCreateWithoutEventsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutEventsInput = {
@@ -1814,6 +2008,7 @@ export type WorkspaceUncheckedCreateWithoutEventsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutEventsInput = {
@@ -1863,6 +2058,7 @@ export type WorkspaceUpdateWithoutEventsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutEventsInput = {
@@ -1897,6 +2093,7 @@ export type WorkspaceUncheckedUpdateWithoutEventsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutRoomsInput = {
@@ -1930,6 +2127,7 @@ export type WorkspaceCreateWithoutRoomsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutRoomsInput = {
@@ -1964,6 +2162,7 @@ export type WorkspaceUncheckedCreateWithoutRoomsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutRoomsInput = {
@@ -2013,6 +2212,7 @@ export type WorkspaceUpdateWithoutRoomsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutRoomsInput = {
@@ -2047,6 +2247,7 @@ export type WorkspaceUncheckedUpdateWithoutRoomsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutRecordingDeletionsInput = {
@@ -2080,6 +2281,7 @@ export type WorkspaceCreateWithoutRecordingDeletionsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutRecordingDeletionsInput = {
@@ -2114,6 +2316,7 @@ export type WorkspaceUncheckedCreateWithoutRecordingDeletionsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutRecordingDeletionsInput = {
@@ -2163,6 +2366,7 @@ export type WorkspaceUpdateWithoutRecordingDeletionsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutRecordingDeletionsInput = {
@@ -2197,6 +2401,7 @@ export type WorkspaceUncheckedUpdateWithoutRecordingDeletionsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutMeetingConnectionsInput = {
@@ -2230,6 +2435,7 @@ export type WorkspaceCreateWithoutMeetingConnectionsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutMeetingConnectionsInput = {
@@ -2264,6 +2470,7 @@ export type WorkspaceUncheckedCreateWithoutMeetingConnectionsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutMeetingConnectionsInput = {
@@ -2313,6 +2520,7 @@ export type WorkspaceUpdateWithoutMeetingConnectionsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutMeetingConnectionsInput = {
@@ -2347,6 +2555,7 @@ export type WorkspaceUncheckedUpdateWithoutMeetingConnectionsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutApiKeysInput = {
@@ -2380,6 +2589,7 @@ export type WorkspaceCreateWithoutApiKeysInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutApiKeysInput = {
@@ -2414,6 +2624,7 @@ export type WorkspaceUncheckedCreateWithoutApiKeysInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutApiKeysInput = {
@@ -2463,6 +2674,7 @@ export type WorkspaceUpdateWithoutApiKeysInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutApiKeysInput = {
@@ -2497,6 +2709,7 @@ export type WorkspaceUncheckedUpdateWithoutApiKeysInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutWebhooksInput = {
@@ -2530,6 +2743,7 @@ export type WorkspaceCreateWithoutWebhooksInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
@@ -2564,6 +2778,7 @@ export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutWebhooksInput = {
@@ -2613,6 +2828,7 @@ export type WorkspaceUpdateWithoutWebhooksInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
@@ -2647,6 +2863,7 @@ export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutContactsInput = {
@@ -2680,6 +2897,7 @@ export type WorkspaceCreateWithoutContactsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutContactsInput = {
@@ -2714,6 +2932,7 @@ export type WorkspaceUncheckedCreateWithoutContactsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutContactsInput = {
@@ -2763,6 +2982,7 @@ export type WorkspaceUpdateWithoutContactsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutContactsInput = {
@@ -2797,6 +3017,7 @@ export type WorkspaceUncheckedUpdateWithoutContactsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutBookingPagesInput = {
@@ -2830,6 +3051,7 @@ export type WorkspaceCreateWithoutBookingPagesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutBookingPagesInput = {
@@ -2864,6 +3086,7 @@ export type WorkspaceUncheckedCreateWithoutBookingPagesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutBookingPagesInput = {
@@ -2913,6 +3136,7 @@ export type WorkspaceUpdateWithoutBookingPagesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutBookingPagesInput = {
@@ -2947,6 +3171,7 @@ export type WorkspaceUncheckedUpdateWithoutBookingPagesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutContactEventsInput = {
@@ -2980,6 +3205,7 @@ export type WorkspaceCreateWithoutContactEventsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutContactEventsInput = {
@@ -3014,6 +3240,7 @@ export type WorkspaceUncheckedCreateWithoutContactEventsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutContactEventsInput = {
@@ -3063,6 +3290,7 @@ export type WorkspaceUpdateWithoutContactEventsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutContactEventsInput = {
@@ -3097,6 +3325,7 @@ export type WorkspaceUncheckedUpdateWithoutContactEventsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutContactEventDaysInput = {
@@ -3130,6 +3359,7 @@ export type WorkspaceCreateWithoutContactEventDaysInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutContactEventDaysInput = {
@@ -3164,6 +3394,7 @@ export type WorkspaceUncheckedCreateWithoutContactEventDaysInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutContactEventDaysInput = {
@@ -3213,6 +3444,7 @@ export type WorkspaceUpdateWithoutContactEventDaysInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutContactEventDaysInput = {
@@ -3247,6 +3479,7 @@ export type WorkspaceUncheckedUpdateWithoutContactEventDaysInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutContactEventSubjectsInput = {
@@ -3280,6 +3513,7 @@ export type WorkspaceCreateWithoutContactEventSubjectsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutContactEventSubjectsInput = {
@@ -3314,6 +3548,7 @@ export type WorkspaceUncheckedCreateWithoutContactEventSubjectsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutContactEventSubjectsInput = {
@@ -3363,6 +3598,7 @@ export type WorkspaceUpdateWithoutContactEventSubjectsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutContactEventSubjectsInput = {
@@ -3397,6 +3633,7 @@ export type WorkspaceUncheckedUpdateWithoutContactEventSubjectsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutContactDaysInput = {
@@ -3430,6 +3667,7 @@ export type WorkspaceCreateWithoutContactDaysInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutContactDaysInput = {
@@ -3464,6 +3702,7 @@ export type WorkspaceUncheckedCreateWithoutContactDaysInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutContactDaysInput = {
@@ -3513,6 +3752,7 @@ export type WorkspaceUpdateWithoutContactDaysInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutContactDaysInput = {
@@ -3547,6 +3787,7 @@ export type WorkspaceUncheckedUpdateWithoutContactDaysInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutAuditEntriesInput = {
@@ -3580,6 +3821,7 @@ export type WorkspaceCreateWithoutAuditEntriesInput = {
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutAuditEntriesInput = {
@@ -3614,6 +3856,7 @@ export type WorkspaceUncheckedCreateWithoutAuditEntriesInput = {
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutAuditEntriesInput = {
@@ -3663,6 +3906,7 @@ export type WorkspaceUpdateWithoutAuditEntriesInput = {
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutAuditEntriesInput = {
@@ -3697,6 +3941,7 @@ export type WorkspaceUncheckedUpdateWithoutAuditEntriesInput = {
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutAuditChainInput = {
@@ -3730,6 +3975,7 @@ export type WorkspaceCreateWithoutAuditChainInput = {
   contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutAuditChainInput = {
@@ -3764,6 +4010,7 @@ export type WorkspaceUncheckedCreateWithoutAuditChainInput = {
   contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutAuditChainInput = {
@@ -3813,6 +4060,7 @@ export type WorkspaceUpdateWithoutAuditChainInput = {
   contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutAuditChainInput = {
@@ -3847,6 +4095,7 @@ export type WorkspaceUncheckedUpdateWithoutAuditChainInput = {
   contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateManyOwnerInput = {
@@ -3896,6 +4145,7 @@ export type WorkspaceUpdateWithoutOwnerInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutOwnerInput = {
@@ -3930,6 +4180,7 @@ export type WorkspaceUncheckedUpdateWithoutOwnerInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateManyWithoutOwnerInput = {
@@ -3971,6 +4222,7 @@ export type WorkspaceCountOutputType = {
   contactDays: number
   idempotencyKeys: number
   auditEntries: number
+  invitations: number
 }
 
 export type WorkspaceCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -3991,6 +4243,7 @@ export type WorkspaceCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensi
   contactDays?: boolean | WorkspaceCountOutputTypeCountContactDaysArgs
   idempotencyKeys?: boolean | WorkspaceCountOutputTypeCountIdempotencyKeysArgs
   auditEntries?: boolean | WorkspaceCountOutputTypeCountAuditEntriesArgs
+  invitations?: boolean | WorkspaceCountOutputTypeCountInvitationsArgs
 }
 
 /**
@@ -4122,6 +4375,13 @@ export type WorkspaceCountOutputTypeCountAuditEntriesArgs<ExtArgs extends runtim
   where?: Prisma.AuditEntryWhereInput
 }
 
+/**
+ * WorkspaceCountOutputType without action
+ */
+export type WorkspaceCountOutputTypeCountInvitationsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.InvitationWhereInput
+}
+
 
 export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -4157,6 +4417,7 @@ export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   idempotencyKeys?: boolean | Prisma.Workspace$idempotencyKeysArgs<ExtArgs>
   auditEntries?: boolean | Prisma.Workspace$auditEntriesArgs<ExtArgs>
   auditChain?: boolean | Prisma.Workspace$auditChainArgs<ExtArgs>
+  invitations?: boolean | Prisma.Workspace$invitationsArgs<ExtArgs>
   _count?: boolean | Prisma.WorkspaceCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["workspace"]>
 
@@ -4234,6 +4495,7 @@ export type WorkspaceInclude<ExtArgs extends runtime.Types.Extensions.InternalAr
   idempotencyKeys?: boolean | Prisma.Workspace$idempotencyKeysArgs<ExtArgs>
   auditEntries?: boolean | Prisma.Workspace$auditEntriesArgs<ExtArgs>
   auditChain?: boolean | Prisma.Workspace$auditChainArgs<ExtArgs>
+  invitations?: boolean | Prisma.Workspace$invitationsArgs<ExtArgs>
   _count?: boolean | Prisma.WorkspaceCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type WorkspaceIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -4265,6 +4527,7 @@ export type $WorkspacePayload<ExtArgs extends runtime.Types.Extensions.InternalA
     idempotencyKeys: Prisma.$IdempotencyKeyPayload<ExtArgs>[]
     auditEntries: Prisma.$AuditEntryPayload<ExtArgs>[]
     auditChain: Prisma.$AuditChainPayload<ExtArgs> | null
+    invitations: Prisma.$InvitationPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
@@ -4715,6 +4978,7 @@ export interface Prisma__WorkspaceClient<T, Null = never, ExtArgs extends runtim
   idempotencyKeys<T extends Prisma.Workspace$idempotencyKeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$idempotencyKeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$IdempotencyKeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   auditEntries<T extends Prisma.Workspace$auditEntriesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$auditEntriesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AuditEntryPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   auditChain<T extends Prisma.Workspace$auditChainArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$auditChainArgs<ExtArgs>>): Prisma.Prisma__AuditChainClient<runtime.Types.Result.GetResult<Prisma.$AuditChainPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  invitations<T extends Prisma.Workspace$invitationsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$invitationsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$InvitationPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -5583,6 +5847,30 @@ export type Workspace$auditChainArgs<ExtArgs extends runtime.Types.Extensions.In
    */
   include?: Prisma.AuditChainInclude<ExtArgs> | null
   where?: Prisma.AuditChainWhereInput
+}
+
+/**
+ * Workspace.invitations
+ */
+export type Workspace$invitationsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Invitation
+   */
+  select?: Prisma.InvitationSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Invitation
+   */
+  omit?: Prisma.InvitationOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.InvitationInclude<ExtArgs> | null
+  where?: Prisma.InvitationWhereInput
+  orderBy?: Prisma.InvitationOrderByWithRelationInput | Prisma.InvitationOrderByWithRelationInput[]
+  cursor?: Prisma.InvitationWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.InvitationScalarFieldEnum | Prisma.InvitationScalarFieldEnum[]
 }
 
 /**

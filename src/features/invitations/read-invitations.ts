@@ -1,0 +1,120 @@
+/** Reading invitations: those of a workspace, and one by the token of its link. */
+import type { Actor } from '../../auth/identify.ts';
+import { hashToken, isToken } from '../../auth/tokens.ts';
+import { conflict, notFound } from '../../core/errors.ts';
+import type { ListPageInput, Page } from '../../core/list-page.ts';
+import { DAY_MS, toUnixSeconds } from '../../core/time.ts';
+import type { Database } from '../../db/client.ts';
+import { creatorNameOf, secondsOf } from '../../db/columns.ts';
+import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
+import { bytes, float, int, nullable, oneOf, type Sql, statement, text, time } from '../../db/statements.ts';
+import type { Services } from '../../services.ts';
+import type {
+  Invitation,
+  InvitationInput,
+  InvitationPreview,
+  InvitationState,
+  InvitationTokenInput,
+  InvitedRole,
+} from './schemas.ts';
+
+const KEPT_MS = 30 * DAY_MS;
+
+/** The columns of `invitationFields`. */
+export const invitationColumns = {
+  id: int,
+  email: text,
+  role: oneOf<InvitedRole>(),
+  state: oneOf<InvitationState>(),
+  invited_by: nullable(int),
+  invited_by_name: text,
+  accepted_by: nullable(int),
+  created_at: float,
+  sent_at: float,
+  expires_at: float,
+} as const;
+
+/** SQL for an invitation `i` and its sender `u` at the time `$now`. */
+export const invitationFields = `i.id, i.email, i.role,
+      case when i.state = 'pending' and i.expires_at <= $now then 'expired' else i.state end as state,
+      i.invited_by, ${creatorNameOf('u.name')} as invited_by_name, i.accepted_by,
+      ${secondsOf('i.created_at')} as created_at, ${secondsOf('i.sent_at')} as sent_at,
+      ${secondsOf('i.expires_at')} as expires_at`;
+
+const invitationsOf = pagedList('list-invitations', {
+  order: byTime('i.created_at', 'i.id', 'desc'),
+  params: { workspaceId: int, now: time },
+  returns: { ...invitationColumns, ...timeKey },
+  sql: ({ after, window }) => `
+    select ${invitationFields}, ${timeKeyOf('i.created_at')}
+    from invitations i left join users u on u.id = i.invited_by
+    where i.workspace_id = $workspaceId ${after}
+    ${window}`,
+});
+
+/** Lists the invitations of a workspace, newest first. */
+export async function listInvitations(
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  { workspaceId }: Actor,
+  page: ListPageInput,
+): Promise<Page<Invitation>> {
+  const params = { workspaceId, now: clock.now() };
+  const { entries, next_cursor } = await readPage(db.sql, invitationsOf, params, page, [workspaceId]);
+  return { entries: entries.map(({ page_key, ...invitation }) => invitation), next_cursor };
+}
+
+const findByToken = statement('find-invitation-by-token', {
+  params: { tokenHash: bytes },
+  returns: {
+    id: int,
+    workspace_id: int,
+    workspace_name: text,
+    email: text,
+    role: oneOf<InvitedRole>(),
+    invited_by_name: text,
+    expires_at: time,
+  },
+  sql: `
+    select i.id, i.workspace_id, w.name as workspace_name, i.email, i.role,
+      ${creatorNameOf('u.name')} as invited_by_name, i.expires_at
+    from invitations i join workspaces w on w.id = i.workspace_id left join users u on u.id = i.invited_by
+    where i.token_hash = $tokenHash`,
+});
+
+/**
+ * Finds the pending invitation with this token, which may have expired. Throws 404 "Invitation not found": an accepted
+ * or revoked invitation has no token.
+ */
+export async function findInvitation(sql: Sql, token: string) {
+  const [found] = isToken('lnm_', token) ? await sql.run(findByToken, { tokenHash: hashToken(token) }) : [];
+  if (!found) throw notFound('Invitation');
+  return found;
+}
+
+/** Shows the invitation to whoever has its link. Throws 404 "Invitation not found". */
+export async function lookUpInvitation(
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  { token }: InvitationTokenInput,
+): Promise<InvitationPreview> {
+  const { id, workspace_id, expires_at, ...shown } = await findInvitation(db.sql, token);
+  return { ...shown, expires_at: toUnixSeconds(expires_at), is_expired: expires_at <= clock.now() ? 1 : 0 };
+}
+
+const findState = statement('find-invitation', {
+  params: { workspaceId: int, invitationId: int },
+  returns: { state: text },
+  sql: 'select state from invitations where workspace_id = $workspaceId and id = $invitationId',
+});
+
+/** Throws why an invitation cannot be changed: 404, or 409 because it was accepted or revoked. */
+export async function refuseChange(sql: Sql, workspaceId: number, { invitationId }: InvitationInput): Promise<never> {
+  const [found] = await sql.run(findState, { workspaceId, invitationId });
+  if (!found) throw notFound('Invitation');
+  throw conflict(`The invitation was ${found.state === 'accepted' ? 'accepted' : 'revoked'} already`);
+}
+
+/** Deletes invitations a month after they expired, whatever became of them. */
+export async function pruneInvitations({ db, clock }: { db: Database; clock: Services['clock'] }): Promise<void> {
+  const before = new Date(clock.now().getTime() - KEPT_MS);
+  await db.invitation.deleteMany({ where: { expiresAt: { lt: before } } });
+}

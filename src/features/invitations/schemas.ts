@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { nextCursor } from '../../core/list-page.ts';
+import { email, flag, id, unixSeconds } from '../../core/validation.ts';
+
+const invitedRoles = ['admin', 'member'] as const;
+export type InvitedRole = (typeof invitedRoles)[number];
+
+const invitationStates = ['pending', 'expired', 'accepted', 'revoked'] as const;
+export type InvitationState = (typeof invitationStates)[number];
+
+export const Invitation = z
+  .object({
+    id,
+    email: z.string().describe('The address that it was sent to').meta({ example: 'ada@example.com' }),
+    role: z.enum(invitedRoles).describe('The role that accepting it gives'),
+    state: z.enum(invitationStates).describe('Only the link of a pending invitation works'),
+    invited_by: id.nullable().describe('User ID of who sent the link last; null if that user was deleted'),
+    invited_by_name: z.string(),
+    accepted_by: id.nullable().describe('User ID of who accepted it'),
+    created_at: unixSeconds,
+    sent_at: unixSeconds.describe('When the link was sent last'),
+    expires_at: unixSeconds,
+  })
+  .meta({ id: 'Invitation', description: 'An invitation by mail' });
+export type Invitation = z.infer<typeof Invitation>;
+
+export const CreateInvitationInput = z
+  .object({
+    email: email.describe('The address to invite'),
+    role: z.enum(invitedRoles).describe('The role that accepting it gives'),
+  })
+  .meta({ id: 'CreateInvitationRequest' });
+export type CreateInvitationInput = z.infer<typeof CreateInvitationInput>;
+
+export const InvitationInput = z.object({ invitationId: id.describe('Invitation ID') });
+export type InvitationInput = z.infer<typeof InvitationInput>;
+
+export const InvitationTokenInput = z
+  .object({ token: z.string().describe('The token of the link: what follows `#token=`') })
+  .meta({ id: 'InvitationTokenRequest' });
+export type InvitationTokenInput = z.infer<typeof InvitationTokenInput>;
+
+/** An invitation, as whoever has its link sees it. */
+export const InvitationPreview = z
+  .object({
+    workspace_name: z.string(),
+    email: z.string().describe('The address that it was sent to'),
+    role: z.enum(invitedRoles),
+    invited_by_name: z.string(),
+    expires_at: unixSeconds,
+    is_expired: flag,
+  })
+  .meta({ id: 'InvitationPreview' });
+export type InvitationPreview = z.infer<typeof InvitationPreview>;
+
+export const InvitationAnswer = z.object({ invitation: Invitation }).meta({ id: 'InvitationResponse' });
+export const InvitationPreviewAnswer = z
+  .object({ invitation: InvitationPreview })
+  .meta({ id: 'InvitationPreviewResponse' });
+export const InvitationList = z
+  .object({ invitations: z.array(Invitation), next_cursor: nextCursor })
+  .meta({ id: 'InvitationList' });

@@ -1,0 +1,4 @@
+import { invitationRows } from '../rows/invitations.ts';
+import { testOperations } from './test-operations.ts';
+
+testOperations(invitationRows);

@@ -1,0 +1,276 @@
+/** Inviting people by mail: what the links do, and what ends them. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
+import { pruneInvitations } from '../../src/features/invitations/read-invitations.ts';
+import { auditOf, lastAuditId } from '../support/audit.ts';
+import { eventsOf } from '../support/events.ts';
+import { mailTo, tokenFor } from '../support/mail.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addPerson, addTeam, type Person, type Team } from '../support/world.ts';
+import { accept, invite, lookUp } from './invite.ts';
+
+let app: TestApp;
+let team: Team;
+beforeAll(async () => {
+  app = await startTestApp();
+  team = await addTeam(app, 'Design team');
+});
+afterAll(() => app.close());
+
+async function stateOf({ client }: Person, workspaceId: number, invitationId: number): Promise<string | undefined> {
+  const { invitations } = await client.invitations.list.query({ id: workspaceId });
+  return invitations.find(({ id }) => id === invitationId)?.state;
+}
+
+test('an admin invites an address, whose owner joins with the role of the invitation', async () => {
+  const after = await lastAuditId(app);
+  const guest = await addPerson(app, 'Guest');
+  const { client } = team.admin;
+  const invited = await client.invitations.create.mutate({
+    id: team.id,
+    email: guest.email.toUpperCase(),
+    role: 'admin',
+  });
+  const { id } = invited.invitation;
+  expect(invited.invitation).toEqual({
+    id,
+    email: guest.email,
+    role: 'admin',
+    state: 'pending',
+    invited_by: team.admin.id,
+    invited_by_name: team.admin.name,
+    accepted_by: null,
+    created_at: expect.any(Number),
+    sent_at: invited.invitation.created_at,
+    expires_at: invited.invitation.created_at + (7 * DAY_MS) / 1000,
+  });
+  const token = await tokenFor(app, guest.email, 'workspace-invitation');
+  expect(JSON.stringify(invited)).not.toContain(token);
+
+  expect(await lookUp(app, token)).toMatchObject({
+    status: 200,
+    body: {
+      invitation: {
+        workspace_name: 'Design team',
+        email: guest.email,
+        role: 'admin',
+        invited_by_name: team.admin.name,
+        is_expired: 0,
+      },
+    },
+  });
+  const { status, body } = await accept(app, guest, token);
+  expect([status, body.workspace.id, body.workspace.role]).toEqual([200, team.id, 'admin']);
+  expect((await guest.client.workspaces.read.query({ id: team.id })).workspace.role).toBe('admin');
+  expect(await stateOf(team.owner, team.id, id)).toBe('accepted');
+
+  const joined = (await eventsOf(app, team.id, 'member.joined')).at(-1);
+  expect(joined?.data).toMatchObject({ user_id: guest.id, role: 'admin' });
+  expect(
+    (await auditOf(app, team.id, after)).map(({ action, target, details }) => [action, target[1], details]),
+  ).toEqual([
+    ['invitation.created', id, { after: { role: 'admin' } }],
+    ['member.joined', guest.id, { name: guest.name, after: { role: 'admin', by: 'invitation' } }],
+    ['invitation.accepted', id, {}],
+  ]);
+});
+
+test('the mail has the link in text and HTML, and the database neither the token nor the link', async () => {
+  const email = 'mailed@example.com';
+  const token = await invite(app, team, email);
+  const [mail] = await mailTo(app, email);
+  for (const content of [mail?.text, mail?.html]) {
+    expect(content).toContain(`${app.url}/invitation#token=${token}`);
+    expect(content).toContain('Design team');
+    expect(content).toContain('Olive Owner');
+  }
+  const row = await app.services.db.invitation.findFirstOrThrow({ where: { email } });
+  expect(JSON.stringify(row)).not.toContain(token);
+  expect(row.tokenHash).toHaveLength(32);
+});
+
+test('a link works once', async () => {
+  const token = await invite(app, team, 'once@example.com');
+  const [first, second] = [await addPerson(app), await addPerson(app)];
+  expect((await accept(app, first, token)).status).toBe(200);
+  for (const person of [first, second])
+    expect(await accept(app, person, token)).toMatchObject({ status: 404, body: { message: 'Invitation not found' } });
+  expect((await lookUp(app, token)).status).toBe(404);
+  await expect(second.client.workspaces.read.query({ id: team.id })).rejects.toMatchObject({ status: 403 });
+});
+
+describe('the address of the account', () => {
+  test('is verified if it was invited, and the log of the account says so', async () => {
+    const guest = await addPerson(app);
+    const token = await invite(app, team, guest.email);
+    expect((await guest.client.auth.me.query()).user.email_verified).toBe(false);
+    await accept(app, guest, token);
+    expect((await guest.client.auth.me.query()).user.email_verified).toBe(true);
+    const events = await app.services.db.accountEvent.findMany({ where: { userId: guest.id } });
+    expect(events.map(({ action }) => action)).toContain('email_verified');
+  });
+
+  test('may be another one, and is then not verified', async () => {
+    const guest = await addPerson(app);
+    const token = await invite(app, team, 'elsewhere@example.com');
+    expect((await accept(app, guest, token)).status).toBe(200);
+    expect((await guest.client.auth.me.query()).user.email_verified).toBe(false);
+  });
+});
+
+test('a member cannot accept, and the link still works for somebody else', async () => {
+  const token = await invite(app, team, 'forwarded@example.com');
+  expect(await accept(app, team.member, token)).toMatchObject({
+    status: 409,
+    body: { code: 'CONFLICT', message: 'You are a member of this workspace already' },
+  });
+  expect((await team.member.client.workspaces.read.query({ id: team.id })).workspace.role).toBe('member');
+  expect((await accept(app, await addPerson(app), token)).status).toBe(200);
+});
+
+test('an expired invitation can be looked at and sent again, but not accepted', async () => {
+  const [other, guest] = [await addTeam(app), await addPerson(app)];
+  const token = await invite(app, other, guest.email);
+  const [invitation] = (await other.owner.client.invitations.list.query({ id: other.id })).invitations;
+  const id = invitation?.id ?? 0;
+  await app.services.db.invitation.updateMany({ where: { id }, data: { expiresAt: app.clock.now() } });
+  expect((await lookUp(app, token)).body.invitation.is_expired).toBe(1);
+  expect(await accept(app, guest, token)).toMatchObject({
+    status: 409,
+    body: { message: 'The invitation has expired: ask for a new one' },
+  });
+  expect(await stateOf(other.owner, other.id, id)).toBe('expired');
+  const answer = await app.http.post(`${other.path}/invitations/${id}/resend`, other.admin.token);
+  expect([answer.status, answer.body.invitation.state, answer.body.invitation.invited_by]).toEqual([
+    200,
+    'pending',
+    other.admin.id,
+  ]);
+  expect((await accept(app, guest, token)).status).toBe(404);
+  expect((await accept(app, guest, await tokenFor(app, guest.email, 'workspace-invitation'))).status).toBe(200);
+});
+
+test('an address is invited once at a time; an expired invitation is replaced', async () => {
+  const email = 'twice@example.com';
+  const first = await invite(app, team, email);
+  const create = (role: string) => app.http.post(`${team.path}/invitations`, team.admin.token, { email, role });
+  expect(await create('admin')).toMatchObject({
+    status: 409,
+    body: { message: 'This address is invited already: send its invitation again, or revoke it' },
+  });
+  await app.services.db.invitation.updateMany({ where: { email }, data: { expiresAt: app.clock.now() } });
+  expect((await create('admin')).body.invitation).toMatchObject({ role: 'admin', state: 'pending' });
+  expect((await lookUp(app, first)).status).toBe(404);
+});
+
+test('a revoked invitation ends, and an address can then be invited again', async () => {
+  const email = 'revoked@example.com';
+  const token = await invite(app, team, email);
+  const { id } = await app.services.db.invitation.findFirstOrThrow({ where: { email } });
+  const path = `${team.path}/invitations/${id}`;
+  expect((await app.http.delete(path, team.admin.token)).body).toEqual({ ok: true });
+  expect((await accept(app, await addPerson(app), token)).status).toBe(404);
+  const refused = { status: 409, body: { message: 'The invitation was revoked already' } };
+  expect(await app.http.delete(path, team.owner.token)).toMatchObject(refused);
+  expect(await app.http.post(`${path}/resend`, team.owner.token)).toMatchObject(refused);
+  expect(await stateOf(team.owner, team.id, id)).toBe('revoked');
+  await invite(app, team, email);
+});
+
+describe('invitations end with the right to invite', () => {
+  test.each([
+    ['the sender is removed', (one: Team) => app.http.delete(`${one.path}/members/${one.admin.id}`, one.owner.token)],
+    ['the sender leaves', (one: Team) => app.http.delete(`${one.path}/members/${one.admin.id}`, one.admin.token)],
+    [
+      'the sender becomes a member',
+      (one: Team) => app.http.patch(`${one.path}/members/${one.admin.id}`, one.owner.token, { role: 'member' }),
+    ],
+    ['the sender deletes the account', (one: Team) => app.http.delete('/api/auth/me', one.admin.token)],
+    ['the workspace is deleted', (one: Team) => app.http.delete(one.path, one.owner.token)],
+  ])('if %s', async (_, end) => {
+    const [other, guest] = [await addTeam(app), await addPerson(app)];
+    const ended = await invite(app, other, 'by-admin@example.com', { by: other.admin, role: 'admin' });
+    const kept = await invite(app, other, 'by-owner@example.com');
+    expect((await end(other)).status).toBe(200);
+    expect((await accept(app, guest, ended)).status).toBe(404);
+    const isDeleted = (await app.services.db.workspace.count({ where: { id: other.id } })) === 0;
+    expect((await lookUp(app, kept)).status).toBe(isDeleted ? 404 : 200);
+  });
+
+  test('and somebody who is removed cannot come back with an invitation to their own address', async () => {
+    const other = await addTeam(app);
+    const guest = await addPerson(app);
+    const token = await invite(app, other, guest.email);
+    await guest.client.workspaces.join.mutate({
+      token: (await other.owner.client.workspaces.invite.mutate({ id: other.id })).token,
+    });
+    await other.owner.client.members.remove.mutate({ id: other.id, userId: guest.id });
+    expect((await accept(app, guest, token)).status).toBe(404);
+  });
+});
+
+describe('limits', () => {
+  test('a workspace that has reached its quota of members invites nobody, and nobody joins', async () => {
+    const other = await addTeam(app);
+    const token = await invite(app, other, 'full@example.com');
+    const { quotas } = app.services.settings;
+    const before = quotas.members;
+    quotas.members = 3;
+    const full = { status: 409, body: { message: 'The workspace has reached the quota of 3 members (QUOTA_MEMBERS)' } };
+    const body = { email: 'more@example.com', role: 'member' };
+    expect(await app.http.post(`${other.path}/invitations`, other.owner.token, body)).toMatchObject(full);
+    expect(await accept(app, await addPerson(app), token)).toMatchObject(full);
+    quotas.members = before;
+    expect((await accept(app, await addPerson(app), token)).status).toBe(200);
+  });
+
+  test('an address gets ten invitations in an hour, whoever sends them', async () => {
+    const email = 'popular@example.com';
+    const send = (one: Team) => app.http.post(`${one.path}/invitations`, one.owner.token, { email, role: 'member' });
+    const resend = async (one: Team): Promise<number> => {
+      const { id } = await app.services.db.invitation.findFirstOrThrow({ where: { email, workspaceId: one.id } });
+      return (await app.http.post(`${one.path}/invitations/${id}/resend`, one.owner.token)).status;
+    };
+    const [first, second] = [await addTeam(app), await addTeam(app)];
+    expect((await send(first)).status).toBe(200);
+    const statuses = [];
+    for (let count = 0; count < 10; count += 1) statuses.push(await resend(first));
+    expect(statuses).toEqual([...Array(9).fill(200), 429]);
+    const refused = await send(second);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '3600']);
+    expect(await app.services.db.invitation.count({ where: { email, workspaceId: second.id } })).toBe(0);
+    app.clock.advance(HOUR_MS);
+    expect((await send(second)).status).toBe(200);
+  });
+
+  test('a workspace, and a user in all workspaces, sends 200 invitations in a day', async () => {
+    const first = await addTeam(app);
+    const { workspace: second } = await first.owner.client.workspaces.create.mutate({ name: 'Second' });
+    await invite(app, first, 'counted@example.com');
+    await app.services.db.invitation.updateMany({ where: { email: 'counted@example.com' }, data: { sends: 200 } });
+    const send = (id: number, { token }: Person) =>
+      app.http.post(`/api/workspaces/${id}/invitations`, token, { email: 'many@example.com', role: 'member' });
+    const refused = { status: 429, body: { message: 'At most 200 invitations can be sent in a day' } };
+    expect(await send(first.id, first.owner)).toMatchObject(refused);
+    expect(await send(first.id, first.admin)).toMatchObject(refused);
+    expect(await send(second.id, first.owner)).toMatchObject(refused);
+    app.clock.advance(DAY_MS);
+    const { token } = (
+      await app.http.post('/api/auth/login', undefined, {
+        email: first.admin.email,
+        password: 'correct horse battery staple',
+      })
+    ).body;
+    expect((await send(first.id, { ...first.admin, token })).status).toBe(200);
+  });
+
+  test('invitations are deleted a month after they expire', async () => {
+    const token = await invite(app, await addTeam(app), 'old@example.com');
+    app.clock.advance(36 * DAY_MS);
+    await pruneInvitations(app.services);
+    expect((await lookUp(app, token)).status).toBe(200);
+    app.clock.advance(2 * DAY_MS);
+    await pruneInvitations(app.services);
+    expect((await lookUp(app, token)).status).toBe(404);
+  });
+});
