@@ -8,7 +8,7 @@ import { startMailer } from '../mail/mailer.ts';
 import { createSmtpTransport } from '../mail/smtp.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { startDelivery } from '../webhook-delivery/start.ts';
-import type { Config } from './config.ts';
+import { type Config, isProduction } from './config.ts';
 import type { CreatedServices } from './create-services.ts';
 import type { StopInTime } from './lifecycle.ts';
 import { createSchedule } from './schedule.ts';
@@ -45,6 +45,8 @@ export async function startBackgroundWork(
   cleanup.defer(stopInTime('recording copies', copier.stop));
   const { SMTP_URL: smtpUrl, MAIL_FROM: from } = config;
   const { appUrl, publicUrl } = services.settings;
+  if (smtpUrl === undefined && isProduction(config))
+    services.log.warn({}, 'SMTP_URL is not set: mail is kept, and not sent');
   const mailer = startMailer({
     services,
     transport: smtpUrl === undefined || from === undefined ? null : createSmtpTransport({ smtpUrl, from }),
