@@ -2,7 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import { CliError, type Context, openPrompt, toTable, toTime, UsageError } from '@lynxroom/cli';
 import { AppError } from '../core/errors.ts';
-import { listAccounts, lockAccount, resetPassword as setPassword, unlockAccount } from '../features/auth/operator.ts';
+import {
+  listAccounts,
+  lockAccount,
+  removeSecondFactorOf,
+  resetPassword as setPassword,
+  unlockAccount,
+} from '../features/auth/operator.ts';
 import { RegisterInput } from '../features/auth/schemas.ts';
 import { type OperatorServices, withServices } from './services.ts';
 
@@ -62,6 +68,14 @@ export async function unlock(context: Context): Promise<undefined> {
   const [email = ''] = context.args;
   const { id } = await change(context, (services) => unlockAccount(services, email));
   context.print({ id, email, locked: false }, `Unlocked ${email}. Its API keys stay revoked.`);
+  return undefined;
+}
+
+export async function removeSecondFactor(context: Context): Promise<undefined> {
+  const [email = ''] = context.args;
+  const { id, removed } = await change(context, (services) => removeSecondFactorOf(services, email));
+  const text = removed ? `${email} signs in without a second factor.` : `${email} has no second factor.`;
+  context.print({ id, email, removed }, text);
   return undefined;
 }
 

@@ -95,6 +95,16 @@ const adminUnlock: Command = {
   run: async (context) => (await import('./admin.ts')).unlock(context),
 };
 
+const adminRemoveSecondFactor: Command = {
+  name: 'admin remove-second-factor',
+  args: '<email>',
+  minArgs: 1,
+  summary: 'Let somebody sign in who has lost the authenticator app and the recovery codes',
+  details: 'Make sure first that it is them who asks. Sessions, passkeys and the password stay.',
+  examples: ['lynxroom admin remove-second-factor ada@example.com'],
+  run: async (context) => (await import('./admin.ts')).removeSecondFactor(context),
+};
+
 const mail: Command = {
   name: 'mail',
   args: '[id]',
@@ -130,5 +140,6 @@ export const operatorCommands: readonly Command[] = [
   adminResetPassword,
   adminLock,
   adminUnlock,
+  adminRemoveSecondFactor,
   mail,
 ];

@@ -1,6 +1,7 @@
 /** Signing in with an authenticator app or a recovery code, and setting that up, through both transports. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { codeOf, fromBase32, stepAt } from '../../src/auth/totp.ts';
+import { removeSecondFactorOf } from '../../src/features/auth/operator.ts';
 import { type Input, transports } from '../contract/transports.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import type { Answer } from '../support/http.ts';
@@ -177,6 +178,16 @@ test('a locked account is not told from a wrong password', async () => {
   const { id, email } = await addProtected();
   await app.services.db.user.update({ where: { id }, data: { lockedAt: app.clock.now() } });
   expect((await login(email)).body.code).toBe('UNAUTHORIZED');
+});
+
+test('an operator can switch it off, which is in the log', async () => {
+  const { id, email } = await addProtected();
+  expect(await removeSecondFactorOf(app.services, ` ${email.toUpperCase()}`)).toEqual({ id, removed: true });
+  expect((await login(email)).status).toBe(200);
+  expect(await removeSecondFactorOf(app.services, email)).toEqual({ id, removed: false });
+  const where = { userId: id, action: 'second_factor_disabled' };
+  expect(await app.services.db.accountEvent.findMany({ where })).toMatchObject([{ details: { by: 'operator' } }]);
+  await expect(removeSecondFactorOf(app.services, 'nobody@example.com')).rejects.toMatchObject({ code: 'NOT_FOUND' });
 });
 
 test('sessions say how they were started, and changes are in the log and reported by mail', async () => {

@@ -8,6 +8,7 @@ import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import type { Services } from '../../services.ts';
 import { lockWorkspacesWithKeysOf, revokeKeysOf } from './account.ts';
+import { lockUser } from './sign-in-methods.ts';
 
 type Dependencies = Pick<Services, 'db' | 'clock'>;
 
@@ -86,6 +87,25 @@ export function lockAccount(dependencies: Dependencies, email: string): Promise<
  */
 export function unlockAccount(dependencies: Dependencies, email: string): Promise<{ id: number }> {
   return changeAccount(dependencies, email, { lockedAt: null }, { endApiKeys: true, action: 'account_unlocked' });
+}
+
+/**
+ * Switches off the second factor of somebody who has lost the authenticator app and the recovery codes. Returns whether
+ * there was one. Throws 404.
+ */
+export function removeSecondFactorOf(
+  { db, clock }: Dependencies,
+  email: string,
+): Promise<{ id: number; removed: boolean }> {
+  return transact(db, async (tx) => {
+    const id = await requireUser(tx, email);
+    await lockUser(tx, id);
+    const { count } = await tx.secondFactor.deleteMany({ where: { userId: id } });
+    const details = { by: 'operator' };
+    const event = { userId: id, at: clock.now(), action: 'second_factor_disabled', address: null, details } as const;
+    if (count > 0) await recordAccountEvent(tx, event);
+    return { id, removed: count > 0 };
+  });
 }
 
 type Change = { passwordHash: string } | { lockedAt: Date | null };
