@@ -13,7 +13,7 @@ export type Problem = {
 /** Returns the headers of an error response. */
 export function headersOf({ code, retryAfterSeconds }: AppError): Record<string, string> {
   return {
-    ...(code === 'UNAUTHORIZED' && { 'www-authenticate': 'Bearer' }),
+    ...(statusOf[code] === 401 && { 'www-authenticate': 'Bearer' }),
     ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
   };
 }

@@ -43,8 +43,8 @@ function wrongCode(secret: string): string {
   return ['000000', '111111', '222222', '333333'].find((code) => !valid.includes(code)) ?? '';
 }
 
-const required = { status: 401, body: { code: 'SECOND_FACTOR_REQUIRED' } };
-const wrong = { status: 401, body: { code: 'SECOND_FACTOR_WRONG' } };
+const required = { status: 401, challenge: 'Bearer', body: { code: 'SECOND_FACTOR_REQUIRED' } };
+const wrong = { status: 401, challenge: 'Bearer', body: { code: 'SECOND_FACTOR_WRONG' } };
 
 describe.each(transports)('over %s', (_, transport) => {
   const call = async (name: string, token: string | undefined, input: Input = {}) =>
