@@ -24,15 +24,16 @@ type Credential = {
   conflicts?: readonly string[];
 };
 
-/** The owner of a workspace with other members cannot delete their account. */
-const conflicts = ['auth.deleteMe'];
+/** A member cannot accept an invitation. The owner of a workspace with other members cannot delete their account. */
+const ofMember = { conflicts: ['invitations.accept'] };
+const ofOwner = { conflicts: ['invitations.accept', 'auth.deleteMe'] };
 
 export const callers = {
   anonymous: { kind: 'none', role: null },
   outsider: { kind: 'session', role: null },
-  member: { kind: 'session', role: 'member' },
-  admin: { kind: 'session', role: 'admin' },
-  owner: { kind: 'session', role: 'owner', ownsRoom: true, conflicts },
+  member: { kind: 'session', role: 'member', ...ofMember },
+  admin: { kind: 'session', role: 'admin', ...ofMember },
+  owner: { kind: 'session', role: 'owner', ownsRoom: true, ...ofOwner },
   'removed member': { kind: 'session', role: null },
   'key of the owner': { kind: 'key', role: 'owner', ownsRoom: true },
   'key of an admin': { kind: 'key', role: 'admin' },
