@@ -25,7 +25,8 @@ async function newScene(): Promise<string> {
 
 const WORKSPACE_SUMMARY = ['created_at', 'id', 'name', 'owner_id', 'slug'];
 const WORKSPACE = [...WORKSPACE_SUMMARY, 'is_personal', 'media_retention_days', 'role'].sort();
-const MEMBER = ['email', 'id', 'joined_at', 'name', 'role'];
+/** The fields of the contract, and `email_verified`, an addition. */
+const MEMBER = ['email', 'email_verified', 'id', 'joined_at', 'name', 'role'];
 const LISTED_LABEL = ['color', 'created_at', 'created_by_name', 'id', 'name'];
 const LABEL = [...LISTED_LABEL, 'created_by', 'workspace_id'].sort();
 const ITEM_LABEL = ['color', 'id', 'name'];
