@@ -123,7 +123,7 @@ export const authRouter = router({
           'ways to sign in and API keys, newest first.',
       },
     })
-    .input(AccountLogInput)
+    .input(AccountLogInput.default({ limit: 50, offset: 0 }))
     .output(AccountLogPage)
     .query(async ({ ctx, input }) => pageAs('events', await listAccountLog(ctx.services, ctx.caller, input))),
 

@@ -1,6 +1,7 @@
 /** The type of a row in the list of operations (operations.ts), and what the tests derive from a row. */
 import type { Role } from '../../src/core/roles.ts';
 import { isAtLeast } from '../../src/core/roles.ts';
+import type { TestApp } from '../support/test-app.ts';
 import type { Scene, User, World } from './scene.ts';
 import type { Call, Content, Input } from './transports.ts';
 
@@ -82,6 +83,8 @@ export type Row = {
   random?: readonly string[];
   /** Creates a user whose successful call does not disturb later calls, if a user of the scene would. */
   caller?(world: World): Promise<User>;
+  /** Brings a user of the scene into the state in which the call succeeds, if no `caller` is created for it. */
+  prepare?(app: TestApp, user: User): Promise<void>;
   /** Input fields that name a child of the workspace, with the 404 text for an unknown one. */
   children?: Partial<Record<Child, string>>;
   /** Invalid fields, merged into the valid input, with the first issue. */

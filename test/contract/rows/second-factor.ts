@@ -1,20 +1,30 @@
 import { codeOf, fromBase32, stepAt } from '../../../src/auth/totp.ts';
+import type { TestApp } from '../../support/test-app.ts';
 import type { Rows } from '../row.ts';
 import type { User, World } from '../scene.ts';
 
 /** The code of a user whose authenticator app is set up. */
 const codes = new WeakMap<User, string>();
 
+async function setUp({ http, clock }: TestApp, user: User): Promise<void> {
+  const { body } = await http.post('/api/auth/second-factor', user.token);
+  codes.set(user, codeOf(fromBase32(body.secret), stepAt(clock.now())));
+}
+
+async function enable(app: TestApp, user: User): Promise<void> {
+  await setUp(app, user);
+  await app.http.post('/api/auth/second-factor/confirm', user.token, { code: codes.get(user) });
+}
+
 async function addUserWithApp(world: World): Promise<User> {
   const user = await world.addUser('Solo');
-  const { body } = await world.app.http.post('/api/auth/second-factor', user.token);
-  codes.set(user, codeOf(fromBase32(body.secret), stepAt(world.app.clock.now())));
+  await setUp(world.app, user);
   return user;
 }
 
 async function addUserWithSecondFactor(world: World): Promise<User> {
-  const user = await addUserWithApp(world);
-  await world.app.http.post('/api/auth/second-factor/confirm', user.token, { code: codes.get(user) });
+  const user = await world.addUser('Solo');
+  await enable(world.app, user);
   return user;
 }
 
@@ -35,6 +45,7 @@ export const secondFactorRows: Rows = {
     writes: true,
     random: ['recovery_codes'],
     caller: addUserWithApp,
+    prepare: setUp,
     wrong: [
       { input: { code: undefined }, message: 'code is required', path: 'code' },
       { input: { code: 492_039 }, message: 'code must be a string', path: 'code' },
@@ -52,6 +63,7 @@ export const secondFactorRows: Rows = {
     writes: true,
     random: ['recovery_codes'],
     caller: addUserWithSecondFactor,
+    prepare: enable,
     conflict: { input: () => ({}), message: 'The second factor is not enabled' },
   },
   'secondFactor.remove': {
@@ -60,5 +72,6 @@ export const secondFactorRows: Rows = {
     input: () => ({}),
     writes: true,
     caller: addUserWithSecondFactor,
+    prepare: enable,
   },
 };
