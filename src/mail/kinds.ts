@@ -7,7 +7,7 @@ import { DAY_MS, HOUR_MS } from '../core/time.ts';
  */
 export type LinkPath = `/${string}#token=${string}`;
 
-/** When something was done (Unix seconds), and from where, as well as the service knows. */
+/** When something was done (Unix seconds), and from where, as far as the service knows. */
 export type Origin = { address: string | null; userAgent: string | null; at: number };
 
 /** What changed in the ways to sign in to an account. */

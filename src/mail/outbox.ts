@@ -65,7 +65,7 @@ export function leaseDueMail(
   return sql.run(leaseMail, { now, leasedUntil, max });
 }
 
-/** What became of an attempt. `dueAt` is the next attempt of a message that stays `queued`. */
+/** The outcome of an attempt. `dueAt` is the next attempt of a message that stays `queued`. */
 export type MailResult = { state: MailState; dueAt?: Date; lastError?: string };
 
 /** Records an attempt, unless the lease has ended and another worker has made a later one. */

@@ -14,12 +14,12 @@ export type NewMail = {
     data: MailData[Kind];
     /** A second message with the same key is not queued. */
     dedupeKey?: string;
-    /** Sends it only if an account has the address by then. Used where the request must not tell whether one has. */
+    /** Sends it only if an account has the address by then. Used where the request must not reveal whether one has. */
     needsAccount?: boolean;
   };
 }[MailKind];
 
-/** The most messages that wait at once. */
+/** The maximum number of messages that wait at once. */
 const MAX_QUEUED = 10_000;
 
 const insertMail = statement('insert-mail', {
@@ -50,8 +50,8 @@ const insertMail = statement('insert-mail', {
 
 /**
  * Queues a message, in the transaction of what it reports, so that it is sent if and only if that is committed. Returns
- * whether it is queued: not if the recipient has got too many of its kind within an hour, if too many messages wait, or
- * if one with its key exists. A worker sends it, at least once.
+ * whether it is queued: it is not if the recipient got too many of its kind within an hour, too many messages wait, or
+ * one with its key exists. A worker sends it, at least once.
  */
 export async function queueMail(
   { sealer, clock }: Pick<Services, 'sealer' | 'clock'>,

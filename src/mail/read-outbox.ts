@@ -33,7 +33,7 @@ const findMessage = statement('find-mail', {
 
 export type ListedMail = RowOf<typeof listMessages>;
 
-/** `content` is null once the message was sent, failed or was dropped: its links are deleted then. */
+/** `content` is null once the message was sent, failed or was dropped, because its links are then deleted. */
 export type ReadMail = ListedMail & { content: RenderedMail | null };
 
 /** Lists messages, newest first; with `to` only those to this address. */

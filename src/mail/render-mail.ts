@@ -1,4 +1,4 @@
-/** Makes a message of a template: its subject, its plain text, and the same as HTML. */
+/** Renders what a template returns: the subject, the plain text, and the same as HTML. */
 import { escapeHtml } from '../core/escape-html.ts';
 import type { MailContent } from './templates/content.ts';
 

@@ -10,8 +10,8 @@ export type Mailbox = { name: string; address: string };
 export type OutgoingMail = RenderedMail & { messageId: string; date: Date; to: string };
 
 /**
- * What became of an attempt: the server has accepted the message, refused it for good, or it should be tried again. A
- * connection that breaks after the message counts as the last, although the message may have arrived.
+ * The outcome of an attempt: the server accepted the message, rejected it permanently, or it should be retried. A
+ * connection that is lost after the message was sent counts as `retry`, although the message may have arrived.
  */
 export type SendResult = { kind: 'accepted' } | { kind: 'refused' | 'retry'; reason: string; isOurFault: boolean };
 
@@ -86,7 +86,7 @@ export function createSmtpTransport({
 
 /**
  * Decides by the server's response alone: nodemailer has the same code for temporary and permanent refusals. A wrong
- * password is our fault, and tried again, since the operator will correct it.
+ * password is the operator's fault, and is retried until they correct it.
  */
 function toResult(error: unknown): SendResult {
   const { code, responseCode, message } = error as { code?: string; responseCode?: number; message?: string };

@@ -19,7 +19,7 @@ export const pages: Readonly<Record<`/${string}`, Page>> = {
 <input id="password" type="password" autocomplete="new-password" minlength="8" maxlength="200" required
   aria-describedby="password-hint">
 <p id="password-hint" class="hint">8 to 200 characters</p>
-<label for="repeated">New password, once more</label>
+<label for="repeated">Repeat the new password</label>
 <input id="repeated" type="password" autocomplete="new-password" minlength="8" maxlength="200" required>
 <button>Set password</button>
 </form>`,
@@ -36,7 +36,7 @@ export const pages: Readonly<Record<`/${string}`, Page>> = {
 <p id="account"></p>
 <fieldset id="sign-in" disabled hidden>
 <legend>Sign in to join</legend>
-<p><input id="is-new" type="checkbox"> <label for="is-new">I have no account yet</label></p>
+<p><input id="is-new" type="checkbox"> <label for="is-new">I do not have an account yet</label></p>
 <fieldset id="name-field" disabled hidden>
 <label for="name">Name</label>
 <input id="name" autocomplete="name" maxlength="100" required>
@@ -46,14 +46,14 @@ export const pages: Readonly<Record<`/${string}`, Page>> = {
 <label for="password">Password</label>
 <input id="password" type="password" autocomplete="current-password" minlength="8" maxlength="200" required>
 <fieldset id="code-field" disabled hidden>
-<label for="code">Code of your authenticator app, or a recovery code</label>
+<label for="code">Code from your authenticator app, or a recovery code</label>
 <input id="code" autocomplete="one-time-code" required>
 </fieldset>
-<p class="hint">If you sign in without a password, do that first, and then open the link again.</p>
+<p class="hint">If you sign in without a password, sign in first, and then open the link again.</p>
 </fieldset>
 <button>Join workspace</button>
 </form>`,
   },
-  // Providers send people back here, so a frontend at APP_URL does not take this page over.
+  // Providers send people back here, so this page is used even with a frontend at APP_URL.
   '/sign-in/return': { title: 'Signing in', script: 'sign-in-return.js', body: '' },
 };

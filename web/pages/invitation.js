@@ -17,7 +17,7 @@ async function showInvitation() {
     join(user !== null);
   } catch (error) {
     showStatus(
-      error.code === 'NOT_FOUND' ? 'This invitation was used already, or was revoked.' : error.message,
+      error.code === 'NOT_FOUND' ? 'This invitation was already used, or was revoked.' : error.message,
       'error',
     );
   }

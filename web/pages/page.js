@@ -1,4 +1,4 @@
-// What the scripts of the small pages share.
+// Functions that the scripts of the small pages share.
 
 /**
  * Returns a value that the link has after `#`, such as `token`, or null. Removes it from the address bar, so that it is

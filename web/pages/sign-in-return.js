@@ -1,7 +1,7 @@
 import { post, showStatus } from './page.js';
 
 const parameters = new URLSearchParams(location.search);
-// The code works only once, but has no place in the history either.
+// The code works only once, but should not be in the history either.
 history.replaceState(null, '', location.pathname);
 
 const body = {};
@@ -10,7 +10,8 @@ for (const name of ['state', 'code', 'iss', 'error']) {
   if (value !== null) body[name] = value;
 }
 
-if (body.state === undefined) showStatus('This page is for people who come back from a sign-in provider.', 'error');
+if (body.state === undefined)
+  showStatus('This page completes a sign-in at a provider. Start the sign-in again.', 'error');
 else {
   showStatus('One moment ...');
   try {

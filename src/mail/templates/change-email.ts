@@ -6,6 +6,6 @@ export function changeEmail({ link }: MailData['change-email']): MailContent {
     subject: 'Confirm your new email address',
     paragraphs: ['Somebody wants to use this address for their account at Lynxroom. It changes when you confirm.'],
     action: { label: 'Confirm address', link },
-    ending: 'The link works once, for a day. If it was not you who asked for the change, ignore this message.',
+    ending: 'The link works once, for a day. If you did not ask for the change, ignore this message.',
   };
 }

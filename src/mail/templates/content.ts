@@ -1,4 +1,4 @@
-/** What a template returns. `render-mail.ts` makes plain text and HTML of it, so that both always say the same. */
+/** What a template returns. `render-mail.ts` renders it as plain text and as HTML, so that both always say the same. */
 import type { LinkPath } from '../kinds.ts';
 
 export type MailContent = {

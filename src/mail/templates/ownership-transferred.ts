@@ -15,7 +15,7 @@ export function ownershipTransferred(data: MailData['ownership-transferred']): M
       ['Owner', quoteStranger(newOwner)],
     ],
     ending: isYours
-      ? 'The owner alone can delete the workspace, and decides about all its members.'
+      ? 'Only the owner can delete the workspace and manage all its members.'
       : 'If this was not you, contact the new owner, set a new password and sign out all other sessions.',
   };
 }

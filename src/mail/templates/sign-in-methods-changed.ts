@@ -2,10 +2,12 @@ import type { MailData, SignInChange } from '../kinds.ts';
 import { type MailContent, NOT_YOU, quoteStranger } from './content.ts';
 
 const changes: Record<SignInChange, string> = {
-  'second-factor-on': 'Signing in to your account at Lynxroom now also needs a code of your authenticator app.',
-  'second-factor-off': 'Signing in to your account at Lynxroom no longer needs a code of an authenticator app.',
-  'recovery-codes-created': 'New recovery codes were created for your account at Lynxroom. The old ones have ended.',
-  'recovery-code-used': 'Somebody signed in to your account at Lynxroom with a recovery code, which has thereby ended.',
+  'second-factor-on': 'Signing in to your account at Lynxroom now also needs a code from your authenticator app.',
+  'second-factor-off': 'Signing in to your account at Lynxroom no longer needs a code from an authenticator app.',
+  'recovery-codes-created':
+    'New recovery codes were created for your account at Lynxroom. The old ones no longer work.',
+  'recovery-code-used':
+    'Somebody signed in to your account at Lynxroom with a recovery code. This code no longer works.',
   'passkey-added': 'A passkey was added to your account at Lynxroom.',
   'passkey-removed': 'A passkey was removed from your account at Lynxroom.',
   'provider-linked': 'You can now sign in to your account at Lynxroom with another provider.',
