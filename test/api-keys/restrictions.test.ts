@@ -141,7 +141,7 @@ test('expiry, networks, scopes and the role are read in one statement', async ()
 describe('a key of the workspace', () => {
   const ofWorkspace = { belongs_to: 'workspace' };
 
-  test('remains when its creator leaves, and passes to the owner; one of the creator ends', async () => {
+  test('remains when its creator leaves, and passes to the owner; a key of the creator ends', async () => {
     const { id, key } = await newKey(ofWorkspace, team.admin);
     const personal = await newKey({}, team.admin);
     expect(await readKey(id)).toMatchObject({ belongs_to: 'workspace', created_by: team.admin.id });
@@ -184,7 +184,7 @@ describe('a key of the workspace', () => {
     });
   });
 
-  test('joins no room, because it acts for no person', async () => {
+  test('cannot join a room, because it acts for no person', async () => {
     const { key } = await newKey(ofWorkspace);
     await app.http.post('/api/dashboard/rooms', key, { name: `meeting-${team.id}` });
     const { status, body } = await app.http.post(`/api/rooms/meeting-${team.id}/join`, key, { name: 'Bot' });

@@ -95,7 +95,7 @@ describe.each(transports)('a key over %s', (_, transport) => {
 
   const missing = (scope: string) => [403, 'SCOPE_MISSING', `This API key lacks the scope ${scope}`];
 
-  test('without scopes may do all that keys may', async () => {
+  test('without scopes may do everything that keys may', async () => {
     const key = await newKey(null);
     expect(await call(key, 'labels.create', { name: 'A' })).toBe(200);
     expect(await call(key, 'workspaces.rename', { name: 'Renamed' })).toBe(200);

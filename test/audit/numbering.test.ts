@@ -85,7 +85,7 @@ test('a writer does not wait for the numbering', async () => {
   expect(await sequencesOf(workspaceId)).toEqual([null, null]);
 });
 
-test('a busy workspace holds up no other, and one that is being deleted neither', async () => {
+test('neither a busy workspace nor one that is being deleted delays the others', async () => {
   const { db } = app.services;
   await numberAll(app);
   const [busy, deleted, quiet] = [await addWorkspace('Busy'), await addWorkspace('Gone'), await addWorkspace('Quiet')];

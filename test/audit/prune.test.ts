@@ -63,7 +63,7 @@ test('0 days keep every entry, and an entry without a number is never pruned', a
   expect(await count()).toBe(11);
 });
 
-test('an old entry behind a younger one stays until that is old too', async () => {
+test('an old entry after a younger one remains until that one is old too', async () => {
   await add(5, 40);
   await numberAll(app);
   expect(await prune()).toBe(1_500);

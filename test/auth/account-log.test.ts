@@ -44,7 +44,7 @@ test('sign-ins have their method, address and program, through both transports',
   expect((await ada.client.auth.log.query({})).events).toEqual(events);
 });
 
-test('failures with the right address share an entry an hour, and are nobody else’s', async () => {
+test('failed sign-ins of an hour share an entry, in the log of this account only', async () => {
   const [ada, eve] = [await addPerson(app, 'Ada'), await addPerson(app, 'Eve')];
   for (let time = 0; time < 5; time += 1) expect((await login(ada, 'wrong password')).status).toBe(401);
   await eventually(async () => (await logOf(ada))[0]?.count === 5);

@@ -111,7 +111,7 @@ test('expired and unused sessions are not listed', async () => {
   }
 });
 
-test('of 10 calls that end one session one succeeds, and requests in it get 200 or 401', async () => {
+test('only one of 10 calls that end the same session succeeds, and requests in it get 200 or 401', async () => {
   const { email, token } = await addPerson(app);
   const used = await signIn(email, FIREFOX);
   const { sessions } = (await app.http.get('/api/auth/sessions', token)).body;

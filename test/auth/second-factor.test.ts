@@ -110,7 +110,7 @@ describe.each(transports)('over %s', (_, transport) => {
     },
   );
 
-  test('after many wrong codes none is checked for a time, but recovery codes are', async () => {
+  test('after many wrong codes, only recovery codes are checked for a time', async () => {
     const { email, secret, recoveryCodes } = await addProtected();
     const signIn = (code: string) => call('auth.login', undefined, { email, password: PASSWORD, code });
     for (let guess = 0; guess < 5; guess += 1) expect((await signIn(wrongCode(secret))).status).toBe(401);
@@ -137,7 +137,7 @@ test('codes are checked after the password, so that nobody without it learns of 
   expect((await login(email, codeNow(secret))).status).toBe(200);
 });
 
-test('of concurrent sign-ins with one code exactly one succeeds', async () => {
+test('exactly one of several concurrent sign-ins with the same code succeeds', async () => {
   const { email, secret, recoveryCodes } = await addProtected();
   app.clock.advance(MINUTE_MS);
   expect(countStatuses(await concurrently(4, () => login(email, codeNow(secret))))).toEqual({ 200: 1, 401: 3 });
@@ -150,7 +150,7 @@ test('concurrent wrong codes all count', async () => {
   expect(statuses).toEqual({ 401: 5, 429: 7 });
 });
 
-test('of concurrent confirmations one succeeds, with the codes that then work', async () => {
+test('only one of several concurrent confirmations succeeds, with the codes that then work', async () => {
   const { email, token } = await addPerson(app);
   const { secret } = (await app.http.post('/api/auth/second-factor', token)).body;
   const answers = await concurrently(5, () =>
@@ -161,7 +161,7 @@ test('of concurrent confirmations one succeeds, with the codes that then work', 
   expect((await login(email, code)).status).toBe(200);
 });
 
-test('the secret is sealed, and of recovery codes there are only hashes', async () => {
+test('the secret is sealed, and only hashes of the recovery codes are stored', async () => {
   const { secret, recoveryCodes } = await addProtected();
   const rows = await app.services.db.$queryRaw<{ text: string }[]>`
     select f::text || coalesce((select string_agg(r::text, '') from recovery_codes r), '') as text
@@ -174,7 +174,7 @@ test('the secret is sealed, and of recovery codes there are only hashes', async 
   }
 });
 
-test('a locked account is not told from a wrong password', async () => {
+test('a locked account gets the same response as a wrong password', async () => {
   const { id, email } = await addProtected();
   await app.services.db.user.update({ where: { id }, data: { lockedAt: app.clock.now() } });
   expect((await login(email)).body.code).toBe('UNAUTHORIZED');

@@ -108,7 +108,7 @@ test('the restored files stay, also if the old ones cannot be removed', async ()
   expect(await query(target.url, 'select from users')).not.toEqual([]);
 });
 
-test('tables of another program beside ours are deleted only if told so', async () => {
+test('tables of another program are deleted only with --replace', async () => {
   const shared = await createDatabase();
   await restore(join(dir, 'beside'), { connectionString: shared.url });
   await query(shared.url, 'delete from workspaces; delete from users');

@@ -29,7 +29,7 @@ async function findId(email: string): Promise<number> {
   return (await app.services.db.invitation.findFirstOrThrow({ where: { email } })).id;
 }
 
-test('of several people who accept an invitation at once, one joins', async () => {
+test('only one of several people who accept an invitation at once joins', async () => {
   const people = await concurrently(4, () => addPerson(app));
   const token = await invite(app, team, 'raced@example.com');
   const answers = await Promise.all(people.map((person) => accept(app, person, token)));

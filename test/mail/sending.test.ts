@@ -176,14 +176,14 @@ test('a message that needs an account is sent only to the address of one that is
   expect(await app.services.db.mailMessage.count({ where: { state: 'dropped', data: null } })).toBe(2);
 });
 
-test('without a mail server a message is kept with its links', async () => {
+test('without a mail server, a message is stored with its links', async () => {
   await queue();
   await send(null);
   const { state, data } = await readRow();
   expect([state, data === null]).toEqual(['kept', false]);
 });
 
-test('of two workers, one sends each message', async () => {
+test('only one of two workers sends each message', async () => {
   const server = await start();
   const transport = connect(server.url);
   for (let sent = 0; sent < 4; sent += 1) await queue({ to: `person${sent}@example.com` });

@@ -139,7 +139,7 @@ describe('linking', () => {
     expect((await go('link', a, ada.token)).body.message).toBe('An account can have at most 20 linked accounts');
   });
 
-  test('of two users who link the same account at once exactly one succeeds', async () => {
+  test('exactly one of two users who link the same account at once succeeds', async () => {
     const users = [await addPerson(app), await addPerson(app, 'Bob')];
     addTo(a);
     const returns: { parameters: Record<string, string>; cookie: string }[] = [];
@@ -166,7 +166,7 @@ describe('unlinking', () => {
     return identities.at(-1).id;
   }
 
-  test('makes the account at the provider somebody new', async () => {
+  test('makes the account at the provider that of a new user', async () => {
     const ada = await addPerson(app);
     const id = await link(a, ada);
     expect((await app.http.delete(`${IDENTITIES}/${id}`, ada.token)).body).toEqual({ ok: true });
