@@ -42,7 +42,7 @@ export type Settings = {
   auditRetentionDays: number;
   /** How long the logs of accounts are stored. */
   accountLogDays: number;
-  /** How long messages that were sent, kept or given up are listed. */
+  /** How long messages are listed after they were sent, stored for reading or given up. */
   mailRetentionDays: number;
   quotas: Quotas;
   /** How many meetings with one host can be booked in 24 hours, from one network and in total; 0 means no limit. */

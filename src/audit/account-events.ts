@@ -35,7 +35,7 @@ export const accountActions = [
 ] as const;
 export type AccountAction = (typeof accountActions)[number];
 
-/** What strangers can cause, any number of times: those of an hour share a row. */
+/** What strangers can cause any number of times. The events of an hour share a row. */
 const repeatable: ReadonlySet<AccountAction> = new Set(['sign_in_failed', 'password_reset_requested']);
 const MAX_USER_AGENT_LENGTH = 300;
 
@@ -50,7 +50,7 @@ export type NewAccountEvent = {
   details?: Readonly<Record<string, string | number | boolean | null>>;
 };
 
-/** Of a row with an hour there is at most one. It keeps what happened last, and counts. */
+/** At most one row exists for an hour. It has the latest event, and counts. */
 const insertEvent = statement('insert-account-event', {
   params: {
     userId: int,

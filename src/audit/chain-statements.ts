@@ -21,7 +21,7 @@ const LOCK = 'audit log';
 /** After this time, PostgreSQL ends the transaction of a frozen process, so that another one can take over. */
 const MAX_IDLE_MS = 10_000;
 
-/** The plans of the transaction use indexes, although they may have been made while the log was short. */
+/** Makes the transaction use indexes, even if its plans were made while the log was short. */
 const lockStatement = statement('lock-audit-chains', {
   params: { lock: text, maxIdleMs: text },
   returns: { isLocked: bool, settings: text },

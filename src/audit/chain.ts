@@ -1,4 +1,4 @@
-/** The chain of hashes of an audit log: each entry's hash covers the entry and the hash of the one before. */
+/** The chain of hashes of an audit log: each entry's hash covers the entry and the hash of the previous one. */
 import { createHash } from 'node:crypto';
 import type { Sealer } from '../core/sealing.ts';
 import { bytes, float, int, nullable, type SqlType, text, time } from '../db/statements.ts';
@@ -31,8 +31,8 @@ export type HashedEntry = {
 const FORMAT = 1;
 
 /**
- * Returns the SHA-256 of the hash of the entry before and the entry as a JSON array. docs/audit-log.md describes the
- * format, so that others can recompute it.
+ * Returns the SHA-256 of the previous entry's hash, followed by the entry as a JSON array. docs/audit-log.md explains
+ * how others can recompute it.
  */
 export function hashEntry(previous: Uint8Array, sequence: number, entry: HashedEntry): Buffer {
   const fields = [

@@ -59,7 +59,7 @@ export function checkEntries(from: Position, entries: readonly NumberedEntry[], 
     const isNext = entry.sequence === sequence + 1;
     if (!isNext) problems.push({ sequence: sequence + 1, problem: 'missing' });
     const found = toHex(entry.hash);
-    // Behind a gap, the hash of the entry before is unknown.
+    // After a gap, the hash of the previous entry is unknown.
     if (isNext && toHex(hashEntry(fromHex(hash), entry.sequence, entry)) !== found)
       problems.push({ sequence: entry.sequence, problem: 'changed' });
     if (!arePersonalFieldsRight(entry)) problems.push({ sequence: entry.sequence, problem: 'personal fields changed' });

@@ -1,7 +1,7 @@
 /**
- * Numbers the entries of the audit logs, and links them into the chains of hashes. It runs behind the writers, so none
- * waits for another: an entry gets the next number of its workspace once its transaction has committed, and numbers
- * have no gaps. One process at a time does it.
+ * Numbers the entries of the audit logs, and links them into the chains of hashes. It runs apart from the writers, so
+ * that none waits for another: an entry gets the next number of its workspace once its transaction has committed, and
+ * numbers have no gaps. One process at a time does it.
  */
 import type { Log } from '../core/log.ts';
 import type { Sealer } from '../core/sealing.ts';
@@ -22,8 +22,8 @@ const anyWaiting = statement('find-waiting-audit-entries', {
 });
 
 /**
- * The oldest entries of the next workspaces that have any. Workspaces that are being deleted, and entries that are
- * being erased, are left for later, so that a long transaction delays no other workspace.
+ * The oldest entries of the next workspaces that have any. Skips workspaces that are being deleted and entries that are
+ * being erased, so that a long transaction delays no other workspace.
  */
 const waitingEntries = statement('take-audit-entries', {
   params: { after: int },
@@ -112,7 +112,7 @@ async function numberBatch(sql: Sql, sealer: Sealer, after: number): Promise<Bat
   return { last: Math.max(...workspaceIds), isNumbered: numbered.length > 0, broken };
 }
 
-/** Numbers entries behind the end of a chain, adds them to `numbered`, and returns the new end. */
+/** Numbers the entries after the end of a chain, adds them to `numbered`, and returns the new end. */
 function link(state: ChainState, entries: readonly Entry[], numbered: Numbered[]): ChainState {
   let { lastSequence } = state;
   let last = fromHex(state.lastHash);

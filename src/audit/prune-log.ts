@@ -29,8 +29,8 @@ type Services = { db: Database; sealer: Sealer; log: Log };
 
 /**
  * Deletes the entries at the beginning of each log that are older than `days`, and returns their number. The sealed
- * state records the last of them with its hash, so that verification continues behind it. They are checked first: a log
- * that was tampered with there keeps its entries, and the error is logged. 0 days: entries are never deleted.
+ * state records the last of them with its hash, so that verification continues after it. The entries are checked first:
+ * if they were tampered with, they are not deleted, and an error is logged. 0 days: entries are never deleted.
  */
 export async function pruneAudit(services: Services, now: Date, days: number): Promise<number> {
   if (days === 0) return 0;

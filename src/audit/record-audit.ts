@@ -18,7 +18,7 @@ export type NewAuditEntry = {
     at: Date;
     actor: AuditActor;
     action: (typeof auditActions)[Target][number];
-    /** What was changed. `id` is null for what has none, and for several things at once. */
+    /** What was changed. `id` is null for a target without one, and for several targets. */
     target: { kind: Target; id: number | null; name?: string | null };
     /** The changed fields, where they help to understand the change. Never a secret. */
     before?: Readonly<Record<string, unknown>>;

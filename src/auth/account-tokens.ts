@@ -4,7 +4,10 @@ import { createToken, hashToken, isToken } from './tokens.ts';
 
 export type AccountTokenPurpose = 'verify_email' | 'change_email' | 'reset_password';
 
-/** `userId` is null for `reset_password`, and only then: such a link belongs to an address, whoever has it. */
+/**
+ * `userId` is null for `reset_password`, and only then: such a link belongs to an address, whether or not an account
+ * has it.
+ */
 export type NewAccountToken = { purpose: AccountTokenPurpose; userId: number | null; address: string };
 
 /** How many links of a purpose work at once, for a user and for an address. */
@@ -75,10 +78,7 @@ export function findAccountToken(
   return runWithToken(sql, findToken, token, purposes, now);
 }
 
-/**
- * Takes a token, which is deleted with the transaction. Null like `findAccountToken`. Two transactions never both take
- * it.
- */
+/** Deletes a token and returns it. Null as for `findAccountToken`. Only one of several transactions can take it. */
 export function takeAccountToken(
   sql: Sql,
   token: string,

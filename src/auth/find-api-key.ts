@@ -9,7 +9,7 @@ import { hashToken } from './tokens.ts';
 
 /**
  * The key is active and has not expired. A key of a person needs their membership. A key of the workspace acts with the
- * role admin, and the owner of the workspace is the author of what it makes. During the overlap of a rotation, the
+ * role admin, and the owner of the workspace is the author of what it creates. During the overlap of a rotation, the
  * previous key is found too. Whether the address is allowed is returned, because the caller is told.
  */
 const findKey = statement('find-api-key', {
@@ -48,7 +48,7 @@ const findKey = statement('find-api-key', {
       and k.is_active and (k.expires_at is null or k.expires_at > $now) and u.locked_at is null`,
 });
 
-/** Of several concurrent calls, only the first writes. */
+/** Only the first of several concurrent calls writes. */
 const recordKeyUse = statement('record-key-use', {
   params: {
     workspaceId: int,

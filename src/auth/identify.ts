@@ -92,7 +92,7 @@ const findSession = statement('find-session', {
       and u.locked_at is null`,
 });
 
-/** One of several concurrent calls writes. A session that has just ended is not written. */
+/** Only one of several concurrent calls writes. A session that has just ended is not updated. */
 const recordSessionUse = statement('record-session-use', {
   params: { id: int, lastUsedAt: time, now: time, address: nullable(text) },
   returns: {},

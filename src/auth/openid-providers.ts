@@ -19,7 +19,7 @@ export type OpenidProvider = {
   clientSecret: string;
 };
 
-/** What is kept while a person is at the provider. */
+/** What is stored while a person is at the provider. */
 export type OpenidSecrets = { state: string; nonce: string; codeVerifier: string };
 
 /** The parameters that a provider adds to the return URL. */
@@ -43,7 +43,7 @@ export type OpenidProviders = {
   /** Returns the ID of the provider with this issuer, or null. */
   findByIssuer(issuer: string): string | null;
   /**
-   * Creates the URL to which a person is sent. `mustSignIn` asks the provider to have them sign in again. Throws 503
+   * Creates the URL to which a person is sent. `mustSignIn` asks the provider to make them sign in again. Throws 503
    * PROVIDER_UNAVAILABLE.
    */
   createUrl(
@@ -52,7 +52,7 @@ export type OpenidProviders = {
   ): Promise<OpenidSecrets & { url: string }>;
   /**
    * Exchanges the code of a person who has returned. Throws 401 SIGN_IN_REFUSED if they or the provider declined, or if
-   * the answer does not belong to the request, and 503 PROVIDER_UNAVAILABLE.
+   * the response does not belong to the request, and 503 PROVIDER_UNAVAILABLE.
    */
   identify(
     providerId: string,
@@ -71,7 +71,7 @@ const DECLINED = new Set(['access_denied', 'login_required', 'consent_required',
 
 type Cached = { config: Promise<client.Configuration>; readAt: number };
 
-/** Reads nothing until a provider is used, so that a provider that is down delays no start. */
+/** Reads nothing until a provider is used, so that a provider that is down does not delay the start. */
 export function createOpenidProviders(
   providers: readonly OpenidProvider[],
   log: Log,
@@ -207,7 +207,7 @@ function toFailure(error: unknown, provider: OpenidProvider, log: Log): AppError
   }
   if (isUnavailable(error)) return unavailable(error, provider, log);
   log.warn({ provider: id, err: error }, 'Refused the answer of an OpenID provider');
-  return refused(`The answer of ${name} was not accepted: start again`, error);
+  return refused(`The response of ${name} was not accepted: start again`, error);
 }
 
 /** Whether the provider, not the answer, is the problem. */

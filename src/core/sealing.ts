@@ -18,7 +18,7 @@ export type SealContext =
   | { owner: string; purpose: SealPurpose };
 
 export type Sealer = {
-  /** The ids of the keys, that of the newest first. Only the newest seals; all open. */
+  /** The ids of the keys, the newest first. Only the newest key seals; all keys open. */
   keyIds: readonly string[];
   /** Returns the header, the nonce, the ciphertext and the tag, in this order. The result differs each time. */
   seal(text: string, context: SealContext): Uint8Array<ArrayBuffer>;
@@ -40,8 +40,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * What is sealed begins with these bytes and the id of its key. Version 0.2 wrote neither: its texts begin with a
- * random nonce.
+ * A sealed text begins with these bytes and the id of its key. Version 0.2 wrote neither: its texts begin with a random
+ * nonce.
  */
 export const SEAL_MARK = Buffer.from('LxS1', 'latin1');
 const KEY_ID_BYTES = 4;
@@ -99,7 +99,7 @@ export function keyIdOf(sealed: Uint8Array): string | null {
     : null;
 }
 
-/** The first bytes of what is sealed with the key. */
+/** The first bytes of texts that are sealed with the key. */
 export function sealHeaderOf(keyId: string): Buffer {
   return Buffer.concat([SEAL_MARK, Buffer.from(keyId, 'hex')]);
 }

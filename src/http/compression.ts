@@ -13,8 +13,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 type Encoding = 'br' | 'gzip';
 
 /**
- * The compressed forms of a Buffer. One that is sent again, as the OpenAPI document is, is compressed only once, even
- * if several callers request it at once.
+ * The compressed forms of a Buffer. A Buffer that is sent repeatedly, such as the OpenAPI document, is compressed only
+ * once, even if several callers request it at once.
  */
 const compressedForms = new WeakMap<Uint8Array, { br?: Promise<Buffer>; gzip?: Promise<Buffer> }>();
 

@@ -43,7 +43,7 @@ export function createContext(
     const options = {
       path: '/',
       httpOnly: true,
-      // A strict cookie would not come along when the browser is sent back from a provider.
+      // The browser does not send a strict cookie when a provider redirects it back.
       sameSite: 'lax',
       secure: readOrigin(request, services).startsWith('https:'),
     } as const;

@@ -1,13 +1,13 @@
 /**
- * The sealed links of callbacks that are not applied yet, which lie within JSON. Callbacks are usually applied at once;
- * one that was applied is never opened again.
+ * The sealed links of callbacks that are not applied yet, which are stored within JSON. Callbacks are usually applied
+ * at once; one that was applied is never opened again.
  */
 import { keyIdOf, type Sealer } from '../core/sealing.ts';
 import type { Database } from '../db/client.ts';
 import { bool, int, json, statement, text } from '../db/statements.ts';
 import { attempt } from './attempt.ts';
 
-/** More are waiting only while the service cannot apply any. The next pass finds the others. */
+/** More wait only while the service cannot apply any. The next pass handles the others. */
 const MAX_CALLBACKS = 10_000;
 /** The fields with sealed texts (`callback-store.ts` of the meeting providers). */
 const SEALED_FIELDS = ['token', 'url'];

@@ -15,7 +15,7 @@ const PAGES = 16;
 
 export type ResealResult = {
   resealed: number;
-  /** What no configured key opens. It stays as it is. */
+  /** Texts that no configured key opens. They are not changed. */
   failed: number;
 };
 
@@ -31,8 +31,8 @@ const countPages = statement('count-table-pages', {
 const columns = listSealedColumns().map((column) => ({ ...column, ...declare(column) }));
 
 /**
- * A row is found by its place in the table. If somebody else updates it meanwhile, the text that was read is no longer
- * there, and the row is left to them: they have sealed with the newest key, or the next pass finds it.
+ * A row is found by its place in the table. If another transaction updates it meanwhile, the text that was read is no
+ * longer there, and the row is skipped: the new text is sealed with the newest key, or the next pass finds it.
  */
 function declare(column: SealedColumn) {
   const { table, column: name } = column;

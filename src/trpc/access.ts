@@ -92,8 +92,8 @@ export function requireSession({ credential }: Caller): number {
 }
 
 /**
- * For what a thief of a session must not do. Throws 403 REAUTHENTICATION_REQUIRED unless the user signed in, or called
- * `reauthenticate`, within the last `reauthenticationMinutes`. Throws 403 for an API key.
+ * Call this before anything that a thief of a session must not do. Throws 403 REAUTHENTICATION_REQUIRED unless the user
+ * signed in, or called `reauthenticate`, within the last `reauthenticationMinutes`. Throws 403 for an API key.
  */
 export function requireRecentSignIn({ services, caller }: Pick<Context, 'services'> & { caller: Caller }): void {
   const { credential } = caller;

@@ -70,8 +70,8 @@ export type Attempt = {
 type StoredAnswer = { data: unknown } | { error: { code: ErrorCode; message: string; issues?: readonly Issue[] } };
 
 /**
- * The owner of the keys of a caller. The sessions of a user share theirs; each API key has its own. One of a workspace
- * does not depend on the user who owns the workspace at the moment.
+ * The owner of the keys of a caller. The sessions of a user share theirs; each API key has its own. The owner of a key
+ * that belongs to a workspace does not change with the owner of the workspace.
  */
 export function ownerOfCaller({ userId, credential }: Caller, workspaceId: number | null): KeyOwner {
   if (credential.kind === 'session') return { caller: `user:${userId}`, userId, workspaceId };

@@ -17,7 +17,7 @@ import type { Context } from './context.ts';
 /** A call before its body is read. */
 export type RawCall = {
   context: Context;
-  /** The name of the operation, and whether it only reads: what the scope that it requires follows from. */
+  /** The name of the operation, and whether it only reads. The required scope is derived from these. */
   operation: { name: string; isRead: boolean };
   /** The bearer token, or the session cookie; null without either. */
   token: string | null;

@@ -10,10 +10,10 @@ const preferIndexes = statement('prefer-indexes', {
 });
 
 /**
- * Runs `work` in a transaction in which PostgreSQL looks up rows in indexes, and plans each statement anew. The plan of
- * a prepared statement would be made once, often while the tables are still small, and kept as they grow. A plan that
- * reads whole tables would then take longer the more messages wait. `settings` is a statement that disables the other
- * kinds of plans, for this transaction only. It may change further settings.
+ * Runs `work` in a transaction in which PostgreSQL looks up rows in indexes, and plans each statement anew. By default,
+ * PostgreSQL plans a prepared statement once, often while the tables are still small, and uses that plan as they grow.
+ * A plan that reads whole tables then takes longer the more messages wait. `settings` is a statement that disables the
+ * other kinds of plans, for this transaction only. It may change further settings.
  */
 export function transactByIndex<Result>(
   db: SqlDatabase,
@@ -22,7 +22,7 @@ export function transactByIndex<Result>(
 ): Promise<Result> {
   return db.transact(
     async (sql) => {
-      // Awaited, because only a statement that changes nothing may travel with BEGIN.
+      // Awaited, because only a statement that changes nothing may be sent together with BEGIN.
       await sql.run(settings, {});
       return work(sql);
     },
