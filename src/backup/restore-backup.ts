@@ -22,8 +22,8 @@ const MAX_STATUS_TRIES = 120;
 class UnknownOutcomeError extends BackupError {
   constructor(cause: unknown) {
     super(
-      'The connection was lost at the end, and the database may have the rows or not: restore again with --replace. ' +
-        'The old files are beside the directory of files, with .replaced- in their name',
+      'The connection was lost at the end, and the database may or may not have the rows: restore again with ' +
+        '--replace. The old files are beside the directory of files, with .replaced- in their name',
       { cause },
     );
   }
@@ -119,9 +119,9 @@ async function loadTable(client: Connection, { name, columns, rows }: Table, fro
 }
 
 /**
- * Commits the transaction `id`. If the connection is lost meanwhile, asks PostgreSQL what has become of it.
+ * Commits the transaction `id`. If the connection is lost meanwhile, asks PostgreSQL for the outcome.
  *
- * @throws UnknownOutcomeError if PostgreSQL does not tell
+ * @throws UnknownOutcomeError if PostgreSQL does not answer
  */
 async function commit(client: Connection, id: string, connectionString: string, log: Log): Promise<void> {
   try {

@@ -99,8 +99,8 @@ const adminRemoveSecondFactor: Command = {
   name: 'admin remove-second-factor',
   args: '<email>',
   minArgs: 1,
-  summary: 'Let somebody sign in who has lost the authenticator app and the recovery codes',
-  details: 'Make sure first that it is them who asks. Sessions, passkeys and the password stay.',
+  summary: 'Switch off the second factor of a user who has lost the app and the recovery codes',
+  details: 'First make sure that the request comes from the user. Sessions, passkeys and the password remain.',
   examples: ['lynxroom admin remove-second-factor ada@example.com'],
   run: async (context) => (await import('./admin.ts')).removeSecondFactor(context),
 };
@@ -110,10 +110,10 @@ const mail: Command = {
   args: '[id]',
   maxArgs: 1,
   summary: 'List the newest mail, or show a message',
-  details: `A message can be read until it was sent. Without SMTP_URL none is sent, and all can be read. Links in
-messages let their reader act for the recipient.`,
+  details: `A message can be read until it is sent. Without SMTP_URL none is sent, and all can be read. The links
+in messages let their reader act for the recipient.`,
   options: {
-    limit: { value: 'NUMBER', help: 'the most messages to list (default: 50)' },
+    limit: { value: 'NUMBER', help: 'maximum number of messages to list (default: 50)' },
     to: { value: 'EMAIL', help: 'only messages to this address' },
   },
   examples: ['lynxroom mail', 'lynxroom mail 7', 'lynxroom mail --to ada@example.com'],

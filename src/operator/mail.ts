@@ -12,7 +12,8 @@ const MAX_LISTED = 50;
 export async function mail(context: Context): Promise<undefined> {
   const [id] = context.args;
   if (id === undefined) return list(context);
-  if (!/^\d{1,9}$/.test(id)) throw new CliError('The ID of a message is a number: run `lynxroom mail` to see them');
+  if (!/^\d{1,9}$/.test(id))
+    throw new CliError('The ID of a message is a number: run `lynxroom mail` to list messages');
   return show(context, Number(id));
 }
 
@@ -40,7 +41,7 @@ async function show(context: Context, id: number): Promise<undefined> {
     throw new CliError(`The encryption key is missing: restore ${encryptionKeyPath(config)}, or set ENCRYPTION_KEY`);
   const baseUrl = config.APP_URL ?? config.PUBLIC_URL ?? `http://localhost:${config.PORT}`;
   const message = await withServices(context, ({ db }) => readMail(db, sealer, id, baseUrl));
-  if (message === null) throw new CliError(`There is no message ${id}: run \`lynxroom mail\` to see them`);
+  if (message === null) throw new CliError(`There is no message ${id}: run \`lynxroom mail\` to list messages`);
   const { subject = null, text = null } = message.content ?? {};
   context.print({ ...present(message), subject, text }, toText(message));
   return undefined;

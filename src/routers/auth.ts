@@ -137,7 +137,7 @@ export const authRouter = router({
         summary: 'Confirm who you are',
         successDescription: 'The session may do what needs a recent sign-in',
         description:
-          'Counts as a sign-in in this session, for operations that answer 403 with the code ' +
+          'Counts as a sign-in in this session, for operations that return 403 with the code ' +
           '`REAUTHENTICATION_REQUIRED`.',
       },
     })

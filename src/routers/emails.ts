@@ -16,7 +16,7 @@ export const emailsRouter = router({
         tags,
         protect: false,
         summary: 'Confirm an email address',
-        successDescription: 'The address that is confirmed now',
+        successDescription: 'The confirmed address',
         description:
           'Takes the token of a link that was sent by mail. If the link was for a new address, the account now has ' +
           'it, and the old address gets a notice. 400 if the link was used or has expired; 409 if another account ' +
@@ -40,7 +40,8 @@ export const emailsRouter = router({
         summary: 'Send the link to confirm the email address again',
         successDescription: 'The link will be sent',
         description:
-          'Links work for a day, five at a time. 409 if the address is confirmed already; 429 if too many were sent.',
+          'A link works for a day; at most five work at a time. 409 if the address is already confirmed; 429 if too ' +
+          'many were sent.',
       },
     })
     .output(Ok)
@@ -55,8 +56,9 @@ export const emailsRouter = router({
         summary: 'Change the email address',
         successDescription: 'A link will be sent to the new address',
         description:
-          'Needs a recent sign-in. Sends a link to the new address; the address of the account changes when the link ' +
-          'is used. The answer does not tell whether another account has the address. 429 if too many links were sent.',
+          'Needs a recent sign-in. Sends a link to the new address; the address of the account changes when the ' +
+          'link is used. The response is the same if another account has the address. 429 if too many links were ' +
+          'sent.',
       },
     })
     .input(ChangeEmailInput)

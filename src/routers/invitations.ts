@@ -44,8 +44,8 @@ export const invitationsRouter = router({
         summary: 'Invite somebody by mail',
         successDescription: 'The invitation',
         description:
-          'Owner or admin. Sends a link that works once, for 7 days, and is in no answer of the API. ' +
-          '409 if a member has the address, or if it is invited already.',
+          'Owner or admin. Sends a link that works once, for 7 days. No API response contains it. 409 if a member ' +
+          'has the address, or if it has a pending invitation.',
       },
     })
     .input(CreateInvitationInput)
@@ -61,7 +61,7 @@ export const invitationsRouter = router({
         tags,
         summary: 'Send an invitation again',
         successDescription: 'The invitation',
-        description: 'Owner or admin. Sends a new link for 7 more days; the old link ends.',
+        description: 'Owner or admin. Sends a new link, which works for 7 days; the old link no longer works.',
       },
     })
     .input(InvitationInput)
@@ -77,7 +77,7 @@ export const invitationsRouter = router({
         tags,
         summary: 'Revoke an invitation',
         successDescription: 'The invitation is revoked',
-        description: 'Owner or admin. Its link no longer works. 409 if it was accepted or revoked before.',
+        description: 'Owner or admin. Its link no longer works. 409 if it was already accepted or revoked.',
       },
     })
     .input(InvitationInput)
@@ -112,8 +112,8 @@ export const invitationsRouter = router({
         summary: 'Accept an invitation',
         successDescription: 'The workspace that the caller has joined',
         description:
-          'Works once, for any account. If the account has the invited address, this also confirms the address. ' +
-          '409 if the invitation has expired or the caller is a member. Emits `member.joined`.',
+          'Works once, for any account. If the account has the invited address, this also confirms the address. 409 ' +
+          'if the invitation has expired or the caller is already a member. Emits `member.joined`.',
       },
     })
     .input(InvitationTokenInput)

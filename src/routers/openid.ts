@@ -21,8 +21,8 @@ import { clientOf, withCookie } from '../trpc/sign-in.ts';
 const tags = ['Signing in'];
 
 const startedDescription =
-  'Open `url` in the browser that made this call: it gets the cookie `sign_in`, which only that browser can show ' +
-  'when it returns. The provider sends the person back to `/sign-in/return`, whose page calls `POST ' +
+  'Open `url` in the browser that made this call: it gets the cookie `sign_in`, without which nobody can complete ' +
+  'the sign-in. The provider sends the person back to `/sign-in/return`, whose page calls `POST ' +
   '/api/auth/openid/complete`.';
 
 export const openidRouter = router({
@@ -35,7 +35,8 @@ export const openidRouter = router({
         protect: false,
         summary: 'List the OpenID providers',
         successDescription: 'The providers with which people can sign in',
-        description: 'The providers of the settings `OIDC_<NAME>_ISSUER`, for a sign-in page. Often none.',
+        description:
+          'The providers that the settings `OIDC_<NAME>_ISSUER` name, for a sign-in page. Empty without such settings.',
       },
     })
     .output(OpenidProvidersAnswer)
@@ -75,10 +76,10 @@ export const openidRouter = router({
         successDescription: 'The user, and their new session if they signed in',
         description:
           'The page at `/sign-in/return` calls this with the parameters of its URL. Signing in sets the cookie ' +
-          '`session`; somebody new gets an account without a password. 401 `SIGN_IN_EXPIRED` if the `state` is ' +
-          'unknown, was used or is older than ten minutes, or if another browser started; 401 `SIGN_IN_REFUSED` if ' +
-          'the person or the provider declined. 409 `ACCOUNT_NOT_LINKED` if the address has an account, and is not ' +
-          'verified both here and by the provider.',
+          '`session`; a new user gets an account without a password. 401 `SIGN_IN_EXPIRED` if the `state` is ' +
+          'unknown, was used or is older than ten minutes, or if another browser started the sign-in; 401 ' +
+          '`SIGN_IN_REFUSED` if the user or the provider declined. 409 `ACCOUNT_NOT_LINKED` if the address has an ' +
+          'account, and is not verified both here and by the provider.',
       },
     })
     .input(CompleteOpenidInput)
@@ -103,7 +104,7 @@ export const openidRouter = router({
         tags,
         summary: 'Start linking an account at an OpenID provider',
         successDescription: 'Where to send the browser',
-        description: `The user then signs in with it too. Needs a recent sign-in. ${startedDescription}`,
+        description: `Afterwards, the user can sign in with it too. Needs a recent sign-in. ${startedDescription}`,
       },
     })
     .input(StartOpenidInput)
@@ -127,7 +128,7 @@ export const openidRouter = router({
         tags,
         summary: 'Start renewing the sign-in with an OpenID provider',
         successDescription: 'Where to send the browser',
-        description: `Asks the provider to have the person sign in again. ${startedDescription}`,
+        description: `Asks the provider to make the user sign in again. ${startedDescription}`,
       },
     })
     .input(StartOpenidInput)
@@ -149,7 +150,7 @@ export const openidRouter = router({
         tags,
         summary: 'List the linked accounts at OpenID providers',
         successDescription: 'The linked accounts of the user',
-        description: 'The accounts with which the user signs in, oldest first. At most 20.',
+        description: 'The accounts with which the user can sign in, oldest first. At most 20.',
       },
     })
     .input(ListPageInput.default({}))
@@ -166,7 +167,7 @@ export const openidRouter = router({
         summary: 'Unlink an account at an OpenID provider',
         successDescription: 'The account at the provider is unlinked',
         description:
-          'The user no longer signs in with it. Needs a recent sign-in. 409 if it is the last way to sign in.',
+          'The user can no longer sign in with it. Needs a recent sign-in. 409 if it is the last way to sign in.',
       },
     })
     .input(OpenidIdentityInput)

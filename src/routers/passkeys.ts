@@ -39,8 +39,8 @@ export const passkeysRouter = router({
         summary: 'Start signing in with a passkey',
         successDescription: 'The options for the browser',
         description:
-          'Give `options` to `navigator.credentials.get`. No address is needed: the browser offers the passkeys that ' +
-          'it has. 409 if the service is used by an IP address, for which browsers have no passkeys.',
+          'Give `options` to `navigator.credentials.get`. No address is needed: the browser offers the passkeys ' +
+          'that it has. 409 if the host is an IP address, because browsers do not allow passkeys for one.',
       },
     })
     .output(SignInOptionsAnswer)
@@ -78,7 +78,7 @@ export const passkeysRouter = router({
         successDescription: 'The options for the browser',
         description:
           'Give `options` to `navigator.credentials.create`. Needs a recent sign-in. 409 if the user has 20 ' +
-          'passkeys, or if the service is used by an IP address.',
+          'passkeys, or if the host is an IP address.',
       },
     })
     .output(RegistrationOptionsAnswer)
@@ -97,8 +97,8 @@ export const passkeysRouter = router({
         summary: 'Add a passkey',
         successDescription: 'The new passkey',
         description:
-          'Takes what `navigator.credentials.create` resolved with. 401 `SIGN_IN_EXPIRED` if the challenge was used, ' +
-          'is older than five minutes or belongs to another session. 409 if the passkey is registered already.',
+          'Takes what `navigator.credentials.create` resolved with. 401 `SIGN_IN_EXPIRED` if the challenge was ' +
+          'used, is older than five minutes or belongs to another session. 409 if the passkey is already registered.',
       },
     })
     .input(RegisterPasskeyInput)
@@ -147,7 +147,7 @@ export const passkeysRouter = router({
         summary: 'Remove a passkey',
         successDescription: 'The passkey is removed',
         description:
-          'The user no longer signs in with it. Needs a recent sign-in. 409 if it is the last way to sign in.',
+          'The user can no longer sign in with it. Needs a recent sign-in. 409 if it is the last way to sign in.',
       },
     })
     .input(PasskeyInput)
@@ -184,8 +184,8 @@ export const passkeysRouter = router({
         summary: 'Renew the sign-in with a passkey',
         successDescription: 'The session has a recent sign-in',
         description:
-          'Counts as a sign-in in this session, for operations that answer 403 with the code ' +
-          '`REAUTHENTICATION_REQUIRED`. The errors are those of signing in.',
+          'Counts as a sign-in in this session, for operations that return 403 with the code ' +
+          '`REAUTHENTICATION_REQUIRED`. Returns the same errors as signing in.',
       },
     })
     .input(PasskeySignInInput)

@@ -17,8 +17,8 @@ export const passwordsRouter = router({
         summary: 'Ask for a new password',
         successDescription: 'A link will be sent if an account has the address',
         description:
-          'Sends a link to set a new password. The answer and its time are the same whether or not an account has ' +
-          'the address. The link works once, for an hour. An address gets at most five in an hour.',
+          'Sends a link to set a new password. The response and its timing are the same whether or not an account ' +
+          'has the address. The link works once, for an hour. An address gets at most five links in an hour.',
       },
     })
     .input(ForgotPasswordInput)
@@ -38,8 +38,8 @@ export const passwordsRouter = router({
         summary: 'Set a new password with a link',
         successDescription: 'The new password is set, and all sessions have ended',
         description:
-          'Takes the token of a link that was sent by mail. Ends all sessions of the account. API keys, passkeys and ' +
-          'a second factor stay. 400 if the link was used or has expired.',
+          'Takes the token of a link that was sent by mail. Ends all sessions of the account. API keys, passkeys ' +
+          'and the second factor remain. 400 if the link was used or has expired.',
       },
     })
     .input(ResetPasswordInput)

@@ -28,7 +28,7 @@ export const secondFactorRouter = router({
         tags,
         summary: 'Get the state of the second factor',
         successDescription: 'Whether it is enabled, and how many recovery codes are left',
-        description: 'An enabled second factor is an authenticator app, whose code a sign-in with the password needs.',
+        description: 'If it is enabled, signing in with the password also needs a code from an authenticator app.',
       },
     })
     .output(SecondFactorAnswer)
@@ -64,8 +64,9 @@ export const secondFactorRouter = router({
         summary: 'Enable the second factor',
         successDescription: 'The recovery codes',
         description:
-          'Takes the first code of the app. From then on, a sign-in with the password needs `code`. Returns ten ' +
-          'recovery codes, each of which replaces a code of the app once. 409 if it was not set up, or is enabled.',
+          'Takes the first code from the app. From then on, a sign-in with the password needs `code`. Returns ten ' +
+          'recovery codes, each of which replaces a code from the app once. 409 if it is not set up, or is already ' +
+          'enabled.',
       },
     })
     .input(ConfirmSecondFactorInput)
@@ -83,7 +84,8 @@ export const secondFactorRouter = router({
         tags,
         summary: 'Replace the recovery codes',
         successDescription: 'The new recovery codes',
-        description: 'Needs a recent sign-in. The old recovery codes end. 409 if the second factor is not enabled.',
+        description:
+          'Needs a recent sign-in. The old recovery codes no longer work. 409 if the second factor is not enabled.',
       },
     })
     .output(RecoveryCodes)
@@ -100,7 +102,7 @@ export const secondFactorRouter = router({
         tags,
         summary: 'Switch the second factor off',
         successDescription: 'Signing in needs the password alone',
-        description: 'Needs a recent sign-in. The recovery codes end too.',
+        description: 'Needs a recent sign-in. The recovery codes no longer work.',
       },
     })
     .output(Ok)

@@ -33,7 +33,7 @@ export const sessionsRouter = router({
         tags,
         summary: 'End one of your sessions',
         successDescription: 'The session has ended',
-        description: 'Signs the caller out there.',
+        description: 'Signs the caller out of the session, which can be that of this call.',
       },
     })
     .input(EndSessionInput)
@@ -53,7 +53,7 @@ export const sessionsRouter = router({
         tags,
         summary: 'End all your other sessions',
         successDescription: 'How many sessions were ended',
-        description: 'Signs the caller out everywhere but in the session of this call. API keys keep working.',
+        description: 'Signs the caller out everywhere except in the session of this call. API keys keep working.',
       },
     })
     .output(EndedSessions)

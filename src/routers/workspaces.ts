@@ -120,8 +120,7 @@ export const workspacesRouter = router({
         tags,
         summary: 'Get the invite link',
         successDescription: 'The invite link',
-        description:
-          'Owner or admin. Returns the same link until it is revoked or a member is ' + 'removed by another member.',
+        description: 'Owner or admin. Returns the same link until it is revoked, or until somebody removes a member.',
       },
     })
     .output(Invite)

@@ -15,7 +15,7 @@ import { createSchedule } from './schedule.ts';
 
 /**
  * Starts scheduled jobs, the loop that applies pending counter changes, webhook delivery, the copying of recordings and
- * the sending of mail. `ownUrl` is the URL of the server, for links in mail if no setting names one.
+ * the sending of mail. `ownUrl` is the URL of the server, for links in mail if no setting has one.
  */
 export async function startBackgroundWork(
   config: Config,
@@ -46,7 +46,7 @@ export async function startBackgroundWork(
   const { SMTP_URL: smtpUrl, MAIL_FROM: from } = config;
   const { appUrl, publicUrl } = services.settings;
   if (smtpUrl === undefined && isProduction(config))
-    services.log.warn({}, 'SMTP_URL is not set: mail is kept, and not sent');
+    services.log.warn({}, 'SMTP_URL is not set: mail is stored, and not sent');
   const mailer = startMailer({
     services,
     transport: smtpUrl === undefined || from === undefined ? null : createSmtpTransport({ smtpUrl, from }),

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const USELESS = 'This link was used already or has expired: ask for a new one';
+const USELESS = 'This link was already used or has expired: request a new one';
 
 async function isVerified({ client }: Person): Promise<boolean> {
   return (await client.auth.me.query()).user.email_verified;
@@ -85,7 +85,7 @@ describe('a new address', () => {
     expect((await app.http.post('/api/auth/reset-password', undefined, body)).status).toBe(400);
   });
 
-  test('that another account has is answered alike, and refused when the link is used', async () => {
+  test('that another account has gets the same response, and is refused when the link is used', async () => {
     const [ada, bob] = [await addPerson(app), await addPerson(app, 'Bob')];
     const [taken, free] = [await change(ada, bob.email), await change(ada, `free-${ada.email}`)];
     expect([taken.status, taken.body]).toEqual([free.status, free.body]);

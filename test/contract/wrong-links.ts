@@ -1,7 +1,7 @@
 /** What rows of operations that take a link or an address have in common. */
 import type { Refusal } from './row.ts';
 
-const USELESS = 'This link was used already or has expired: ask for a new one';
+const USELESS = 'This link was already used or has expired: request a new one';
 
 export const wrongLinkTokens: readonly Refusal[] = [
   { input: { token: 'lnm_unknown' }, message: USELESS, path: 'token' },

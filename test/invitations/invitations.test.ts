@@ -122,7 +122,7 @@ test('a member cannot accept, and the link still works for somebody else', async
   const token = await invite(app, team, 'forwarded@example.com');
   expect(await accept(app, team.member, token)).toMatchObject({
     status: 409,
-    body: { code: 'CONFLICT', message: 'You are a member of this workspace already' },
+    body: { code: 'CONFLICT', message: 'You are already a member of this workspace' },
   });
   expect((await team.member.client.workspaces.read.query({ id: team.id })).workspace.role).toBe('member');
   expect((await accept(app, await addPerson(app), token)).status).toBe(200);
@@ -156,7 +156,7 @@ test('an address is invited once at a time; an expired invitation is replaced', 
   const create = (role: string) => app.http.post(`${team.path}/invitations`, team.admin.token, { email, role });
   expect(await create('admin')).toMatchObject({
     status: 409,
-    body: { message: 'This address is invited already: send its invitation again, or revoke it' },
+    body: { message: 'This address is already invited: send the invitation again, or revoke it' },
   });
   await app.services.db.invitation.updateMany({ where: { email }, data: { expiresAt: app.clock.now() } });
   expect((await create('admin')).body.invitation).toMatchObject({ role: 'admin', state: 'pending' });
@@ -170,7 +170,7 @@ test('a revoked invitation ends, and an address can then be invited again', asyn
   const path = `${team.path}/invitations/${id}`;
   expect((await app.http.delete(path, team.admin.token)).body).toEqual({ ok: true });
   expect((await accept(app, await addPerson(app), token)).status).toBe(404);
-  const refused = { status: 409, body: { message: 'The invitation was revoked already' } };
+  const refused = { status: 409, body: { message: 'The invitation was already revoked' } };
   expect(await app.http.delete(path, team.owner.token)).toMatchObject(refused);
   expect(await app.http.post(`${path}/resend`, team.owner.token)).toMatchObject(refused);
   expect(await stateOf(team.owner, team.id, id)).toBe('revoked');

@@ -55,7 +55,7 @@ async function signIn(provider: TestProvider) {
   return complete(await goTo(provider));
 }
 
-const expired = 'This sign-in has expired, was used already or began elsewhere: start again';
+const expired = 'This sign-in has expired, was already used or was started in another browser: start again';
 
 test('the providers are listed for a sign-in page, without their secrets', async () => {
   const { status, body } = await app.http.get('/api/auth/openid/providers');
@@ -121,7 +121,7 @@ describe('an account with the address', () => {
     await app.services.db.user.update({ where: { email }, data: { emailVerifiedAt: new Date(0) } });
   }
 
-  test('is joined if both sides have verified the address', async () => {
+  test('is linked if both sides have verified the address', async () => {
     const ada = await addPerson(app);
     await verify(ada.email);
     addTo(a, { email: ada.email.toUpperCase() });
@@ -148,12 +148,12 @@ describe('an account with the address', () => {
   });
 });
 
-test('a provider that gives no address cannot create an account', async () => {
+test('a person without an address at the provider cannot create an account', async () => {
   const { sub } = addTo(a);
   a.people.set(sub, { sub });
   expect((await signIn(a)).body).toMatchObject({
     code: 'SIGN_IN_REFUSED',
-    message: 'The provider gives no email address, which a new account needs',
+    message: 'The provider did not send an email address, which a new account needs',
   });
 });
 
@@ -247,7 +247,7 @@ describe('a return is refused', () => {
 });
 
 describe('races', () => {
-  test('of ten returns with the same state exactly one succeeds', async () => {
+  test('exactly one of ten returns with the same state succeeds', async () => {
     addTo(a);
     const parameters = await goTo(a);
     const cookie = `sign_in=${browser.cookiesOf(app.url).get('sign_in')}`;

@@ -109,12 +109,12 @@ describe('adding a passkey is refused', () => {
     expect((await add(ada.token, late)).body.code).toBe('SIGN_IN_EXPIRED');
   });
 
-  test('if the passkey is registered already, by anyone', async () => {
+  test('if the passkey is already registered, by anyone', async () => {
     const [ada, bob] = [await addPerson(app), await addPerson(app, 'Bob')];
     const { authenticator } = await addPasskey(ada);
     const response = authenticator.create(await optionsFor('/options', bob.token));
     const { status, body } = await post('', bob.token, { response });
-    expect([status, body.message]).toEqual([409, 'This passkey is registered already']);
+    expect([status, body.message]).toEqual([409, 'This passkey is already registered']);
   });
 
   test('beyond 20, also if many are added at once', async () => {
@@ -161,7 +161,7 @@ describe('signing in is refused', () => {
       expect([status, body.code, body.message]).toEqual([401, 'SIGN_IN_REFUSED', 'The passkey was not accepted']);
   });
 
-  test('with a response that was sent before, and of ten at once one succeeds', async () => {
+  test('with a response that was sent before, and only one of ten at once succeeds', async () => {
     const { authenticator } = await addPasskey(await addPerson(app));
     const response = authenticator.get(await optionsFor('/sign-in/options'));
     const answers = await Promise.all(Array.from({ length: 10 }, () => post('/sign-in', undefined, { response })));

@@ -1,4 +1,4 @@
-/** Replaces an API key by a new one, while the old one works a little longer. */
+/** Replaces an API key with a new one. The old one works for a limited time longer. */
 import { recordAudit } from '../../audit/record-audit.ts';
 import { generateApiKey, keyPrefixOf } from '../../auth/api-keys.ts';
 import type { Actor } from '../../auth/identify.ts';
@@ -59,7 +59,7 @@ export async function rotateApiKey(
         keyHash: hashToken(key),
         expiresAt,
         rotatedAt: now,
-        // Whether the new key is in use shows from these.
+        // These show whether the new key is in use.
         lastUsedAt: null,
         lastUsedAddress: null,
         ...toPrevious(old, now, overlapHours),

@@ -45,8 +45,8 @@ export const ApiKey = z
     created_by_name: z.string(),
     belongs_to: z
       .enum(owners)
-      .describe('user: the key acts for its creator; workspace: for nobody in particular, with the role admin'),
-    scopes: z.array(z.string()).nullable().describe('What the key may do; null: all that keys may do'),
+      .describe('user: the key acts for its creator; workspace: it acts for no person, with the role admin'),
+    scopes: z.array(z.string()).nullable().describe('What the key may do; null: everything that keys may do'),
     allowed_networks: z
       .array(z.string())
       .nullable()
@@ -92,8 +92,8 @@ export const CreateApiKeyInput = z
         .enum(owners)
         .describe(
           'user (default): the key acts for its creator, and ends when they leave. workspace: it acts with the role ' +
-            'admin for nobody in particular, and remains when its creator leaves; the owner of the workspace is the ' +
-            'author of what it creates',
+            'admin for no person, and remains when its creator leaves; the owner of the workspace is the author of ' +
+            'what it creates',
         ),
     ),
     scopes: optional(
@@ -104,7 +104,7 @@ export const CreateApiKeyInput = z
         .check(z.overwrite((list) => [...new Set(list)]))
         .describe(
           '`read`, `write` (includes read) or `admin` (includes write), for all resources or for one ' +
-            '(`library:read`). Default: all that keys may do',
+            '(`library:read`). Default: everything that keys may do',
         )
         .meta({ example: ['library:write', 'analytics:read'] }),
     ),

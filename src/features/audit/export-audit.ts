@@ -41,8 +41,8 @@ export async function* exportAuditLines(services: Dependencies, actor: Actor): A
 }
 
 /**
- * Records the export, then reads batches as fast as the caller consumes them, each with a statement of its own. The
- * first batch, which may be empty, is always there.
+ * Records the export, then reads batches as fast as the caller consumes them, each with a statement of its own. Yields
+ * at least one batch, which may be empty.
  */
 async function* readAllEntries(
   { db, clock }: Dependencies,

@@ -56,7 +56,7 @@ export const AuditEntry = z
     before: fields.nullable().describe('Fields before the change'),
     after: fields.nullable().describe('Fields after the change'),
     is_erased: flag.describe('1 if personal fields of the entry were erased'),
-    hash: hash.nullable().describe('The hash of the entry and of the one before; null until it has its sequence'),
+    hash: hash.nullable().describe('The hash of the entry and of the previous one; null until it has its sequence'),
   })
   .meta({ id: 'AuditEntry', description: 'An entry of the audit log of a workspace' });
 export type AuditEntry = z.infer<typeof AuditEntry>;
@@ -73,7 +73,7 @@ const position = z
     context.addIssue({ code: 'custom', message: 'after must be the position of an earlier verification' });
     return z.NEVER;
   })
-  .describe('The `position` of an earlier verification, to continue behind it; default: the beginning of the log');
+  .describe('The `position` of an earlier verification, to continue after it; default: the beginning of the log');
 
 export const VerifyAuditInput = z.object({ after: position.optional() });
 export type VerifyAuditInput = z.infer<typeof VerifyAuditInput>;
@@ -107,7 +107,7 @@ export const AuditVerification = z
 export type AuditVerification = z.infer<typeof AuditVerification>;
 
 export const EraseAuditInput = z
-  .object({ user_id: id.describe('The user whose name and addresses to erase; need not be a member any more') })
+  .object({ user_id: id.describe('The user whose name and addresses to erase; they may have left the workspace') })
   .meta({ id: 'EraseAuditLogRequest' });
 export type EraseAuditInput = z.infer<typeof EraseAuditInput>;
 

@@ -15,7 +15,9 @@ export const AccountEvent = z
     id: integerFrom(1),
     action: z.enum(accountActions),
     created_at: unixSeconds,
-    last_at: unixSeconds.describe('When it last happened, Unix timestamp in seconds; differs if `count` is above 1'),
+    last_at: unixSeconds.describe(
+      'When it last happened, Unix timestamp in seconds; differs from `created_at` if `count` is above 1',
+    ),
     count: integerFrom(1).describe('How often it happened: the failed sign-ins of an hour are one event'),
     address: z.string().nullable().describe('The network address; null if an operator or the service acted'),
     user_agent: z.string().nullable().describe('The header User-Agent; null without one'),

@@ -42,9 +42,9 @@ export function listAccountLog(
 }
 
 /**
- * Records that somebody who knows the email address failed to sign in. It does so after the response: otherwise the
- * response to a wrong password would take longer than that to an unknown address. The failures of an hour share a row,
- * so strangers cannot fill the log.
+ * Records that somebody who knows the email address failed to sign in. It does so after the response. Otherwise the
+ * response to a wrong password would take longer than the response to an unknown address. The failures of an hour share
+ * a row, so strangers cannot fill the log.
  */
 export function recordFailedSignIn(
   { db, clock, log }: Pick<Services, 'db' | 'clock' | 'log'>,

@@ -131,8 +131,8 @@ export async function revokeKeysOf(tx: Tx, userId: number, revokedAt: Date, acto
 /**
  * Deletes the user, their Personal workspace and every workspace without other members. In other workspaces, their API
  * keys are deleted, their rooms and booking pages pass to the owner, and everything else that they created remains
- * without an author. The audit logs keep what they did, without their name and addresses. Throws 409 if they own a
- * workspace with other members.
+ * without an author. The audit logs still show what they did, without their name and addresses. Throws 409 if they own
+ * a workspace with other members.
  */
 export async function deleteMe({ db, clock }: Services, caller: Caller): Promise<{ ok: true }> {
   try {

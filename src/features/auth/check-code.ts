@@ -1,4 +1,4 @@
-/** The second factor of a sign-in: a code of an authenticator app, or a recovery code. */
+/** The second factor of a sign-in: a code from an authenticator app, or a recovery code. */
 import { recordAccountEvent } from '../../audit/account-events.ts';
 import { hashToken } from '../../auth/tokens.ts';
 import { findStep, isTotpCode } from '../../auth/totp.ts';
@@ -26,8 +26,9 @@ type Factor = {
 };
 
 /**
- * How many wrong codes in a row are free. After that, each doubles how long no code of the app is checked, up to an
- * hour: with three valid codes of a million, 24 guesses a day find one in 2.6 % of all years.
+ * How many wrong codes in a row have no effect. Each further one doubles the time in which no code from the app is
+ * checked, up to an hour. Three of a million codes are valid, so 24 guesses a day find one within a year with a
+ * probability of 2.6 %.
  */
 const FREE_FAILURES = 4;
 const MAX_BLOCK_MINUTES = 60;
@@ -35,7 +36,7 @@ const MAX_BLOCK_MINUTES = 60;
 /**
  * Checks the second factor of a user who has just proved the first one. Locks the user, then the factor, so that a code
  * is accepted once, and every wrong one counts. Only somebody who knows the password gets here, and recovery codes,
- * which cannot be guessed, are accepted while codes of the app are not: no stranger can lock a user out.
+ * which cannot be guessed, are accepted while codes from the app are not: no stranger can lock a user out.
  */
 export async function checkCode(
   services: Pick<Services, 'clock' | 'sealer'>,
@@ -62,7 +63,7 @@ export async function checkCode(
   return { kind: 'accepted', method: 'totp' };
 }
 
-/** What the secret of a user's authenticator app is sealed with. */
+/** The context in which the secret of a user's authenticator app is sealed. */
 export function secondFactorSeal(userId: number): SealContext {
   return { owner: `user:${userId}`, purpose: 'second factor' };
 }
@@ -81,7 +82,7 @@ async function checkRecoveryCode(
 ): Promise<CodeCheck> {
   const userId = user.id;
   const { count } = await tx.recoveryCode.deleteMany({ where: { userId, codeHash: hashToken(text) } });
-  // Not counted: guesses among 80 bits are hopeless.
+  // Not counted: 80 random bits cannot be guessed.
   if (count === 0) return { kind: 'refused', error: wrongCode() };
   await tx.secondFactor.update({ where: { userId }, data: { failures: 0, blockedUntil: null } });
   await reportMethodChange(services, tx, user, { change: 'recovery-code-used', client });
@@ -102,7 +103,7 @@ async function refuse(
 }
 
 function codeRequired(): AppError {
-  return new AppError('SECOND_FACTOR_REQUIRED', 'code is required: send a code of your authenticator app');
+  return new AppError('SECOND_FACTOR_REQUIRED', 'code is required: send a code from your authenticator app');
 }
 
 function wrongCode(): AppError {

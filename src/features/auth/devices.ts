@@ -11,7 +11,7 @@ export type Client = { address: string | null; userAgent: string | null };
 
 const UNKNOWN = 'Unknown device';
 
-/** Programs that are no browsers. */
+/** Programs that are not browsers. */
 const programs: readonly [RegExp, string][] = [
   [/^curl\//i, 'curl'],
   [/^Wget\//i, 'Wget'],
@@ -42,12 +42,13 @@ const systems: readonly [RegExp, string][] = [
   [/Linux/, 'Linux'],
 ];
 
-/** Devices that were not seen for so long are unknown again. */
+/** A device is forgotten after this time without a sign-in. */
 const KNOWN_DAYS = 180;
 const MAX_KNOWN_DEVICES = 50;
 
 /**
- * Describes a device, such as "Firefox on Linux". The text has no part that a caller can choose, so it is fit for mail.
+ * Describes a device, such as "Firefox on Linux". No part of the text can be chosen by the caller, so it is safe in
+ * mail.
  */
 export function describeDevice(userAgent: string | null): string {
   if (userAgent === null) return UNKNOWN;
@@ -63,8 +64,8 @@ function nameIn(table: readonly [RegExp, string][], userAgent: string): string |
 }
 
 /**
- * Records a sign-in from a device. Returns whether it is the first one from there: of concurrent first sign-ins, only
- * one is. A device is a kind of browser and system in a network.
+ * Records a sign-in from a device. Returns whether it is the first one from there, which is true for only one of
+ * several concurrent sign-ins. A device is a browser and an operating system in a network.
  */
 export async function recordDevice(
   { clock }: Pick<Services, 'clock'>,

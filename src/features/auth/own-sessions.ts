@@ -81,7 +81,7 @@ export function endSession(
   });
 }
 
-/** Ends all sessions of the caller but that of the call. */
+/** Ends all sessions of the caller except that of the call. */
 export function endOtherSessions(services: Dependencies, call: SessionCall): Promise<EndedSessions> {
   return transact(services.db, async (tx) => {
     const { count: ended } = await tx.session.deleteMany({

@@ -15,7 +15,7 @@ import { uselessLink } from './verify-email.ts';
 /**
  * Sends a link to set a new password, if an account has the address. Nothing here depends on whether one does: every
  * address gets a token and a message, and the worker drops the message to an address without an account. So neither the
- * answer nor its time tells anything.
+ * response nor its timing reveals anything.
  */
 export async function requestPasswordReset(
   services: Pick<Services, 'db' | 'clock' | 'sealer'>,
@@ -36,7 +36,7 @@ export async function requestPasswordReset(
 
 /**
  * Sets a new password with a link, and ends all sessions of the account, and all other links. The address counts as
- * confirmed, since the link was sent to it. A second factor and passkeys stay. Throws 400 for a link that does not
+ * confirmed, since the link was sent to it. A second factor and passkeys remain. Throws 400 for a link that does not
  * work; a link for a locked account does not.
  */
 export async function resetPassword(

@@ -51,7 +51,7 @@ export const LoginInput = z
     email: email.describe('Email address'),
     password: givenPassword,
     code: optional(
-      code.describe('If the account has a second factor: a code of the authenticator app, or a recovery code'),
+      code.describe('If the account has a second factor: a code from the authenticator app, or a recovery code'),
     ),
   })
   .meta({ id: 'LoginRequest' });
@@ -81,7 +81,7 @@ export const ReauthenticateInput = z
   .object({
     password: optional(givenPassword),
     code: optional(
-      code.describe('If the account has a second factor: a code of the authenticator app, or a recovery code'),
+      code.describe('If the account has a second factor: a code from the authenticator app, or a recovery code'),
     ),
   })
   .meta({ id: 'ReauthenticateRequest' });

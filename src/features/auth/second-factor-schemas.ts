@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { count, unixSeconds } from '../../core/validation.ts';
 
-/** The length bounds what is hashed. */
+/** The length limits what is hashed. */
 export const code = z
   .string()
   .max(50)
-  .describe('A code of the authenticator app, or a recovery code')
+  .describe('A code from the authenticator app, or a recovery code')
   .meta({ example: '492039' });
 
 export const SecondFactor = z
@@ -42,7 +42,7 @@ export const RecoveryCodes = z
   .object({
     recovery_codes: z
       .array(z.string().meta({ example: 'K3WQ-7Z2M-PX4A-6TQB' }))
-      .describe('Each replaces a code of the app once. They are only returned here'),
+      .describe('Each replaces a code from the app once. They are only returned here'),
   })
   .meta({ id: 'RecoveryCodes' });
 export type RecoveryCodes = z.infer<typeof RecoveryCodes>;

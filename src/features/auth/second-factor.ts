@@ -58,8 +58,8 @@ export function setUpSecondFactor({ db, clock, sealer }: Dependencies, { caller 
 }
 
 /**
- * Enables the second factor with a first code of the app, and returns recovery codes. Throws 400 for a wrong code, and
- * 409 if it is enabled or was not set up.
+ * Enables the second factor with the first code from the app, and returns recovery codes. Throws 400 for a wrong code,
+ * and 409 if it is enabled or was not set up.
  */
 export function confirmSecondFactor(
   services: Dependencies,

@@ -23,7 +23,7 @@ export const noClient: Client = { address: null, userAgent: null };
 /** How somebody signs in, and from where. */
 export type SignIn = Client & { method: SignInMethod };
 
-/** How mail calls the ways to sign in. */
+/** The names of the ways to sign in, for mail. */
 const methodNames: Record<SignInMethod, string> = {
   password: 'password',
   totp: 'password and authenticator app',

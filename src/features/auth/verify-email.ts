@@ -31,24 +31,27 @@ export async function sendVerification(
   return queueMail(services, sql, { kind, to: email, data: { link: linkTo('/verify-email', token) } });
 }
 
-/** Sends the link to confirm the caller's address again. Throws 409 if it is confirmed, and 429 after a few. */
+/**
+ * Sends the link to confirm the caller's address again. Throws 409 if it is already confirmed, and 429 after a few
+ * requests.
+ */
 export async function resendVerification(services: MailServices, caller: Caller): Promise<{ ok: true }> {
-  if (caller.emailVerified) throw conflict('The email address is confirmed already');
+  if (caller.emailVerified) throw conflict('The email address is already confirmed');
   const user = { purpose: 'verify_email', userId: caller.userId, email: caller.email } as const;
   if (!(await transact(services.db, (tx) => sendVerification(services, sqlIn(tx), user)))) throw tooManyLinks();
   return { ok: true };
 }
 
 /**
- * Sends a link to a new address, which becomes that of the account when it is used. The answer does not tell whether
- * another account has the address. Throws 400 if it is the present one, and 429 after a few requests.
+ * Sends a link to a new address, which becomes that of the account when it is used. The response is the same if another
+ * account has the address. Throws 400 if it is the present one, and 429 after a few requests.
  */
 export async function requestEmailChange(
   services: MailServices,
   { caller, client }: { caller: Caller; client: Client },
   { email }: { email: string },
 ): Promise<{ ok: true }> {
-  if (email === caller.email) throw badField('email', 'email is the address of the account already');
+  if (email === caller.email) throw badField('email', 'email is already the address of the account');
   const { userId } = caller;
   await transact(services.db, async (tx) => {
     if (!(await sendVerification(services, sqlIn(tx), { purpose: 'change_email', userId, email })))
@@ -94,7 +97,7 @@ export async function verifyEmail(
 
 /** 400 for a link that was used, has expired, or was never sent. They cannot be told apart. */
 export function uselessLink(): AppError {
-  return badField('token', 'This link was used already or has expired: ask for a new one');
+  return badField('token', 'This link was already used or has expired: request a new one');
 }
 
 type Confirmed = { userId: number; email: string; at: Date };

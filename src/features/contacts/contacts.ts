@@ -45,7 +45,7 @@ const insertContact = statement('create-contact', {
       exists (select from taken) as is_taken, (select id from contact) as id`,
 });
 
-/** The entry has neither name nor email address: who deletes a contact may have to forget the person. */
+/** The entry has neither name nor email address, because a contact may be deleted to forget the person. */
 const removeContact = statement('delete-contact', {
   params: { workspaceId: int, contactId: int, ...auditParams },
   returns: { id: int },

@@ -17,7 +17,7 @@ import type { Workspace } from '../workspaces/schemas.ts';
 import { findInvitation } from './read-invitations.ts';
 import type { InvitationTokenInput, InvitedRole } from './schemas.ts';
 
-/** Of concurrent calls with the same token, one updates the row. */
+/** Only one of several concurrent calls with the same token updates the row. */
 const takeInvitation = statement('take-invitation', {
   params: { workspaceId: int, invitationId: int, tokenHash: bytes, userId: int, now: time },
   returns: { role: oneOf<InvitedRole>() },
@@ -31,8 +31,8 @@ const takeInvitation = statement('take-invitation', {
 type AcceptCall = { caller: Caller; client: Client };
 
 /**
- * Makes the caller a member, with the role of the invitation, and emits `member.joined`. The caller may have another
- * address than the invited one. If it is the same, it counts as verified: only its mail has the link. Throws 404
+ * Makes the caller a member, with the role of the invitation, and emits `member.joined`. The caller's address may
+ * differ from the invited one. If it is the same, it counts as verified, because only the mail has the link. Throws 404
  * "Invitation not found" if the invitation was used or revoked, and 409 if it has expired, if the caller is a member,
  * or if the workspace has reached its quota. After a 409 the link can still be used.
  */
@@ -56,7 +56,7 @@ export async function acceptInvitation(
       const { role } = invitation;
       const workspace = await tx.workspace.findUniqueOrThrow({ where: { id: workspaceId }, select: workspaceColumns });
       if (!(await addMember(services, tx, workspace, caller, { role, by: 'invitation' })))
-        throw conflict('You are a member of this workspace already');
+        throw conflict('You are already a member of this workspace');
       await recordAudit(tx, {
         workspaceId,
         at: now,

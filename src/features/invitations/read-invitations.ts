@@ -106,14 +106,14 @@ const findState = statement('find-invitation', {
   sql: 'select state from invitations where workspace_id = $workspaceId and id = $invitationId',
 });
 
-/** Throws why an invitation cannot be changed: 404, or 409 because it was accepted or revoked. */
+/** Throws the reason why an invitation cannot be changed: 404, or 409 because it was accepted or revoked. */
 export async function refuseChange(sql: Sql, workspaceId: number, { invitationId }: InvitationInput): Promise<never> {
   const [found] = await sql.run(findState, { workspaceId, invitationId });
   if (!found) throw notFound('Invitation');
-  throw conflict(`The invitation was ${found.state === 'accepted' ? 'accepted' : 'revoked'} already`);
+  throw conflict(`The invitation was already ${found.state === 'accepted' ? 'accepted' : 'revoked'}`);
 }
 
-/** Deletes invitations a month after they expired, whatever became of them. */
+/** Deletes invitations a month after they expired, in any state. */
 export async function pruneInvitations({ db, clock }: { db: Database; clock: Services['clock'] }): Promise<void> {
   const before = new Date(clock.now().getTime() - KEPT_MS);
   await db.invitation.deleteMany({ where: { expiresAt: { lt: before } } });

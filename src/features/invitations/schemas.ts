@@ -14,11 +14,11 @@ export const Invitation = z
     email: z.string().describe('The address that it was sent to').meta({ example: 'ada@example.com' }),
     role: z.enum(invitedRoles).describe('The role that accepting it gives'),
     state: z.enum(invitationStates).describe('Only the link of a pending invitation works'),
-    invited_by: id.nullable().describe('User ID of who sent the link last; null if that user was deleted'),
+    invited_by: id.nullable().describe('ID of the user who last sent the link; null if that user was deleted'),
     invited_by_name: z.string(),
-    accepted_by: id.nullable().describe('User ID of who accepted it'),
+    accepted_by: id.nullable().describe('ID of the user who accepted it'),
     created_at: unixSeconds,
-    sent_at: unixSeconds.describe('When the link was sent last'),
+    sent_at: unixSeconds.describe('When the link was last sent'),
     expires_at: unixSeconds,
   })
   .meta({ id: 'Invitation', description: 'An invitation by mail' });

@@ -1,4 +1,6 @@
-/** Inviting people by mail. The link is in the mail alone, so whoever has it reads mail at the invited address. */
+/**
+ * Inviting people by mail. Only the mail has the link, so whoever has the link can read mail at the invited address.
+ */
 import { recordAudit } from '../../audit/record-audit.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Actor } from '../../auth/identify.ts';
@@ -19,7 +21,7 @@ import type { CreateInvitationInput, Invitation, InvitationInput } from './schem
 type Dependencies = Pick<Services, 'db' | 'clock' | 'sealer' | 'settings'>;
 
 const LIFETIME_MS = 7 * DAY_MS;
-/** The most messages that a workspace sends, and that a user sends for all workspaces, in a day. */
+/** The maximum number of messages in a day: of a workspace, and of a user in all workspaces. */
 const MAX_SENT_PER_DAY = 200;
 const RETRY_SECONDS = HOUR_MS / SECOND_MS;
 
@@ -69,7 +71,7 @@ const renewInvitation = statement('renew-invitation', {
 
 /**
  * Invites an address, by mail. Throws 403 if the actor is no longer owner or admin, 409 if a member has the address, if
- * it is invited already or if the workspace has reached its quota of members, and 429 after too many messages.
+ * it is already invited or if the workspace has reached its quota of members, and 429 after too many messages.
  */
 export function createInvitation(
   services: Dependencies,
@@ -83,7 +85,7 @@ export function createInvitation(
     await requireFreeRow(tx, services.settings.quotas, 'members', workspace.id);
     const { token, params } = newLink(services, actor);
     const [invitation] = await sqlIn(tx).run(insertInvitation, { ...params, email, role });
-    if (!invitation) throw conflict('This address is invited already: send its invitation again, or revoke it');
+    if (!invitation) throw conflict('This address is already invited: send the invitation again, or revoke it');
     await deliver(services, tx, { workspace, actor, invitation, token, action: 'invitation.created' });
     return invitation;
   });
@@ -137,7 +139,7 @@ type Delivery = {
   action: 'invitation.created' | 'invitation.resent';
 };
 
-/** Queues the mail and records who sent it. The log names no address: it could not be erased from there. */
+/** Queues the mail and records who sent it. The log has no address, because it could not be erased there. */
 async function deliver(
   services: Dependencies,
   tx: Tx,

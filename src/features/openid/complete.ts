@@ -70,7 +70,7 @@ async function link(services: Services, sessionId: number, person: OpenidPerson,
 }
 
 function belongsToAnother(): AppError {
-  return conflict('This account at the provider signs in to another account here: unlink it there first');
+  return conflict('This account at the provider is linked to another account here: unlink it there first');
 }
 
 /** Renews the recent sign-in of a session, if the person is linked to its user and has just signed in. */
@@ -80,7 +80,7 @@ function reauthenticate(
   { issuer, subject, authenticatedAt }: OpenidPerson,
   client: Client,
 ): Promise<User> {
-  // Not every provider tells the time, or has people sign in when asked to.
+  // Not every provider sends the time, or makes people sign in when asked to.
   if (authenticatedAt !== null && authenticatedAt < toUnixSeconds(createdAt) - CLOCK_TOLERANCE_SECONDS)
     throw new AppError('SIGN_IN_REFUSED', 'You did not sign in again at the provider: try another way');
   return transact(services.db, async (tx) => {

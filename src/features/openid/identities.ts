@@ -36,8 +36,8 @@ export async function listIdentities(
 }
 
 /**
- * Links an account at a provider to a user whose row is locked, and tells them. Throws 409 if they have the maximum
- * already. A unique constraint fails if another user has it.
+ * Links an account at a provider to a user whose row is locked, and tells them. Throws 409 if they already have the
+ * maximum. Fails with a unique violation if another user has it.
  */
 export async function linkIdentity(
   services: Pick<Services, 'clock' | 'sealer' | 'openid'>,
@@ -51,7 +51,7 @@ export async function linkIdentity(
   await reportMethodChange(services, tx, user, { change: 'provider-linked', name, client });
 }
 
-/** Like `linkIdentity`, for a new account. Nobody is told. */
+/** Like `linkIdentity`, for a new account. Sends no notice. */
 export async function insertIdentity(
   { clock }: Pick<Services, 'clock'>,
   tx: Tx,

@@ -124,7 +124,10 @@ export async function takeRequest(
 }
 
 function expired(): AppError {
-  return new AppError('SIGN_IN_EXPIRED', 'This sign-in has expired, was used already or began elsewhere: start again');
+  return new AppError(
+    'SIGN_IN_EXPIRED',
+    'This sign-in has expired, was already used or was started in another browser: start again',
+  );
 }
 
 /** Deletes requests of people who have not returned in time. */

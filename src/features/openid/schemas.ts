@@ -32,7 +32,7 @@ export const StartOpenidInput = z
         .regex(OWN_PATH, { error: 'return_to must be a path that begins with a single /' }),
       '/',
     )
-      .describe('The path of your frontend (`APP_URL`, else this service) to which the person returns in the end')
+      .describe('The path of your frontend (`APP_URL`, else this service) that the browser opens after the sign-in')
       .meta({ example: '/rooms' }),
   })
   .meta({ id: 'StartOpenIdRequest' });
@@ -41,7 +41,7 @@ export type StartOpenidInput = z.infer<typeof StartOpenidInput>;
 export const StartedOpenid = z
   .object({
     url: z.string().describe('Send the browser to this URL of the provider'),
-    expires_at: unixSeconds.describe('When the person must have returned'),
+    expires_at: unixSeconds.describe('When the sign-in expires, Unix timestamp in seconds'),
   })
   .meta({ id: 'StartedOpenIdResponse' });
 export type StartedOpenid = z.infer<typeof StartedOpenid>;
@@ -64,7 +64,7 @@ export const CompletedOpenid = z
       .enum(['sign_in', 'link', 'reauthenticate'])
       .describe(
         'What was started. `sign_in`: there is a new session; `link`: the account at the provider is linked; ' +
-          '`reauthenticate`: the sign-in of the session is recent again',
+          '`reauthenticate`: the session has a recent sign-in',
       ),
     user: User,
     token: z.string().nullable().describe('The token of the new session; null for `link` and `reauthenticate`'),
@@ -79,7 +79,7 @@ export const OpenidIdentity = z
     id,
     provider: providerId.nullable().describe('The ID of the provider; null if it is no longer in the settings'),
     issuer: z.string().describe('The URL that names the provider').meta({ example: 'https://accounts.google.com' }),
-    email: z.string().nullable().describe('The address that the provider last gave'),
+    email: z.string().nullable().describe('The address that the provider last sent'),
     created_at: unixSeconds,
     last_used_at: unixSeconds,
   })

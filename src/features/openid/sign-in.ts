@@ -58,7 +58,7 @@ async function signInOnce(services: Services, tx: Tx, person: OpenidPerson, clie
 async function signInFirst(services: Services, tx: Tx, person: OpenidPerson, client: Client): Promise<SignedIn> {
   const address = emailSchema.safeParse(person.email);
   if (!address.success)
-    throw new AppError('SIGN_IN_REFUSED', 'The provider gives no email address, which a new account needs');
+    throw new AppError('SIGN_IN_REFUSED', 'The provider did not send an email address, which a new account needs');
   const email = address.data;
   const existing = await tx.user.findUnique({ where: { email }, select: { id: true } });
   if (existing === null) return register(services, tx, person, { email, client });

@@ -1,4 +1,4 @@
-/** Challenges, which authenticators sign. Each is a row that is deleted on use, so that no answer works twice. */
+/** Challenges, which authenticators sign. Each is a row that is deleted on use, so that no response works twice. */
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { hashToken } from '../../auth/tokens.ts';
@@ -64,10 +64,10 @@ function readChallenge(clientDataJson: string): string | null {
 }
 
 function expired(): AppError {
-  return new AppError('SIGN_IN_EXPIRED', 'The challenge has expired or was used already: start again');
+  return new AppError('SIGN_IN_EXPIRED', 'The challenge has expired or was already used: start again');
 }
 
-/** Deletes challenges that nobody has answered in time. */
+/** Deletes expired challenges. */
 export async function deleteExpiredChallenges({ db, clock }: Dependencies): Promise<void> {
   await db.passkeyChallenge.deleteMany({ where: { expiresAt: { lte: clock.now() } } });
 }

@@ -55,7 +55,7 @@ export async function startRegistration(
   return options as RegistrationOptions;
 }
 
-/** The random ID by which authenticators know the user, so that it tells nobody who they are. */
+/** The random ID by which authenticators know the user, so that it does not reveal who they are. */
 async function findOrCreateHandle(db: Database, userId: number): Promise<Uint8Array<ArrayBuffer>> {
   const [user] = await db.$queryRaw<{ passkey_handle: Uint8Array<ArrayBuffer> }[]>`
     update users set passkey_handle = coalesce(passkey_handle, ${randomBytes(32)}::bytea) where id = ${userId}
@@ -66,7 +66,7 @@ async function findOrCreateHandle(db: Database, userId: number): Promise<Uint8Ar
 
 /**
  * Stores a passkey that was created with the options. Throws 401 SIGN_IN_EXPIRED if the challenge is not one of this
- * session, 400 if the response is not valid, and 409 if the passkey is registered already, or there are too many.
+ * session, 400 if the response is not valid, and 409 if the passkey is already registered, or there are too many.
  */
 export async function registerPasskey(
   services: Pick<Services, 'db' | 'clock' | 'sealer'>,
@@ -102,7 +102,7 @@ export async function registerPasskey(
   try {
     return await add();
   } catch (error) {
-    if (isUniqueViolation(error)) throw conflict('This passkey is registered already');
+    if (isUniqueViolation(error)) throw conflict('This passkey is already registered');
     throw error;
   }
 }

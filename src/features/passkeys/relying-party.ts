@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { conflict } from '../../core/errors.ts';
 import type { Services } from '../../services.ts';
 
-/** For whom passkeys are made (WebAuthn, section 4): the domain, and the origins of the pages that use them. */
+/** For whom passkeys are created (WebAuthn, section 4): the domain, and the origins of the pages that use them. */
 export type RelyingParty = { id: string; origins: string[] };
 
 /** The part of the call context that is needed here. */
@@ -10,7 +10,7 @@ type CallContext = { services: Pick<Services, 'settings'>; origin: string };
 
 /**
  * Returns the domain of passkeys: PASSKEY_DOMAIN, or the host of the frontend. Throws 409 for an IP address, for which
- * browsers make no passkeys.
+ * browsers create no passkeys.
  */
 export function relyingPartyOf({ services: { settings }, origin }: CallContext): RelyingParty {
   const { hostname } = new URL(settings.appUrl ?? settings.publicUrl ?? origin);

@@ -134,7 +134,7 @@ function isHandleOf(handle: Uint8Array | null, text: string): boolean {
   return handle !== null && Buffer.from(handle).equals(Buffer.from(text, 'base64url'));
 }
 
-/** Stores the counter. Throws 401 if the passkey is gone, or another response has raised the counter meanwhile. */
+/** Stores the counter. Throws 401 if the passkey was removed, or another response has raised the counter meanwhile. */
 async function recordUse({ clock }: Pick<Services, 'clock'>, tx: Tx, verified: Verified): Promise<void> {
   const { passkey, newCounter, isBackedUp } = verified;
   const { count } = await tx.passkey.updateMany({
