@@ -174,7 +174,7 @@ export const openidRouter = router({
     .output(Ok)
     .mutation(({ ctx, input }) => {
       requireRecentSignIn(ctx);
-      return unlinkIdentity(ctx.services, ctx.caller, input, clientOf(ctx));
+      return unlinkIdentity(ctx.services, { sessionId: ctx.sessionId, client: clientOf(ctx) }, input);
     }),
 });
 

@@ -154,7 +154,7 @@ export const passkeysRouter = router({
     .output(Ok)
     .mutation(({ ctx, input }) => {
       requireRecentSignIn(ctx);
-      return removePasskey(ctx.services, ctx.caller, input, clientOf(ctx));
+      return removePasskey(ctx.services, { sessionId: ctx.sessionId, client: clientOf(ctx) }, input);
     }),
 
   startReauthentication: signedInBySession

@@ -51,7 +51,7 @@ export const secondFactorRouter = router({
     .output(SecondFactorSetup)
     .mutation(({ ctx }) => {
       requireRecentSignIn(ctx);
-      return setUpSecondFactor(ctx.services, { caller: ctx.caller, client: clientOf(ctx) });
+      return setUpSecondFactor(ctx.services, ctx);
     }),
 
   confirm: signedInBySession
@@ -72,7 +72,7 @@ export const secondFactorRouter = router({
     .input(ConfirmSecondFactorInput)
     .output(RecoveryCodes)
     .mutation(({ ctx, input }) =>
-      confirmSecondFactor(ctx.services, { caller: ctx.caller, client: clientOf(ctx) }, input),
+      confirmSecondFactor(ctx.services, { sessionId: ctx.sessionId, client: clientOf(ctx) }, input),
     ),
 
   createRecoveryCodes: signedInBySession
@@ -91,7 +91,7 @@ export const secondFactorRouter = router({
     .output(RecoveryCodes)
     .mutation(({ ctx }) => {
       requireRecentSignIn(ctx);
-      return createRecoveryCodes(ctx.services, { caller: ctx.caller, client: clientOf(ctx) });
+      return createRecoveryCodes(ctx.services, { sessionId: ctx.sessionId, client: clientOf(ctx) });
     }),
 
   remove: signedInBySession
@@ -108,6 +108,6 @@ export const secondFactorRouter = router({
     .output(Ok)
     .mutation(({ ctx }) => {
       requireRecentSignIn(ctx);
-      return removeSecondFactor(ctx.services, { caller: ctx.caller, client: clientOf(ctx) });
+      return removeSecondFactor(ctx.services, { sessionId: ctx.sessionId, client: clientOf(ctx) });
     }),
 });

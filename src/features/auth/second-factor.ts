@@ -1,4 +1,7 @@
-/** Setting up and switching off the second factor of an account. */
+/**
+ * Setting up and switching off the second factor of an account. Each function that changes it throws 401
+ * SIGN_IN_EXPIRED if the session of the call has ended.
+ */
 import { randomBytes } from 'node:crypto';
 import type { Caller } from '../../auth/identify.ts';
 import { hashToken } from '../../auth/tokens.ts';
@@ -8,17 +11,18 @@ import { toUnixSeconds } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
 import { normalizeCode, secondFactorSeal } from './check-code.ts';
-import type { Client } from './devices.ts';
+import type { SessionCall } from './own-sessions.ts';
 import type {
   ConfirmSecondFactorInput,
   RecoveryCodes,
   SecondFactor,
   SecondFactorSetup,
 } from './second-factor-schemas.ts';
-import { lockUser, reportMethodChange } from './sign-in-methods.ts';
+import { lockSessionUser } from './session-user.ts';
+import { reportMethodChange } from './sign-in-methods.ts';
 
-type Dependencies = Pick<Services, 'db' | 'clock' | 'sealer'>;
-type Call = { caller: Caller; client: Client };
+type Dependencies = Pick<Services, 'db' | 'clock' | 'sealer' | 'settings'>;
+type Call = Pick<SessionCall, 'sessionId' | 'client'>;
 
 const ISSUER = 'Lynxroom';
 const RECOVERY_CODES = 10;
@@ -45,11 +49,14 @@ export async function readSecondFactor(
  * Creates a secret for an authenticator app. It has no effect until `confirmSecondFactor`; another call replaces it.
  * Throws 409 if the second factor is enabled.
  */
-export function setUpSecondFactor({ db, clock, sealer }: Dependencies, { caller }: Call): Promise<SecondFactorSetup> {
-  const { userId, email } = caller;
+export function setUpSecondFactor(
+  services: Dependencies,
+  { sessionId }: Pick<Call, 'sessionId'>,
+): Promise<SecondFactorSetup> {
+  const { db, clock, sealer } = services;
   const secret = createTotpSecret();
   return transact(db, async (tx) => {
-    await lockUser(tx, userId);
+    const { id: userId, email } = await lockSessionUser(services, tx, sessionId);
     if (await isEnabled(tx, userId)) throw alreadyEnabled();
     const data = { sealedSecret: sealer.seal(secret, secondFactorSeal(userId)), createdAt: clock.now() };
     await tx.secondFactor.upsert({ where: { userId }, create: { userId, ...data }, update: data });
@@ -63,11 +70,12 @@ export function setUpSecondFactor({ db, clock, sealer }: Dependencies, { caller 
  */
 export function confirmSecondFactor(
   services: Dependencies,
-  { caller: { userId }, client }: Call,
+  { sessionId, client }: Call,
   { code }: ConfirmSecondFactorInput,
 ): Promise<RecoveryCodes> {
   return transact(services.db, async (tx) => {
-    const user = await lockUser(tx, userId);
+    const user = await lockSessionUser(services, tx, sessionId);
+    const userId = user.id;
     const factor = await tx.secondFactor.findUnique({ where: { userId } });
     if (factor === null) throw conflictForNow('Set up the second factor first: POST /api/auth/second-factor');
     if (factor.confirmedAt !== null) throw alreadyEnabled();
@@ -82,12 +90,10 @@ export function confirmSecondFactor(
 }
 
 /** Replaces the recovery codes. Throws 409 if the second factor is not enabled. */
-export function createRecoveryCodes(
-  services: Dependencies,
-  { caller: { userId }, client }: Call,
-): Promise<RecoveryCodes> {
+export function createRecoveryCodes(services: Dependencies, { sessionId, client }: Call): Promise<RecoveryCodes> {
   return transact(services.db, async (tx) => {
-    const user = await lockUser(tx, userId);
+    const user = await lockSessionUser(services, tx, sessionId);
+    const userId = user.id;
     if (!(await isEnabled(tx, userId))) throw conflictForNow('The second factor is not enabled');
     await reportMethodChange(services, tx, user, { change: 'recovery-codes-created', client });
     return { recovery_codes: await replaceRecoveryCodes(tx, userId) };
@@ -95,12 +101,10 @@ export function createRecoveryCodes(
 }
 
 /** Switches the second factor off, or ends its set-up. Does nothing if there is none. */
-export function removeSecondFactor(
-  services: Dependencies,
-  { caller: { userId }, client }: Call,
-): Promise<{ ok: true }> {
+export function removeSecondFactor(services: Dependencies, { sessionId, client }: Call): Promise<{ ok: true }> {
   return transact(services.db, async (tx) => {
-    const user = await lockUser(tx, userId);
+    const user = await lockSessionUser(services, tx, sessionId);
+    const userId = user.id;
     const wasEnabled = await isEnabled(tx, userId);
     await tx.secondFactor.deleteMany({ where: { userId } });
     if (wasEnabled) await reportMethodChange(services, tx, user, { change: 'second-factor-off', client });

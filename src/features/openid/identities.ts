@@ -9,8 +9,10 @@ import { secondsOf } from '../../db/columns.ts';
 import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
 import { float, int, nullable, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
+import type { SessionCall } from '../auth/own-sessions.ts';
+import { lockSessionUser } from '../auth/session-user.ts';
 import type { Client } from '../auth/sessions.ts';
-import { type LockedUser, lockUser, reportMethodChange, requireSignInMethod } from '../auth/sign-in-methods.ts';
+import { type LockedUser, reportMethodChange, requireSignInMethod } from '../auth/sign-in-methods.ts';
 import type { OpenidIdentity, OpenidIdentityInput } from './schemas.ts';
 
 const MAX_IDENTITIES = 20;
@@ -64,20 +66,22 @@ export async function insertIdentity(
   await tx.openidIdentity.create({ data: { userId, issuer, subject, email, createdAt: now, lastUsedAt: now } });
 }
 
-/** Unlinks an account at a provider. Throws 404 "Identity not found", and 409 if no way to sign in would be left. */
+/**
+ * Unlinks an account at a provider. Throws 401 SIGN_IN_EXPIRED if the session has ended, 404 "Identity not found", and
+ * 409 if no way to sign in would be left.
+ */
 export function unlinkIdentity(
-  services: Pick<Services, 'db' | 'clock' | 'sealer' | 'openid'>,
-  { userId }: Caller,
+  services: Pick<Services, 'db' | 'clock' | 'sealer' | 'openid' | 'settings'>,
+  { sessionId, client }: Pick<SessionCall, 'sessionId' | 'client'>,
   { identityId }: OpenidIdentityInput,
-  client: Client,
 ): Promise<{ ok: true }> {
   const { db, openid } = services;
   return transact(db, async (tx) => {
-    const user = await lockUser(tx, userId);
+    const user = await lockSessionUser(services, tx, sessionId);
     const [identity] = await tx.$queryRaw<{ issuer: string }[]>`
-      delete from openid_identities where id = ${identityId} and user_id = ${userId} returning issuer`;
+      delete from openid_identities where id = ${identityId} and user_id = ${user.id} returning issuer`;
     if (identity === undefined) throw notFound('Identity');
-    await requireSignInMethod(tx, userId, openid);
+    await requireSignInMethod(tx, user.id, openid);
     const name = nameOf(openid, identity.issuer);
     await reportMethodChange(services, tx, user, { change: 'provider-unlinked', name, client });
     return { ok: true };

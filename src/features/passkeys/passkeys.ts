@@ -8,8 +8,9 @@ import { flagOf, secondsOf } from '../../db/columns.ts';
 import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
 import { float, int, nullable, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
-import type { Client } from '../auth/sessions.ts';
-import { lockUser, reportMethodChange, requireSignInMethod } from '../auth/sign-in-methods.ts';
+import type { SessionCall } from '../auth/own-sessions.ts';
+import { lockSessionUser } from '../auth/session-user.ts';
+import { reportMethodChange, requireSignInMethod } from '../auth/sign-in-methods.ts';
 import type { Passkey, PasskeyInput, RenamePasskeyInput } from './schemas.ts';
 
 type PasskeyRow = { id: number; name: string; isBackedUp: boolean; createdAt: Date; lastUsedAt: Date | null };
@@ -63,20 +64,22 @@ export async function renamePasskey(
   return toPasskey(renamed);
 }
 
-/** Removes a passkey. Throws 404 "Passkey not found", and 409 if no way to sign in would be left. */
+/**
+ * Removes a passkey. Throws 401 SIGN_IN_EXPIRED if the session has ended, 404 "Passkey not found", and 409 if no way to
+ * sign in would be left.
+ */
 export function removePasskey(
-  services: Pick<Services, 'db' | 'clock' | 'sealer' | 'openid'>,
-  { userId }: Caller,
+  services: Pick<Services, 'db' | 'clock' | 'sealer' | 'openid' | 'settings'>,
+  { sessionId, client }: Pick<SessionCall, 'sessionId' | 'client'>,
   { passkeyId }: PasskeyInput,
-  client: Client,
 ): Promise<{ ok: true }> {
   const { db, openid } = services;
   return transact(db, async (tx) => {
-    const user = await lockUser(tx, userId);
+    const user = await lockSessionUser(services, tx, sessionId);
     const [removed] = await tx.$queryRaw<{ name: string }[]>`
-      delete from passkeys where id = ${passkeyId} and user_id = ${userId} returning name`;
+      delete from passkeys where id = ${passkeyId} and user_id = ${user.id} returning name`;
     if (removed === undefined) throw notFound('Passkey');
-    await requireSignInMethod(tx, userId, openid);
+    await requireSignInMethod(tx, user.id, openid);
     await reportMethodChange(services, tx, user, { change: 'passkey-removed', name: removed.name, client });
     return { ok: true };
   });

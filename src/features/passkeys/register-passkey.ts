@@ -7,8 +7,9 @@ import { type AppError, badField, conflict, unauthorized } from '../../core/erro
 import { type Database, transact } from '../../db/client.ts';
 import { isUniqueViolation } from '../../db/errors.ts';
 import type { Services } from '../../services.ts';
+import { lockSessionUser } from '../auth/session-user.ts';
 import type { Client } from '../auth/sessions.ts';
-import { lockUser, reportMethodChange } from '../auth/sign-in-methods.ts';
+import { reportMethodChange } from '../auth/sign-in-methods.ts';
 import { CHALLENGE_MS, createChallenge, takeChallenge } from './challenges.ts';
 import { toPasskey } from './passkeys.ts';
 import type { RelyingParty } from './relying-party.ts';
@@ -66,10 +67,11 @@ async function findOrCreateHandle(db: Database, userId: number): Promise<Uint8Ar
 
 /**
  * Stores a passkey that was created with the options. Throws 401 SIGN_IN_EXPIRED if the challenge is not one of this
- * session, 400 if the response is not valid, and 409 if the passkey is already registered, or there are too many.
+ * session or the session has ended, 400 if the response is not valid, and 409 if the passkey is already registered,
+ * or there are too many.
  */
 export async function registerPasskey(
-  services: Pick<Services, 'db' | 'clock' | 'sealer'>,
+  services: Pick<Services, 'db' | 'clock' | 'sealer' | 'settings'>,
   { caller: { userId }, sessionId }: SessionCaller,
   { name, response }: RegisterPasskeyInput,
   { relyingParty, client }: { relyingParty: RelyingParty; client: Client },
@@ -81,7 +83,7 @@ export async function registerPasskey(
   const { credential, credentialBackedUp, aaguid } = await verify(response, expectedChallenge, relyingParty);
   const add = () =>
     transact(services.db, async (tx) => {
-      const user = await lockUser(tx, userId);
+      const user = await lockSessionUser(services, tx, sessionId);
       if ((await tx.passkey.count({ where: { userId } })) >= MAX_PASSKEYS) throw tooManyPasskeys();
       const passkey = await tx.passkey.create({
         data: {

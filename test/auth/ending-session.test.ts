@@ -1,0 +1,52 @@
+/** A session that is ended while its call waits changes no way to sign in, so that whoever stole it is out for good. */
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { hashToken } from '../../src/auth/tokens.ts';
+import { rows } from '../contract/operations.ts';
+import { type Restorer, saveRows } from '../contract/restore.ts';
+import { validCall } from '../contract/row.ts';
+import { createWorld, type Scene, type World } from '../contract/scene.ts';
+import { transports } from '../contract/transports.ts';
+import { changeWhileBlocked } from '../support/lock-waits.ts';
+import { startTestApp } from '../support/test-app.ts';
+
+const OPERATIONS = [
+  'passkeys.register',
+  'passkeys.remove',
+  'secondFactor.setUp',
+  'secondFactor.confirm',
+  'secondFactor.createRecoveryCodes',
+  'secondFactor.remove',
+  'openid.unlink',
+];
+
+let world: World;
+let scene: Scene;
+let restorer: Restorer;
+
+beforeAll(async () => {
+  world = await createWorld(await startTestApp());
+  scene = await world.addScene();
+  restorer = await saveRows(world.app);
+});
+afterEach(() => restorer.restore());
+afterAll(async () => {
+  await restorer.close();
+  await world.app.close();
+});
+
+test.each(OPERATIONS.flatMap((name) => transports.map(([transport, call]) => [name, transport, call] as const)))(
+  '%s over %s is refused if its session ends while it waits for the user',
+  async (name, _transport, call) => {
+    const { app } = world;
+    const row = rows[name];
+    if (!row) throw new Error(`No operation ${name}`);
+    const by = (await row.caller?.(world)) ?? scene.member;
+    const outcome = await changeWhileBlocked(
+      app,
+      `select id from users where id = ${by.id} for update`,
+      () => call(app, validCall(name, row, scene, by)),
+      (client) => client.query('delete from sessions where token_hash = $1', [hashToken(by.token)]),
+    );
+    expect(outcome).toMatchObject({ status: 401, body: { code: 'SIGN_IN_EXPIRED' } });
+  },
+);
