@@ -13,7 +13,6 @@ export const accountActions = [
   'session_ended',
   'sessions_ended',
   'password_changed',
-  'password_reset_requested',
   'password_reset',
   'email_change_requested',
   'email_changed',
@@ -28,15 +27,15 @@ export const accountActions = [
   'identity_unlinked',
   'api_key_created',
   'api_key_rotated',
-  'api_key_deleted',
   'api_keys_revoked',
+  'workspace_deleted',
   'account_locked',
   'account_unlocked',
 ] as const;
 export type AccountAction = (typeof accountActions)[number];
 
 /** What strangers can cause any number of times. The events of an hour share a row. */
-const repeatable: ReadonlySet<AccountAction> = new Set(['sign_in_failed', 'password_reset_requested']);
+const repeatable: ReadonlySet<AccountAction> = new Set(['sign_in_failed']);
 const MAX_USER_AGENT_LENGTH = 300;
 
 export type NewAccountEvent = {

@@ -19,7 +19,7 @@ export type NewMail = {
   };
 }[MailKind];
 
-/** The maximum number of messages that wait at once. */
+/** While so many messages wait, none with a link is queued. Notices are, because strangers cannot cause many. */
 const MAX_QUEUED = 10_000;
 
 const insertMail = statement('insert-mail', {
@@ -42,16 +42,17 @@ const insertMail = statement('insert-mail', {
     select $messageId, $kind, $to, $data, $needsAccount, $dedupeKey, $now, $now, $expiresAt
     where (select count(*) from mail_messages where to_address = $to and kind = $kind and created_at > $since)
         < $maxPerHour
-      and (select count(*) from (select from mail_messages where state = 'queued' limit ${MAX_QUEUED}) q)
-        < ${MAX_QUEUED}
+      and ($expiresAt is null
+        or (select count(*) from (select from mail_messages where state = 'queued' limit ${MAX_QUEUED}) q)
+          < ${MAX_QUEUED})
     on conflict (dedupe_key) do nothing
     returning id`,
 });
 
 /**
  * Queues a message, in the transaction of what it reports, so that it is sent if and only if that is committed. Returns
- * whether it is queued: it is not if the recipient got too many of its kind within an hour, too many messages wait, or
- * one with its key exists. A worker sends it, at least once.
+ * whether it is queued: it is not if the recipient got too many of its kind within an hour, if too many messages wait
+ * (unless it is a notice), or if one with its key exists. A worker sends it, at least once.
  */
 export async function queueMail(
   { sealer, clock }: Pick<Services, 'sealer' | 'clock'>,

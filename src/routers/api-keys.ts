@@ -11,7 +11,6 @@ import {
   RotateApiKeyInput,
   ToggleApiKeyInput,
 } from '../features/api-keys/schemas.ts';
-import { requireRecentSignIn } from '../trpc/access.ts';
 import { inWorkspace, inWorkspaceBySession, router } from '../trpc/procedures.ts';
 
 const tags = ['API keys'];
@@ -34,6 +33,7 @@ export const apiKeysRouter = router({
 
   create: inWorkspaceBySession('admin')
     .meta({
+      needsRecentSignIn: true,
       refusals: [409],
       openapi: {
         method: 'POST',
@@ -51,7 +51,6 @@ export const apiKeysRouter = router({
     .input(CreateApiKeyInput)
     .output(CreatedApiKeyAnswer)
     .mutation(async ({ ctx, input }) => {
-      requireRecentSignIn(ctx);
       return { apiKey: await createApiKey(ctx.services, ctx.actor, input, ctx.sessionId) };
     }),
 
@@ -75,6 +74,7 @@ export const apiKeysRouter = router({
 
   rotate: inWorkspaceBySession('admin')
     .meta({
+      needsRecentSignIn: true,
       refusals: [409],
       openapi: {
         method: 'POST',
@@ -91,7 +91,6 @@ export const apiKeysRouter = router({
     .input(RotateApiKeyInput)
     .output(CreatedApiKeyAnswer)
     .mutation(async ({ ctx, input }) => {
-      requireRecentSignIn(ctx);
       return { apiKey: await rotateApiKey(ctx.services, ctx.actor, input, ctx.sessionId) };
     }),
 

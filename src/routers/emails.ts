@@ -4,7 +4,7 @@ import { requestEmailChange, resendVerification, verifyEmail } from '../features
 import { requireRecentSignIn } from '../trpc/access.ts';
 import { anyone, router, signedInBySession } from '../trpc/procedures.ts';
 
-const tags = ['Account'];
+const tags = ['Signing in'];
 
 export const emailsRouter = router({
   verify: anyone

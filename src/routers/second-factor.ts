@@ -12,7 +12,6 @@ import {
   SecondFactorAnswer,
   SecondFactorSetup,
 } from '../features/auth/second-factor-schemas.ts';
-import { requireRecentSignIn } from '../trpc/access.ts';
 import { router, signedInBySession } from '../trpc/procedures.ts';
 import { clientOf } from '../trpc/sign-in.ts';
 
@@ -36,6 +35,7 @@ export const secondFactorRouter = router({
 
   setUp: signedInBySession
     .meta({
+      needsRecentSignIn: true,
       refusals: [409],
       openapi: {
         method: 'POST',
@@ -49,10 +49,7 @@ export const secondFactorRouter = router({
       },
     })
     .output(SecondFactorSetup)
-    .mutation(({ ctx }) => {
-      requireRecentSignIn(ctx);
-      return setUpSecondFactor(ctx.services, ctx);
-    }),
+    .mutation(({ ctx }) => setUpSecondFactor(ctx.services, ctx)),
 
   confirm: signedInBySession
     .meta({
@@ -77,6 +74,7 @@ export const secondFactorRouter = router({
 
   createRecoveryCodes: signedInBySession
     .meta({
+      needsRecentSignIn: true,
       refusals: [409],
       openapi: {
         method: 'POST',
@@ -89,13 +87,11 @@ export const secondFactorRouter = router({
       },
     })
     .output(RecoveryCodes)
-    .mutation(({ ctx }) => {
-      requireRecentSignIn(ctx);
-      return createRecoveryCodes(ctx.services, { sessionId: ctx.sessionId, client: clientOf(ctx) });
-    }),
+    .mutation(({ ctx }) => createRecoveryCodes(ctx.services, { sessionId: ctx.sessionId, client: clientOf(ctx) })),
 
   remove: signedInBySession
     .meta({
+      needsRecentSignIn: true,
       openapi: {
         method: 'DELETE',
         path: '/api/auth/second-factor',
@@ -106,8 +102,5 @@ export const secondFactorRouter = router({
       },
     })
     .output(Ok)
-    .mutation(({ ctx }) => {
-      requireRecentSignIn(ctx);
-      return removeSecondFactor(ctx.services, { sessionId: ctx.sessionId, client: clientOf(ctx) });
-    }),
+    .mutation(({ ctx }) => removeSecondFactor(ctx.services, { sessionId: ctx.sessionId, client: clientOf(ctx) })),
 });

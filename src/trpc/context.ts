@@ -45,6 +45,8 @@ export type Meta = OpenApiMeta & {
   minRole?: Role;
   /** Set if no API key may call the operation, whatever its scopes. */
   needsSession?: true;
+  /** Set if the session must have a recent sign-in. Also checked before a stored answer is replayed. */
+  needsRecentSignIn?: true;
   /** The HTTP status of a successful REST call. Default: 200. */
   successStatus?: 201;
   /** For writes whose idempotency keys are ignored, or belong to the participant. */

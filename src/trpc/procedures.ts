@@ -17,6 +17,7 @@ import {
   limitSignedIn,
   requireCaller,
   requirePerson,
+  requireRecentSignIn,
   requireRole,
   requireScope,
   requireSession,
@@ -56,6 +57,8 @@ function checked<Extra extends Checked>(
     return runCall(ctx.bounds, { feature, isRead }, async () => {
       const extra = await check(ctx, getRawInput);
       if (extra.caller) requireScope(extra.caller, path, { isRead, ...meta });
+      if (extra.caller && meta?.needsRecentSignIn)
+        requireRecentSignIn({ services: ctx.services, caller: extra.caller });
       if (ctx.unreadableBody) throw ctx.unreadableBody;
       const run = () => next({ ctx: extra });
       if (ctx.idempotencyKey === null || isRead || meta?.idempotencyKey !== undefined) return run();

@@ -44,7 +44,18 @@ test('sign-ins have their method, address and program, through both transports',
   expect((await ada.client.auth.log.query({})).events).toEqual(events);
 });
 
-test('failed sign-ins of an hour share an entry, in the log of this account only', async () => {
+test('it keeps the deletion of a workspace, whose own log is deleted', async () => {
+  const ada = await addPerson(app);
+  const { workspace } = await ada.client.workspaces.create.mutate({ name: 'Short' });
+  await ada.client.workspaces.delete.mutate({ id: workspace.id });
+  expect((await logOf(ada))[0]).toMatchObject({
+    action: 'workspace_deleted',
+    address: '127.0.0.1',
+    details: { workspace_id: workspace.id, name: 'Short' },
+  });
+});
+
+test('failures with the right address share an entry an hour, and are nobody else’s', async () => {
   const [ada, eve] = [await addPerson(app, 'Ada'), await addPerson(app, 'Eve')];
   for (let time = 0; time < 5; time += 1) expect((await login(ada, 'wrong password')).status).toBe(401);
   await eventually(async () => (await logOf(ada))[0]?.count === 5);

@@ -38,6 +38,18 @@ describe.each(transports)('over %s', (_, transport) => {
     },
   );
 
+  test('an idempotency key does not get the stored answer without one', async () => {
+    const { id, owner } = await addTeam(app);
+    const headers = { 'idempotency-key': `recent-sign-in-of-${id}` };
+    const create = () =>
+      transport(app, { name: 'apiKeys.create', token: owner.token, input: { id, name: 'Import' }, headers });
+    const first = await create();
+    expect(first.status).toBe(200);
+    expect(await create()).toEqual(first);
+    app.clock.advance(61 * MINUTE_MS);
+    expect(await create()).toMatchObject(required);
+  });
+
   test('an owner gives other roles without one', async () => {
     const { id, owner, member } = await addTeam(app);
     app.clock.advance(61 * MINUTE_MS);

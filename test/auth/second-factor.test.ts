@@ -46,6 +46,19 @@ function wrongCode(secret: string): string {
 const required = { status: 401, challenge: 'Bearer', body: { code: 'SECOND_FACTOR_REQUIRED' } };
 const wrong = { status: 401, challenge: 'Bearer', body: { code: 'SECOND_FACTOR_WRONG' } };
 
+test('a wrong code stands in the log of the account, a missing one does not', async () => {
+  const { email, token, secret } = await addProtected();
+  const readFailures = async () => {
+    const { body } = await app.http.get('/api/auth/log', token);
+    return body.events.filter(({ action }: { action: string }) => action === 'sign_in_failed');
+  };
+  await login(email);
+  await login(email, wrongCode(secret));
+  expect(await readFailures()).toMatchObject([{ count: 1, details: { method: 'totp' } }]);
+  await login(email, 'AAAA-AAAA-AAAA-AAAA');
+  expect(await readFailures()).toMatchObject([{ count: 2, details: { method: 'recovery_code' } }]);
+});
+
 describe.each(transports)('over %s', (_, transport) => {
   const call = async (name: string, token: string | undefined, input: Input = {}) =>
     // biome-ignore lint/suspicious/noExplicitAny: bodies have any shape

@@ -18,8 +18,13 @@ if (!hasPython) process.stderr.write('python3 or its module dateutil is missing:
 
 const languages = {
   ts: { command: 'node', declaration: /^export (?:type|interface) (\w+)/gm, spelling: (name: string) => name },
-  py: { command: 'python3', declaration: /^class (\w+)/gm, spelling: (name: string) => name.replace('Api', 'API') },
+  py: { command: 'python3', declaration: /^class (\w+)/gm, spelling: spellInPython },
 };
+
+/** quicktype writes abbreviations in capitals. */
+function spellInPython(name: string): string {
+  return name.replace('Api', 'API').replace('OpenId', 'OpenID');
+}
 
 const generators = [
   {

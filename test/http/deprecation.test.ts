@@ -11,7 +11,7 @@ import { type Deprecation, deprecationHeaders } from '../../src/trpc/deprecation
 import { anyone, router, signedIn } from '../../src/trpc/procedures.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 
-const deprecated: Deprecation = { since: '2027-01-15', sunset: '2027-08-01', instead: '`things.list`' };
+const deprecated: Deprecation = { since: '2027-01-15', sunset: '2027-08-01', instead: '`labels.list`' };
 const Things = z.object({ old_names: z.array(z.string()).meta({ deprecated: true }) }).meta({ id: 'ThingList' });
 const openapi = (path: '/things' | '/old-things' | '/own-things') => ({
   method: 'GET' as const,
@@ -19,7 +19,7 @@ const openapi = (path: '/things' | '/old-things' | '/own-things') => ({
   tags: ['Things'],
 });
 const things = router({
-  things: router({
+  labels: router({
     list: anyone
       .meta({ openapi: { ...openapi('/things'), protect: false } })
       .output(Things)
@@ -59,17 +59,17 @@ afterAll(async () => {
 
 test.each([
   ['/old-things', 200],
-  ['/trpc/things.listOld', 200],
-  ['/trpc/things.list,things.listOld?batch=1', 200],
+  ['/trpc/labels.listOld', 200],
+  ['/trpc/labels.list,labels.listOld?batch=1', 200],
   // Callers learn of it even if they are refused.
   ['/own-things', 401],
-  ['/trpc/things.listOwn', 401],
+  ['/trpc/labels.listOwn', 401],
 ])('GET %s has the headers', async (url, statusCode) => {
   const response = await server.inject({ url });
   expect(response).toMatchObject({ statusCode, headers });
 });
 
-test.each(['/things', '/trpc/things.list'])('GET %s, which is not deprecated, has none', async (url) => {
+test.each(['/things', '/trpc/labels.list'])('GET %s, which is not deprecated, has none', async (url) => {
   const response = await server.inject({ url });
   expect(Object.keys(response.headers)).not.toEqual(expect.arrayContaining(['deprecation']));
   expect(response.headers.sunset).toBeUndefined();
@@ -80,7 +80,7 @@ test('the document marks operations and fields', () => {
   expect(document.paths?.['/things']?.get?.deprecated).toBeUndefined();
   expect(document.paths?.['/old-things']?.get).toMatchObject({
     deprecated: true,
-    description: 'Deprecated since 2027-01-15, and may be removed after 2027-08-01. Use `things.list`.\n\nAll things.',
+    description: 'Deprecated since 2027-01-15, and may be removed after 2027-08-01. Use `labels.list`.\n\nAll things.',
   });
   expect(document.components?.schemas?.ThingList).toMatchObject({ properties: { old_names: { deprecated: true } } });
 });

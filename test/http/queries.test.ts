@@ -59,7 +59,7 @@ const STATEMENTS: Record<string, number> = {
   'workspaces.read': 2,
   'workspaces.usage': 2,
   'workspaces.rename': 2,
-  'workspaces.delete': 5,
+  'workspaces.delete': 6,
   'workspaces.invite': 2,
   'workspaces.revokeInvite': 2,
   'workspaces.join': 10,

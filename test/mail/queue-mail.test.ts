@@ -67,6 +67,17 @@ test('a recipient gets a limited number of messages of a kind in an hour', async
   expect(await queue(reset(to))).toBe(true);
 });
 
+test('while too many messages wait, only notices are queued', async () => {
+  const { db } = app.services;
+  await db.$executeRaw`
+    insert into mail_messages (message_id, kind, to_address, needs_account, created_at, due_at, data)
+    select 'flood' || n, 'verify-email', 'flood@example.com', false, now(), now(), '\\x00'
+    from generate_series(1, 10000) n`;
+  expect(await queue(reset('full@example.com'))).toBe(false);
+  expect(await queue({ kind: 'password-changed', to: 'full@example.com', data: { by: 'reset-link' } })).toBe(true);
+  await db.mailMessage.deleteMany({ where: { toAddress: 'flood@example.com' } });
+});
+
 test('a token works once, for its purpose, until it expires', async () => {
   const { sql } = app.services.db;
   const { id: userId, email: address } = await addPerson(app);

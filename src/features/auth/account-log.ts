@@ -50,9 +50,14 @@ export function recordFailedSignIn(
   { db, clock, log }: Pick<Services, 'db' | 'clock' | 'log'>,
   userId: number,
   client: Client,
-  method: 'password' | 'totp',
 ): void {
-  const event = { userId, at: clock.now(), action: 'sign_in_failed', details: { method }, ...client } as const;
+  const event = {
+    userId,
+    at: clock.now(),
+    action: 'sign_in_failed',
+    details: { method: 'password' },
+    ...client,
+  } as const;
   runInBackground(() => insertAccountEvent(db.sql, event)).catch((error: unknown) =>
     log.warn({ err: error }, 'Failed to record a failed sign-in'),
   );

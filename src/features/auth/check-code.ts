@@ -83,7 +83,10 @@ async function checkRecoveryCode(
   const userId = user.id;
   const { count } = await tx.recoveryCode.deleteMany({ where: { userId, codeHash: hashToken(text) } });
   // Not counted: 80 random bits cannot be guessed.
-  if (count === 0) return { kind: 'refused', error: wrongCode() };
+  if (count === 0) {
+    await recordWrongCode(tx, userId, client, 'recovery_code', services.clock.now());
+    return { kind: 'refused', error: wrongCode() };
+  }
   await tx.secondFactor.update({ where: { userId }, data: { failures: 0, blockedUntil: null } });
   await reportMethodChange(services, tx, user, { change: 'recovery-code-used', client });
   return { kind: 'accepted', method: 'recovery_code' };
@@ -98,8 +101,18 @@ async function refuse(
   const minutes = failures > FREE_FAILURES ? Math.min(2 ** (failures - FREE_FAILURES - 1), MAX_BLOCK_MINUTES) : 0;
   const blockedUntil = minutes === 0 ? null : new Date(at.getTime() + minutes * MINUTE_MS);
   await tx.secondFactor.update({ where: { userId }, data: { failures, blockedUntil } });
-  await recordAccountEvent(tx, { userId, at, action: 'sign_in_failed', ...client, details: { method: 'totp' } });
+  await recordWrongCode(tx, userId, client, 'totp', at);
   return { kind: 'refused', error: wrongCode() };
+}
+
+async function recordWrongCode(
+  tx: Tx,
+  userId: number,
+  client: Client,
+  method: 'totp' | 'recovery_code',
+  at: Date,
+): Promise<void> {
+  await recordAccountEvent(tx, { userId, at, action: 'sign_in_failed', ...client, details: { method } });
 }
 
 function codeRequired(): AppError {

@@ -109,7 +109,7 @@ export async function login(
 ): Promise<SignedIn> {
   const user = await services.db.user.findUnique({ where: { email: input.email } });
   const isCorrect = await services.passwords.isCorrect(input.password, user?.passwordHash ?? null, requester);
-  if (user !== null && !isCorrect) recordFailedSignIn(services, user.id, client, 'password');
+  if (user !== null && !isCorrect) recordFailedSignIn(services, user.id, client);
   if (user === null || !isCorrect) throw wrongCredentials();
   const result = await transact(services.db, async (tx) => {
     const check = await checkCode(services, tx, { userId: user.id, code: input.code, client });

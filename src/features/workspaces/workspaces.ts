@@ -1,4 +1,5 @@
 /** Reading, renaming and deleting workspaces. */
+import { recordAccountEvent } from '../../audit/account-events.ts';
 import { auditParams, insertAuditFrom, toAuditParams } from '../../audit/audit-statements.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Actor, Caller } from '../../auth/identify.ts';
@@ -122,11 +123,19 @@ export async function deleteWorkspace(services: Services, actor: Actor): Promise
   const remove = () =>
     transact(services.db, async (tx) => {
       // Locked first, so that a concurrent upload waits here and then finds no workspace.
-      const [workspace] = await tx.$queryRaw<{ is_personal: boolean }[]>`
-      select is_personal from workspaces where id = ${actor.workspaceId} for update`;
+      const [workspace] = await tx.$queryRaw<{ name: string; is_personal: boolean }[]>`
+      select name, is_personal from workspaces where id = ${actor.workspaceId} for update`;
       if (!workspace) throw notFound('Workspace');
       if (workspace.is_personal) throw badRequest('The Personal workspace cannot be deleted');
       await tx.workspace.deleteMany({ where: { id: actor.workspaceId } });
+      // The audit log of the workspace is deleted with it.
+      await recordAccountEvent(tx, {
+        userId: actor.userId,
+        at: services.clock.now(),
+        action: 'workspace_deleted',
+        address: actor.address,
+        details: { workspace_id: actor.workspaceId, name: workspace.name },
+      });
     });
   await allowLongStatements(remove);
   // Not awaited, because there may be many files.
