@@ -44,7 +44,7 @@ const STATEMENTS: Record<string, number> = {
   'emails.resend': 5,
   'emails.change': 6,
   'passwords.forgot': 4,
-  'passwords.reset': 9,
+  'passwords.reset': 16,
   'passkeys.startSignIn': 1,
   'passkeys.signIn': 9,
   'passkeys.startRegistration': 4,

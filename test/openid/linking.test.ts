@@ -1,6 +1,7 @@
 /** Linking and unlinking accounts at OpenID providers, and renewing a recent sign-in with them. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { hashToken } from '../../src/auth/tokens.ts';
+import { tokenFor } from '../support/mail.ts';
 import { createBrowser, type Person, startProvider, type TestProvider } from '../support/openid-provider.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addPerson, PASSWORD, type Person as User } from '../support/world.ts';
@@ -68,6 +69,11 @@ async function ageSignIn(token: string): Promise<void> {
   expect(count).toBe(1);
 }
 
+async function useLink(email: string, kind: 'verify-email' | 'reset-password', fields: object = {}): Promise<void> {
+  const token = await tokenFor(app, email, kind);
+  expect((await app.http.post(`/api/auth/${kind}`, undefined, { token, ...fields })).status).toBe(200);
+}
+
 describe('linking', () => {
   test('lets the user sign in with the provider, whatever its address', async () => {
     const ada = await addPerson(app);
@@ -117,6 +123,19 @@ describe('linking', () => {
     await app.http.post('/api/auth/logout', ada.token);
     expect((await complete(parameters)).body.code).toBe('SIGN_IN_EXPIRED');
     expect(await app.services.db.openidIdentity.count({ where: { userId: ada.id } })).toBe(0);
+  });
+
+  test.each([
+    ['ends with a password reset if the address was never confirmed', false],
+    ['stays after a password reset if the address was confirmed before', true],
+  ])('%s', async (_title, isConfirmed) => {
+    const ada = await addPerson(app);
+    if (isConfirmed) await useLink(ada.email, 'verify-email');
+    addTo(a);
+    await go('link', a, ada.token);
+    await app.http.post('/api/auth/forgot-password', undefined, { email: ada.email });
+    await useLink(ada.email, 'reset-password', { password: `${PASSWORD} new` });
+    expect((await go('start', a)).body.user.id === ada.id).toBe(isConfirmed);
   });
 
   test('needs a recent sign-in', async () => {

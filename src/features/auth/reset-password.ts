@@ -3,13 +3,15 @@ import { recordAccountEvent } from '../../audit/account-events.ts';
 import { createAccountToken, endAccountTokens, findAccountToken, takeAccountToken } from '../../auth/account-tokens.ts';
 import type { Requester } from '../../auth/passwords.ts';
 import { HOUR_MS } from '../../core/time.ts';
-import { transact } from '../../db/client.ts';
+import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { linkTo } from '../../mail/kinds.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
 import type { Services } from '../../services.ts';
+import { lockWorkspacesWithKeysOf, revokeKeysOf } from './account.ts';
 import type { ResetPasswordInput } from './link-schemas.ts';
 import type { Client } from './sessions.ts';
+import { lockUser } from './sign-in-methods.ts';
 import { uselessLink } from './verify-email.ts';
 
 /**
@@ -36,8 +38,9 @@ export async function requestPasswordReset(
 
 /**
  * Sets a new password with a link, and ends all sessions of the account, and all other links. The address counts as
- * confirmed, since the link was sent to it. A second factor and passkeys remain. Throws 400 for a link that does not
- * work; a link for a locked account does not.
+ * confirmed, since the link was sent to it. If it was confirmed before, API keys, passkeys, linked accounts and the
+ * second factor remain. Otherwise they end too, because a stranger may have registered the address. Throws 400 for a
+ * link that does not work; a link for a locked account does not.
  */
 export async function resetPassword(
   services: Pick<Services, 'db' | 'clock' | 'sealer' | 'passwords'>,
@@ -54,10 +57,12 @@ export async function resetPassword(
     const taken = await takeAccountToken(sql, token, ['reset_password'], at);
     if (taken === null) throw uselessLink();
     const { address } = taken;
+    const found = await tx.user.findUnique({ where: { email: address }, select: { id: true, emailVerifiedAt: true } });
+    if (found !== null && found.emailVerifiedAt === null) await endUnprovenAccess(tx, found.id, at);
     const [user] = await tx.$queryRaw<{ id: number }[]>`
       update users set password_hash = ${passwordHash}, email_verified_at = coalesce(email_verified_at, ${at})
       where email = ${address} and locked_at is null returning id`;
-    if (!user) throw uselessLink();
+    if (user === undefined || user.id !== found?.id) throw uselessLink();
     // Runs after the update, which waits for transactions that are starting a session with the old password.
     await tx.session.deleteMany({ where: { userId: user.id } });
     await endAccountTokens(sql, { userId: user.id, address });
@@ -65,4 +70,20 @@ export async function resetPassword(
     await recordAccountEvent(tx, { userId: user.id, at, action: 'password_reset', ...client });
   });
   return { ok: true };
+}
+
+/**
+ * Ends what the person who registered the account may have attached to it without ever reading mail at its address:
+ * API keys, passkeys, linked accounts and the second factor. Does nothing if the address has just been confirmed. Like
+ * other changes to API keys, it locks the workspaces before the user.
+ */
+async function endUnprovenAccess(tx: Tx, userId: number, at: Date): Promise<void> {
+  await lockWorkspacesWithKeysOf(tx, userId);
+  const { emailVerifiedAt } = await lockUser(tx, userId);
+  if (emailVerifiedAt !== null) return;
+  await revokeKeysOf(tx, userId, at, { kind: 'system' });
+  await tx.passkey.deleteMany({ where: { userId } });
+  await tx.openidIdentity.deleteMany({ where: { userId } });
+  // The recovery codes go with it.
+  await tx.secondFactor.deleteMany({ where: { userId } });
 }
