@@ -1,6 +1,7 @@
 /** Confirming and changing the address of an account, with the links that are sent by mail. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DAY_MS } from '../../src/core/time.ts';
+import { changeWhileBlocked } from '../support/lock-waits.ts';
 import { mailTo, tokenFor } from '../support/mail.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addPerson, PASSWORD, type Person } from '../support/world.ts';
@@ -113,6 +114,34 @@ describe('a new address', () => {
       status: 403,
       body: { code: 'REAUTHENTICATION_REQUIRED' },
     });
+  });
+});
+
+describe('an address that changes just before the account', () => {
+  /** Makes a call that waits while the address of a person changes, and mail to the new one is queued. */
+  async function callDuringChange(person: Person, email: string, call: () => Promise<unknown>): Promise<void> {
+    await changeWhileBlocked(app, `select id from users where id = ${person.id} for update`, call, async (client) => {
+      await client.query('update users set email = $1 where id = $2', [email, person.id]);
+      await app.http.post('/api/auth/forgot-password', undefined, { email });
+    });
+  }
+
+  test('gets the notice of a changed password, which ends the links to it', async () => {
+    const ada = await addPerson(app);
+    const email = `now-${ada.email}`;
+    const input = { current_password: PASSWORD, password: 'another long password' };
+    await callDuringChange(ada, email, () => ada.client.auth.updateMe.mutate(input));
+    const kinds = (await mailTo(app, email)).map(({ kind }) => kind);
+    expect(kinds).toEqual(['reset-password', 'password-changed']);
+    expect(await app.services.db.accountToken.count({ where: { address: email } })).toBe(0);
+  });
+
+  test('leaves no mail and no link if the account is deleted', async () => {
+    const ada = await addPerson(app);
+    const email = `now-${ada.email}`;
+    await callDuringChange(ada, email, () => ada.client.auth.deleteMe.mutate());
+    expect(await app.services.db.mailMessage.count({ where: { toAddress: email } })).toBe(0);
+    expect(await app.services.db.accountToken.count({ where: { address: email } })).toBe(0);
   });
 });
 

@@ -71,29 +71,28 @@ export async function updateMe(
     expected.passwordHash = current.passwordHash;
     data.passwordHash = await passwords.hash(input.password, requester);
   }
-  const [user] = await transact(db, async (tx) => {
+  const user = await transact(db, async (tx) => {
     // Like other changes to API keys, this one locks the workspaces first. A key that is created just after it is also
     // revoked, but without a lock of its workspace.
     if (input.end_api_keys) await lockWorkspacesWithKeysOf(tx, caller.userId);
-    const updated = await tx.user.updateManyAndReturn({
+    const [updated] = await tx.user.updateManyAndReturn({
       where: { id: caller.userId, lockedAt: null, ...expected },
       data,
     });
-    if (updated.length === 0) throw unauthorized();
+    if (updated === undefined) throw unauthorized();
     // Runs after the update, which waits for transactions that are starting a session with the old password.
     if (data.passwordHash !== undefined) {
       const { count } = await tx.session.deleteMany({ where: { userId: caller.userId, NOT: { id: sessionId } } });
       const event = { userId: caller.userId, at: clock.now(), ...client, details: { ended_sessions: count } };
       await recordAccountEvent(tx, { ...event, action: 'password_changed' });
       const sql = sqlIn(tx);
-      await endAccountTokens(sql, { userId: caller.userId, address: caller.email });
-      const notice = { kind: 'password-changed', to: caller.email, data: { by: 'owner' } } as const;
+      await endAccountTokens(sql, { userId: caller.userId, address: updated.email });
+      const notice = { kind: 'password-changed', to: updated.email, data: { by: 'owner' } } as const;
       await queueMail({ sealer, clock }, sql, notice);
     }
     if (input.end_api_keys) await revokeKeysOf(tx, caller.userId, clock.now(), auditActorOf(caller));
     return updated;
   });
-  if (!user) throw unauthorized();
   return toUser(user);
 }
 
@@ -144,7 +143,9 @@ export async function deleteMe({ db, clock }: Services, caller: Caller): Promise
         where id in (select workspace_id from members where user_id = ${caller.userId})
         order by id for no key update`;
         // Whoever books a meeting with the user locks the user before the membership.
-        await tx.$queryRaw`select id from users where id = ${caller.userId} for no key update`;
+        const [user] = await tx.$queryRaw<{ email: string }[]>`
+          select email from users where id = ${caller.userId} for no key update`;
+        if (user === undefined) throw unauthorized();
         const owned = workspaces.filter((workspace) => workspace.owner_id === caller.userId).map(({ id }) => id);
         const others = await tx.member.count({ where: { workspaceId: { in: owned }, NOT: { userId: caller.userId } } });
         if (others > 0) throw ownsSharedWorkspace();
@@ -156,8 +157,8 @@ export async function deleteMe({ db, clock }: Services, caller: Caller): Promise
         await tx.workspace.deleteMany({ where: { id: { in: owned } } });
         await erasePerson(sqlIn(tx), caller.userId, null);
         await tx.user.deleteMany({ where: { id: caller.userId } });
-        await tx.mailMessage.deleteMany({ where: { toAddress: caller.email } });
-        await tx.accountToken.deleteMany({ where: { address: caller.email } });
+        await tx.mailMessage.deleteMany({ where: { toAddress: user.email } });
+        await tx.accountToken.deleteMany({ where: { address: user.email } });
       });
     await allowLongStatements(remove);
   } catch (error) {
