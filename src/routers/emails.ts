@@ -65,7 +65,7 @@ export const emailsRouter = router({
     .output(Ok)
     .mutation(({ ctx, input }) => {
       requireRecentSignIn(ctx);
-      const { services, caller, address, userAgent } = ctx;
-      return requestEmailChange(services, { caller, client: { address, userAgent } }, input);
+      const { services, sessionId, address, userAgent } = ctx;
+      return requestEmailChange(services, { sessionId, client: { address, userAgent } }, input);
     }),
 });

@@ -1,4 +1,7 @@
-/** A session that is ended while its call waits changes no way to sign in, so that whoever stole it is out for good. */
+/**
+ * A session that is ended while its call waits changes neither the ways to sign in nor the address, so that whoever
+ * stole it is out for good.
+ */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { hashToken } from '../../src/auth/tokens.ts';
 import { rows } from '../contract/operations.ts';
@@ -17,6 +20,7 @@ const OPERATIONS = [
   'secondFactor.createRecoveryCodes',
   'secondFactor.remove',
   'openid.unlink',
+  'emails.change',
 ];
 
 let world: World;

@@ -42,7 +42,7 @@ const STATEMENTS: Record<string, number> = {
   'secondFactor.remove': 10,
   'emails.verify': 5,
   'emails.resend': 5,
-  'emails.change': 6,
+  'emails.change': 9,
   'passwords.forgot': 4,
   'passwords.reset': 16,
   'passkeys.startSignIn': 1,

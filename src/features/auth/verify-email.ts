@@ -11,6 +11,8 @@ import type { Sql } from '../../db/statements.ts';
 import { linkTo } from '../../mail/kinds.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
 import type { Services } from '../../services.ts';
+import type { SessionCall } from './own-sessions.ts';
+import { lockSessionUser } from './session-user.ts';
 import type { Client } from './sessions.ts';
 
 type MailServices = Pick<Services, 'db' | 'clock' | 'sealer'>;
@@ -44,16 +46,19 @@ export async function resendVerification(services: MailServices, caller: Caller)
 
 /**
  * Sends a link to a new address, which becomes that of the account when it is used. The response is the same if another
- * account has the address. Throws 400 if it is the present one, and 429 after a few requests.
+ * account has the address. Throws 400 if it is the present one, 401 SIGN_IN_EXPIRED if the session has ended, and 429
+ * after a few requests.
  */
 export async function requestEmailChange(
-  services: MailServices,
-  { caller, client }: { caller: Caller; client: Client },
+  services: MailServices & Pick<Services, 'settings'>,
+  { sessionId, client }: Pick<SessionCall, 'sessionId' | 'client'>,
   { email }: { email: string },
 ): Promise<{ ok: true }> {
-  if (email === caller.email) throw badField('email', 'email is already the address of the account');
-  const { userId } = caller;
   await transact(services.db, async (tx) => {
+    // Runs first: a change of the password ends all links that exist by then, and one that is created after it needs a
+    // session that it has not ended.
+    const { id: userId, email: present } = await lockSessionUser(services, tx, sessionId);
+    if (email === present) throw badField('email', 'email is already the address of the account');
     if (!(await sendVerification(services, sqlIn(tx), { purpose: 'change_email', userId, email })))
       throw tooManyLinks();
     await recordAccountEvent(tx, { userId, at: services.clock.now(), action: 'email_change_requested', ...client });
