@@ -10,7 +10,10 @@ export type AccountTokenPurpose = 'verify_email' | 'change_email' | 'reset_passw
  */
 export type NewAccountToken = { purpose: AccountTokenPurpose; userId: number | null; address: string };
 
-/** How many links of a purpose work at once, for a user and for an address. */
+/**
+ * How many links of a purpose work at once, for a user and for an address. Links to change the address are not counted
+ * by address: anybody could otherwise use up those of a stranger.
+ */
 const MAX_AT_ONCE = 5;
 
 const insertToken = statement('insert-account-token', {
@@ -21,7 +24,8 @@ const insertToken = statement('insert-account-token', {
     select $tokenHash, $purpose, $userId, $address, $now, $expiresAt
     where (
       select count(*) from account_tokens
-      where (address = $address or user_id = $userId) and purpose = $purpose and expires_at > $now) < ${MAX_AT_ONCE}
+      where (user_id = $userId or (address = $address and purpose <> 'change_email'))
+        and purpose = $purpose and expires_at > $now) < ${MAX_AT_ONCE}
     returning purpose`,
 });
 

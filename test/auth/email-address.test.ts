@@ -1,6 +1,6 @@
 /** Confirming and changing the address of an account, with the links that are sent by mail. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DAY_MS } from '../../src/core/time.ts';
+import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
 import { changeWhileBlocked } from '../support/lock-waits.ts';
 import { mailTo, tokenFor } from '../support/mail.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -104,6 +104,20 @@ describe('a new address', () => {
     const second = await tokenFor(app, email, 'change-email');
     const answers = await Promise.all([verify(first), verify(second)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  });
+
+  test('that others have used up gets mail again after an hour, and nobody is told', async () => {
+    const [ada, eve] = [await addPerson(app), await addPerson(app, 'Eve')];
+    const email = `wanted-${ada.email}`;
+    for (let sent = 0; sent < 5; sent += 1) expect((await change(eve, email)).status).toBe(200);
+    expect((await change(eve, email)).status).toBe(429);
+    for (let sent = 0; sent < 6; sent += 1) expect((await change(ada, email)).status).toBe(200);
+    expect(await mailTo(app, email)).toHaveLength(5);
+    app.clock.advance(HOUR_MS);
+    await ada.client.auth.reauthenticate.mutate({ password: PASSWORD });
+    expect((await change(ada, email)).status).toBe(200);
+    expect(await verify(await tokenFor(app, email, 'change-email'))).toMatchObject({ status: 200, body: { email } });
+    expect((await ada.client.auth.me.query()).user.email).toBe(email);
   });
 
   test('needs a recent sign-in, and must be another one', async () => {

@@ -19,7 +19,10 @@ type MailServices = Pick<Services, 'db' | 'clock' | 'sealer'>;
 
 const RETRY_SECONDS = HOUR_MS / SECOND_MS;
 
-/** Sends the link to confirm an address. Returns false if too many were sent. */
+/**
+ * Sends the link to confirm an address. Returns false if too many were sent. For a new address, only those of the user
+ * count: whether others have had mail sent to it is not told.
+ */
 export async function sendVerification(
   services: Pick<Services, 'clock' | 'sealer'>,
   sql: Sql,
@@ -30,7 +33,11 @@ export async function sendVerification(
   const token = await createAccountToken(sql, { purpose, userId, address: email }, { now, expiresAt });
   if (token === null) return false;
   const kind = purpose === 'verify_email' ? 'verify-email' : 'change-email';
-  return queueMail(services, sql, { kind, to: email, data: { link: linkTo('/verify-email', token) } });
+  const isQueued = await queueMail(services, sql, { kind, to: email, data: { link: linkTo('/verify-email', token) } });
+  if (isQueued || purpose === 'verify_email') return isQueued;
+  // A link that is not sent does not count.
+  await takeAccountToken(sql, token, [purpose], now);
+  return true;
 }
 
 /**
