@@ -79,7 +79,7 @@ export const openidRouter = router({
           '`session`; a new user gets an account without a password. 401 `SIGN_IN_EXPIRED` if the `state` is ' +
           'unknown, was used or is older than ten minutes, or if another browser started the sign-in; 401 ' +
           '`SIGN_IN_REFUSED` if the user or the provider declined. 409 `ACCOUNT_NOT_LINKED` if the address has an ' +
-          'account, and is not verified both here and by the provider.',
+          'account that cannot be linked by its verified address.',
       },
     })
     .input(CompleteOpenidInput)

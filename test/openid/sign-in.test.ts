@@ -1,5 +1,7 @@
 /** Signing in with OpenID Connect, at two real providers. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { codeOf, fromBase32, stepAt } from '../../src/auth/totp.ts';
+import { tokenFor } from '../support/mail.ts';
 import { createBrowser, type Person, startProvider, type TestProvider } from '../support/openid-provider.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addPerson, PASSWORD } from '../support/world.ts';
@@ -121,15 +123,49 @@ describe('an account with the address', () => {
     await app.services.db.user.update({ where: { email }, data: { emailVerifiedAt: new Date(0) } });
   }
 
-  test('is linked if both sides have verified the address', async () => {
+  async function useLink(email: string, kind: 'verify-email' | 'reset-password', fields: object = {}) {
+    const token = await tokenFor(app, email, kind);
+    expect((await app.http.post(`/api/auth/${kind}`, undefined, { token, ...fields })).status).toBe(200);
+  }
+
+  async function reset(email: string): Promise<void> {
+    await app.http.post('/api/auth/forgot-password', undefined, { email });
+    await useLink(email, 'reset-password', { password: PASSWORD });
+  }
+
+  test('is joined if a reset and the provider have verified the address', async () => {
     const ada = await addPerson(app);
-    await verify(ada.email);
+    await reset(ada.email);
     addTo(a, { email: ada.email.toUpperCase() });
     const { status, body } = await signIn(a);
     expect([status, body.user?.id]).toEqual([200, ada.id]);
-    expect((await app.http.post('/api/auth/login', undefined, { email: ada.email, password: PASSWORD })).status).toBe(
-      200,
-    );
+    const login = { email: ada.email, password: PASSWORD };
+    expect((await app.http.post('/api/auth/login', undefined, login)).status).toBe(200);
+  });
+
+  test('is joined if another provider created it with the verified address', async () => {
+    const { email = '' } = addTo(a);
+    const { user } = (await signIn(a)).body;
+    addTo(b, { email });
+    expect((await signIn(b)).body.user?.id).toBe(user.id);
+  });
+
+  test('is not joined if only the link to confirm the address was used', async () => {
+    const stranger = await addPerson(app);
+    await useLink(stranger.email, 'verify-email');
+    addTo(a, { email: stranger.email });
+    expect((await signIn(a)).body.code).toBe('ACCOUNT_NOT_LINKED');
+  });
+
+  test('is not joined if it has a second factor', async () => {
+    const { email } = await addPerson(app);
+    await reset(email);
+    const { token } = (await app.http.post('/api/auth/login', undefined, { email, password: PASSWORD })).body;
+    const { secret } = (await app.http.post('/api/auth/second-factor', token)).body;
+    const code = codeOf(fromBase32(secret), stepAt(app.clock.now()));
+    expect((await app.http.post('/api/auth/second-factor/confirm', token, { code })).status).toBe(200);
+    addTo(a, { email });
+    expect((await signIn(a)).body.code).toBe('ACCOUNT_NOT_LINKED');
   });
 
   test.each([
