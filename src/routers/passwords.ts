@@ -4,7 +4,7 @@ import { ForgotPasswordInput, ResetPasswordInput } from '../features/auth/link-s
 import { requestPasswordReset, resetPassword } from '../features/auth/reset-password.ts';
 import { router, signingIn } from '../trpc/procedures.ts';
 
-const tags = ['Account'];
+const tags = ['Signing in'];
 
 export const passwordsRouter = router({
   forgot: signingIn
