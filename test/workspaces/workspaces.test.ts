@@ -158,7 +158,13 @@ describe('a deleted workspace', () => {
     const expected = Object.fromEntries(
       Object.entries(before).map(([table, rows]) => [table, rows.filter((row) => !isOfTeam(row, table))]),
     );
-    expect(await dumpTables(app)).toEqual(expected);
+    const { account_events: events = [], ...after } = await dumpTables(app);
+    const { account_events: eventsBefore = [], ...others } = expected;
+    expect(after).toEqual(others);
+    // The log of the account keeps the deletion.
+    const added = events.filter(({ id }) => !eventsBefore.some((event) => event.id === id));
+    expect(events).toHaveLength(eventsBefore.length + 1);
+    expect(added).toMatchObject([{ action: 'workspace_deleted', user_id: team.owner.id }]);
     // The files are removed after the answer.
     await vi.waitFor(async () => expect(await storedKeys(app, team.id)).toEqual([]), { timeout: 10_000 });
     expect(await storedKeys(app, other.id)).toHaveLength(1);
