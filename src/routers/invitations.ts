@@ -95,7 +95,7 @@ export const invitationsRouter = router({
         summary: 'Look at an invitation',
         successDescription: 'The invitation',
         description:
-          'For whoever has its link, signed in or not. Changes nothing: it is a POST so that no log has the token.',
+          'For anybody with its link, signed in or not. Changes nothing: it is a POST so that no log has the token.',
       },
     })
     .input(InvitationTokenInput)

@@ -44,7 +44,7 @@ export async function rotateApiKey(
       select created_by, is_of_workspace, revoked_at, expires_at, key_hash, key_prefix from api_keys
       where workspace_id = ${actor.workspaceId} and id = ${keyId} for update`;
     if (!old) throw notFound('API key');
-    // Whoever receives the new key acts as its creator.
+    // A person with the new key acts as its creator.
     if (!old.is_of_workspace && old.created_by !== actor.userId)
       throw forbidden('Only the user for whom the API key acts can rotate it');
     if (old.revoked_at !== null) throw conflict('This API key was revoked: create a new one');

@@ -142,7 +142,7 @@ export async function deleteMe({ db, clock }: Services, caller: Caller): Promise
         select id, name, owner_id from workspaces
         where id in (select workspace_id from members where user_id = ${caller.userId})
         order by id for no key update`;
-        // Whoever books a meeting with the user locks the user before the membership.
+        // Booking a meeting with the user locks the user before the membership.
         const [user] = await tx.$queryRaw<{ email: string }[]>`
           select email from users where id = ${caller.userId} for no key update`;
         if (user === undefined) throw unauthorized();

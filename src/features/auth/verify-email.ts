@@ -125,7 +125,7 @@ async function changeEmail(services: MailServices, tx: Tx, { userId, email, at }
     select email from users where id = ${userId} and locked_at is null for no key update`;
   if (!user) return false;
   await tx.user.updateMany({ where: { id: userId }, data: { email, emailVerifiedAt: at } });
-  // Whoever reads mail at the old address can no longer take over the account.
+  // Somebody who reads mail at the old address can no longer take over the account.
   const purposes = ['reset_password', 'change_email', 'verify_email'] as const;
   await endAccountTokens(sqlIn(tx), { userId, address: user.email }, purposes);
   await queueMail(services, sqlIn(tx), { kind: 'email-changed', to: user.email, data: { newEmail: email } });

@@ -91,7 +91,7 @@ export async function findInvitation(sql: Sql, token: string) {
   return found;
 }
 
-/** Shows the invitation to whoever has its link. Throws 404 "Invitation not found". */
+/** Shows the invitation to anybody with its link. Throws 404 "Invitation not found". */
 export async function lookUpInvitation(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   { token }: InvitationTokenInput,

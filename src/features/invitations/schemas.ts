@@ -40,7 +40,7 @@ export const InvitationTokenInput = z
   .meta({ id: 'InvitationTokenRequest' });
 export type InvitationTokenInput = z.infer<typeof InvitationTokenInput>;
 
-/** An invitation, as whoever has its link sees it. */
+/** An invitation, as somebody with its link sees it. */
 export const InvitationPreview = z
   .object({
     workspace_name: z.string(),

@@ -1,5 +1,5 @@
 /**
- * Inviting people by mail. Only the mail has the link, so whoever has the link can read mail at the invited address.
+ * Inviting people by mail. Only the mail has the link, so somebody with the link reads mail at that address.
  */
 import { recordAudit } from '../../audit/record-audit.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';

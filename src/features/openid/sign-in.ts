@@ -17,12 +17,11 @@ const MAX_TRIES = 3;
 
 /**
  * Starts a session for the user to whom the person is linked. Otherwise links them to the account with their address,
- * if the provider has verified it and the account belongs to whoever has it (`isOwnedByAddress`), and creates one
- * if there is none.
+ * if the provider has verified it and the account belongs to its owner (`isOwnedByAddress`). Creates an account if
+ * there is none.
  *
- * Throws 409 ACCOUNT_NOT_LINKED if there is another account with the address: whoever registered it here, or there,
- * may not be the person to whom the address belongs. Throws 401 SIGN_IN_REFUSED if the
- * account is locked, or the provider gives no address for a new one.
+ * Throws 409 ACCOUNT_NOT_LINKED if there is another account with the address: a stranger may have registered it here or
+ * at the provider. Throws 401 SIGN_IN_REFUSED if the account is locked, or the provider gives no address for a new one.
  */
 export async function signInWith(services: Services, person: OpenidPerson, client: Client): Promise<SignedIn> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
