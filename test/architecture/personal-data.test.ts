@@ -1,0 +1,90 @@
+/** docs/privacy.md names every column that can hold data about a person. */
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+/**
+ * Columns of text, JSON or bytes that hold no data about a person: identifiers, states and settings of the service,
+ * hashes of files and of rows, and secrets of the service.
+ */
+const notPersonal: Readonly<Record<string, string>> = {
+  invitations: 'state',
+  openid_requests: 'state_hash purpose provider issuer nonce code_verifier redirect_uri return_to',
+  passkey_challenges: 'challenge_hash purpose',
+  idempotency_keys: 'key fingerprint body_hash lease roles',
+  account_tokens: 'purpose',
+  mail_messages: 'message_id kind state',
+  workspaces: 'slug invite_token',
+  labels: 'color',
+  library_items: 'file_key mime_type sha256',
+  events: 'type traceparent',
+  discarded_objects: 'key',
+  object_store_id: 'store',
+  created_store_ids: 'store',
+  slug_suffixes: 'slug',
+  rooms: 'name accent_color waiting_room_message session_id',
+  recordings: 'archive_id file_key status upload_token_hash sha256',
+  recording_deletions: 'archive_id room_name',
+  recording_copies: 'sealed_url last_error',
+  participants: 'status',
+  meeting_connections: 'ingest_id provider sealed_credentials',
+  unmatched_callbacks: 'kind reason',
+  ingest_events: 'dedupe_key',
+  api_keys: 'key_prefix key_hash scopes previous_key_prefix previous_key_hash',
+  webhooks: 'host sealed_secret events disabled_reason previous_sealed_secret',
+  webhook_messages: 'id subject after_id event status job_id traceparent',
+  webhook_deliveries: 'message_id',
+  booking_pages: 'slug time_zone hours',
+  counter_changes: 'counter type',
+  contact_event_days: 'type',
+  contact_event_subjects: 'type',
+  audit_log: 'hash actor_kind action target_kind actor_salt actor_hash details_salt details_hash',
+  audit_chains: 'last_hash cut_hash sealed',
+};
+
+const MODEL = /^model \w+ \{\n(.*?)^\}/gms;
+const TEXT_FIELD = /^ {2}(\w+) +(?:String|Json|Bytes)(?:\[\])?\??(?: +(.*))?$/gm;
+
+/** The columns that can hold any text or bytes, as `table.column`. */
+function readColumns(): string[] {
+  const schema = read('prisma/schema.prisma');
+  return [...schema.matchAll(MODEL)].flatMap(([, body = '']) => {
+    const table = mapOf(/@@map\("(\w+)"\)/, body) ?? '';
+    return [...body.matchAll(TEXT_FIELD)].map(
+      ([, field = '', rest = '']) => `${table}.${mapOf(/@map\("(\w+)"\)/, rest) ?? field}`,
+    );
+  });
+}
+
+function mapOf(pattern: RegExp, text: string): string | undefined {
+  return pattern.exec(text)?.[1];
+}
+
+/** The columns that the page names, as `table` (`column`, `column`). */
+function readNamed(): string[] {
+  const groups = read('docs/privacy.md').matchAll(/`(\w+)`\s\((`\w+`(?:,\s+`\w+`)*)\)/g);
+  return [...groups].flatMap(([, table, columns = '']) =>
+    [...columns.matchAll(/`(\w+)`/g)].map(([, column]) => `${table}.${column}`),
+  );
+}
+
+function read(path: string): string {
+  return readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+}
+
+const columns = readColumns();
+const personal = readNamed();
+const others = Object.entries(notPersonal).flatMap(([table, names]) =>
+  names.split(' ').map((name) => `${table}.${name}`),
+);
+
+test('docs/privacy.md names every column that can hold data about a person', () => {
+  const missing = columns.filter((column) => ![...personal, ...others].includes(column));
+  const remedy = 'Name these columns in docs/privacy.md or, if they never hold data about a person, in this test';
+  expect(missing, remedy).toEqual([]);
+});
+
+test('every column that is named exists, and is named once', () => {
+  const named = [...personal, ...others];
+  expect(named.filter((column) => !columns.includes(column))).toEqual([]);
+  expect(named.filter((column, index) => named.indexOf(column) !== index)).toEqual([]);
+});
