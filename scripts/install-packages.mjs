@@ -91,6 +91,23 @@ export async function installPackages(root, packages, { isUnused, onProgress }) 
 }
 
 /**
+ * Whether a package is for this platform.
+ *
+ * @param {PackageEntry} entry
+ */
+export function isForPlatform({ os, cpu, libc }) {
+  const isFor = (/** @type {string[] | undefined} */ names, /** @type {string} */ name) =>
+    names?.includes(name) ?? true;
+  return isFor(os, process.platform) && isFor(cpu, process.arch) && (libc === undefined || isFor(libc, findLibc()));
+}
+
+function findLibc() {
+  // The report of a process that is linked with glibc has its version.
+  const { header } = /** @type {{ header: { glibcVersionRuntime?: string } }} */ (process.report.getReport());
+  return header.glibcVersionRuntime === undefined ? 'musl' : 'glibc';
+}
+
+/**
  * Packages for one platform contain programs, which are large.
  *
  * @param {PackageEntry} entry

@@ -11,13 +11,11 @@
  * on the version of Node that is installed as a dependency.
  */
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { installPackages } from './install-packages.mjs';
+import { installPackages, isForPlatform } from './install-packages.mjs';
+import { withLock } from './lock.mjs';
 
 /**
  * @typedef {import('./install-packages.mjs').PackageEntry} PackageEntry
@@ -25,7 +23,6 @@ import { installPackages } from './install-packages.mjs';
  */
 
 const MIN_NODE_MAJOR = 24;
-const STALE_LOCK_MS = 15 * 60_000;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const platform = `${process.platform}-${process.arch}`;
@@ -70,7 +67,10 @@ const steps = [
 
 try {
   requireModernNode();
-  if (!steps.every(({ isDone }) => isDone())) await withLock(runSteps);
+  if (!steps.every(({ isDone }) => isDone())) {
+    // Two installations at once would empty each other's node_modules.
+    await withLock('setup', root, runSteps);
+  }
 } catch (error) {
   const message = error instanceof Error ? error.message : String(error);
   process.stderr.write(`${error instanceof SetupError ? message : `Setup failed: ${message}`}\n`);
@@ -179,19 +179,6 @@ async function installQuickly(isForDevelopment) {
   }
 }
 
-/** @param {PackageEntry} entry */
-function isForPlatform({ os, cpu, libc }) {
-  const isFor = (/** @type {string[] | undefined} */ names, /** @type {string} */ name) =>
-    names?.includes(name) ?? true;
-  return isFor(os, process.platform) && isFor(cpu, process.arch) && (libc === undefined || isFor(libc, findLibc()));
-}
-
-function findLibc() {
-  // The report of a process that is linked with glibc has its version.
-  const { header } = /** @type {{ header: { glibcVersionRuntime?: string } }} */ (process.report.getReport());
-  return header.glibcVersionRuntime === undefined ? 'musl' : 'glibc';
-}
-
 /** @param {boolean} isForDevelopment */
 function installWithNpm(isForDevelopment) {
   const { program, args } = findNpm();
@@ -260,61 +247,6 @@ function restoreLinks() {
   const failure = runProgram(process.execPath, [join(directory, 'scripts/hydrate-symlinks.js')], directory);
   if (failure === undefined && !hasMissingLinks()) return;
   throw new SetupError(`Failed to link the libraries in ${directory}: the script ${failure ?? 'left some out'}.`);
-}
-
-/**
- * Runs `work` while no other setup of this checkout runs: two installations at once would empty each other's
- * node_modules.
- *
- * @param {() => Promise<void>} work
- */
-async function withLock(work) {
-  const path = lockPath();
-  for (let isReported = false; !tryLock(path); isReported = true) {
-    if (!isReported) print('Waiting for another setup of this checkout …');
-    await sleep(250);
-  }
-  try {
-    await work();
-  } finally {
-    rmSync(path, { force: true });
-  }
-}
-
-function lockPath() {
-  const key = createHash('sha256').update(root).digest('hex').slice(0, 16);
-  return join(tmpdir(), `lynxroom-setup-${process.getuid?.() ?? 0}-${key}.lock`);
-}
-
-/** @param {string} path */
-function tryLock(path) {
-  if (isStale(path)) rmSync(path, { force: true });
-  try {
-    writeFileSync(path, String(process.pid), { flag: 'wx' });
-    return true;
-  } catch (error) {
-    if (hasCode(error, 'EEXIST')) return false;
-    throw error;
-  }
-}
-
-/** @param {string} path */
-function isStale(path) {
-  try {
-    if (Date.now() - statSync(path).mtimeMs > STALE_LOCK_MS) return true;
-    process.kill(Number(readFileSync(path, 'utf8')), 0);
-    return false;
-  } catch (error) {
-    return hasCode(error, 'ESRCH');
-  }
-}
-
-/**
- * @param {unknown} error
- * @param {string} code
- */
-function hasCode(error, code) {
-  return error instanceof Error && 'code' in error && error.code === code;
 }
 
 /**

@@ -17,7 +17,5 @@ export function serveDocs(app: FastifyInstance, api: Api, publicUrl: string | nu
     });
     return (await loading).respond(request, reply);
   };
-  // Redirects the bare address to the docs.
-  app.get('/', (_request, reply) => reply.redirect('/docs'));
   for (const path of ['/openapi.json', '/docs', '/docs/*']) app.get(path, serve);
 }

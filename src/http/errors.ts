@@ -77,10 +77,15 @@ function toAppError(error: unknown): AppError {
   return refusal ? new AppError(...refusal, { cause: error }) : fromUnexpected(error);
 }
 
-/** Handles unknown paths and everything that is thrown. */
-export function handleErrors(app: FastifyInstance): void {
+/** Answers a request for an unknown path. Returns null to leave it to the 404. */
+export type Fallback = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | null;
+
+/** Handles unknown paths, which `fallback` may answer, and everything that is thrown. */
+export function handleErrors(app: FastifyInstance, fallback: Fallback = () => null): void {
   app.setErrorHandler(sendError);
-  app.setNotFoundHandler((request, reply) => sendError(new AppError('NOT_FOUND', 'Not found'), request, reply));
+  app.setNotFoundHandler(
+    (request, reply) => fallback(request, reply) ?? sendError(new AppError('NOT_FOUND', 'Not found'), request, reply),
+  );
 }
 
 /**

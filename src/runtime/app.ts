@@ -5,6 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import cookie from '@fastify/cookie';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import { readConsole } from '../console/read-console.ts';
+import { type ConsoleServer, serveConsole } from '../console/serve-console.ts';
 import { isTracing } from '../core/tracing.ts';
 import { serveDocs } from '../docs/serve-docs.ts';
 import { limitBodyTime } from '../http/body-timeouts.ts';
@@ -39,6 +41,10 @@ export type AppOptions = {
   corsOrigins: CorsOrigins;
   /** Called after each call. */
   onCall?: CallObserver | undefined;
+  /** The directory of the built console; absent if it is not served. Without a built console, it has no effect. */
+  consoleDir?: string | undefined;
+  /** The origins of downloads that another server than this one serves. */
+  storageOrigins?: readonly string[] | undefined;
   /** Whether developers can read the mail that would have been sent. Default: no. */
   showsMail?: boolean;
   /** Whether to reject requests whose host name does not belong to this machine. Default: no. */
@@ -78,7 +84,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   if (options.onCall) observeRequests(app, options.onCall);
 
   closeConnectionsWhenDraining(app);
-  handleErrors(app);
+  let consoleServer: ConsoleServer | undefined;
+  handleErrors(app, (request, reply) => consoleServer?.answer(request, reply) ?? null);
   const addOtherMethods = refuseOtherMethods(app);
   refuseWrongHosts(app, options.refuseForeignHosts ?? false);
   limitBodyTime(app);
@@ -94,6 +101,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   if (options.files) await app.register(serveFiles, { files: options.files });
   serveDocs(app, { router: appRouter, rawOperations }, services.settings.publicUrl);
   servePages(app);
+  const builtConsole = options.consoleDir === undefined ? null : await readConsole(options.consoleDir);
+  if (builtConsole !== null) consoleServer = serveConsole(app, builtConsole, options.storageOrigins ?? []);
+  // Programs get the reference, as they did before there was a console.
+  app.get('/', (request, reply) => consoleServer?.answer(request, reply) ?? reply.redirect('/docs'));
   if (options.showsMail) serveMailPage(app, services);
   await app.register(async () => addOtherMethods());
   return app;

@@ -102,6 +102,7 @@ const Environment = z
       .transform((value) => new URL(value).origin)
       .optional(),
     APP_URL: baseUrl.optional(),
+    CONSOLE: flag.prefault('1'),
     CORS_ORIGINS: corsOrigins.optional(),
     TRUST_PROXY: proxies.default(false),
     LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional(),

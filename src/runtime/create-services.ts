@@ -104,6 +104,18 @@ export function toS3Settings(config: Config): (StorageSettings & { kind: 's3' })
   };
 }
 
+/**
+ * Returns the origins of downloads, as a browser sees them, besides that of the request. S3 serves a bucket at a host
+ * of its own, but not if its name has a dot.
+ */
+export function storageOriginsOf(config: Config): string[] {
+  const s3 = toS3Settings(config);
+  if (s3 === null) return config.PUBLIC_URL === undefined ? [] : [config.PUBLIC_URL];
+  const { protocol, host } = new URL(s3.publicEndpoint ?? s3.endpoint ?? `https://s3.${s3.region}.amazonaws.com`);
+  const origin = `${protocol}//${host}`;
+  return s3.forcePathStyle ? [origin] : [origin, `${protocol}//${s3.bucket}.${host}`];
+}
+
 /** Logs a warning if the bucket does not respond. The service starts anyway, because the other operations work. */
 async function reportUnreachableStore(
   store: ObjectStore,

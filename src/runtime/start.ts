@@ -1,4 +1,5 @@
 /** Starts the server, or the background work alone, from a configuration. */
+import { fileURLToPath } from 'node:url';
 import type { FastifyBaseLogger } from 'fastify';
 import { withCallIds } from '../core/log.ts';
 import { type Clock, SECOND_MS } from '../core/time.ts';
@@ -7,7 +8,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { Services } from '../services.ts';
 import { buildApp } from './app.ts';
 import { type Config, isProduction } from './config.ts';
-import { type CreatedServices, createServices } from './create-services.ts';
+import { type CreatedServices, createServices, storageOriginsOf } from './create-services.ts';
 import { createStopDeadline, type StopInTime, type Stoppable, startWithCleanup } from './lifecycle.ts';
 import { localAccessOf } from './local-access.ts';
 
@@ -16,6 +17,9 @@ export type RunningServer = Stoppable & { url: string; services: Services };
 
 /** How long all parts except the embedded PostgreSQL may take to stop, besides the time for requests. */
 const STOP_SECONDS = 40;
+
+/** Where `scripts/build-console.mjs` builds the console. */
+const CONSOLE_DIR = fileURLToPath(new URL('../../web/dist', import.meta.url));
 
 /** Starts the server, then the background work unless RUN_WORKER is 0. Resolves when both have started. */
 export function startServer(config: Config, logger: FastifyBaseLogger, machineClock?: Clock): Promise<RunningServer> {
@@ -35,6 +39,8 @@ export function startServer(config: Config, logger: FastifyBaseLogger, machineCl
       refuseForeignHosts,
       showsMail: !isProduction(config) && config.SMTP_URL === undefined,
       onCall: metrics?.onCall,
+      consoleDir: config.CONSOLE ? CONSOLE_DIR : undefined,
+      storageOrigins: storageOriginsOf(config),
     };
     const app = await buildApp({ services, logger, files, ...options });
     const drain = async (): Promise<void> => {

@@ -41,6 +41,8 @@ export const layers: Record<Part, readonly Part[]> = {
   docs: ['core', 'openapi'],
   // The small pages that links in mail lead to.
   pages: [...BASE, 'auth', 'http', 'mail', 'services.ts'],
+  // The built console.
+  console: ['http'],
   runtime: [
     ...LOW,
     'key-rotation',
@@ -55,6 +57,7 @@ export const layers: Record<Part, readonly Part[]> = {
     'metrics',
     'docs',
     'pages',
+    'console',
   ],
   'server.ts': ['runtime'],
   'worker.ts': ['runtime'],
@@ -105,7 +108,7 @@ export const packages: Record<string, readonly Part[]> = {
   'csv-stringify': ['features/audit', 'features/contacts'],
   '@scalar': ['docs'],
   '@simplewebauthn/server': ['features/passkeys'],
-  fastify: ['http', 'docs', 'pages', 'runtime'],
+  fastify: ['http', 'docs', 'pages', 'console', 'runtime'],
   'file-type': ['media'],
   jose: ['features/meeting-providers'],
   marked: ['docs'],

@@ -18,7 +18,7 @@ let archives: Map<string, Buffer>;
 
 beforeEach(async () => {
   checkout = await mkdtemp(join(tmpdir(), 'lynxroom-install-'));
-  for (const name of ['setup.mjs', 'install-packages.mjs']) {
+  for (const name of ['setup.mjs', 'install-packages.mjs', 'lock.mjs']) {
     await cp(join(root, 'scripts', name), join(checkout, 'scripts', name));
   }
   archives = new Map();

@@ -12,7 +12,7 @@ let checkout: string;
 
 beforeEach(async () => {
   checkout = await mkdtemp(join(tmpdir(), 'lynxroom-setup-'));
-  for (const name of ['setup.mjs', 'install-packages.mjs'])
+  for (const name of ['setup.mjs', 'install-packages.mjs', 'lock.mjs'])
     await cp(join(scripts, name), join(checkout, 'scripts', name));
 });
 

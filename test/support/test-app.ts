@@ -89,6 +89,10 @@ export type TestAppOptions = {
   corsOrigins?: string[];
   /** Whether the app has the page /dev/mail. */
   showsMail?: boolean;
+  /** The directory of a built console; none by default. */
+  consoleDir?: string;
+  /** The origins of downloads from another server. */
+  storageOrigins?: string[];
   /** Whether the app has metrics, as a server with METRICS_PORT does. */
   hasMetrics?: boolean;
 };
@@ -216,6 +220,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     trustProxy: options.trustProxy ?? false,
     showsMail: options.showsMail ?? false,
     corsOrigins: options.corsOrigins ?? '*',
+    consoleDir: options.consoleDir,
+    storageOrigins: options.storageOrigins,
   });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return {

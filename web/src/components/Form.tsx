@@ -1,0 +1,176 @@
+import { createContext, type FormEvent, type ReactNode, useContext, useEffect, useRef } from 'react';
+import { describeError } from '../lib/errors.ts';
+import { ErrorNote } from './ErrorPanel.tsx';
+
+type Context = { errorOf(name: string): string | undefined };
+
+const FormContext = createContext<Context>({ errorOf: () => undefined });
+
+type FormProps = {
+  onSubmit: (values: FormData) => void;
+  /** The error of the last attempt. What the service says about a field is shown at the field with that name. */
+  error?: unknown;
+  children: ReactNode;
+  className?: string;
+  id?: string;
+};
+
+/** A form. The names of its fields are those of the operation's input. */
+export function Form({ onSubmit, error, children, className = '', id }: FormProps) {
+  const form = useRef<HTMLFormElement>(null);
+  const { issues } = describeError(error);
+  const names = issues.map(({ path }) => path);
+  const errorOf = (name: string): string | undefined =>
+    issues.find(({ path }) => path === name || path.startsWith(`${name}.`))?.message;
+  // The message about the whole form is left out if every issue is shown at its field.
+  const isAtFields = (): boolean =>
+    names.length > 0 && names.every((path) => form.current?.elements.namedItem(path.split('.')[0] ?? '') != null);
+
+  // Only a new error moves the focus.
+  useEffect(() => {
+    if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [error]);
+
+  function submit(event: FormEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    onSubmit(new FormData(event.currentTarget));
+  }
+
+  return (
+    <FormContext value={{ errorOf }}>
+      <form ref={form} id={id} onSubmit={submit} className={`flex flex-col gap-4 ${className}`}>
+        {Boolean(error) && !isAtFields() && <ErrorNote error={error} />}
+        {children}
+      </form>
+    </FormContext>
+  );
+}
+
+type ControlProps = {
+  id: string;
+  name: string;
+  'aria-invalid': true | undefined;
+  'aria-describedby': string | undefined;
+  className: string;
+};
+
+type FieldProps = {
+  name: string;
+  label: string;
+  hint?: ReactNode;
+  /** An error besides that of the service. */
+  error?: string | undefined;
+  className?: string;
+  children: (control: ControlProps) => ReactNode;
+};
+
+export const controlClass =
+  'w-full rounded-lg border border-control-line bg-raised px-3 text-text placeholder:text-muted aria-[invalid=true]:border-danger-text';
+
+/** A labelled control, with its hint and the error that the service gave for `name`. */
+export function Field({ name, label, hint, error, className = '', children }: FieldProps) {
+  const message = useContext(FormContext).errorOf(name) ?? error;
+  const id = `field-${name}`;
+  const described = [hint !== undefined && `${id}-hint`, message !== undefined && `${id}-error`].filter(Boolean);
+  return (
+    <div className={`flex flex-col gap-1 ${className}`}>
+      <label htmlFor={id} className="font-medium">
+        {label}
+      </label>
+      {children({
+        id,
+        name,
+        className: controlClass,
+        'aria-invalid': message === undefined ? undefined : true,
+        'aria-describedby': described.join(' ') || undefined,
+      })}
+      {hint !== undefined && (
+        <p id={`${id}-hint`} className="text-sm text-muted">
+          {hint}
+        </p>
+      )}
+      {message !== undefined && (
+        <p id={`${id}-error`} className="text-sm text-danger-text">
+          {message}
+        </p>
+      )}
+    </div>
+  );
+}
+
+type OwnFieldProps = Omit<FieldProps, 'children'>;
+
+export function TextField({
+  name,
+  label,
+  hint,
+  error,
+  className,
+  ...input
+}: OwnFieldProps & Omit<React.InputHTMLAttributes<HTMLInputElement>, 'name' | 'id'>) {
+  return (
+    <Field {...{ name, label, hint, error, className }}>
+      {(control) => <input {...input} {...control} className={`h-10 ${control.className}`} />}
+    </Field>
+  );
+}
+
+export function TextAreaField({
+  name,
+  label,
+  hint,
+  error,
+  className,
+  ...input
+}: OwnFieldProps & Omit<React.TextareaHTMLAttributes<HTMLTextAreaElement>, 'name' | 'id'>) {
+  return (
+    <Field {...{ name, label, hint, error, className }}>
+      {(control) => <textarea rows={4} {...input} {...control} className={`py-2 ${control.className}`} />}
+    </Field>
+  );
+}
+
+export function SelectField({
+  name,
+  label,
+  hint,
+  error,
+  className,
+  options,
+  ...select
+}: OwnFieldProps &
+  Omit<React.SelectHTMLAttributes<HTMLSelectElement>, 'name' | 'id'> & {
+    options: readonly { value: string; label: string }[];
+  }) {
+  return (
+    <Field {...{ name, label, hint, error, className }}>
+      {(control) => (
+        <select {...select} {...control} className={`h-10 ${control.className}`}>
+          {options.map((option) => (
+            <option key={option.value} value={option.value}>
+              {option.label}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+export function CheckboxField({
+  name,
+  label,
+  hint,
+  ...input
+}: OwnFieldProps & Omit<React.InputHTMLAttributes<HTMLInputElement>, 'name' | 'id' | 'type'>) {
+  const id = `field-${name}`;
+  return (
+    <div className="flex flex-col gap-1">
+      <label htmlFor={id} className="flex items-center gap-2">
+        <input type="checkbox" {...input} id={id} name={name} className="size-4 accent-accent" />
+        {label}
+      </label>
+      {hint !== undefined && <p className="text-sm text-muted">{hint}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,25 @@
+/** Grey boxes in place of what is being read, with the size of what follows. */
+export function Skeleton({ className = 'h-4 w-full' }: { className?: string }) {
+  return <span aria-hidden className={`block animate-pulse rounded-md bg-hover ${className}`} />;
+}
+
+export function SkeletonRows({ count = 5 }: { count?: number }) {
+  return (
+    <div role="status" className="flex flex-col gap-3 py-2">
+      <span className="sr-only">Loading</span>
+      {Array.from({ length: count }, (_, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: all rows are equal.
+        <Skeleton key={index} className="h-10 w-full" />
+      ))}
+    </div>
+  );
+}
+
+export function PageSkeleton() {
+  return (
+    <div className="flex flex-col gap-6">
+      <Skeleton className="h-8 w-48" />
+      <SkeletonRows />
+    </div>
+  );
+}

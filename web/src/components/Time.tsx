@@ -1,0 +1,19 @@
+import { useEffect, useState } from 'react';
+import { formatDateTime, formatExactly, formatRelatively } from '../lib/format.ts';
+
+const TICK_MS = 30_000;
+
+/** A time in the viewer's zone. The pointer shows the exact one. `at` is in Unix seconds. */
+export function Time({ at, isRelative = true }: { at: number; isRelative?: boolean }) {
+  const [, setTick] = useState(0);
+  useEffect(() => {
+    if (!isRelative) return;
+    const timer = setInterval(() => setTick((tick) => tick + 1), TICK_MS);
+    return () => clearInterval(timer);
+  }, [isRelative]);
+  return (
+    <time dateTime={new Date(at * 1000).toISOString()} title={formatExactly(at)} className="whitespace-nowrap">
+      {isRelative ? formatRelatively(at) : formatDateTime(at)}
+    </time>
+  );
+}

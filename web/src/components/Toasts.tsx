@@ -1,0 +1,49 @@
+import { X } from 'lucide-react';
+import { useEffect, useState, useSyncExternalStore } from 'react';
+import { dismissToast, readToasts, subscribeToToasts, type Toast } from '../lib/toasts.ts';
+import { IconButton } from './Button.tsx';
+import { CopyButton } from './CopyButton.tsx';
+
+const SHOWN_MS = 6_000;
+
+/** Shows messages until they are dismissed. Those about success go by themselves. */
+export function Toasts() {
+  const toasts = useSyncExternalStore(subscribeToToasts, readToasts);
+  return (
+    // Screen readers read only what is added to a region that is there already.
+    <section
+      aria-label="Messages"
+      aria-live="polite"
+      className="pointer-events-none fixed inset-x-4 bottom-4 z-50 flex flex-col items-end gap-2"
+    >
+      {toasts.map((toast) => (
+        <ToastBox key={toast.id} {...toast} />
+      ))}
+    </section>
+  );
+}
+
+function ToastBox({ id, tone, message, requestId }: Toast) {
+  const [isHeld, setIsHeld] = useState(false);
+  useEffect(() => {
+    // A message about a failure stays until it was read.
+    if (isHeld || tone === 'error') return;
+    const timer = setTimeout(() => dismissToast(id), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [id, isHeld, tone]);
+  const colours = tone === 'error' ? 'bg-danger-soft text-danger-text' : 'bg-success-soft text-success-text';
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only stays as long as somebody looks at it.
+    <div
+      className={`appear pointer-events-auto flex w-full max-w-md items-center gap-2 rounded-xl border border-line py-1 pr-1 pl-4 shadow-raised ${colours}`}
+      onPointerEnter={() => setIsHeld(true)}
+      onPointerLeave={() => setIsHeld(false)}
+      onFocus={() => setIsHeld(true)}
+      onBlur={() => setIsHeld(false)}
+    >
+      <p className="grow py-2">{message}</p>
+      {requestId !== null && <CopyButton text={requestId} label="Copy the request ID" />}
+      <IconButton label="Dismiss" icon={<X aria-hidden size={16} />} onClick={() => dismissToast(id)} />
+    </div>
+  );
+}

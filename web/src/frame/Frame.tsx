@@ -1,0 +1,116 @@
+import { Dialog } from '@base-ui/react/dialog';
+import { useLocation } from '@tanstack/react-router';
+import { Menu as MenuIcon, Search, X } from 'lucide-react';
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { Button, IconButton } from '../components/Button.tsx';
+import { IdentityDialog } from './IdentityDialog.tsx';
+import { Logo } from './Logo.tsx';
+import { UserMenu } from './UserMenu.tsx';
+import { WorkspaceSwitcher } from './WorkspaceSwitcher.tsx';
+
+// Loaded when it is opened for the first time.
+const Palette = lazy(() => import('./Palette.tsx').then((module) => ({ default: module.Palette })));
+
+/** The frame of all pages for signed-in users: side navigation, workspace switcher, user menu and command palette. */
+export function Frame({ navigation, children }: { navigation: ReactNode; children: ReactNode }) {
+  const [isPaletteOpen, setIsPaletteOpen] = usePaletteKey();
+  return (
+    <div className="min-h-dvh lg:grid lg:grid-cols-[16rem_1fr]">
+      <a
+        href="#content"
+        className="absolute top-2 left-2 z-50 -translate-y-20 rounded-lg bg-accent px-4 py-2 text-on-accent focus:translate-y-0"
+      >
+        Skip to the content
+      </a>
+      <aside className="sticky top-0 hidden h-dvh flex-col gap-4 overflow-y-auto border-r border-line bg-panel p-4 lg:flex">
+        <Side navigation={navigation} onSearch={() => setIsPaletteOpen(true)} />
+      </aside>
+      <header className="sticky top-0 z-20 flex h-14 items-center justify-between border-b border-line bg-panel px-3 lg:hidden">
+        <Drawer navigation={navigation} onSearch={() => setIsPaletteOpen(true)} />
+        <Logo />
+        <UserMenu />
+      </header>
+      {/* The target of the link above. */}
+      <main
+        id="content"
+        tabIndex={-1}
+        className="mx-auto w-full max-w-6xl min-w-0 px-4 py-6 outline-none sm:px-8 lg:py-8"
+      >
+        {children}
+      </main>
+      <IdentityDialog />
+      {isPaletteOpen && (
+        <Suspense>
+          <Palette onClose={() => setIsPaletteOpen(false)} />
+        </Suspense>
+      )}
+    </div>
+  );
+}
+
+function Side({ navigation, onSearch }: { navigation: ReactNode; onSearch: () => void }) {
+  return (
+    <>
+      <div className="flex items-center justify-between">
+        <Logo />
+        <span className="hidden lg:inline">
+          <UserMenu />
+        </span>
+      </div>
+      <WorkspaceSwitcher />
+      <Button onClick={onSearch} icon={<Search aria-hidden size={16} />} className="justify-start">
+        Go to … <kbd className="ml-auto text-sm text-muted">{isMac() ? '⌘K' : 'Ctrl K'}</kbd>
+      </Button>
+      {navigation}
+    </>
+  );
+}
+
+/** The side navigation on a narrow screen. */
+function Drawer({ navigation, onSearch }: { navigation: ReactNode; onSearch: () => void }) {
+  const [isOpen, setIsOpen] = useState(false);
+  const { href } = useLocation();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: going to another page closes it.
+  useEffect(() => setIsOpen(false), [href]);
+  return (
+    <Dialog.Root open={isOpen} onOpenChange={setIsOpen}>
+      <Dialog.Trigger render={<IconButton label="Menu" icon={<MenuIcon aria-hidden size={20} />} />} />
+      <Dialog.Portal>
+        <Dialog.Backdrop className="fixed inset-0 z-30 bg-(--backdrop)" />
+        <Dialog.Popup className="fixed inset-y-0 left-0 z-40 flex w-72 max-w-[85vw] flex-col gap-4 overflow-y-auto border-r border-line bg-panel p-4">
+          <Dialog.Title className="sr-only">Menu</Dialog.Title>
+          <Dialog.Close
+            render={<IconButton label="Close" icon={<X aria-hidden size={18} />} className="absolute top-3 right-3" />}
+          />
+          <Side
+            navigation={navigation}
+            onSearch={() => {
+              setIsOpen(false);
+              onSearch();
+            }}
+          />
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+/** Whether the palette is open, which Ctrl-K or Cmd-K changes. */
+function usePaletteKey(): [boolean, (isOpen: boolean) => void] {
+  const [isOpen, setIsOpen] = useState(false);
+  useEffect(() => {
+    function onKey(event: KeyboardEvent): void {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey)
+        return;
+      event.preventDefault();
+      setIsOpen((before) => !before);
+    }
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+  return [isOpen, setIsOpen];
+}
+
+function isMac(): boolean {
+  return /mac|iphone|ipad/i.test(navigator.userAgent);
+}

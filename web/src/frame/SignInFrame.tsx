@@ -1,0 +1,19 @@
+import type { ReactNode } from 'react';
+import { useTitle } from '../components/PageHeader.tsx';
+import { Logo } from './Logo.tsx';
+
+/** The frame of pages for people who are not signed in: one column in the middle. */
+export function SignInFrame({ title, children }: { title: string; children: ReactNode }) {
+  useTitle(title);
+  return (
+    <div className="flex min-h-dvh flex-col items-center bg-panel px-4 py-10">
+      <div className="mb-8">
+        <Logo />
+      </div>
+      <main className="flex w-full max-w-md flex-col gap-5 rounded-2xl border border-line bg-raised p-6 shadow-raised sm:p-8">
+        <h1 className="text-xl font-semibold">{title}</h1>
+        {children}
+      </main>
+    </div>
+  );
+}

@@ -1,0 +1,44 @@
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { BookOpen, CircleUser, LogOut } from 'lucide-react';
+import { IconButton } from '../components/Button.tsx';
+import { Menu, MenuChoice, MenuItem, MenuLink, MenuSeparator } from '../components/Menu.tsx';
+import { signOut, useAccount } from '../lib/session.ts';
+import { setTheme, type Theme, useTheme } from '../lib/theme.ts';
+import { showError } from '../lib/toasts.ts';
+
+const themes: readonly { value: Theme; label: string }[] = [
+  { value: 'system', label: 'As the system' },
+  { value: 'light', label: 'Light' },
+  { value: 'dark', label: 'Dark' },
+];
+
+/** The account, the theme, and signing out. */
+export function UserMenu() {
+  const user = useAccount();
+  const theme = useTheme();
+  const navigate = useNavigate();
+  const leave = useMutation({
+    mutationFn: signOut,
+    onSuccess: () => navigate({ to: '/' }),
+    onError: (error) => showError('Could not sign out', error),
+  });
+  return (
+    <Menu trigger={<IconButton label="Account" icon={<CircleUser aria-hidden size={22} />} />}>
+      <p className="px-3 py-2">
+        <span className="block font-medium">{user?.name}</span>
+        <span className="block text-sm text-muted">{user?.email}</span>
+      </p>
+      <MenuSeparator />
+      <MenuChoice label="Theme" value={theme} options={themes} onChange={setTheme} />
+      <MenuSeparator />
+      {/* Not a page of the console. */}
+      <MenuLink icon={<BookOpen aria-hidden size={16} />} link={<a href="/docs/guides">Guides</a>}>
+        Guides
+      </MenuLink>
+      <MenuItem icon={<LogOut aria-hidden size={16} />} onSelect={() => leave.mutate()}>
+        Sign out
+      </MenuItem>
+    </Menu>
+  );
+}

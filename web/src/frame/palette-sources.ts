@@ -1,0 +1,52 @@
+/** What the command palette finds. Pages add what they have to `sources`. */
+import type { LinkProps } from '@tanstack/react-router';
+import { isAtLeast } from '../lib/roles.ts';
+import type { Workspace, WorkspaceSummary } from '../lib/workspace.ts';
+import { FIRST_PAGE, navigation } from '../navigation.ts';
+
+export type PaletteEntry = {
+  /** Unique among all entries. */
+  key: string;
+  label: string;
+  /** What kind of thing it is, shown beside the label. */
+  kind: string;
+  link: Pick<LinkProps, 'to' | 'params' | 'search'>;
+};
+
+export type PaletteScope = {
+  /** The workspace of the page; null outside of a workspace. */
+  workspace: Workspace | null;
+  workspaces: readonly WorkspaceSummary[];
+  signal: AbortSignal;
+};
+
+/** Returns what matches a text. Each source is asked again as the user types, 150 ms after the last key. */
+export type PaletteSource = (text: string, scope: PaletteScope) => PaletteEntry[] | Promise<PaletteEntry[]>;
+
+export const sources: readonly PaletteSource[] = [findPages, findWorkspaces];
+
+function findPages(text: string, { workspace }: PaletteScope): PaletteEntry[] {
+  if (workspace === null) return [];
+  return navigation
+    .flatMap(({ entries }) => entries)
+    .filter(({ label, min = 'member' }) => includes(label, text) && isAtLeast(workspace.role, min))
+    .map(({ label, to }) => ({
+      ...{ key: `page ${to}`, label, kind: 'Page' },
+      link: { to, params: { workspaceId: String(workspace.id) } },
+    }));
+}
+
+function findWorkspaces(text: string, { workspaces }: PaletteScope): PaletteEntry[] {
+  return workspaces
+    .filter(({ name }) => includes(name, text))
+    .slice(0, 20)
+    .map(({ id, name }) => ({
+      ...{ key: `workspace ${id}`, label: name, kind: 'Workspace' },
+      link: { to: FIRST_PAGE, params: { workspaceId: String(id) } },
+    }));
+}
+
+/** Whether `label` contains `text`, whatever the case. */
+export function includes(label: string, text: string): boolean {
+  return label.toLocaleLowerCase().includes(text.trim().toLocaleLowerCase());
+}

@@ -1,0 +1,46 @@
+/** The client of the service, what React Query makes of it, and the user of the session. */
+import { type AppRouter, createClient, isLynxroomError, type Outputs } from '@lynxroom/client';
+import { QueryClient, queryOptions } from '@tanstack/react-query';
+import { createTRPCOptionsProxy } from '@trpc/tanstack-react-query';
+
+const MAX_RETRIES = 2;
+const FRESH_MS = 15_000;
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: { retry: shouldRetry, staleTime: FRESH_MS },
+    mutations: { retry: false },
+  },
+});
+
+/** The session is a cookie that scripts cannot read. A browser sends it by itself. */
+export const client = createClient({
+  url: location.origin,
+  onUnauthorized({ code }) {
+    // A wrong password is a 401 too. Whether the session has ended, the account tells.
+    if (code === 'UNAUTHORIZED' && queryClient.getQueryData(account.queryKey)) {
+      queryClient.fetchQuery({ ...account, staleTime: 0 }).catch(() => {});
+    }
+  },
+});
+
+export const trpc = createTRPCOptionsProxy<AppRouter>({ client, queryClient });
+
+export type Account = Outputs['auth']['me']['user'];
+
+/** The signed-in user, or null. */
+export const account = queryOptions({ queryKey: ['account'], queryFn: readAccount, staleTime: 60_000 });
+
+async function readAccount(): Promise<Account | null> {
+  try {
+    return (await client.auth.me.query()).user;
+  } catch (error) {
+    if (isLynxroomError(error) && error.code === 'UNAUTHORIZED') return null;
+    throw error;
+  }
+}
+
+/** Only what may work the second time is tried again: failed connections, and a service that was not available. */
+function shouldRetry(failures: number, error: Error): boolean {
+  return failures < MAX_RETRIES && (!isLynxroomError(error) || error.status === 503);
+}

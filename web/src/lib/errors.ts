@@ -1,0 +1,29 @@
+/** What an error says to the user. */
+import { type Issue, isLynxroomError } from '@lynxroom/client';
+
+export type Described = {
+  message: string;
+  /** Identifies the request in the log of the service; null if the service did not answer. */
+  requestId: string | null;
+  issues: readonly Issue[];
+};
+
+export function describeError(error: unknown): Described {
+  if (isLynxroomError(error)) {
+    return { message: error.message, requestId: error.requestId || null, issues: error.issues };
+  }
+  return { message: toMessage(error), requestId: null, issues: [] };
+}
+
+/** The error of the service with this code, or null. */
+export function refusalWith(error: unknown, code: string): boolean {
+  return isLynxroomError(error) && error.code === code;
+}
+
+function toMessage(error: unknown): string {
+  if (!(error instanceof Error)) return 'Something went wrong';
+  // What browsers say when they could not connect.
+  const isConnection =
+    /failed to fetch|networkerror|load failed/i.test(error.message) || error.name === 'ConnectionError';
+  return isConnection ? 'The service cannot be reached. Check the connection and try again.' : error.message;
+}

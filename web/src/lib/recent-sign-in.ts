@@ -1,0 +1,43 @@
+/** Operations that need a recent sign-in. `frame/IdentityDialog.tsx` asks for it. */
+import { refusalWith } from './errors.ts';
+
+type Waiting = { resolve: () => void; reject: (error: unknown) => void };
+
+let waiting: Waiting | null = null;
+const listeners = new Set<() => void>();
+
+/**
+ * Carries out `call`. If the service wants the user to sign in again, a dialog asks for it, and the call is then
+ * repeated. Rejects with the first error if the user closes the dialog.
+ */
+export async function withRecentSignIn<Output>(call: () => Promise<Output>): Promise<Output> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!refusalWith(error, 'REAUTHENTICATION_REQUIRED')) throw error;
+    await new Promise<void>((resolve, reject) => set({ resolve, reject: () => reject(error) }));
+    return call();
+  }
+}
+
+/** Ends the wait of `withRecentSignIn`. */
+export function finishIdentityCheck(isConfirmed: boolean): void {
+  const ended = waiting;
+  set(null);
+  if (isConfirmed) ended?.resolve();
+  else ended?.reject(null);
+}
+
+export function readIsWaiting(): boolean {
+  return waiting !== null;
+}
+
+export function subscribeToIdentityCheck(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function set(next: Waiting | null): void {
+  waiting = next;
+  for (const listener of listeners) listener();
+}

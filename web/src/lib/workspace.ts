@@ -1,0 +1,60 @@
+/** The workspaces of the user, and the one that the address names. */
+import type { Outputs } from '@lynxroom/client';
+import { queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { client, trpc } from './client.ts';
+import { isAtLeast, type Role } from './roles.ts';
+
+export type Workspace = Outputs['workspaces']['read']['workspace'];
+export type WorkspaceSummary = Outputs['workspaces']['list']['workspaces'][number];
+
+const LAST_KEY = 'lynxroom.workspace';
+const MAX_LISTED = 100;
+
+/** All workspaces of the user. A list has at most 100 entries for each request. */
+export const workspaces = queryOptions({
+  queryKey: [['workspaces', 'list'], { type: 'query', all: true }],
+  async queryFn({ signal }) {
+    const all: WorkspaceSummary[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await client.workspaces.list.query({ limit: MAX_LISTED, cursor }, { signal });
+      all.push(...page.workspaces);
+      cursor = page.next_cursor ?? undefined;
+    } while (cursor !== undefined);
+    return all;
+  },
+});
+
+export function useWorkspaces(): readonly WorkspaceSummary[] {
+  return useQuery(workspaces).data ?? [];
+}
+
+/** The query of the workspace with this ID, and of its first members. */
+export function workspaceOptions(id: number) {
+  return trpc.workspaces.read.queryOptions({ id, limit: 1 });
+}
+
+/** The workspace of a page below `/w/$workspaceId`. Its layout has read it. */
+export function useWorkspace(): Workspace {
+  return useSuspenseQuery(workspaceOptions(useWorkspaceId())).data.workspace;
+}
+
+export function useWorkspaceId(): number {
+  return Number(useParams({ from: '/w/$workspaceId', select: ({ workspaceId }) => workspaceId }));
+}
+
+/** Whether the user has this role in the workspace of the page, or a higher one. */
+export function useHasRole(min: Role): boolean {
+  return isAtLeast(useWorkspace().role, min);
+}
+
+export function rememberWorkspace(id: number): void {
+  localStorage.setItem(LAST_KEY, String(id));
+}
+
+/** Returns the workspace that this browser showed last, if the user is still a member, or else the first. */
+export function pickWorkspace(list: readonly WorkspaceSummary[]): WorkspaceSummary | null {
+  const last = Number(localStorage.getItem(LAST_KEY));
+  return list.find(({ id }) => id === last) ?? list[0] ?? null;
+}

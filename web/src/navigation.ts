@@ -1,0 +1,27 @@
+/** The pages of a workspace, in the order of the side navigation and of the command palette. */
+import type { LinkProps } from '@tanstack/react-router';
+import { type LucideIcon, Users } from 'lucide-react';
+import type { Role } from './lib/roles.ts';
+
+export type NavigationEntry = {
+  label: string;
+  to: NonNullable<LinkProps['to']>;
+  icon: LucideIcon;
+  /** The role that the page needs. Others do not see the entry. */
+  min?: Role;
+};
+
+export type NavigationGroup = { label: string; entries: readonly NavigationEntry[] };
+
+export const navigation: readonly NavigationGroup[] = [
+  { label: 'Work', entries: [] },
+  { label: 'Appointments', entries: [] },
+  { label: 'Developers', entries: [] },
+  {
+    label: 'Workspace',
+    entries: [{ label: 'Members', to: '/w/$workspaceId/members', icon: Users }],
+  },
+];
+
+/** Where a workspace begins. */
+export const FIRST_PAGE = '/w/$workspaceId/members';

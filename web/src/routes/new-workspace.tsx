@@ -1,0 +1,33 @@
+import { createFileRoute } from '@tanstack/react-router';
+import { Boxes } from 'lucide-react';
+import { useState } from 'react';
+import { Button } from '../components/Button.tsx';
+import { EmptyState } from '../components/EmptyState.tsx';
+import { PageHeader } from '../components/PageHeader.tsx';
+import { CreateWorkspaceDialog } from '../frame/CreateWorkspaceDialog.tsx';
+import { Frame } from '../frame/Frame.tsx';
+import { requireAccount } from '../lib/session.ts';
+
+export const Route = createFileRoute('/new-workspace')({ beforeLoad: requireAccount, component: NewWorkspacePage });
+
+/** Where a user without a workspace begins. */
+function NewWorkspacePage() {
+  const [isCreating, setIsCreating] = useState(false);
+  return (
+    <Frame navigation={null}>
+      <PageHeader title="Workspaces" />
+      <EmptyState
+        icon={<Boxes aria-hidden size={28} />}
+        title="You are in no workspace"
+        action={
+          <Button tone="primary" onClick={() => setIsCreating(true)}>
+            New workspace
+          </Button>
+        }
+      >
+        Create one, or ask somebody for an invitation to theirs.
+      </EmptyState>
+      <CreateWorkspaceDialog isOpen={isCreating} onOpenChange={setIsCreating} />
+    </Frame>
+  );
+}

@@ -1,0 +1,59 @@
+import { useMutation } from '@tanstack/react-query';
+import { createFileRoute, Link, useNavigate } from '@tanstack/react-router';
+import { Button } from '../components/Button.tsx';
+import { Form, TextField } from '../components/Form.tsx';
+import { SignInFrame } from '../frame/SignInFrame.tsx';
+import { trpc } from '../lib/client.ts';
+import { startSession } from '../lib/session.ts';
+
+export const Route = createFileRoute('/register')({
+  validateSearch: (search: Record<string, unknown>): { next?: string } =>
+    typeof search.next === 'string' ? { next: search.next } : {},
+  component: RegisterPage,
+});
+
+function RegisterPage() {
+  const search = Route.useSearch();
+  const navigate = useNavigate();
+  const register = useMutation(
+    trpc.auth.register.mutationOptions({
+      onSuccess({ user }) {
+        startSession(user);
+        return navigate({ to: '/', search });
+      },
+    }),
+  );
+
+  function submit(values: FormData): void {
+    const read = (name: string) => String(values.get(name));
+    register.mutate({ name: read('name'), email: read('email'), password: read('password') });
+  }
+
+  return (
+    <SignInFrame title="Create an account">
+      <Form onSubmit={submit} error={register.error}>
+        <TextField name="name" label="Name" autoComplete="name" maxLength={100} required />
+        <TextField name="email" label="Email" type="email" autoComplete="username" required />
+        <TextField
+          name="password"
+          label="Password"
+          hint="8 to 200 characters"
+          type="password"
+          autoComplete="new-password"
+          minLength={8}
+          maxLength={200}
+          required
+        />
+        <Button type="submit" tone="primary" isPending={register.isPending}>
+          Create account
+        </Button>
+      </Form>
+      <p>
+        You have an account?{' '}
+        <Link to="/" search={search} className="text-accent-text">
+          Sign in
+        </Link>
+      </p>
+    </SignInFrame>
+  );
+}

@@ -1,0 +1,289 @@
+/** The members of a workspace: roles, transfer of ownership, the invite link, and leaving. Other pages copy from it. */
+import type { Outputs } from '@lynxroom/client';
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { createFileRoute, useNavigate } from '@tanstack/react-router';
+import { Ellipsis, Link2, LogOut, ShieldCheck, UserMinus } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import { Badge } from '../../../components/Badge.tsx';
+import { Button, IconButton } from '../../../components/Button.tsx';
+import { CopyButton } from '../../../components/CopyButton.tsx';
+import { ConfirmDialog, Dialog, DialogActions } from '../../../components/Dialog.tsx';
+import { ErrorPanel } from '../../../components/ErrorPanel.tsx';
+import { Menu, MenuItem } from '../../../components/Menu.tsx';
+import { PageHeader } from '../../../components/PageHeader.tsx';
+import { SkeletonRows } from '../../../components/Skeleton.tsx';
+import { Table } from '../../../components/Table.tsx';
+import { Time } from '../../../components/Time.tsx';
+import { client, trpc } from '../../../lib/client.ts';
+import { useOptimisticMutation } from '../../../lib/optimistic.ts';
+import { withRecentSignIn } from '../../../lib/recent-sign-in.ts';
+import { isAtLeast, type Role, roleLabels } from '../../../lib/roles.ts';
+import { useAccount } from '../../../lib/session.ts';
+import { showSuccess } from '../../../lib/toasts.ts';
+import { useWorkspace, workspaceOptions, workspaces } from '../../../lib/workspace.ts';
+
+type Member = Outputs['workspaces']['read']['workspace']['members'][number];
+type Question = { kind: 'remove' | 'leave' | 'transfer'; member: Member };
+
+const PAGE_SIZE = 50;
+
+export const Route = createFileRoute('/w/$workspaceId/members')({ component: MembersPage });
+
+function membersOptions(id: number) {
+  return trpc.workspaces.read.infiniteQueryOptions(
+    { id, limit: PAGE_SIZE },
+    { getNextPageParam: (page) => page.next_cursor },
+  );
+}
+
+function MembersPage() {
+  const { role, is_personal } = useWorkspace();
+  const [isInviting, setIsInviting] = useState(false);
+  return (
+    <>
+      <PageHeader
+        title="Members"
+        text="Who works in this workspace, and what they may do"
+        actions={
+          isAtLeast(role, 'admin') && (
+            <Button tone="primary" icon={<Link2 aria-hidden size={18} />} onClick={() => setIsInviting(true)}>
+              Invite link
+            </Button>
+          )
+        }
+      />
+      <MemberTable isPersonal={is_personal === 1} />
+      <InviteDialog isOpen={isInviting} onOpenChange={setIsInviting} />
+    </>
+  );
+}
+
+function MemberTable({ isPersonal }: { isPersonal: boolean }) {
+  const workspace = useWorkspace();
+  const me = useAccount();
+  const members = useInfiniteQuery(membersOptions(workspace.id));
+  const [question, setQuestion] = useState<Question | null>(null);
+  const changeRole = useChangeRole(workspace.id);
+  const mine = workspace.role;
+
+  if (members.isPending) return <SkeletonRows />;
+  if (members.isError) {
+    return (
+      <ErrorPanel what="The members could not be loaded" error={members.error} onRetry={() => members.refetch()} />
+    );
+  }
+
+  function actionsOn(member: Member): ReactNode {
+    const isMe = member.id === me?.id;
+    const mayPromote = mine === 'owner' ? !isMe : mine === 'admin' && member.role === 'member';
+    const mayRemove = !isMe && (mine === 'owner' || (mine === 'admin' && member.role === 'member'));
+    const mayLeave = isMe && mine !== 'owner';
+    if (!mayPromote && !mayRemove && !mayLeave) return null;
+    const other: Role = member.role === 'admin' ? 'member' : 'admin';
+    return (
+      <Menu trigger={<IconButton label={`Actions on ${member.name}`} icon={<Ellipsis aria-hidden size={18} />} />}>
+        {mayPromote && (
+          <MenuItem onSelect={() => changeRole.mutate({ member, role: other })}>Make {roleLabels[other]}</MenuItem>
+        )}
+        {mine === 'owner' && !isMe && !isPersonal && (
+          <MenuItem
+            icon={<ShieldCheck aria-hidden size={16} />}
+            onSelect={() => setQuestion({ kind: 'transfer', member })}
+          >
+            Transfer ownership
+          </MenuItem>
+        )}
+        {mayRemove && (
+          <MenuItem
+            isDanger
+            icon={<UserMinus aria-hidden size={16} />}
+            onSelect={() => setQuestion({ kind: 'remove', member })}
+          >
+            Remove
+          </MenuItem>
+        )}
+        {mayLeave && (
+          <MenuItem
+            isDanger
+            icon={<LogOut aria-hidden size={16} />}
+            onSelect={() => setQuestion({ kind: 'leave', member })}
+          >
+            Leave
+          </MenuItem>
+        )}
+      </Menu>
+    );
+  }
+
+  return (
+    <>
+      <Table
+        caption="Members"
+        rows={members.data.pages.flatMap((page) => page.workspace.members)}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            heading: 'Name',
+            cell: ({ id, name, email }) => (
+              <>
+                <span className="font-medium">{name}</span>
+                {id === me?.id && <span className="text-muted"> (you)</span>}
+                <span className="block text-sm text-muted">{email}</span>
+              </>
+            ),
+            className: 'min-w-48',
+          },
+          {
+            heading: 'Role',
+            cell: ({ role }) => <Badge tone={role === 'owner' ? 'accent' : 'neutral'}>{roleLabels[role]}</Badge>,
+          },
+          { heading: 'Joined', cell: ({ joined_at }) => <Time at={joined_at} /> },
+          { heading: 'Actions', isHeadingHidden: true, cell: actionsOn, className: 'w-14 py-1' },
+        ]}
+      />
+      {members.hasNextPage && (
+        <p className="mt-4 text-center">
+          <Button isPending={members.isFetchingNextPage} onClick={() => members.fetchNextPage()}>
+            Show more
+          </Button>
+        </p>
+      )}
+      <QuestionDialog question={question} onClose={() => setQuestion(null)} />
+    </>
+  );
+}
+
+/** The new role shows at once. It is taken back if the service refuses it. */
+function useChangeRole(id: number) {
+  return useOptimisticMutation({
+    mutationFn: ({ member, role }: { member: Member; role: Role }) =>
+      client.members.changeRole.mutate({ id, userId: member.id, role }),
+    apply(cache, { member, role }) {
+      cache.update(membersOptions(id).queryKey, (answer) => ({
+        ...answer,
+        pages: answer.pages.map((page) => ({
+          ...page,
+          workspace: {
+            ...page.workspace,
+            members: page.workspace.members.map((one) => (one.id === member.id ? { ...one, role } : one)),
+          },
+        })),
+      }));
+    },
+    failure: 'Could not change the role',
+  });
+}
+
+/** Asks before what cannot be undone. */
+function QuestionDialog({ question, onClose }: { question: Question | null; onClose: () => void }) {
+  const { id, name } = useWorkspace();
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  if (question === null) return null;
+  const { kind, member } = question;
+  const texts = {
+    remove: {
+      title: `Remove ${member.name}?`,
+      text: `${member.name} loses access to ${name} at once. Their API keys and the invite link are revoked.`,
+      action: 'Remove',
+      done: `${member.name} was removed`,
+    },
+    leave: {
+      title: `Leave ${name}?`,
+      text: 'You lose access at once. To come back, you need a new invitation.',
+      action: 'Leave',
+      done: `You have left ${name}`,
+    },
+    transfer: {
+      title: `Make ${member.name} the owner?`,
+      text: `${member.name} may then do everything, also delete the workspace. You become an admin.`,
+      action: 'Transfer ownership',
+      done: `${member.name} is now the owner`,
+    },
+  }[kind];
+
+  async function carryOut(): Promise<void> {
+    const input = { id, userId: member.id };
+    if (kind === 'transfer') {
+      await withRecentSignIn(() => client.members.changeRole.mutate({ ...input, role: 'owner' }));
+    } else {
+      await client.members.remove.mutate(input);
+    }
+    showSuccess(texts.done);
+    if (kind === 'leave') {
+      await navigate({ to: '/' });
+      await queryClient.invalidateQueries(workspaces);
+      return;
+    }
+    await Promise.all([
+      queryClient.invalidateQueries(membersOptions(id)),
+      queryClient.invalidateQueries(workspaceOptions(id)),
+    ]);
+  }
+
+  return (
+    <ConfirmDialog
+      isOpen
+      onOpenChange={onClose}
+      {...{ title: texts.title, text: texts.text, action: texts.action }}
+      tone={kind === 'transfer' ? 'primary' : 'danger'}
+      onConfirm={carryOut}
+    />
+  );
+}
+
+function InviteDialog({ isOpen, onOpenChange }: { isOpen: boolean; onOpenChange: (isOpen: boolean) => void }) {
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onOpenChange={onOpenChange}
+      title="Invite link"
+      description="Anybody with this link can join the workspace as a member, until the link is revoked."
+    >
+      <InviteLink />
+    </Dialog>
+  );
+}
+
+function InviteLink() {
+  const { id } = useWorkspace();
+  const create = useMutation(trpc.workspaces.invite.mutationOptions());
+  const revoke = useMutation(
+    trpc.workspaces.revokeInvite.mutationOptions({
+      onSuccess() {
+        create.reset();
+        showSuccess('The invite link was revoked');
+      },
+    }),
+  );
+  const url = create.data?.url;
+  const error = create.error ?? revoke.error;
+  return (
+    <>
+      {error && <ErrorPanel what="This did not work" error={error} />}
+      {url !== undefined && (
+        <div className="flex items-center gap-2">
+          <input
+            readOnly
+            aria-label="Invite link"
+            value={url}
+            onFocus={(event) => event.target.select()}
+            className="h-10 min-w-0 grow rounded-lg border border-control-line bg-panel px-3 font-mono text-sm"
+          />
+          <CopyButton text={url} label="Copy the invite link" />
+        </div>
+      )}
+      <DialogActions>
+        {url === undefined ? (
+          <Button tone="primary" isPending={create.isPending} onClick={() => create.mutate({ id })}>
+            Show the link
+          </Button>
+        ) : (
+          <Button isPending={revoke.isPending} onClick={() => revoke.mutate({ id })}>
+            Revoke the link
+          </Button>
+        )}
+      </DialogActions>
+    </>
+  );
+}
