@@ -7,6 +7,12 @@ import { DAY_MS, HOUR_MS } from '../core/time.ts';
  */
 export type LinkPath = `/${string}#token=${string}`;
 
+/** The path of a page of the service, with or without a token. The sender puts the URL of the service in front. */
+export type PagePath = `/${string}`;
+
+/** The URL in front of links, without a trailing slash, and the address that sends the mail. */
+export type MailSource = { baseUrl: string; address: string };
+
 /** When something was done (Unix seconds), and from where, as far as the service knows. */
 export type Origin = { address: string | null; userAgent: string | null; at: number };
 
@@ -20,6 +26,34 @@ export type SignInChange =
   | 'passkey-removed'
   | 'provider-linked'
   | 'provider-unlinked';
+
+export type BookingPerson = { name: string; email: string };
+
+/** A booking, as mail about it describes it. Times are in Unix seconds. */
+export type MailedBooking = {
+  /** These identify the entry in the calendars of the readers, and its version. */
+  uid: string;
+  sequence: number;
+  changedAt: number;
+  title: string;
+  startsAt: number;
+  endsAt: number;
+  /** The time zone in which the reader sees the times. */
+  timeZone: string;
+  host: BookingPerson;
+  guest: BookingPerson;
+  /** Where the meeting takes place. Null if the room was deleted. */
+  room: PagePath | null;
+};
+
+/**
+ * What mail about a booking reports. `new-host`: the meeting passed to another host. `passed-on`: the same, for the
+ * host who had it until now.
+ */
+export type BookingChange = 'booked' | 'rescheduled' | 'reminder' | 'new-host' | 'passed-on' | 'cancelled';
+
+/** `link` leads the reader to the booking. */
+export type BookingMail = { change: BookingChange; booking: MailedBooking; link: PagePath | null };
 
 /**
  * The data of each kind. Mail to an address that is not verified must have no text that a stranger can choose: anybody
@@ -40,6 +74,10 @@ export type MailData = {
   'api-key-created': { keyName: string; keyPrefix: string; workspaceName: string; isOfWorkspace: boolean };
   'ownership-transferred': { workspaceName: string; newOwner: string; isYours: boolean };
   'workspace-invitation': { workspaceName: string; inviterName: string; role: string; link: LinkPath };
+  /** To the guest of a booking that takes effect when they confirm it, before `until`. */
+  'confirm-booking': { booking: MailedBooking; link: LinkPath; until: number };
+  'booking-for-guest': BookingMail;
+  'booking-for-host': BookingMail;
 };
 
 export type MailKind = keyof MailData;
@@ -60,6 +98,10 @@ export const mailKinds: Readonly<Record<MailKind, KindRule>> = {
   'api-key-created': notice,
   'ownership-transferred': notice,
   'workspace-invitation': { maxPerHour: 10, lifetimeMs: 7 * DAY_MS },
+  // Anybody can enter the address of a stranger as that of a guest.
+  'confirm-booking': { maxPerHour: 5, lifetimeMs: null },
+  'booking-for-guest': { maxPerHour: 20, lifetimeMs: null },
+  'booking-for-host': { maxPerHour: 100, lifetimeMs: null },
 };
 
 /** The link to a page. The token is in the fragment, which browsers send to no server and put in no Referer header. */

@@ -2,6 +2,7 @@
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import { type PollLoop, startPollLoop } from '../jobs/poll-loop.ts';
 import type { Services } from '../services.ts';
+import type { MailSource } from './kinds.ts';
 import { type LeasedMail, leaseDueMail, type MailResult, openMail, recordAttempt } from './outbox.ts';
 import { MAX_CONNECTIONS, type MailTransport, type SendResult } from './smtp.ts';
 
@@ -23,8 +24,7 @@ export type MailerOptions = {
   services: Pick<Services, 'db' | 'clock' | 'log' | 'sealer'>;
   /** Null if there is no mail server: messages are then kept for reading. */
   transport: MailTransport | null;
-  /** The URL in front of the links, without a trailing slash. */
-  baseUrl: string;
+  source: MailSource;
 };
 
 /** Starts to send messages. Any number of processes may do so. */
@@ -61,7 +61,7 @@ export async function sendDueMail(options: MailerOptions): Promise<number> {
   return leased.length;
 }
 
-async function attempt({ services, transport, baseUrl }: MailerOptions, mail: LeasedMail): Promise<MailResult> {
+async function attempt({ services, transport, source }: MailerOptions, mail: LeasedMail): Promise<MailResult> {
   const { log, clock, sealer } = services;
   if (!mail.is_wanted) return { state: 'dropped' };
   if (transport === null) return { state: 'kept' };
@@ -69,7 +69,7 @@ async function attempt({ services, transport, baseUrl }: MailerOptions, mail: Le
   let result: SendResult;
   try {
     const { message_id: messageId, created_at: date, to_address: to } = mail;
-    result = await transport.send({ ...openMail(sealer, mail, baseUrl), messageId, date, to });
+    result = await transport.send({ ...openMail(sealer, mail, source), messageId, date, to });
   } catch (error) {
     // The data was sealed with another key. Another attempt would fail too.
     log.error({ ...fields, err: error }, 'A message cannot be read, and is not sent');

@@ -5,7 +5,7 @@
 import type { Sealer } from '../core/sealing.ts';
 import type { Database } from '../db/client.ts';
 import { bool, bytes, int, nullable, oneOf, type RowOf, statement, text, time } from '../db/statements.ts';
-import type { MailKind } from './kinds.ts';
+import type { MailKind, MailSource } from './kinds.ts';
 import { mailSeal } from './queue-mail.ts';
 import { type RenderedMail, renderMail } from './render-mail.ts';
 import type { MailContent } from './templates/content.ts';
@@ -82,9 +82,9 @@ export async function recordAttempt(
 export function openMail(
   sealer: Sealer,
   { message_id, kind, data }: Pick<LeasedMail, 'message_id' | 'kind' | 'data'>,
-  baseUrl: string,
+  source: MailSource,
 ): RenderedMail {
   // `as`: `queueMail` stores the data of the kind, and the templates have a function for each.
   const render = templates[kind] as (data: unknown) => MailContent;
-  return renderMail(render(JSON.parse(sealer.open(data, mailSeal(message_id)))), baseUrl);
+  return renderMail(render(JSON.parse(sealer.open(data, mailSeal(message_id)))), source);
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { SealContext } from '../core/sealing.ts';
 import { HOUR_MS } from '../core/time.ts';
-import { bool, bytes, int, nullable, type Sql, statement, text, time } from '../db/statements.ts';
+import { json, type Sql, statement, text, time } from '../db/statements.ts';
 import type { Services } from '../services.ts';
 import { type MailData, type MailKind, mailKinds } from './kinds.ts';
 
@@ -16,37 +16,59 @@ export type NewMail = {
     dedupeKey?: string;
     /** Sends it only if an account has the address by then. Used where the request must not reveal whether one has. */
     needsAccount?: boolean;
+    /** Drops it if it is not sent by then. The default is the end of the life of its link. */
+    expiresAt?: Date;
   };
 }[MailKind];
 
-/** While so many messages wait, none with a link is queued. Notices are, because strangers cannot cause many. */
+/** A message as a statement inserts it. */
+type MailRow = {
+  message_id: string;
+  kind: MailKind;
+  to_address: string;
+  /** The sealed data, in base64. */
+  data: string;
+  needs_account: boolean;
+  dedupe_key: string | null;
+  expires_at: Date | null;
+  max_per_hour: number;
+};
+
+/**
+ * While so many messages wait, none that expires is queued. Notices about an account are, because strangers cannot
+ * cause many.
+ */
 const MAX_QUEUED = 10_000;
 
-const insertMail = statement('insert-mail', {
-  params: {
-    messageId: text,
-    kind: text,
-    to: text,
-    data: bytes,
-    needsAccount: bool,
-    dedupeKey: nullable(text),
-    now: time,
-    expiresAt: nullable(time),
-    since: time,
-    maxPerHour: int,
-  },
-  returns: { id: int },
-  sql: `
-    insert into mail_messages (message_id, kind, to_address, data, needs_account, dedupe_key, created_at, due_at,
-      expires_at)
-    select $messageId, $kind, $to, $data, $needsAccount, $dedupeKey, $now, $now, $expiresAt
-    where (select count(*) from mail_messages where to_address = $to and kind = $kind and created_at > $since)
-        < $maxPerHour
-      and ($expiresAt is null
-        or (select count(*) from (select from mail_messages where state = 'queued' limit ${MAX_QUEUED}) q)
-          < ${MAX_QUEUED})
-    on conflict (dedupe_key) do nothing
-    returning id`,
+/** The parameters of `mailParts`. `toMailParams` returns their values. */
+export const mailParams = { mails: json<MailRow[]>('json'), mailAt: time, mailSince: time };
+
+/** A part of a statement: `mail (message_id)` has the messages that are queued, if `condition` is true. */
+export function mailParts(condition = 'true'): string {
+  return `
+    mail as (
+      insert into mail_messages (message_id, kind, to_address, data, needs_account, dedupe_key, created_at, due_at,
+        expires_at)
+      select m.message_id, m.kind, m.to_address, decode(m.data, 'base64'), m.needs_account, m.dedupe_key, $mailAt,
+        $mailAt, m.expires_at
+      from (
+        select n.*, row_number() over (partition by n.to_address, n.kind) as number
+        from json_to_recordset($mails) as n (message_id text, kind text, to_address text, data text,
+          needs_account bool, dedupe_key text, expires_at timestamptz, max_per_hour int)) m
+      where ${condition}
+        and (select count(*) from mail_messages o where o.to_address = m.to_address and o.kind = m.kind
+          and o.created_at > $mailSince) + m.number <= m.max_per_hour
+        and (m.expires_at is null
+          or (select count(*) from (select from mail_messages where state = 'queued' limit ${MAX_QUEUED}) q)
+            < ${MAX_QUEUED})
+      on conflict (dedupe_key) do nothing
+      returning message_id)`;
+}
+
+const insertMails = statement('insert-mails', {
+  params: mailParams,
+  returns: { message_id: text },
+  sql: `with ${mailParts()} select message_id from mail`,
 });
 
 /**
@@ -55,26 +77,42 @@ const insertMail = statement('insert-mail', {
  * (unless it is a notice), or if one with its key exists. A worker sends it, at least once.
  */
 export async function queueMail(
-  { sealer, clock }: Pick<Services, 'sealer' | 'clock'>,
+  services: Pick<Services, 'sealer' | 'clock'>,
   sql: Sql,
-  { kind, to, data, dedupeKey, needsAccount = false }: NewMail,
+  mail: NewMail,
 ): Promise<boolean> {
+  return (await queueMails(services, sql, [mail])) > 0;
+}
+
+/** Queues messages, like `queueMail`, in one statement. Returns how many are queued. */
+export async function queueMails(
+  services: Pick<Services, 'sealer' | 'clock'>,
+  sql: Sql,
+  mails: readonly NewMail[],
+): Promise<number> {
+  if (mails.length === 0) return 0;
+  return (await sql.run(insertMails, toMailParams(services, mails))).length;
+}
+
+/** Returns the values of `mailParams`. */
+export function toMailParams({ sealer, clock }: Pick<Services, 'sealer' | 'clock'>, mails: readonly NewMail[]) {
   const now = clock.now();
-  const { maxPerHour, lifetimeMs } = mailKinds[kind];
-  const messageId = randomBytes(16).toString('hex');
-  const inserted = await sql.run(insertMail, {
-    messageId,
-    kind,
-    to,
-    data: sealer.seal(JSON.stringify(data), mailSeal(messageId)),
-    needsAccount,
-    dedupeKey: dedupeKey ?? null,
-    now,
-    expiresAt: lifetimeMs === null ? null : new Date(now.getTime() + lifetimeMs),
-    since: new Date(now.getTime() - HOUR_MS),
-    maxPerHour,
+  const rows = mails.map(({ kind, to, data, dedupeKey, needsAccount = false, expiresAt }): MailRow => {
+    const { maxPerHour, lifetimeMs } = mailKinds[kind];
+    const messageId = randomBytes(16).toString('hex');
+    const sealed = sealer.seal(JSON.stringify(data), mailSeal(messageId));
+    return {
+      message_id: messageId,
+      kind,
+      to_address: to,
+      data: Buffer.from(sealed).toString('base64'),
+      needs_account: needsAccount,
+      dedupe_key: dedupeKey ?? null,
+      expires_at: expiresAt ?? (lifetimeMs === null ? null : new Date(now.getTime() + lifetimeMs)),
+      max_per_hour: maxPerHour,
+    };
   });
-  return inserted.length > 0;
+  return { mails: rows, mailAt: now, mailSince: new Date(now.getTime() - HOUR_MS) };
 }
 
 /** What the data of a message is sealed with. */

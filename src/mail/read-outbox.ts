@@ -4,7 +4,7 @@ import type { Database } from '../db/client.ts';
 import { bytes, int, nullable, oneOf, type RowOf, statement, text, time } from '../db/statements.ts';
 import type { MailKind } from './kinds.ts';
 import { type MailState, openMail } from './outbox.ts';
-import type { RenderedMail } from './render-mail.ts';
+import { type RenderedMail, toLocalSource } from './render-mail.ts';
 
 const listed = {
   id: int,
@@ -54,5 +54,5 @@ export async function readMail(
   const [row] = await sql.run(findMessage, { id });
   if (!row) return null;
   const { data, message_id, ...mail } = row;
-  return { ...mail, content: data && openMail(sealer, { message_id, kind: row.kind, data }, baseUrl) };
+  return { ...mail, content: data && openMail(sealer, { message_id, kind: row.kind, data }, toLocalSource(baseUrl)) };
 }

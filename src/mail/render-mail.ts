@@ -1,8 +1,16 @@
 /** Renders what a template returns: the subject, the plain text, and the same as HTML. */
 import { escapeHtml } from '../core/escape-html.ts';
+import { toInvitation } from './calendar.ts';
+import type { MailSource } from './kinds.ts';
 import type { MailContent } from './templates/content.ts';
 
-export type RenderedMail = { subject: string; text: string; html: string };
+/** A calendar file (iCalendar). `method` is also in the file, and both must agree. */
+export type CalendarFile = { method: 'REQUEST' | 'CANCEL'; text: string };
+
+export type RenderedMail = { subject: string; text: string; html: string; calendar: CalendarFile | null };
+
+/** A link with its whole URL. */
+type Link = { label: string; url: string };
 
 const BODY_STYLE =
   'margin:0 auto;max-width:34em;padding:24px 16px;font:16px/1.6 system-ui,-apple-system,Segoe UI,Roboto,sans-serif';
@@ -10,12 +18,24 @@ const BUTTON_STYLE =
   'display:inline-block;padding:10px 20px;border-radius:6px;background:#4f46e5;color:#ffffff;font-weight:600;' +
   'text-decoration:none';
 
-/** `baseUrl` is the URL in front of links, without a trailing slash. */
-export function renderMail(content: MailContent, baseUrl: string): RenderedMail {
+export function renderMail({ calendar, ...content }: MailContent, source: MailSource): RenderedMail {
   const facts = (content.facts ?? []).map(([label, value]) => [label, toLine(value)] as const);
   const oneLine = { ...content, facts };
-  const url = content.action ? baseUrl + content.action.link : null;
-  return { subject: content.subject, text: toText(oneLine, url), html: toHtml(oneLine, url) };
+  const links = [...(content.action ? [content.action] : []), ...(content.otherLinks ?? [])].map(({ label, link }) => ({
+    label,
+    url: source.baseUrl + link,
+  }));
+  return {
+    subject: content.subject,
+    text: toText(oneLine, links),
+    html: toHtml(oneLine, links),
+    calendar: calendar ? { method: calendar.method, text: toInvitation(calendar, source) } : null,
+  };
+}
+
+/** The source of mail that is not sent, because there is no mail server. */
+export function toLocalSource(baseUrl: string): MailSource {
+  return { baseUrl, address: `noreply@${new URL(baseUrl).hostname}` };
 }
 
 /** Without line breaks and other control characters, which could look like text of the service. */
@@ -23,25 +43,26 @@ function toLine(value: string): string {
   return value.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 }
 
-function toText({ paragraphs, facts = [], action, ending }: MailContent, url: string | null): string {
+function toText({ paragraphs, facts = [], ending }: MailContent, links: readonly Link[]): string {
   const parts = [
     ...paragraphs,
     facts.map(([label, value]) => `${label}: ${value}`).join('\n'),
-    action ? `${action.label}:\n${url}` : '',
+    ...links.map(({ label, url }) => `${label}:\n${url}`),
     ending,
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
-function toHtml({ subject, paragraphs, facts = [], action, ending }: MailContent, url: string | null): string {
+function toHtml({ subject, paragraphs, facts = [], ending }: MailContent, links: readonly Link[]): string {
   const rows = facts.map(([label, value]) => `<dt>${escapeHtml(label)}</dt><dd><b>${escapeHtml(value)}</b></dd>`);
-  const link = url === null ? '' : escapeHtml(url);
+  const [action, ...others] = links.map(({ label, url }) => ({ label: escapeHtml(label), url: escapeHtml(url) }));
   const parts = [
     `<h1 style="font-size:22px;line-height:1.3">${escapeHtml(subject)}</h1>`,
     ...paragraphs.map((text) => `<p>${escapeHtml(text)}</p>`),
     rows.length > 0 ? `<dl>${rows.join('')}</dl>` : '',
-    action ? `<p><a href="${link}" style="${BUTTON_STYLE}">${escapeHtml(action.label)}</a></p>` : '',
-    action ? `<p>Or copy this address to your browser:<br><a href="${link}">${link}</a></p>` : '',
+    action ? `<p><a href="${action.url}" style="${BUTTON_STYLE}">${action.label}</a></p>` : '',
+    action ? `<p>Or copy this address to your browser:<br><a href="${action.url}">${action.url}</a></p>` : '',
+    ...others.map(({ label, url }) => `<p>${label}:<br><a href="${url}">${url}</a></p>`),
     `<p>${escapeHtml(ending)}</p>`,
   ];
   return `<!doctype html>

@@ -61,7 +61,7 @@ export function createSmtpTransport({
   });
   const domain = from.address.split('@')[1] ?? 'localhost';
   return {
-    async send({ messageId, date, to, subject, text, html }) {
+    async send({ messageId, date, to, subject, text, html, calendar }) {
       const { promise: timedOut, resolve } = Promise.withResolvers<SendResult>();
       const timer = setTimeout(() => {
         resolve({ kind: 'retry', reason: 'The mail server took too long', isOurFault: false });
@@ -76,6 +76,9 @@ export function createSmtpTransport({
           subject,
           text,
           html,
+          ...(calendar && {
+            icalEvent: { method: calendar.method, filename: 'invite.ics', content: calendar.text },
+          }),
         })
         .then((): SendResult => ({ kind: 'accepted' }), toResult);
       return Promise.race([sent, timedOut]).finally(() => clearTimeout(timer));

@@ -5,6 +5,7 @@ import { startCopier } from '../features/meeting-providers/recording-copies/copi
 import { startJobs } from '../jobs/jobs.ts';
 import { startPollLoop } from '../jobs/poll-loop.ts';
 import { startMailer } from '../mail/mailer.ts';
+import { toLocalSource } from '../mail/render-mail.ts';
 import { createSmtpTransport } from '../mail/smtp.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { startDelivery } from '../webhook-delivery/start.ts';
@@ -47,10 +48,11 @@ export async function startBackgroundWork(
   const { appUrl, publicUrl } = services.settings;
   if (smtpUrl === undefined && isProduction(config))
     services.log.warn({}, 'SMTP_URL is not set: mail is stored, and not sent');
+  const local = toLocalSource(appUrl ?? publicUrl ?? ownUrl);
   const mailer = startMailer({
     services,
     transport: smtpUrl === undefined || from === undefined ? null : createSmtpTransport({ smtpUrl, from }),
-    baseUrl: appUrl ?? publicUrl ?? ownUrl,
+    source: { ...local, address: from?.address ?? local.address },
   });
   cleanup.defer(stopInTime('mail', mailer.stop));
 }

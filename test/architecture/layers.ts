@@ -112,6 +112,7 @@ export const packages: Record<string, readonly Part[]> = {
   'file-type': ['media'],
   jose: ['features/meeting-providers'],
   marked: ['docs'],
+  'ical-generator': ['mail'],
   nodemailer: ['mail'],
   'livekit-server-sdk': ['features/meeting-providers'],
   luxon: ['features/booking-pages', 'features/bookings'],

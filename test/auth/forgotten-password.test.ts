@@ -100,7 +100,7 @@ describe('asking for a link', () => {
     expect(await written(nobody)).toEqual(await written(ada.email));
     const token = await tokenFor(app, nobody, 'reset-password');
     expect((await reset(token)).status).toBe(400);
-    while ((await sendDueMail({ services: app.services, transport: null, baseUrl: '' })) > 0);
+    while ((await sendDueMail({ services: app.services, transport: null, source: { baseUrl: '', address: '' } })) > 0);
     expect((await db.mailMessage.findFirstOrThrow({ where: { toAddress: nobody } })).state).toBe('dropped');
   });
 

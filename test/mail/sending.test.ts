@@ -51,7 +51,7 @@ function queue(mail: Partial<NewMail> = {}): Promise<boolean> {
 }
 
 function send(transport: MailTransport | null): Promise<number> {
-  return sendDueMail({ services: app.services, transport, baseUrl });
+  return sendDueMail({ services: app.services, transport, source: { baseUrl, address: from.address } });
 }
 
 function readRow() {

@@ -1,5 +1,7 @@
 /** What a template returns. `render-mail.ts` renders it as plain text and as HTML, so that both always say the same. */
-import type { LinkPath } from '../kinds.ts';
+import type { MailedBooking, PagePath } from '../kinds.ts';
+
+export type MailLink = { label: string; link: PagePath };
 
 export type MailContent = {
   subject: string;
@@ -7,22 +9,29 @@ export type MailContent = {
   /** What the reader can check, as pairs of a label and a value. */
   facts?: readonly (readonly [label: string, value: string])[];
   /** The link that the mail is about. */
-  action?: { label: string; link: LinkPath };
+  action?: MailLink;
+  otherLinks?: readonly MailLink[];
+  /** The entry of a meeting for the reader's calendar, or its removal. */
+  calendar?: { method: 'REQUEST' | 'CANCEL'; booking: MailedBooking };
   /** What to do if the reader did not expect the mail. */
   ending: string;
 };
 
 export const NOT_YOU = 'If this was not you, set a new password now and sign out all other sessions.';
 
+/** In code points. */
 const MAX_QUOTED = 60;
+
+/** What mail programs take for a part of an address, with the forms that other scripts have for a dot. */
+const ADDRESS_PARTS = /[.:/@\\\u3002\uff0e\uff61](?=\S)/g;
 
 /**
  * A text that a person chose, for mail to somebody who may not know them: the address of an account may not be
  * confirmed. It is short, and without anything that mail programs turn into a link.
  */
 export function quoteStranger(text: string): string {
-  const unlinked = text.replace(/[.:/@\\](?=\S)/g, ' ').replace(/\s+/g, ' ');
-  return unlinked.length > MAX_QUOTED ? `${unlinked.slice(0, MAX_QUOTED)}…` : unlinked;
+  const characters = [...text.replace(ADDRESS_PARTS, ' ').replace(/\s+/g, ' ')];
+  return characters.length > MAX_QUOTED ? `${characters.slice(0, MAX_QUOTED).join('')}…` : characters.join('');
 }
 
 /** A time for people everywhere, such as "2026-11-22 16:40 UTC". */

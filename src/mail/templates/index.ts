@@ -1,7 +1,9 @@
 /** The templates of all kinds of mail. */
 import type { MailData, MailKind } from '../kinds.ts';
 import { apiKeyCreated } from './api-key-created.ts';
+import { bookingForGuest, bookingForHost } from './booking.ts';
 import { changeEmail } from './change-email.ts';
+import { confirmBooking } from './confirm-booking.ts';
 import type { MailContent } from './content.ts';
 import { emailChanged } from './email-changed.ts';
 import { newSignIn } from './new-sign-in.ts';
@@ -23,4 +25,7 @@ export const templates: { readonly [Kind in MailKind]: (data: MailData[Kind]) =>
   'api-key-created': apiKeyCreated,
   'ownership-transferred': ownershipTransferred,
   'workspace-invitation': workspaceInvitation,
+  'confirm-booking': confirmBooking,
+  'booking-for-guest': bookingForGuest,
+  'booking-for-host': bookingForHost,
 };

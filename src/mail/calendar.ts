@@ -1,0 +1,69 @@
+/**
+ * Calendar files (iCalendar, RFC 5545, and iTIP, RFC 5546). All times are in UTC, so that no definition of a time zone
+ * is needed; programs show them in the zone of their reader.
+ */
+import ical, {
+  ICalAttendeeRole,
+  ICalAttendeeStatus,
+  type ICalCalendar,
+  ICalCalendarMethod,
+  type ICalEventData,
+  ICalEventStatus,
+} from 'ical-generator';
+import { fromUnixSeconds } from '../core/time.ts';
+import type { MailedBooking, MailSource } from './kinds.ts';
+import { quoteStranger } from './templates/content.ts';
+
+const PRODUCT = { company: 'Lynxroom', product: 'Bookings', language: 'EN' };
+
+/**
+ * The file that adds a meeting to the calendars of its guest and host, changes it there, or removes it. The organizer
+ * is the address that sends it, because programs reject an invitation from another one.
+ */
+export function toInvitation(
+  { method, booking }: { method: 'REQUEST' | 'CANCEL'; booking: MailedBooking },
+  { baseUrl, address }: MailSource,
+): string {
+  const calendar = ical({ prodId: PRODUCT, method: ICalCalendarMethod[method] });
+  addEvent(calendar, booking, baseUrl, {
+    organizer: { name: quoteStranger(booking.host.name), email: address },
+    status: method === 'CANCEL' ? ICalEventStatus.CANCELLED : ICalEventStatus.CONFIRMED,
+    attendees: [booking.guest, booking.host].map(({ name, email }) => ({
+      name: quoteStranger(name),
+      email,
+      role: ICalAttendeeRole.REQ,
+      status: ICalAttendeeStatus.ACCEPTED,
+      rsvp: true,
+    })),
+  });
+  return calendar.toString();
+}
+
+/** The file of a calendar that programs subscribe to. It has no attendees, so that no program writes to them. */
+export function toFeed(name: string, bookings: readonly MailedBooking[], baseUrl: string): string {
+  const calendar = ical({ prodId: PRODUCT, name });
+  for (const booking of bookings) {
+    const description = `Guest: ${quoteStranger(booking.guest.name)}, ${booking.guest.email}`;
+    addEvent(calendar, booking, baseUrl, { status: ICalEventStatus.CONFIRMED, description });
+  }
+  return calendar.toString();
+}
+
+function addEvent(
+  calendar: ICalCalendar,
+  { uid, sequence, changedAt, title, startsAt, endsAt, host, guest, room }: MailedBooking,
+  baseUrl: string,
+  rest: Partial<ICalEventData>,
+): void {
+  const url = room === null ? null : baseUrl + room;
+  calendar.createEvent({
+    id: uid,
+    sequence,
+    stamp: fromUnixSeconds(changedAt),
+    start: fromUnixSeconds(startsAt),
+    end: fromUnixSeconds(endsAt),
+    summary: `${quoteStranger(title)}: ${quoteStranger(guest.name)} and ${quoteStranger(host.name)}`,
+    ...(url !== null && { location: url, url }),
+    ...rest,
+  });
+}

@@ -1,0 +1,75 @@
+/** Mail about a booking, to its guest and to its host. */
+import type { BookingChange, BookingMail } from '../kinds.ts';
+import { type MailContent, quoteStranger } from './content.ts';
+import { describeTimes, formatStart } from './meeting-times.ts';
+
+/** The subject has no text of strangers. */
+type Texts = Readonly<Record<BookingChange, { subject: string; paragraph: string }>>;
+
+const withOtherHost = {
+  subject: 'Meeting with another host',
+  paragraph: 'Your meeting takes place at the same time, with another host.',
+};
+
+const guestTexts: Texts = {
+  booked: { subject: 'Meeting booked', paragraph: 'Your meeting is booked.' },
+  rescheduled: { subject: 'Meeting moved', paragraph: 'Your meeting now takes place at this time.' },
+  reminder: { subject: 'Meeting soon', paragraph: 'This is a reminder of your meeting.' },
+  'new-host': withOtherHost,
+  'passed-on': withOtherHost,
+  cancelled: { subject: 'Meeting cancelled', paragraph: 'Your meeting is cancelled, and does not take place.' },
+};
+
+const hostTexts: Texts = {
+  booked: { subject: 'New booking', paragraph: 'Somebody has booked a meeting with you.' },
+  rescheduled: { subject: 'Booking moved', paragraph: 'A meeting with you now takes place at this time.' },
+  reminder: { subject: 'Meeting soon', paragraph: 'This is a reminder of a meeting with you.' },
+  'new-host': {
+    subject: 'A booking passed to you',
+    paragraph: 'The host of this meeting has left the workspace. You are the host now.',
+  },
+  'passed-on': {
+    subject: 'A booking passed to another host',
+    paragraph: 'You have left the workspace. Its owner is the host of this meeting now.',
+  },
+  cancelled: { subject: 'Booking cancelled', paragraph: 'A meeting with you is cancelled, and does not take place.' },
+};
+
+export function bookingForGuest(mail: BookingMail): MailContent {
+  return toContent(mail, guestTexts, {
+    person: [['Host', quoteStranger(mail.booking.host.name)]],
+    linkLabel: mail.change === 'cancelled' ? 'Book another time' : 'View, move or cancel the meeting',
+    ending: 'You get this message because somebody booked this meeting with your address.',
+  });
+}
+
+export function bookingForHost(mail: BookingMail): MailContent {
+  const { name, email } = mail.booking.guest;
+  return toContent(mail, hostTexts, {
+    person: [
+      ['Guest', quoteStranger(name)],
+      ['Address of the guest', email],
+    ],
+    linkLabel: 'View your bookings',
+    ending: 'You get this message because the meeting was booked on your booking page.',
+  });
+}
+
+function toContent(
+  { change, booking, link }: BookingMail,
+  texts: Texts,
+  reader: { person: readonly (readonly [string, string])[]; linkLabel: string; ending: string },
+): MailContent {
+  const { subject, paragraph } = texts[change];
+  const isRemoval = change === 'cancelled' || change === 'passed-on';
+  const join = isRemoval || booking.room === null ? [] : [{ label: 'Join the meeting', link: booking.room }];
+  const [action, ...otherLinks] = [...join, ...(link === null ? [] : [{ label: reader.linkLabel, link }])];
+  return {
+    subject: `${subject}: ${formatStart(booking)}`,
+    paragraphs: [paragraph],
+    facts: [['Meeting', quoteStranger(booking.title)], ...reader.person, ...describeTimes(booking)],
+    ...(action && { action, otherLinks }),
+    ending: reader.ending,
+    calendar: { method: isRemoval ? 'CANCEL' : 'REQUEST', booking },
+  };
+}

@@ -1,0 +1,20 @@
+import type { MailData } from '../kinds.ts';
+import { type MailContent, quoteStranger } from './content.ts';
+import { describeTimes, formatTimeOfDay } from './meeting-times.ts';
+
+export function confirmBooking({ booking, link, until }: MailData['confirm-booking']): MailContent {
+  return {
+    subject: 'Confirm your booking',
+    paragraphs: [
+      `Somebody wants to book a meeting with this address. Please confirm it until ` +
+        `${formatTimeOfDay(until, booking.timeZone)}: the time is then given to others.`,
+    ],
+    facts: [
+      ['Meeting', quoteStranger(booking.title)],
+      ['Host', quoteStranger(booking.host.name)],
+      ...describeTimes(booking),
+    ],
+    action: { label: 'Confirm the booking', link },
+    ending: 'If you did not book this meeting, ignore this message: nothing is booked.',
+  };
+}
