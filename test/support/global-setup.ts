@@ -1,6 +1,5 @@
 /** Starts one PostgreSQL for the test run, with a migrated template database that tests clone. */
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres } from '../../src/db/embedded.ts';
@@ -8,11 +7,19 @@ import { applyMigrations } from '../../src/db/migrate.ts';
 import { pgbouncerPath } from './pgbouncer.ts';
 import { hasPrometheus } from './prometheus.ts';
 import { quietLog } from './quiet-log.ts';
-import { makeTempDir } from './temp-dir.ts';
+import { makeDirInMemory, makeTempDir } from './temp-dir.ts';
 
 const TEMPLATE = 'lynxroom_template';
-/** Enough for the workers that vitest.config.ts allows, with several connection pools each. */
-const MAX_CONNECTIONS = '400';
+
+const SETTINGS = {
+  // Enough for the workers that vitest.config.ts allows, with several connection pools each.
+  max_connections: '400',
+  // The cluster need not survive a crash of the machine. It survives that of any process.
+  fsync: 'off',
+  full_page_writes: 'off',
+  // Tests open thousands of connections. With one iteration, checking the password takes no time.
+  scram_iterations: '1',
+};
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -33,11 +40,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
       'prometheus is not installed: its tests are skipped (on Debian: apt-get install prometheus)\n',
     );
   }
-  const dataDir = await makeTempDir();
+  // For most tests, the database is cloned from a template of 900 files. In memory, that takes a fifth of the CPU time.
+  const [dataDir, stateDir] = [await makeDirInMemory(), await makeTempDir()];
   const postgres = await startEmbeddedPostgres({
     dataDir,
-    stateDir: join(dataDir, 'state'),
-    settings: { max_connections: MAX_CONNECTIONS },
+    stateDir,
+    settings: SETTINGS,
     log: quietLog,
   });
   const admin = new pg.Client({ connectionString: postgres.superuserUrl });
@@ -53,6 +61,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('templateDatabase', TEMPLATE);
   return async () => {
     await postgres.stop();
-    await rm(dataDir, { recursive: true, force: true });
+    for (const dir of [dataDir, stateDir]) await rm(dir, { recursive: true, force: true });
   };
 }

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { hash, verify } from '@node-rs/argon2';
 import pg from 'pg';
 import pino from 'pino';
 import { inject } from 'vitest';
@@ -75,7 +76,7 @@ export type TestAppOptions = {
   reserveBytes?: number;
   /** Wraps the database, to count its queries. */
   wrapDatabase?: (db: Database) => Database;
-  /** Replaces the password hashing. The default hashes at most two passwords at a time. */
+  /** Replaces the password hashing. The default hashes at most two passwords at a time, with the least cost. */
   passwords?: Passwords;
   /** The OpenID providers; none by default. */
   openidProviders?: OpenidProvider[];
@@ -112,6 +113,11 @@ const noLimits: RateLimitSettings = {
   exemptLoopback: false,
 };
 
+const LEAST_COST = { memoryCost: 8, timeCost: 1, parallelism: 1 };
+
+/** Most tests register users. With the parameters of the service, each hash takes 30 ms. */
+const cheapArgon2 = { hash: (password: string | Uint8Array) => hash(password, LEAST_COST), verify };
+
 let databases = 0;
 
 export type TestDatabase = {
@@ -123,21 +129,30 @@ export type TestDatabase = {
 
 /** Clones the template database. `drop` ends connections that a test left open. */
 export async function createDatabase(): Promise<TestDatabase> {
-  const run = async (sql: string): Promise<void> => {
-    const admin = new pg.Client({ connectionString: inject('postgresUrl') });
-    await admin.connect();
-    await admin.query(sql).finally(() => admin.end());
-  };
   const urlOf = (server: string): string => Object.assign(new URL(server), { pathname: `/${name}` }).href;
   databases += 1;
   const name = `test_${process.pid}_${databases}`;
   const role = new URL(inject('roleUrl')).username;
-  await run(`create database ${name} template ${inject('templateDatabase')} owner ${role} strategy file_copy`);
+  await administer(`create database ${name} template ${inject('templateDatabase')} owner ${role} strategy file_copy`);
   return {
     url: urlOf(inject('roleUrl')),
     superuserUrl: urlOf(inject('postgresUrl')),
-    drop: () => run(`drop database ${name} with (force)`),
+    drop: () => administer(`drop database ${name} with (force)`),
   };
+}
+
+/** The connections of a superuser, which all files of this process share. */
+let administrators: pg.Pool | undefined;
+
+async function administer(sql: string): Promise<void> {
+  administrators ??= openAdministrators();
+  await administrators.query(sql);
+}
+
+function openAdministrators(): pg.Pool {
+  const pool = new pg.Pool({ connectionString: inject('postgresUrl'), max: 4, allowExitOnIdle: true });
+  // PostgreSQL ends idle connections when it stops, after the last test.
+  return pool.on('error', () => {});
 }
 
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
@@ -179,7 +194,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     store: options.wrapStore?.(disk) ?? disk,
     clock,
     log: withCallIds(logger),
-    passwords: options.passwords ?? createPasswords(2),
+    passwords: options.passwords ?? createPasswords(2, cheapArgon2),
     openid: createOpenidProviders(options.openidProviders ?? [], withCallIds(logger)),
     limits,
     sealer: options.sealer ?? createSealer(createEncryptionKey()),

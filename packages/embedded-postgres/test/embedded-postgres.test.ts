@@ -21,6 +21,8 @@ describe('the embedded PostgreSQL', () => {
       const [row] = await query(
         postgres.url,
         `SELECT current_setting('server_version') AS version, current_setting('fsync') AS fsync,
+           current_setting('full_page_writes') AS full_page_writes,
+           current_setting('synchronous_commit') AS synchronous_commit,
            current_database() AS name, current_setting('cluster_name') AS cluster,
            current_setting('listen_addresses') AS addresses, current_setting('unix_socket_directories') AS sockets,
            pg_encoding_to_char(encoding) AS encoding, datlocprovider AS provider, datlocale AS locale
@@ -29,6 +31,8 @@ describe('the embedded PostgreSQL', () => {
       expect(row).toEqual({
         version: expect.stringMatching(/^18\./),
         fsync: 'on',
+        full_page_writes: 'on',
+        synchronous_commit: 'on',
         name: 'example',
         cluster: 'example',
         addresses: '127.0.0.1',
