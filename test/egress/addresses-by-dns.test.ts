@@ -57,6 +57,9 @@ async function startDns(records: Records, silentFor: readonly number[] = []) {
   return { queried, server: `127.0.0.1:${server.address().port}` };
 }
 
+/** Longer than the timeout of the tests, which must not depend on how busy the machine is. */
+const DEFAULT_TIMEOUT_MS = 3_000;
+
 const IPV6 = '2606:4700:0000:0000:0000:0000:0000:1111';
 
 test('finds the addresses of both families, IPv4 first', async () => {
@@ -82,16 +85,16 @@ test('finds nothing for a name that does not exist', async () => {
 test('uses the addresses of one family if the server does not respond for the other in time', async () => {
   const { server } = await startDns({ [A]: ['1.1.1.1'] }, [AAAA]);
   const startedAt = performance.now();
-  const addresses = await createDnsResolver({ servers: [server], timeoutMs: 300 })('receiver.example');
+  const addresses = await createDnsResolver({ servers: [server], timeoutMs: 1_000 })('receiver.example');
   expect(addresses).toEqual([{ address: '1.1.1.1', family: 4 }]);
-  expect(performance.now() - startedAt).toBeLessThan(600);
+  expect(performance.now() - startedAt).toBeLessThan(DEFAULT_TIMEOUT_MS);
 });
 
 test('returns no addresses if the server does not respond in time', async () => {
   const { server } = await startDns({}, [A, AAAA]);
   const startedAt = performance.now();
-  expect(await createDnsResolver({ servers: [server], timeoutMs: 300 })('receiver.example')).toEqual([]);
-  expect(performance.now() - startedAt).toBeLessThan(600);
+  expect(await createDnsResolver({ servers: [server], timeoutMs: 1_000 })('receiver.example')).toEqual([]);
+  expect(performance.now() - startedAt).toBeLessThan(DEFAULT_TIMEOUT_MS);
 });
 
 test('shares one request among simultaneous lookups of a name, and asks again later', async () => {

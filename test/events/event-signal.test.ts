@@ -1,12 +1,13 @@
 /** The relays are told after a commit that added events. */
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { transact } from '../../src/db/client.ts';
 import { createEventSignal, RELAY_CHANNEL } from '../../src/db/event-signal.ts';
 import { sqlIn } from '../../src/db/sql.ts';
 import type { Sql } from '../../src/db/statements.ts';
 import type { NewEvent } from '../../src/events/catalogue.ts';
 import { emit } from '../../src/events/emit.ts';
+import { eventually } from '../support/eventually.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
 
@@ -30,7 +31,7 @@ beforeAll(async () => {
   // The signal that follows this event also covers those of the team.
   const before = signals;
   await emitTo(app.services.db.sql);
-  await vi.waitFor(() => expect(signals > before && notifications === signals).toBe(true), { timeout: 10_000 });
+  await eventually(async () => signals > before && notifications === signals);
 });
 afterAll(async () => {
   await client.end();
@@ -46,7 +47,7 @@ function emitTo(sql: Sql): Promise<void> {
 async function expectSignal(work: () => Promise<unknown>): Promise<void> {
   const next = signals + 1;
   await work();
-  await expect.poll(() => [signals, notifications], { timeout: 10_000 }).toEqual([next, next]);
+  await expect.poll(() => [signals, notifications]).toEqual([next, next]);
 }
 
 test('one signal follows a statement, a transaction of statements, one of Prisma, and a call of the API', async () => {

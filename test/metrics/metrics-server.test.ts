@@ -83,5 +83,5 @@ test('a busy port ends the start with one line that names the setting', async ()
   const server = startServer({ ...env, METRICS_PORT: new URL(database.url).port });
   expect(await server.ended).toBe(1);
   const { port } = new URL(database.url);
-  expect(server.output().trim().split('\n').at(-1)).toBe(`Port ${port} is in use: set METRICS_PORT to another one`);
+  expect(server.messages()).toEqual([`Port ${port} is in use: set METRICS_PORT to another one`]);
 });

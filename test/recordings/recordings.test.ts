@@ -258,7 +258,7 @@ describe('deleting the room', () => {
     // Up to twenty files are removed before the response, more after it.
     const isGone = async () => (await storedKeys(app)).filter((key) => own.includes(key)).length;
     if (count <= 20) expect(await isGone()).toBe(0);
-    else await expect.poll(isGone, { timeout: 10_000 }).toBe(0);
+    else await expect.poll(isGone).toBe(0);
     expect(await storedKeys(app)).toContain(staying.fileKey);
     expect(await app.services.db.recording.count({ where: { roomId: room.id } })).toBe(0);
     for (const { id } of recordings)

@@ -138,7 +138,8 @@ describe('S3 store on a server with faults', () => {
     const started = performance.now();
     abort.abort(new Error('hung up'));
     await expect(putting).rejects.toThrow('hung up');
-    expect(performance.now() - started).toBeLessThan(1000);
+    // Without the abort, the parts would fail after the idle timeout.
+    expect(performance.now() - started).toBeLessThan(20_000);
     expect(fake.calls).toEqual(['create', 'part', 'part', 'abort']);
   });
 

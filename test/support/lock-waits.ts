@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { onlyRow } from '../../src/db/only-row.ts';
 import type { TestApp } from './test-app.ts';
 
-/** Resolves once at least `count` connections to the application's database wait for a lock. Fails after 10 s. */
+/** Resolves once at least `count` connections to the application's database wait for a lock. */
 export async function waitForLockWait(app: TestApp, count = 1): Promise<void> {
   const countWaiting = async (): Promise<number> => {
     const rows = await app.services.db.$queryRaw<{ count: number }[]>`
@@ -12,7 +12,7 @@ export async function waitForLockWait(app: TestApp, count = 1): Promise<void> {
       where datname = current_database() and wait_event_type = 'Lock'`;
     return onlyRow(rows).count;
   };
-  await expect.poll(countWaiting, { timeout: 10_000 }).toBeGreaterThanOrEqual(count);
+  await expect.poll(countWaiting).toBeGreaterThanOrEqual(count);
 }
 
 /**

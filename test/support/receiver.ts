@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { freePort } from './free-port.ts';
 
 export type ReceivedRequest = {
   method: string;
@@ -128,7 +129,5 @@ export async function startRawReceiver(onConnection: (socket: Socket) => void): 
 
 /** Returns a URL where nothing listens. */
 export async function closedUrl(): Promise<string> {
-  const { url, close } = await startRawReceiver(() => {});
-  await close();
-  return url;
+  return `http://127.0.0.1:${await freePort()}`;
 }

@@ -11,6 +11,11 @@ export type ScriptProcess<Ready> = {
   child: ChildProcess;
   /** Returns everything that the process has written so far, to both streams. */
   output(): string;
+  /**
+   * Returns the lines so far that are for people: all but the entries of the log. The log and the messages can be on
+   * different streams, so their order in `output` depends on the load of the machine.
+   */
+  messages(): string[];
   /** Resolves when the process is ready. Rejects with its output if it ends first. */
   ready: Promise<Ready>;
   /** Resolves with the exit status, or with null if a signal ended the process. */
@@ -44,11 +49,13 @@ export function startCommand<Ready>(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
+  // Otherwise a character can be split between two chunks.
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8');
   // `as`: the first argument of `close` is the exit status, or null.
   const ended = once(child, 'close').then(([status]) => status as number | null);
   const ready = new Promise<Ready>((resolve, reject) => {
-    function onData(chunk: Buffer): void {
-      output += chunk.toString();
+    function onData(chunk: string): void {
+      output += chunk;
       const found = findReady(output);
       if (found !== undefined) resolve(found);
     }
@@ -61,6 +68,7 @@ export function startCommand<Ready>(
   return {
     child,
     output: () => output,
+    messages: () => output.split('\n').filter((line) => line !== '' && !line.startsWith('{')),
     ready,
     ended,
     end(signal) {

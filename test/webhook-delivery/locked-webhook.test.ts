@@ -82,7 +82,7 @@ test.each(['rollback', 'commit'])(
     expect(await readStatuses(webhookId)).toEqual(['waiting']);
     await blocker.query(end);
     if (end === 'rollback') await waitForStatuses(webhookId, ['delivered']);
-    await expect.poll(countJobs, { timeout: 20_000 }).toBe(0);
+    await expect.poll(countJobs).toBe(0);
     expect(receiver.requests.length).toBe(before + 3);
     expect(app.logLines.filter(({ msg }) => msg === 'A poll failed')).toEqual([]);
   },
@@ -94,7 +94,7 @@ async function readStatuses(webhookId: number): Promise<string[]> {
 }
 
 async function waitForStatuses(webhookId: number, statuses: string[]): Promise<void> {
-  await expect.poll(() => readStatuses(webhookId), { timeout: 20_000 }).toEqual(statuses);
+  await expect.poll(() => readStatuses(webhookId)).toEqual(statuses);
 }
 
 async function countJobs(): Promise<number> {

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { startRawReceiver, startReceiver } from '../support/receiver.ts';
-import { closeAfterTest, IDLE_MS, openSender, sendOnce, sleep, TIMEOUT_MS, until } from './fixtures/senders.ts';
+import { closeAfterTest, IDLE_MS, openSender, sendOnce, sleep, until } from './fixtures/senders.ts';
 
 const headers = { 'content-type': 'application/json' };
+/** How soon servers close idle connections: 5 s is the default of Node, and 2 s that of gunicorn. */
+const FASTEST_SERVER_MS = 2_000;
 const HTTP_200 = 'HTTP/1.1 200 OK\r\n';
 
 describe('a response body', () => {
@@ -14,10 +16,10 @@ describe('a response body', () => {
         response.on('close', () => clearInterval(interval));
       }),
     );
-    const { status, text, durationMs } = await sendOnce(receiver.url, { timeoutMs: TIMEOUT_MS });
+    const { status, text, durationMs } = await sendOnce(receiver.url, { timeoutMs: 1_000 });
     expect(status).toBe(200);
-    expect(text).toMatch(/^x{2,8}$/);
-    expect(durationMs).toBeLessThan(TIMEOUT_MS + 200);
+    expect(text).toMatch(/^x{2,26}$/);
+    expect(durationMs).toBeGreaterThanOrEqual(1_000);
     await until(() => receiver.connections.every((socket) => socket.destroyed));
   });
 
@@ -34,7 +36,8 @@ describe('a response body', () => {
     const { status, text, durationMs } = await sendOnce(receiver.url);
     expect(status).toBe(200);
     expect(text).toBe('x'.repeat(10_000));
-    expect(durationMs).toBeLessThan(1_000);
+    // Not the timeout ended it.
+    expect(durationMs).toBeLessThan(5_000);
     const [socket] = receiver.connections;
     await until(() => socket?.destroyed === true);
     // No more than the buffers of both sockets hold.
@@ -74,18 +77,21 @@ describe('connections', () => {
   });
 
   test('are not shared by requests in flight: one that hangs delays no other', async () => {
+    const released = Promise.withResolvers<void>();
     const receiver = await closeAfterTest(
       startReceiver((_request, response, index) => {
         if (index > 0) response.end();
+        else void released.promise.then(() => response.end());
       }),
     );
-    const sender = openSender({ timeoutMs: TIMEOUT_MS });
+    const sender = openSender({ timeoutMs: 60_000 });
     const send = () => sender.send({ url: receiver.url, headers, body: '{}' });
     const hanging = send();
     await receiver.waitFor(1);
     const others = await Promise.all(Array.from({ length: 50 }, send));
-    expect(others.every(({ status, durationMs }) => status === 200 && durationMs < TIMEOUT_MS)).toBe(true);
-    expect(await hanging).toMatchObject({ status: 0 });
+    expect(others.map(({ status }) => status)).toEqual(Array(50).fill(200));
+    released.resolve();
+    expect(await hanging).toMatchObject({ status: 200 });
   });
 
   test('are closed when idle, sooner than any server closes them', async () => {
@@ -93,9 +99,11 @@ describe('connections', () => {
       startRawReceiver((socket) => void socket.on('data', () => socket.write(`${HTTP_200}content-length: 0\r\n\r\n`))),
     );
     await sendOnce(receiver.url);
-    await sleep(500);
-    expect(receiver.connections[0]?.destroyed).toBe(false);
-    await until(() => receiver.connections[0]?.destroyed === true, 1_400);
+    const idleSince = performance.now();
+    await until(() => receiver.connections[0]?.destroyed === true);
+    const idleMs = performance.now() - idleSince;
+    expect(idleMs).toBeGreaterThan(500);
+    expect(idleMs).toBeLessThan(FASTEST_SERVER_MS);
   });
 
   test('that the receiver has closed after a response are not reused', async () => {

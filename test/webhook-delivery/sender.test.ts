@@ -165,6 +165,6 @@ describe('the response', () => {
     const { durationMs } = await sendOnce(receiver.url);
     expect(Number.isInteger(durationMs)).toBe(true);
     expect(durationMs).toBeGreaterThanOrEqual(55);
-    expect(durationMs).toBeLessThan(1_000);
+    expect(durationMs).toBeLessThan(5_000);
   });
 });

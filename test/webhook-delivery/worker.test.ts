@@ -89,7 +89,7 @@ test('the jobs of a webhook that is being deleted stay, and delay no others', as
   const queue = makeQueue([...deleting, ...others]);
   const worker = startWorker(queue);
   const completed = () => queue.complete.mock.calls.flatMap(([, leases]) => leases.map(({ id }) => id));
-  await expect.poll(completed, { timeout: 20_000 }).toEqual(others.map(({ id }) => id));
+  await expect.poll(completed).toEqual(others.map(({ id }) => id));
   await blocker.end();
   expect(queue.add.mock.calls.flatMap(([, jobs]) => jobs)).toMatchObject([{ lane: 'slow' }]);
   expect(await stopsAtOnce(worker)).toBe(true);
@@ -118,7 +118,7 @@ test('an attempt is recorded even if the first transaction fails', async () => {
   const queue = makeQueue([lease]);
   queue.complete.mockRejectedValueOnce(new Error('no connection'));
   const worker = startWorker(queue);
-  await expect.poll(() => queue.complete.mock.calls.length, { timeout: 20_000 }).toBe(2);
+  await expect.poll(() => queue.complete.mock.calls.length).toBe(2);
   await worker.stop();
   const [delivery, ...others] = await db.webhookDelivery.findMany({ where: { messageId: lease.data.messageId } });
   expect(others).toEqual([]);

@@ -1,9 +1,8 @@
 /** The receivers of the guide, with messages that the service signs. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,6 +12,7 @@ import { toBody } from '../../src/webhook-delivery/envelope.ts';
 import { createMessageId } from '../../src/webhook-delivery/message-id.ts';
 import { signedHeaders } from '../../src/webhook-delivery/signature.ts';
 import { createSigningKey } from '../../src/webhook-delivery/signing-keys.ts';
+import { freePort } from '../support/free-port.ts';
 
 const dir = fileURLToPath(new URL('../../examples/webhook-receivers/', import.meta.url));
 
@@ -41,16 +41,6 @@ const installed = languages.filter(([name, { command }]) => {
 
 function newSecret(): string {
   return `whsec_${randomBytes(24).toString('base64')}`;
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('The server has no port');
-  return address.port;
 }
 
 test('Python exists in continuous integration', () => {
@@ -85,7 +75,7 @@ describe.each(installed)('the receiver in %s', (_, { file, command, readsRequest
 
   beforeAll(async () => {
     home = await mkdtemp(join(tmpdir(), 'lynxroom-recipe-'));
-    port = await findFreePort();
+    port = await freePort();
     url = `http://127.0.0.1:${port}`;
     const [program, ...args] = command(port);
     receiver = spawn(program, [...args, join(dir, file)], {
@@ -178,7 +168,7 @@ describe.each(installed)('the receiver in %s', (_, { file, command, readsRequest
     });
 
     test.each([undefined, '', 'lnx_a-key'])('with the secret %j it prints what is missing and exits', async (given) => {
-      const env = { PATH: process.env.PATH, HOME: home, PORT: String(await findFreePort()) };
+      const env = { PATH: process.env.PATH, HOME: home, PORT: String(await freePort()) };
       const options = { env: given === undefined ? env : { ...env, WEBHOOK_SECRET: given }, encoding: 'utf8' } as const;
       const [program, ...args] = command(port);
       const { status, stderr, stdout } = spawnSync(program, [...args, join(dir, file)], {

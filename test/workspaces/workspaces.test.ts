@@ -1,5 +1,5 @@
 /** Workspaces: names and slugs, Personal, the list, and deletion. */
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { toWorkspaceSlug } from '../../src/features/workspaces/create-workspace.ts';
 import { dumpTables } from '../support/dump.ts';
 import { storedKeys } from '../support/stored-files.ts';
@@ -166,7 +166,7 @@ describe('a deleted workspace', () => {
     expect(events).toHaveLength(eventsBefore.length + 1);
     expect(added).toMatchObject([{ action: 'workspace_deleted', user_id: team.owner.id }]);
     // The files are removed after the answer.
-    await vi.waitFor(async () => expect(await storedKeys(app, team.id)).toEqual([]), { timeout: 10_000 });
+    await expect.poll(() => storedKeys(app, team.id)).toEqual([]);
     expect(await storedKeys(app, other.id)).toHaveLength(1);
   });
 
