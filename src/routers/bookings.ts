@@ -4,13 +4,20 @@ import { bookMeeting } from '../features/bookings/book-meeting.ts';
 import { cancelByTeam, cancelByToken } from '../features/bookings/cancel-meeting.ts';
 import { listAvailableTimes } from '../features/bookings/list-available-times.ts';
 import { listBookings } from '../features/bookings/list-bookings.ts';
+import { lookUpBooking } from '../features/bookings/look-up-booking.ts';
+import { rescheduleByTeam, rescheduleByToken } from '../features/bookings/reschedule-meeting.ts';
 import {
   BookInput,
   BookingAnswer,
   BookingInput,
   BookingsAnswer,
   CancelInput,
+  GuestBookingAnswer,
   ListBookingsInput,
+  LookUpInput,
+  RescheduleByTeamInput,
+  RescheduleInput,
+  TeamBookingAnswer,
   TimesAnswer,
   TimesInput,
 } from '../features/bookings/schemas.ts';
@@ -49,7 +56,7 @@ export const bookingsRouter = router({
         tags,
         protect: false,
         summary: 'Book a meeting',
-        successDescription: 'The meeting, with the token for cancelling it',
+        successDescription: 'The meeting, with its token',
         description:
           'Books one of the available times of the page. Creates a room for the meeting, with a waiting room, and a ' +
           'contact for the guest. A host has one calendar: a time that is booked on one of their pages is taken on ' +
@@ -63,6 +70,46 @@ export const bookingsRouter = router({
     .mutation(async ({ ctx, input }) => ({
       booking: await bookMeeting(ctx.services, input, limitedNetworkOf(ctx), appUrlOf(ctx)),
     })),
+
+  lookUp: anyone
+    .meta({
+      refusals: [404],
+      openapi: {
+        method: 'POST',
+        path: '/api/book/{slug}/booking',
+        tags,
+        protect: false,
+        summary: 'Look at a meeting',
+        successDescription: 'The meeting',
+        description:
+          'The meeting with this token, even if the slug of the page has changed since, if the meeting is over or if ' +
+          'it is cancelled. Changes nothing: it is a POST so that no log has the token.',
+      },
+    })
+    .input(LookUpInput)
+    .output(GuestBookingAnswer)
+    .mutation(async ({ ctx, input }) => ({ booking: await lookUpBooking(ctx.services, input, appUrlOf(ctx)) })),
+
+  reschedule: anyone
+    .meta({
+      refusals: [404, 409],
+      openapi: {
+        method: 'POST',
+        path: '/api/book/{slug}/reschedule',
+        tags,
+        protect: false,
+        summary: 'Move a meeting',
+        successDescription: 'The meeting at its new time',
+        description:
+          'Moves the meeting with this token to another available time of its page, even if the slug of the page has ' +
+          'changed since. The booking keeps its ID, room and token. It takes the length that the page has now. ' +
+          'Moving it to its own time changes nothing. 409 if the time is taken or not offered, if the meeting is ' +
+          'cancelled or has started, or if it has been moved ten times.',
+      },
+    })
+    .input(RescheduleInput)
+    .output(GuestBookingAnswer)
+    .mutation(async ({ ctx, input }) => ({ booking: await rescheduleByToken(ctx.services, input, appUrlOf(ctx)) })),
 
   cancel: anyone
     .meta({
@@ -119,4 +166,25 @@ export const bookingsRouter = router({
     .input(BookingInput)
     .output(Ok)
     .mutation(({ ctx, input }) => cancelByTeam(ctx.services, ctx.actor, input)),
+
+  rescheduleByTeam: inWorkspace('member')
+    .meta({
+      refusals: [409],
+      openapi: {
+        method: 'POST',
+        path: '/api/workspaces/{id}/bookings/{bookingId}/reschedule',
+        tags,
+        summary: 'Move a meeting as its host or as an admin',
+        successDescription: 'The booking at its new time',
+        description:
+          'For the host of the meeting, and the owner and admins of the workspace. They may choose any time within ' +
+          'the next 365 days at which the host has no other meeting, even if the page does not offer it. The booking ' +
+          'keeps its ID, room and token. It takes the length that the page has now. Moving it to its own time ' +
+          'changes nothing. 409 if the time is taken, if the meeting is cancelled or has started, or if it has been ' +
+          'moved 50 times.',
+      },
+    })
+    .input(RescheduleByTeamInput)
+    .output(TeamBookingAnswer)
+    .mutation(async ({ ctx, input }) => ({ booking: await rescheduleByTeam(ctx.services, ctx.actor, input) })),
 });

@@ -33,7 +33,7 @@ const notPersonal: Readonly<Record<string, string>> = {
   webhooks: 'host sealed_secret events disabled_reason previous_sealed_secret',
   webhook_messages: 'id subject after_id event status job_id traceparent',
   webhook_deliveries: 'message_id',
-  booking_pages: 'slug time_zone hours',
+  booking_pages: 'slug time_zone hours days_off',
   counter_changes: 'counter type',
   contact_event_days: 'type',
   contact_event_subjects: 'type',

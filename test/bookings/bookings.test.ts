@@ -128,21 +128,30 @@ describe('a booking', () => {
       name: ' Vera Novak ',
       email: ' Vera@Example.com ',
       starts_at: NINE,
+      time_zone: 'Europe/Prague',
     });
-    const { id, room_name, cancel_token, cancel_url } = body.booking;
+    const { id, room_name, cancel_token, manage_url, cancel_url } = body.booking;
     expect([status, body.booking]).toEqual([
       200,
       {
         id,
         title: 'Intro call',
+        slug,
+        host_name: 'Adam Admin',
         starts_at: NINE,
         ends_at: NINE + HALF_HOUR,
         name: 'Vera Novak',
+        time_zone: 'Europe/Prague',
         room_name,
+        status: 'confirmed',
+        cancelled_at: null,
+        sequence: 0,
         cancel_token,
+        manage_url,
         cancel_url,
       },
     ]);
+    expect(manage_url).toBe(`https://app.example.com/book/${slug}/booking#token=${cancel_token}`);
     expect(cancel_url).toBe(`https://app.example.com/book/${slug}/cancel?token=${cancel_token}`);
     expect(cancel_token).toMatch(/^lnb_[A-Za-z0-9_-]{43}$/);
     const { rooms } = (await app.http.get('/api/dashboard/rooms', team.admin.token)).body;

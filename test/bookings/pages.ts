@@ -41,3 +41,11 @@ export function book(app: TestApp, slug: string, startsAt: number, name = 'Vera'
 export function cancel(app: TestApp, slug: string, token: string): Promise<Answer> {
   return app.http.post(`/api/book/${slug}/cancel`, undefined, { token });
 }
+
+export function reschedule(app: TestApp, slug: string, token: string, startsAt: number): Promise<Answer> {
+  return app.http.post(`/api/book/${slug}/reschedule`, undefined, { token, starts_at: startsAt });
+}
+
+export function lookUp(app: TestApp, slug: string, token: string): Promise<Answer> {
+  return app.http.post(`/api/book/${slug}/booking`, undefined, { token });
+}

@@ -79,6 +79,7 @@ export const exampleConflicts: Readonly<Record<string, Prepare>> = {
   },
   'bookings.cancel': startMeeting,
   'bookings.cancelByTeam': startMeeting,
+  'bookings.rescheduleByTeam': startMeeting,
 };
 
 async function decide({ app, roomName, participantId, owner }: Scene, decision: 'admit' | 'refuse'): Promise<void> {

@@ -59,6 +59,7 @@ const RANDOM_COLUMNS = [
   'redirect_uri',
   'challenge_hash',
   'passkey_handle',
+  'uid',
 ];
 
 const RANDOM_MAIL_COLUMNS = ['mail_messages.data', 'mail_messages.message_id'];

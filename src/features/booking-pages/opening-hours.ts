@@ -14,12 +14,11 @@ const MAX_INTERVALS = 50;
  */
 const ZONE_NAME = /^[A-Za-z][\w+/-]{0,63}$/;
 
-const timeZone = z
+export const timeZone = z
   .string()
   .refine((name) => ZONE_NAME.test(name) && IANAZone.isValidZone(name), {
     error: 'time_zone must be an IANA time zone such as Europe/Berlin',
   })
-  .describe('IANA time zone of the opening hours')
   .meta({ example: 'Europe/Berlin' });
 
 const from = z
@@ -54,7 +53,7 @@ export type WeeklyInterval = z.infer<typeof WeeklyInterval>;
  */
 export const OpeningHours = z
   .object({
-    time_zone: timeZone,
+    time_zone: timeZone.describe('IANA time zone of the opening hours'),
     hours: z
       .array(WeeklyInterval)
       .max(MAX_INTERVALS)

@@ -1,19 +1,19 @@
 import { createToken, hashToken } from '../../auth/tokens.ts';
-import { conflict, notFound, tooManyTries } from '../../core/errors.ts';
+import { notFound, tooManyTries } from '../../core/errors.ts';
 import { fromUnixSeconds, MINUTE_MS, toUnixSeconds } from '../../core/time.ts';
 import { isExclusionViolation } from '../../db/errors.ts';
 import { onlyRow } from '../../db/only-row.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
-import { toBookingPageUrl, toOpeningHours } from '../booking-pages/present.ts';
 import { toContactAddress } from '../contacts/contact-parts.ts';
 import { toRoomParams } from '../rooms/create-room.ts';
 import { generateRoomNames } from '../rooms/suggest-room-name.ts';
-import { isAvailable } from './available-times.ts';
-import { type BookablePage, bookingHorizon, findBookablePage } from './bookable-page.ts';
+import { type BookablePage, findBookablePage } from './bookable-page.ts';
 import { hashNetwork, requireWithinBounds, toBounds } from './booking-bounds.ts';
 import { insertBooking, lockHost } from './insert-booking.ts';
 import { toMailbox } from './mailbox.ts';
+import { notAvailable, requireOffered } from './offered-times.ts';
+import { toGuestLinks } from './present.ts';
 import type { BookedMeeting, BookInput } from './schemas.ts';
 
 type Needs = Pick<Services, 'db' | 'clock' | 'settings'>;
@@ -63,7 +63,7 @@ export async function bookMeeting(
 async function tryToBook(
   { db, clock, settings }: Needs,
   page: BookablePage,
-  { name, email, starts_at }: BookInput,
+  { name, email, starts_at, time_zone }: BookInput,
   network: string | null,
 ): Promise<Meeting | null> {
   const at = clock.now();
@@ -90,6 +90,7 @@ async function tryToBook(
     mailbox: toMailbox(email),
     networkHash: network === null ? null : hashNetwork(network, userId),
     tokenHash: hashToken(token),
+    timeZone: time_zone ?? null,
     startsAt,
     endsAt,
     ...toBounds(settings, at),
@@ -113,34 +114,30 @@ async function tryToBook(
   }
 }
 
-/** Throws 409 if the page does not offer the time, or if it is beyond the booking horizon. */
-function requireOffered(page: BookablePage, startsAt: Date, now: Date): void {
-  const availability = { openingHours: toOpeningHours(page), durationMinutes: page.duration, taken: [], now };
-  if (startsAt > bookingHorizon(now) || !isAvailable(availability, startsAt)) throw notAvailable();
-}
-
-function notAvailable() {
-  return conflict('This time is not available');
-}
-
 function toDisplayName(title: string, name: string): string {
   return [...`${title}: ${name}`].slice(0, MAX_DISPLAY_NAME).join('').trim();
 }
 
 function toBookedMeeting(
   { id, roomName, endsAt, token }: Meeting,
-  { title, slug }: BookablePage,
-  { name, starts_at }: BookInput,
+  { title, slug, userName }: BookablePage,
+  { name, starts_at, time_zone }: BookInput,
   appUrl: string,
 ): BookedMeeting {
   return {
     id,
     title,
+    slug,
+    host_name: userName,
     starts_at,
     ends_at: toUnixSeconds(endsAt),
     name,
+    time_zone: time_zone ?? null,
     room_name: roomName,
-    cancel_url: `${toBookingPageUrl(appUrl, slug)}/cancel?token=${token}`,
+    status: 'confirmed',
+    cancelled_at: null,
+    sequence: 0,
+    ...toGuestLinks(appUrl, slug, token),
     cancel_token: token,
   };
 }

@@ -43,6 +43,7 @@ export const insertBooking = statement('insert-booking', {
     mailbox: text,
     networkHash: nullable(bytes),
     tokenHash: bytes,
+    timeZone: nullable(text),
     startsAt: time,
     endsAt: time,
     /** Bookings that were made after this time count toward the bounds of the network and the host. */
@@ -96,9 +97,9 @@ export const insertBooking = statement('insert-booking', {
     ${contactParts},
     booking as (
       insert into bookings (workspace_id, booking_page_id, user_id, contact_id, room_id, name, email, mailbox,
-        network_hash, token_hash, starts_at, ends_at, created_at)
+        network_hash, token_hash, time_zone, starts_at, ends_at, created_at)
       select r.workspace_id, $bookingPageId, $userId, c.id, r.id, $name, $email, $mailbox, $networkHash, $tokenHash,
-        $startsAt, $endsAt, $at
+        $timeZone, $startsAt, $endsAt, $at
       from room r left join contact c on true where $address is null or c.address is not null
       returning workspace_id, id, contact_id, booking_page_id),
     contact_event as (

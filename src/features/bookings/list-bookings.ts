@@ -4,43 +4,61 @@ import type { Page } from '../../core/list-page.ts';
 import { fromUnixSeconds, MINUTE_MS } from '../../core/time.ts';
 import { LAST_SECOND } from '../../core/validation.ts';
 import { secondsOf } from '../../db/columns.ts';
+import { onlyRow } from '../../db/only-row.ts';
 import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
-import { float, int, nullable, text, time } from '../../db/statements.ts';
+import { float, int, nullable, oneOf, type Sql, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { MAX_DURATION } from '../booking-pages/schemas.ts';
 import type { Booking, ListBookingsInput } from './schemas.ts';
 
-const bookingsOf = pagedList('list-bookings', {
-  order: byTime('b.starts_at', 'b.id', 'asc'),
-  params: { workspaceId: int, start: time, endsAfter: time, to: time },
-  returns: {
-    id: int,
-    booking_page_id: int,
-    title: text,
-    contact_id: nullable(int),
-    name: text,
-    email: text,
-    room_name: nullable(text),
-    starts_at: float,
-    ends_at: float,
-    cancelled_at: nullable(float),
-    created_at: float,
-    overlaps: int,
-    ...timeKey,
-  },
-  sql: ({ after, window }) => `
-    select b.id, b.booking_page_id, p.title, c.id as contact_id, b.name, b.email, r.name as room_name,
+const columns = {
+  id: int,
+  booking_page_id: int,
+  title: text,
+  contact_id: nullable(int),
+  name: text,
+  email: text,
+  time_zone: nullable(text),
+  room_name: nullable(text),
+  starts_at: float,
+  ends_at: float,
+  status: oneOf<Booking['status']>(),
+  cancelled_at: nullable(float),
+  created_at: float,
+  sequence: int,
+  overlaps: int,
+};
+
+const values = `
+      b.id, b.booking_page_id, p.title, c.id as contact_id, b.name, b.email, b.time_zone, r.name as room_name,
       ${secondsOf('b.starts_at')} as starts_at, ${secondsOf('b.ends_at')} as ends_at,
-      ${secondsOf('b.cancelled_at')} as cancelled_at, ${secondsOf('b.created_at')} as created_at,
+      case when b.cancelled_at is null then 'confirmed' else 'cancelled' end as status,
+      ${secondsOf('b.cancelled_at')} as cancelled_at, ${secondsOf('b.created_at')} as created_at, b.sequence,
       (b.may_overlap and b.cancelled_at is null and exists (
         select from bookings o where o.user_id = b.user_id and o.id <> b.id and o.cancelled_at is null
           and o.starts_at > b.starts_at - make_interval(mins => ${MAX_DURATION}) and o.starts_at < b.ends_at
           and o.ends_at > b.starts_at
-      ))::int as overlaps, ${timeKeyOf('b.starts_at')}
-    from bookings b
+      ))::int as overlaps`;
+
+const tables = `
+    bookings b
     join booking_pages p on p.workspace_id = b.workspace_id and p.id = b.booking_page_id
     left join contacts c on c.workspace_id = b.workspace_id and c.id = b.contact_id
-    left join rooms r on r.workspace_id = b.workspace_id and r.id = b.room_id
+    left join rooms r on r.workspace_id = b.workspace_id and r.id = b.room_id`;
+
+const bookingById = statement('read-booking', {
+  params: { workspaceId: int, bookingId: int },
+  returns: columns,
+  sql: `select ${values} from ${tables} where b.workspace_id = $workspaceId and b.id = $bookingId`,
+});
+
+const bookingsOf = pagedList('list-bookings', {
+  order: byTime('b.starts_at', 'b.id', 'asc'),
+  params: { workspaceId: int, start: time, endsAfter: time, to: time },
+  returns: { ...columns, ...timeKey },
+  sql: ({ after, window }) => `
+    select ${values}, ${timeKeyOf('b.starts_at')}
+    from ${tables}
     where b.workspace_id = $workspaceId and b.starts_at >= $start and b.starts_at < $to and b.ends_at > $endsAfter
       ${after}
     ${window}`,
@@ -69,4 +87,9 @@ function toLowerBound(from: number | undefined, now: Date): { start: Date; endsA
   // The index is on `starts_at`, so a lower bound on it limits the scan. A booking that started more than the maximum
   // duration ago has ended.
   return { start: new Date(now.getTime() - MAX_DURATION * MINUTE_MS), endsAfter: now };
+}
+
+/** Reads a booking that exists, in the transaction of its change. */
+export async function readBooking(sql: Sql, workspaceId: number, bookingId: number): Promise<Booking> {
+  return onlyRow(await sql.run(bookingById, { workspaceId, bookingId }));
 }

@@ -7,10 +7,13 @@ import {
   integerBetween,
   integerFrom,
   LAST_SECOND,
+  MAX_INT32,
   MAX_NAME_LENGTH,
+  optional,
   requiredText,
   unixSeconds,
 } from '../../core/validation.ts';
+import { timeZone } from '../booking-pages/opening-hours.ts';
 import { MAX_DURATION, MIN_DURATION } from '../booking-pages/schemas.ts';
 
 const seconds = integerBetween(0, LAST_SECOND);
@@ -49,40 +52,88 @@ export const BookInput = PageSlugInput.extend({
     .meta({ example: 'Vera Novak' }),
   email: email.describe('Email address of the guest').meta({ example: 'vera@example.com' }),
   starts_at: seconds.describe('One of the available times, Unix timestamp in seconds'),
+  time_zone: optional(timeZone.describe('IANA time zone of the guest')),
 }).meta({ id: 'BookMeetingRequest' });
 export type BookInput = z.infer<typeof BookInput>;
 
-export const BookedMeeting = z
+const status = z
+  .enum(['confirmed', 'cancelled'])
+  .describe('`confirmed`: the meeting takes place; `cancelled`: it does not');
+
+const sequence = integerFrom(0, MAX_INT32).describe('How often the booking was changed; a cancellation is a change');
+
+const guestTimeZone = z
+  .string()
+  .nullable()
+  .describe('IANA time zone of the guest; null if it was not sent')
+  .meta({ example: 'Europe/Paris' });
+
+export const GuestBooking = z
   .object({
     id,
     title: z.string().describe('The title of the page'),
+    slug: z.string().describe('The slug of the page'),
+    host_name: z.string(),
     starts_at: unixSeconds,
     ends_at: unixSeconds,
     name: z.string().describe('Name of the guest'),
-    room_name: z.string().describe('Name of the room of the meeting').meta({ example: 'amber-falcon' }),
+    time_zone: guestTimeZone,
+    room_name: z
+      .string()
+      .nullable()
+      .describe('Name of the room of the meeting; null if the room was deleted')
+      .meta({ example: 'amber-falcon' }),
+    status,
+    cancelled_at: unixSeconds.nullable().describe('Unix timestamp in seconds; null if the booking is not cancelled'),
+    sequence,
+    manage_url: z
+      .string()
+      .describe(
+        'Link for looking at, moving and cancelling the meeting: `{app_url}/book/<slug>/booking#token=...`. Your ' +
+          'frontend (`APP_URL`) serves this page. Anyone who has it can do all of this',
+      ),
     cancel_url: z
       .string()
       .describe(
         'Link for cancelling the meeting: `{app_url}/book/<slug>/cancel?token=...`. Your frontend (`APP_URL`) ' +
           'serves this page, which sends the token to the cancel operation',
       ),
-    cancel_token: z
-      .string()
-      .describe('Begins with `lnb_` and is returned only here. Anyone who has it can cancel the meeting'),
   })
-  .meta({ id: 'BookedMeeting', description: 'A meeting as its guest sees it' });
+  .meta({ id: 'GuestBooking', description: 'A meeting as its guest sees it' });
+export type GuestBooking = z.infer<typeof GuestBooking>;
+
+export const BookedMeeting = GuestBooking.extend({
+  room_name: z.string().describe('Name of the room of the meeting').meta({ example: 'amber-falcon' }),
+  cancel_token: z
+    .string()
+    .describe(
+      'The token of the booking. It begins with `lnb_` and is returned only here. Anyone who has it can look at, ' +
+        'move and cancel the meeting',
+    ),
+}).meta({ id: 'BookedMeeting', description: 'A meeting that was just booked' });
 export type BookedMeeting = z.infer<typeof BookedMeeting>;
 
-export const CancelInput = z
-  .object({
-    slug: z.string().describe('Any slug: the token alone identifies the meeting'),
-    token: z.string().describe('The `cancel_token` of the meeting'),
-  })
-  .meta({ id: 'CancelMeetingRequest' });
-export type CancelInput = z.infer<typeof CancelInput>;
+export const TokenInput = z.object({
+  slug: z.string().describe('Any slug: the token alone identifies the meeting'),
+  token: z.string().describe('The `cancel_token` of the meeting'),
+});
+export type TokenInput = z.infer<typeof TokenInput>;
+
+export const LookUpInput = TokenInput.meta({ id: 'LookUpBookingRequest' });
+export const CancelInput = TokenInput.meta({ id: 'CancelMeetingRequest' });
+
+export const RescheduleInput = TokenInput.extend({
+  starts_at: seconds.describe('One of the available times of the page, Unix timestamp in seconds'),
+}).meta({ id: 'RescheduleMeetingRequest' });
+export type RescheduleInput = z.infer<typeof RescheduleInput>;
 
 export const BookingInput = z.object({ bookingId: id.describe('Booking ID') });
 export type BookingInput = z.infer<typeof BookingInput>;
+
+export const RescheduleByTeamInput = BookingInput.extend({
+  starts_at: seconds.describe('A time within the next 365 days, Unix timestamp in seconds'),
+}).meta({ id: 'RescheduleBookingRequest' });
+export type RescheduleByTeamInput = z.infer<typeof RescheduleByTeamInput>;
 
 export const ListBookingsInput = z.object({
   from: seconds
@@ -110,11 +161,14 @@ export const Booking = z
     contact_id: id.nullable().describe('null if the contact was deleted'),
     name: z.string().describe('Name of the guest'),
     email: z.string().describe('Email address of the guest'),
+    time_zone: guestTimeZone,
     room_name: z.string().nullable().describe('null if the room was deleted'),
     starts_at: unixSeconds,
     ends_at: unixSeconds,
+    status,
     cancelled_at: unixSeconds.nullable().describe('Unix timestamp in seconds; null if the booking is not cancelled'),
     created_at: unixSeconds,
+    sequence,
     overlaps: flag.describe(
       '1 if the host has another meeting at the same time. This happens when a page passes to another host ' +
         'together with its bookings, or if both meetings were booked before each host had a single calendar. New ' +
@@ -125,6 +179,8 @@ export const Booking = z
 export type Booking = z.infer<typeof Booking>;
 
 export const BookingAnswer = z.object({ booking: BookedMeeting }).meta({ id: 'BookedMeetingResponse' });
+export const GuestBookingAnswer = z.object({ booking: GuestBooking }).meta({ id: 'GuestBookingResponse' });
+export const TeamBookingAnswer = z.object({ booking: Booking }).meta({ id: 'BookingResponse' });
 export const BookingsAnswer = z
   .object({ bookings: z.array(Booking), next_cursor: nextCursor })
   .meta({ id: 'BookingList' });

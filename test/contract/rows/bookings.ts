@@ -5,6 +5,17 @@ import type { Input } from '../transports.ts';
 
 const LAST_SECOND = 253_402_300_799;
 
+const wrongTokens: readonly Refusal[] = [
+  { input: { token: undefined }, message: 'token is required', path: 'token' },
+  { input: { token: 5 }, message: 'token must be a string', path: 'token' },
+];
+
+const wrongTimeZones: readonly Refusal[] = ['Moon/Base', '+01:00', ''].map((time_zone) => ({
+  input: { time_zone },
+  message: 'time_zone must be an IANA time zone such as Europe/Berlin',
+  path: 'time_zone',
+}));
+
 export const bookingRows: Rows = {
   'bookings.times': {
     who: 'anyone',
@@ -26,11 +37,13 @@ export const bookingRows: Rows = {
       name: ' Walt ',
       email: 'Walt@Example.com',
       starts_at: startsAt(scene, 11),
+      time_zone: 'Europe/Paris',
     }),
     writes: true,
-    random: ['room_name', 'cancel_url', 'cancel_token'],
+    random: ['room_name', 'manage_url', 'cancel_url', 'cancel_token'],
     wrong: [
       ...wrongNames,
+      ...wrongTimeZones,
       ...wrongInstants('starts_at'),
       {
         input: { starts_at: undefined },
@@ -45,16 +58,39 @@ export const bookingRows: Rows = {
       message: 'This time is not available',
     },
   },
+  'bookings.lookUp': {
+    who: 'anyone',
+    keys: true,
+    input: (scene) => ({ ...slug(scene), token: scene.cancelToken }),
+    writes: false,
+    random: ['manage_url', 'cancel_url'],
+    children: { token: 'Booking not found' },
+    wrong: wrongTokens,
+  },
+  'bookings.reschedule': {
+    who: 'anyone',
+    keys: true,
+    input: (scene) => ({ ...slug(scene), token: scene.cancelToken, starts_at: startsAt(scene, 11) }),
+    writes: true,
+    random: ['manage_url', 'cancel_url'],
+    children: { token: 'Booking not found' },
+    wrong: [
+      ...wrongTokens,
+      ...wrongInstants('starts_at'),
+      { input: { starts_at: undefined }, message: 'starts_at is required', path: 'starts_at' },
+    ],
+    conflict: {
+      input: (scene) => ({ ...slug(scene), token: scene.cancelToken, starts_at: startsAt(scene, 11) + 60 }),
+      message: 'This time is not available',
+    },
+  },
   'bookings.cancel': {
     who: 'anyone',
     keys: true,
     input: (scene) => ({ ...slug(scene), token: scene.cancelToken }),
     writes: true,
     children: { token: 'Booking not found' },
-    wrong: [
-      { input: { token: undefined }, message: 'token is required', path: 'token' },
-      { input: { token: 5 }, message: 'token must be a string', path: 'token' },
-    ],
+    wrong: wrongTokens,
   },
   'bookings.list': {
     who: 'member',
@@ -82,6 +118,20 @@ export const bookingRows: Rows = {
     input: (scene) => ({ ...inWorkspace(scene), bookingId: scene.bookingId }),
     writes: true,
     children: { bookingId: 'Booking not found' },
+  },
+  'bookings.rescheduleByTeam': {
+    // And the host, who is the owner in the scene.
+    who: 'admin',
+    keys: true,
+    scope: 'write',
+    input: (scene) => ({ ...inWorkspace(scene), bookingId: scene.bookingId, starts_at: startsAt(scene, 11) }),
+    writes: true,
+    children: { bookingId: 'Booking not found' },
+    wrong: [
+      ...wrongInstants('starts_at'),
+      { input: { starts_at: undefined }, message: 'starts_at is required', path: 'starts_at' },
+      { input: { starts_at: 0 }, message: 'starts_at must be within the next 365 days', path: 'starts_at' },
+    ],
   },
 };
 

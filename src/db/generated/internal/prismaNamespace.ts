@@ -4619,6 +4619,11 @@ export const BookingPageScalarFieldEnum = {
   duration: 'duration',
   timeZone: 'timeZone',
   hours: 'hours',
+  minimumNotice: 'minimumNotice',
+  bufferBefore: 'bufferBefore',
+  bufferAfter: 'bufferAfter',
+  maxPerDay: 'maxPerDay',
+  daysOff: 'daysOff',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -4638,6 +4643,11 @@ export const BookingScalarFieldEnum = {
   mailbox: 'mailbox',
   networkHash: 'networkHash',
   tokenHash: 'tokenHash',
+  timeZone: 'timeZone',
+  uid: 'uid',
+  sequence: 'sequence',
+  bufferBefore: 'bufferBefore',
+  bufferAfter: 'bufferAfter',
   startsAt: 'startsAt',
   endsAt: 'endsAt',
   cancelledAt: 'cancelledAt',

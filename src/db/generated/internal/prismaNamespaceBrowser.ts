@@ -681,6 +681,11 @@ export const BookingPageScalarFieldEnum = {
   duration: 'duration',
   timeZone: 'timeZone',
   hours: 'hours',
+  minimumNotice: 'minimumNotice',
+  bufferBefore: 'bufferBefore',
+  bufferAfter: 'bufferAfter',
+  maxPerDay: 'maxPerDay',
+  daysOff: 'daysOff',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -700,6 +705,11 @@ export const BookingScalarFieldEnum = {
   mailbox: 'mailbox',
   networkHash: 'networkHash',
   tokenHash: 'tokenHash',
+  timeZone: 'timeZone',
+  uid: 'uid',
+  sequence: 'sequence',
+  bufferBefore: 'bufferBefore',
+  bufferAfter: 'bufferAfter',
   startsAt: 'startsAt',
   endsAt: 'endsAt',
   cancelledAt: 'cancelledAt',

@@ -33,6 +33,9 @@ export type BookingAvgAggregateOutputType = {
   userId: number | null
   contactId: number | null
   roomId: number | null
+  sequence: number | null
+  bufferBefore: number | null
+  bufferAfter: number | null
 }
 
 export type BookingSumAggregateOutputType = {
@@ -42,6 +45,9 @@ export type BookingSumAggregateOutputType = {
   userId: number | null
   contactId: number | null
   roomId: number | null
+  sequence: number | null
+  bufferBefore: number | null
+  bufferAfter: number | null
 }
 
 export type BookingMinAggregateOutputType = {
@@ -56,6 +62,11 @@ export type BookingMinAggregateOutputType = {
   mailbox: string | null
   networkHash: runtime.Bytes | null
   tokenHash: runtime.Bytes | null
+  timeZone: string | null
+  uid: string | null
+  sequence: number | null
+  bufferBefore: number | null
+  bufferAfter: number | null
   startsAt: Date | null
   endsAt: Date | null
   cancelledAt: Date | null
@@ -75,6 +86,11 @@ export type BookingMaxAggregateOutputType = {
   mailbox: string | null
   networkHash: runtime.Bytes | null
   tokenHash: runtime.Bytes | null
+  timeZone: string | null
+  uid: string | null
+  sequence: number | null
+  bufferBefore: number | null
+  bufferAfter: number | null
   startsAt: Date | null
   endsAt: Date | null
   cancelledAt: Date | null
@@ -94,6 +110,11 @@ export type BookingCountAggregateOutputType = {
   mailbox: number
   networkHash: number
   tokenHash: number
+  timeZone: number
+  uid: number
+  sequence: number
+  bufferBefore: number
+  bufferAfter: number
   startsAt: number
   endsAt: number
   cancelledAt: number
@@ -110,6 +131,9 @@ export type BookingAvgAggregateInputType = {
   userId?: true
   contactId?: true
   roomId?: true
+  sequence?: true
+  bufferBefore?: true
+  bufferAfter?: true
 }
 
 export type BookingSumAggregateInputType = {
@@ -119,6 +143,9 @@ export type BookingSumAggregateInputType = {
   userId?: true
   contactId?: true
   roomId?: true
+  sequence?: true
+  bufferBefore?: true
+  bufferAfter?: true
 }
 
 export type BookingMinAggregateInputType = {
@@ -133,6 +160,11 @@ export type BookingMinAggregateInputType = {
   mailbox?: true
   networkHash?: true
   tokenHash?: true
+  timeZone?: true
+  uid?: true
+  sequence?: true
+  bufferBefore?: true
+  bufferAfter?: true
   startsAt?: true
   endsAt?: true
   cancelledAt?: true
@@ -152,6 +184,11 @@ export type BookingMaxAggregateInputType = {
   mailbox?: true
   networkHash?: true
   tokenHash?: true
+  timeZone?: true
+  uid?: true
+  sequence?: true
+  bufferBefore?: true
+  bufferAfter?: true
   startsAt?: true
   endsAt?: true
   cancelledAt?: true
@@ -171,6 +208,11 @@ export type BookingCountAggregateInputType = {
   mailbox?: true
   networkHash?: true
   tokenHash?: true
+  timeZone?: true
+  uid?: true
+  sequence?: true
+  bufferBefore?: true
+  bufferAfter?: true
   startsAt?: true
   endsAt?: true
   cancelledAt?: true
@@ -277,6 +319,11 @@ export type BookingGroupByOutputType = {
   mailbox: string
   networkHash: runtime.Bytes | null
   tokenHash: runtime.Bytes
+  timeZone: string | null
+  uid: string
+  sequence: number
+  bufferBefore: number
+  bufferAfter: number
   startsAt: Date
   endsAt: Date
   cancelledAt: Date | null
@@ -319,6 +366,11 @@ export type BookingWhereInput = {
   mailbox?: Prisma.StringFilter<"Booking"> | string
   networkHash?: Prisma.BytesNullableFilter<"Booking"> | runtime.Bytes | null
   tokenHash?: Prisma.BytesFilter<"Booking"> | runtime.Bytes
+  timeZone?: Prisma.StringNullableFilter<"Booking"> | string | null
+  uid?: Prisma.UuidFilter<"Booking"> | string
+  sequence?: Prisma.IntFilter<"Booking"> | number
+  bufferBefore?: Prisma.IntFilter<"Booking"> | number
+  bufferAfter?: Prisma.IntFilter<"Booking"> | number
   startsAt?: Prisma.DateTimeFilter<"Booking"> | Date | string
   endsAt?: Prisma.DateTimeFilter<"Booking"> | Date | string
   cancelledAt?: Prisma.DateTimeNullableFilter<"Booking"> | Date | string | null
@@ -339,6 +391,11 @@ export type BookingOrderByWithRelationInput = {
   mailbox?: Prisma.SortOrder
   networkHash?: Prisma.SortOrderInput | Prisma.SortOrder
   tokenHash?: Prisma.SortOrder
+  timeZone?: Prisma.SortOrderInput | Prisma.SortOrder
+  uid?: Prisma.SortOrder
+  sequence?: Prisma.SortOrder
+  bufferBefore?: Prisma.SortOrder
+  bufferAfter?: Prisma.SortOrder
   startsAt?: Prisma.SortOrder
   endsAt?: Prisma.SortOrder
   cancelledAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -363,6 +420,11 @@ export type BookingWhereUniqueInput = Prisma.AtLeast<{
   email?: Prisma.StringFilter<"Booking"> | string
   mailbox?: Prisma.StringFilter<"Booking"> | string
   networkHash?: Prisma.BytesNullableFilter<"Booking"> | runtime.Bytes | null
+  timeZone?: Prisma.StringNullableFilter<"Booking"> | string | null
+  uid?: Prisma.UuidFilter<"Booking"> | string
+  sequence?: Prisma.IntFilter<"Booking"> | number
+  bufferBefore?: Prisma.IntFilter<"Booking"> | number
+  bufferAfter?: Prisma.IntFilter<"Booking"> | number
   startsAt?: Prisma.DateTimeFilter<"Booking"> | Date | string
   endsAt?: Prisma.DateTimeFilter<"Booking"> | Date | string
   cancelledAt?: Prisma.DateTimeNullableFilter<"Booking"> | Date | string | null
@@ -383,6 +445,11 @@ export type BookingOrderByWithAggregationInput = {
   mailbox?: Prisma.SortOrder
   networkHash?: Prisma.SortOrderInput | Prisma.SortOrder
   tokenHash?: Prisma.SortOrder
+  timeZone?: Prisma.SortOrderInput | Prisma.SortOrder
+  uid?: Prisma.SortOrder
+  sequence?: Prisma.SortOrder
+  bufferBefore?: Prisma.SortOrder
+  bufferAfter?: Prisma.SortOrder
   startsAt?: Prisma.SortOrder
   endsAt?: Prisma.SortOrder
   cancelledAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -410,6 +477,11 @@ export type BookingScalarWhereWithAggregatesInput = {
   mailbox?: Prisma.StringWithAggregatesFilter<"Booking"> | string
   networkHash?: Prisma.BytesNullableWithAggregatesFilter<"Booking"> | runtime.Bytes | null
   tokenHash?: Prisma.BytesWithAggregatesFilter<"Booking"> | runtime.Bytes
+  timeZone?: Prisma.StringNullableWithAggregatesFilter<"Booking"> | string | null
+  uid?: Prisma.UuidWithAggregatesFilter<"Booking"> | string
+  sequence?: Prisma.IntWithAggregatesFilter<"Booking"> | number
+  bufferBefore?: Prisma.IntWithAggregatesFilter<"Booking"> | number
+  bufferAfter?: Prisma.IntWithAggregatesFilter<"Booking"> | number
   startsAt?: Prisma.DateTimeWithAggregatesFilter<"Booking"> | Date | string
   endsAt?: Prisma.DateTimeWithAggregatesFilter<"Booking"> | Date | string
   cancelledAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Booking"> | Date | string | null
@@ -426,6 +498,11 @@ export type BookingCreateInput = {
   mailbox: string
   networkHash?: runtime.Bytes | null
   tokenHash: runtime.Bytes
+  timeZone?: string | null
+  uid?: string
+  sequence?: number
+  bufferBefore?: number
+  bufferAfter?: number
   startsAt: Date | string
   endsAt: Date | string
   cancelledAt?: Date | string | null
@@ -446,6 +523,11 @@ export type BookingUncheckedCreateInput = {
   mailbox: string
   networkHash?: runtime.Bytes | null
   tokenHash: runtime.Bytes
+  timeZone?: string | null
+  uid?: string
+  sequence?: number
+  bufferBefore?: number
+  bufferAfter?: number
   startsAt: Date | string
   endsAt: Date | string
   cancelledAt?: Date | string | null
@@ -462,6 +544,11 @@ export type BookingUpdateInput = {
   mailbox?: Prisma.StringFieldUpdateOperationsInput | string
   networkHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   tokenHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  uid?: Prisma.StringFieldUpdateOperationsInput | string
+  sequence?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferBefore?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
   startsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -482,6 +569,11 @@ export type BookingUncheckedUpdateInput = {
   mailbox?: Prisma.StringFieldUpdateOperationsInput | string
   networkHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   tokenHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  uid?: Prisma.StringFieldUpdateOperationsInput | string
+  sequence?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferBefore?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
   startsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -501,6 +593,11 @@ export type BookingCreateManyInput = {
   mailbox: string
   networkHash?: runtime.Bytes | null
   tokenHash: runtime.Bytes
+  timeZone?: string | null
+  uid?: string
+  sequence?: number
+  bufferBefore?: number
+  bufferAfter?: number
   startsAt: Date | string
   endsAt: Date | string
   cancelledAt?: Date | string | null
@@ -517,6 +614,11 @@ export type BookingUpdateManyMutationInput = {
   mailbox?: Prisma.StringFieldUpdateOperationsInput | string
   networkHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   tokenHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  uid?: Prisma.StringFieldUpdateOperationsInput | string
+  sequence?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferBefore?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
   startsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -536,6 +638,11 @@ export type BookingUncheckedUpdateManyInput = {
   mailbox?: Prisma.StringFieldUpdateOperationsInput | string
   networkHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   tokenHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  uid?: Prisma.StringFieldUpdateOperationsInput | string
+  sequence?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferBefore?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
   startsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -570,6 +677,11 @@ export type BookingCountOrderByAggregateInput = {
   mailbox?: Prisma.SortOrder
   networkHash?: Prisma.SortOrder
   tokenHash?: Prisma.SortOrder
+  timeZone?: Prisma.SortOrder
+  uid?: Prisma.SortOrder
+  sequence?: Prisma.SortOrder
+  bufferBefore?: Prisma.SortOrder
+  bufferAfter?: Prisma.SortOrder
   startsAt?: Prisma.SortOrder
   endsAt?: Prisma.SortOrder
   cancelledAt?: Prisma.SortOrder
@@ -584,6 +696,9 @@ export type BookingAvgOrderByAggregateInput = {
   userId?: Prisma.SortOrder
   contactId?: Prisma.SortOrder
   roomId?: Prisma.SortOrder
+  sequence?: Prisma.SortOrder
+  bufferBefore?: Prisma.SortOrder
+  bufferAfter?: Prisma.SortOrder
 }
 
 export type BookingMaxOrderByAggregateInput = {
@@ -598,6 +713,11 @@ export type BookingMaxOrderByAggregateInput = {
   mailbox?: Prisma.SortOrder
   networkHash?: Prisma.SortOrder
   tokenHash?: Prisma.SortOrder
+  timeZone?: Prisma.SortOrder
+  uid?: Prisma.SortOrder
+  sequence?: Prisma.SortOrder
+  bufferBefore?: Prisma.SortOrder
+  bufferAfter?: Prisma.SortOrder
   startsAt?: Prisma.SortOrder
   endsAt?: Prisma.SortOrder
   cancelledAt?: Prisma.SortOrder
@@ -617,6 +737,11 @@ export type BookingMinOrderByAggregateInput = {
   mailbox?: Prisma.SortOrder
   networkHash?: Prisma.SortOrder
   tokenHash?: Prisma.SortOrder
+  timeZone?: Prisma.SortOrder
+  uid?: Prisma.SortOrder
+  sequence?: Prisma.SortOrder
+  bufferBefore?: Prisma.SortOrder
+  bufferAfter?: Prisma.SortOrder
   startsAt?: Prisma.SortOrder
   endsAt?: Prisma.SortOrder
   cancelledAt?: Prisma.SortOrder
@@ -631,6 +756,9 @@ export type BookingSumOrderByAggregateInput = {
   userId?: Prisma.SortOrder
   contactId?: Prisma.SortOrder
   roomId?: Prisma.SortOrder
+  sequence?: Prisma.SortOrder
+  bufferBefore?: Prisma.SortOrder
+  bufferAfter?: Prisma.SortOrder
 }
 
 export type BookingCreateNestedManyWithoutPageInput = {
@@ -684,6 +812,11 @@ export type BookingCreateWithoutPageInput = {
   mailbox: string
   networkHash?: runtime.Bytes | null
   tokenHash: runtime.Bytes
+  timeZone?: string | null
+  uid?: string
+  sequence?: number
+  bufferBefore?: number
+  bufferAfter?: number
   startsAt: Date | string
   endsAt: Date | string
   cancelledAt?: Date | string | null
@@ -700,6 +833,11 @@ export type BookingUncheckedCreateWithoutPageInput = {
   mailbox: string
   networkHash?: runtime.Bytes | null
   tokenHash: runtime.Bytes
+  timeZone?: string | null
+  uid?: string
+  sequence?: number
+  bufferBefore?: number
+  bufferAfter?: number
   startsAt: Date | string
   endsAt: Date | string
   cancelledAt?: Date | string | null
@@ -748,6 +886,11 @@ export type BookingScalarWhereInput = {
   mailbox?: Prisma.StringFilter<"Booking"> | string
   networkHash?: Prisma.BytesNullableFilter<"Booking"> | runtime.Bytes | null
   tokenHash?: Prisma.BytesFilter<"Booking"> | runtime.Bytes
+  timeZone?: Prisma.StringNullableFilter<"Booking"> | string | null
+  uid?: Prisma.UuidFilter<"Booking"> | string
+  sequence?: Prisma.IntFilter<"Booking"> | number
+  bufferBefore?: Prisma.IntFilter<"Booking"> | number
+  bufferAfter?: Prisma.IntFilter<"Booking"> | number
   startsAt?: Prisma.DateTimeFilter<"Booking"> | Date | string
   endsAt?: Prisma.DateTimeFilter<"Booking"> | Date | string
   cancelledAt?: Prisma.DateTimeNullableFilter<"Booking"> | Date | string | null
@@ -764,6 +907,11 @@ export type BookingCreateManyPageInput = {
   mailbox: string
   networkHash?: runtime.Bytes | null
   tokenHash: runtime.Bytes
+  timeZone?: string | null
+  uid?: string
+  sequence?: number
+  bufferBefore?: number
+  bufferAfter?: number
   startsAt: Date | string
   endsAt: Date | string
   cancelledAt?: Date | string | null
@@ -780,6 +928,11 @@ export type BookingUpdateWithoutPageInput = {
   mailbox?: Prisma.StringFieldUpdateOperationsInput | string
   networkHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   tokenHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  uid?: Prisma.StringFieldUpdateOperationsInput | string
+  sequence?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferBefore?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
   startsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -796,6 +949,11 @@ export type BookingUncheckedUpdateWithoutPageInput = {
   mailbox?: Prisma.StringFieldUpdateOperationsInput | string
   networkHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   tokenHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  uid?: Prisma.StringFieldUpdateOperationsInput | string
+  sequence?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferBefore?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
   startsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -812,6 +970,11 @@ export type BookingUncheckedUpdateManyWithoutPageInput = {
   mailbox?: Prisma.StringFieldUpdateOperationsInput | string
   networkHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   tokenHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  uid?: Prisma.StringFieldUpdateOperationsInput | string
+  sequence?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferBefore?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
   startsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -833,6 +996,11 @@ export type BookingSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   mailbox?: boolean
   networkHash?: boolean
   tokenHash?: boolean
+  timeZone?: boolean
+  uid?: boolean
+  sequence?: boolean
+  bufferBefore?: boolean
+  bufferAfter?: boolean
   startsAt?: boolean
   endsAt?: boolean
   cancelledAt?: boolean
@@ -853,6 +1021,11 @@ export type BookingSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   mailbox?: boolean
   networkHash?: boolean
   tokenHash?: boolean
+  timeZone?: boolean
+  uid?: boolean
+  sequence?: boolean
+  bufferBefore?: boolean
+  bufferAfter?: boolean
   startsAt?: boolean
   endsAt?: boolean
   cancelledAt?: boolean
@@ -873,6 +1046,11 @@ export type BookingSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   mailbox?: boolean
   networkHash?: boolean
   tokenHash?: boolean
+  timeZone?: boolean
+  uid?: boolean
+  sequence?: boolean
+  bufferBefore?: boolean
+  bufferAfter?: boolean
   startsAt?: boolean
   endsAt?: boolean
   cancelledAt?: boolean
@@ -893,6 +1071,11 @@ export type BookingSelectScalar = {
   mailbox?: boolean
   networkHash?: boolean
   tokenHash?: boolean
+  timeZone?: boolean
+  uid?: boolean
+  sequence?: boolean
+  bufferBefore?: boolean
+  bufferAfter?: boolean
   startsAt?: boolean
   endsAt?: boolean
   cancelledAt?: boolean
@@ -900,7 +1083,7 @@ export type BookingSelectScalar = {
   mayOverlap?: boolean
 }
 
-export type BookingOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "bookingPageId" | "userId" | "contactId" | "roomId" | "name" | "email" | "mailbox" | "networkHash" | "tokenHash" | "startsAt" | "endsAt" | "cancelledAt" | "createdAt" | "mayOverlap", ExtArgs["result"]["booking"]>
+export type BookingOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "bookingPageId" | "userId" | "contactId" | "roomId" | "name" | "email" | "mailbox" | "networkHash" | "tokenHash" | "timeZone" | "uid" | "sequence" | "bufferBefore" | "bufferAfter" | "startsAt" | "endsAt" | "cancelledAt" | "createdAt" | "mayOverlap", ExtArgs["result"]["booking"]>
 export type BookingInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   page?: boolean | Prisma.BookingPageDefaultArgs<ExtArgs>
 }
@@ -940,9 +1123,26 @@ export type $BookingPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      */
     networkHash: runtime.Bytes | null
     /**
-     * The SHA-256 of the token for cancelling the booking.
+     * The SHA-256 of the token with which the guest reads, moves and cancels the booking.
      */
     tokenHash: runtime.Bytes
+    /**
+     * The IANA time zone of the guest, as it was sent.
+     */
+    timeZone: string | null
+    /**
+     * Identifies the meeting in calendars (iCalendar UID). It never changes.
+     */
+    uid: string
+    /**
+     * Counts the changes of the booking and its cancellation (iCalendar SEQUENCE).
+     */
+    sequence: number
+    /**
+     * The buffers of the page when the time was booked, in minutes.
+     */
+    bufferBefore: number
+    bufferAfter: number
     startsAt: Date
     endsAt: Date
     cancelledAt: Date | null
@@ -1386,6 +1586,11 @@ export interface BookingFieldRefs {
   readonly mailbox: Prisma.FieldRef<"Booking", 'String'>
   readonly networkHash: Prisma.FieldRef<"Booking", 'Bytes'>
   readonly tokenHash: Prisma.FieldRef<"Booking", 'Bytes'>
+  readonly timeZone: Prisma.FieldRef<"Booking", 'String'>
+  readonly uid: Prisma.FieldRef<"Booking", 'String'>
+  readonly sequence: Prisma.FieldRef<"Booking", 'Int'>
+  readonly bufferBefore: Prisma.FieldRef<"Booking", 'Int'>
+  readonly bufferAfter: Prisma.FieldRef<"Booking", 'Int'>
   readonly startsAt: Prisma.FieldRef<"Booking", 'DateTime'>
   readonly endsAt: Prisma.FieldRef<"Booking", 'DateTime'>
   readonly cancelledAt: Prisma.FieldRef<"Booking", 'DateTime'>

@@ -31,6 +31,10 @@ export type BookingPageAvgAggregateOutputType = {
   id: number | null
   userId: number | null
   duration: number | null
+  minimumNotice: number | null
+  bufferBefore: number | null
+  bufferAfter: number | null
+  maxPerDay: number | null
 }
 
 export type BookingPageSumAggregateOutputType = {
@@ -38,6 +42,10 @@ export type BookingPageSumAggregateOutputType = {
   id: number | null
   userId: number | null
   duration: number | null
+  minimumNotice: number | null
+  bufferBefore: number | null
+  bufferAfter: number | null
+  maxPerDay: number | null
 }
 
 export type BookingPageMinAggregateOutputType = {
@@ -48,6 +56,10 @@ export type BookingPageMinAggregateOutputType = {
   userId: number | null
   duration: number | null
   timeZone: string | null
+  minimumNotice: number | null
+  bufferBefore: number | null
+  bufferAfter: number | null
+  maxPerDay: number | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -60,6 +72,10 @@ export type BookingPageMaxAggregateOutputType = {
   userId: number | null
   duration: number | null
   timeZone: string | null
+  minimumNotice: number | null
+  bufferBefore: number | null
+  bufferAfter: number | null
+  maxPerDay: number | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -73,6 +89,11 @@ export type BookingPageCountAggregateOutputType = {
   duration: number
   timeZone: number
   hours: number
+  minimumNotice: number
+  bufferBefore: number
+  bufferAfter: number
+  maxPerDay: number
+  daysOff: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -84,6 +105,10 @@ export type BookingPageAvgAggregateInputType = {
   id?: true
   userId?: true
   duration?: true
+  minimumNotice?: true
+  bufferBefore?: true
+  bufferAfter?: true
+  maxPerDay?: true
 }
 
 export type BookingPageSumAggregateInputType = {
@@ -91,6 +116,10 @@ export type BookingPageSumAggregateInputType = {
   id?: true
   userId?: true
   duration?: true
+  minimumNotice?: true
+  bufferBefore?: true
+  bufferAfter?: true
+  maxPerDay?: true
 }
 
 export type BookingPageMinAggregateInputType = {
@@ -101,6 +130,10 @@ export type BookingPageMinAggregateInputType = {
   userId?: true
   duration?: true
   timeZone?: true
+  minimumNotice?: true
+  bufferBefore?: true
+  bufferAfter?: true
+  maxPerDay?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -113,6 +146,10 @@ export type BookingPageMaxAggregateInputType = {
   userId?: true
   duration?: true
   timeZone?: true
+  minimumNotice?: true
+  bufferBefore?: true
+  bufferAfter?: true
+  maxPerDay?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -126,6 +163,11 @@ export type BookingPageCountAggregateInputType = {
   duration?: true
   timeZone?: true
   hours?: true
+  minimumNotice?: true
+  bufferBefore?: true
+  bufferAfter?: true
+  maxPerDay?: true
+  daysOff?: true
   createdAt?: true
   updatedAt?: true
   _all?: true
@@ -226,6 +268,11 @@ export type BookingPageGroupByOutputType = {
   duration: number
   timeZone: string
   hours: runtime.JsonValue
+  minimumNotice: number
+  bufferBefore: number
+  bufferAfter: number
+  maxPerDay: number | null
+  daysOff: string[]
   createdAt: Date
   updatedAt: Date
   _count: BookingPageCountAggregateOutputType | null
@@ -262,6 +309,11 @@ export type BookingPageWhereInput = {
   duration?: Prisma.IntFilter<"BookingPage"> | number
   timeZone?: Prisma.StringFilter<"BookingPage"> | string
   hours?: Prisma.JsonFilter<"BookingPage">
+  minimumNotice?: Prisma.IntFilter<"BookingPage"> | number
+  bufferBefore?: Prisma.IntFilter<"BookingPage"> | number
+  bufferAfter?: Prisma.IntFilter<"BookingPage"> | number
+  maxPerDay?: Prisma.IntNullableFilter<"BookingPage"> | number | null
+  daysOff?: Prisma.StringNullableListFilter<"BookingPage">
   createdAt?: Prisma.DateTimeFilter<"BookingPage"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"BookingPage"> | Date | string
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput>
@@ -278,6 +330,11 @@ export type BookingPageOrderByWithRelationInput = {
   duration?: Prisma.SortOrder
   timeZone?: Prisma.SortOrder
   hours?: Prisma.SortOrder
+  minimumNotice?: Prisma.SortOrder
+  bufferBefore?: Prisma.SortOrder
+  bufferAfter?: Prisma.SortOrder
+  maxPerDay?: Prisma.SortOrderInput | Prisma.SortOrder
+  daysOff?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   workspace?: Prisma.WorkspaceOrderByWithRelationInput
@@ -299,6 +356,11 @@ export type BookingPageWhereUniqueInput = Prisma.AtLeast<{
   duration?: Prisma.IntFilter<"BookingPage"> | number
   timeZone?: Prisma.StringFilter<"BookingPage"> | string
   hours?: Prisma.JsonFilter<"BookingPage">
+  minimumNotice?: Prisma.IntFilter<"BookingPage"> | number
+  bufferBefore?: Prisma.IntFilter<"BookingPage"> | number
+  bufferAfter?: Prisma.IntFilter<"BookingPage"> | number
+  maxPerDay?: Prisma.IntNullableFilter<"BookingPage"> | number | null
+  daysOff?: Prisma.StringNullableListFilter<"BookingPage">
   createdAt?: Prisma.DateTimeFilter<"BookingPage"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"BookingPage"> | Date | string
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput>
@@ -315,6 +377,11 @@ export type BookingPageOrderByWithAggregationInput = {
   duration?: Prisma.SortOrder
   timeZone?: Prisma.SortOrder
   hours?: Prisma.SortOrder
+  minimumNotice?: Prisma.SortOrder
+  bufferBefore?: Prisma.SortOrder
+  bufferAfter?: Prisma.SortOrder
+  maxPerDay?: Prisma.SortOrderInput | Prisma.SortOrder
+  daysOff?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.BookingPageCountOrderByAggregateInput
@@ -336,6 +403,11 @@ export type BookingPageScalarWhereWithAggregatesInput = {
   duration?: Prisma.IntWithAggregatesFilter<"BookingPage"> | number
   timeZone?: Prisma.StringWithAggregatesFilter<"BookingPage"> | string
   hours?: Prisma.JsonWithAggregatesFilter<"BookingPage">
+  minimumNotice?: Prisma.IntWithAggregatesFilter<"BookingPage"> | number
+  bufferBefore?: Prisma.IntWithAggregatesFilter<"BookingPage"> | number
+  bufferAfter?: Prisma.IntWithAggregatesFilter<"BookingPage"> | number
+  maxPerDay?: Prisma.IntNullableWithAggregatesFilter<"BookingPage"> | number | null
+  daysOff?: Prisma.StringNullableListFilter<"BookingPage">
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"BookingPage"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"BookingPage"> | Date | string
 }
@@ -347,6 +419,11 @@ export type BookingPageCreateInput = {
   duration: number
   timeZone: string
   hours: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  minimumNotice?: number
+  bufferBefore?: number
+  bufferAfter?: number
+  maxPerDay?: number | null
+  daysOff?: Prisma.BookingPageCreatedaysOffInput | string[]
   createdAt: Date | string
   updatedAt: Date | string
   workspace: Prisma.WorkspaceCreateNestedOneWithoutBookingPagesInput
@@ -363,6 +440,11 @@ export type BookingPageUncheckedCreateInput = {
   duration: number
   timeZone: string
   hours: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  minimumNotice?: number
+  bufferBefore?: number
+  bufferAfter?: number
+  maxPerDay?: number | null
+  daysOff?: Prisma.BookingPageCreatedaysOffInput | string[]
   createdAt: Date | string
   updatedAt: Date | string
   bookings?: Prisma.BookingUncheckedCreateNestedManyWithoutPageInput
@@ -375,6 +457,11 @@ export type BookingPageUpdateInput = {
   duration?: Prisma.IntFieldUpdateOperationsInput | number
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   hours?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  minimumNotice?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferBefore?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
+  maxPerDay?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  daysOff?: Prisma.BookingPageUpdatedaysOffInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutBookingPagesNestedInput
@@ -391,6 +478,11 @@ export type BookingPageUncheckedUpdateInput = {
   duration?: Prisma.IntFieldUpdateOperationsInput | number
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   hours?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  minimumNotice?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferBefore?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
+  maxPerDay?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  daysOff?: Prisma.BookingPageUpdatedaysOffInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   bookings?: Prisma.BookingUncheckedUpdateManyWithoutPageNestedInput
@@ -405,6 +497,11 @@ export type BookingPageCreateManyInput = {
   duration: number
   timeZone: string
   hours: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  minimumNotice?: number
+  bufferBefore?: number
+  bufferAfter?: number
+  maxPerDay?: number | null
+  daysOff?: Prisma.BookingPageCreatedaysOffInput | string[]
   createdAt: Date | string
   updatedAt: Date | string
 }
@@ -416,6 +513,11 @@ export type BookingPageUpdateManyMutationInput = {
   duration?: Prisma.IntFieldUpdateOperationsInput | number
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   hours?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  minimumNotice?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferBefore?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
+  maxPerDay?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  daysOff?: Prisma.BookingPageUpdatedaysOffInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -429,6 +531,11 @@ export type BookingPageUncheckedUpdateManyInput = {
   duration?: Prisma.IntFieldUpdateOperationsInput | number
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   hours?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  minimumNotice?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferBefore?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
+  maxPerDay?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  daysOff?: Prisma.BookingPageUpdatedaysOffInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -463,6 +570,11 @@ export type BookingPageCountOrderByAggregateInput = {
   duration?: Prisma.SortOrder
   timeZone?: Prisma.SortOrder
   hours?: Prisma.SortOrder
+  minimumNotice?: Prisma.SortOrder
+  bufferBefore?: Prisma.SortOrder
+  bufferAfter?: Prisma.SortOrder
+  maxPerDay?: Prisma.SortOrder
+  daysOff?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -472,6 +584,10 @@ export type BookingPageAvgOrderByAggregateInput = {
   id?: Prisma.SortOrder
   userId?: Prisma.SortOrder
   duration?: Prisma.SortOrder
+  minimumNotice?: Prisma.SortOrder
+  bufferBefore?: Prisma.SortOrder
+  bufferAfter?: Prisma.SortOrder
+  maxPerDay?: Prisma.SortOrder
 }
 
 export type BookingPageMaxOrderByAggregateInput = {
@@ -482,6 +598,10 @@ export type BookingPageMaxOrderByAggregateInput = {
   userId?: Prisma.SortOrder
   duration?: Prisma.SortOrder
   timeZone?: Prisma.SortOrder
+  minimumNotice?: Prisma.SortOrder
+  bufferBefore?: Prisma.SortOrder
+  bufferAfter?: Prisma.SortOrder
+  maxPerDay?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -494,6 +614,10 @@ export type BookingPageMinOrderByAggregateInput = {
   userId?: Prisma.SortOrder
   duration?: Prisma.SortOrder
   timeZone?: Prisma.SortOrder
+  minimumNotice?: Prisma.SortOrder
+  bufferBefore?: Prisma.SortOrder
+  bufferAfter?: Prisma.SortOrder
+  maxPerDay?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -503,6 +627,10 @@ export type BookingPageSumOrderByAggregateInput = {
   id?: Prisma.SortOrder
   userId?: Prisma.SortOrder
   duration?: Prisma.SortOrder
+  minimumNotice?: Prisma.SortOrder
+  bufferBefore?: Prisma.SortOrder
+  bufferAfter?: Prisma.SortOrder
+  maxPerDay?: Prisma.SortOrder
 }
 
 export type BookingPageScalarRelationFilter = {
@@ -594,6 +722,15 @@ export type BookingPageUncheckedUpdateManyWithoutWorkspaceNestedInput = {
   deleteMany?: Prisma.BookingPageScalarWhereInput | Prisma.BookingPageScalarWhereInput[]
 }
 
+export type BookingPageCreatedaysOffInput = {
+  set: string[]
+}
+
+export type BookingPageUpdatedaysOffInput = {
+  set?: string[]
+  push?: string | string[]
+}
+
 export type BookingPageCreateNestedOneWithoutBookingsInput = {
   create?: Prisma.XOR<Prisma.BookingPageCreateWithoutBookingsInput, Prisma.BookingPageUncheckedCreateWithoutBookingsInput>
   connectOrCreate?: Prisma.BookingPageCreateOrConnectWithoutBookingsInput
@@ -615,6 +752,11 @@ export type BookingPageCreateWithoutUserInput = {
   duration: number
   timeZone: string
   hours: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  minimumNotice?: number
+  bufferBefore?: number
+  bufferAfter?: number
+  maxPerDay?: number | null
+  daysOff?: Prisma.BookingPageCreatedaysOffInput | string[]
   createdAt: Date | string
   updatedAt: Date | string
   workspace: Prisma.WorkspaceCreateNestedOneWithoutBookingPagesInput
@@ -629,6 +771,11 @@ export type BookingPageUncheckedCreateWithoutUserInput = {
   duration: number
   timeZone: string
   hours: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  minimumNotice?: number
+  bufferBefore?: number
+  bufferAfter?: number
+  maxPerDay?: number | null
+  daysOff?: Prisma.BookingPageCreatedaysOffInput | string[]
   createdAt: Date | string
   updatedAt: Date | string
   bookings?: Prisma.BookingUncheckedCreateNestedManyWithoutPageInput
@@ -672,6 +819,11 @@ export type BookingPageScalarWhereInput = {
   duration?: Prisma.IntFilter<"BookingPage"> | number
   timeZone?: Prisma.StringFilter<"BookingPage"> | string
   hours?: Prisma.JsonFilter<"BookingPage">
+  minimumNotice?: Prisma.IntFilter<"BookingPage"> | number
+  bufferBefore?: Prisma.IntFilter<"BookingPage"> | number
+  bufferAfter?: Prisma.IntFilter<"BookingPage"> | number
+  maxPerDay?: Prisma.IntNullableFilter<"BookingPage"> | number | null
+  daysOff?: Prisma.StringNullableListFilter<"BookingPage">
   createdAt?: Prisma.DateTimeFilter<"BookingPage"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"BookingPage"> | Date | string
 }
@@ -683,6 +835,11 @@ export type BookingPageCreateWithoutWorkspaceInput = {
   duration: number
   timeZone: string
   hours: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  minimumNotice?: number
+  bufferBefore?: number
+  bufferAfter?: number
+  maxPerDay?: number | null
+  daysOff?: Prisma.BookingPageCreatedaysOffInput | string[]
   createdAt: Date | string
   updatedAt: Date | string
   user: Prisma.UserCreateNestedOneWithoutBookingPagesInput
@@ -697,6 +854,11 @@ export type BookingPageUncheckedCreateWithoutWorkspaceInput = {
   duration: number
   timeZone: string
   hours: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  minimumNotice?: number
+  bufferBefore?: number
+  bufferAfter?: number
+  maxPerDay?: number | null
+  daysOff?: Prisma.BookingPageCreatedaysOffInput | string[]
   createdAt: Date | string
   updatedAt: Date | string
   bookings?: Prisma.BookingUncheckedCreateNestedManyWithoutPageInput
@@ -735,6 +897,11 @@ export type BookingPageCreateWithoutBookingsInput = {
   duration: number
   timeZone: string
   hours: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  minimumNotice?: number
+  bufferBefore?: number
+  bufferAfter?: number
+  maxPerDay?: number | null
+  daysOff?: Prisma.BookingPageCreatedaysOffInput | string[]
   createdAt: Date | string
   updatedAt: Date | string
   workspace: Prisma.WorkspaceCreateNestedOneWithoutBookingPagesInput
@@ -750,6 +917,11 @@ export type BookingPageUncheckedCreateWithoutBookingsInput = {
   duration: number
   timeZone: string
   hours: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  minimumNotice?: number
+  bufferBefore?: number
+  bufferAfter?: number
+  maxPerDay?: number | null
+  daysOff?: Prisma.BookingPageCreatedaysOffInput | string[]
   createdAt: Date | string
   updatedAt: Date | string
 }
@@ -777,6 +949,11 @@ export type BookingPageUpdateWithoutBookingsInput = {
   duration?: Prisma.IntFieldUpdateOperationsInput | number
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   hours?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  minimumNotice?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferBefore?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
+  maxPerDay?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  daysOff?: Prisma.BookingPageUpdatedaysOffInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutBookingPagesNestedInput
@@ -792,6 +969,11 @@ export type BookingPageUncheckedUpdateWithoutBookingsInput = {
   duration?: Prisma.IntFieldUpdateOperationsInput | number
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   hours?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  minimumNotice?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferBefore?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
+  maxPerDay?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  daysOff?: Prisma.BookingPageUpdatedaysOffInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -804,6 +986,11 @@ export type BookingPageCreateManyUserInput = {
   duration: number
   timeZone: string
   hours: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  minimumNotice?: number
+  bufferBefore?: number
+  bufferAfter?: number
+  maxPerDay?: number | null
+  daysOff?: Prisma.BookingPageCreatedaysOffInput | string[]
   createdAt: Date | string
   updatedAt: Date | string
 }
@@ -815,6 +1002,11 @@ export type BookingPageUpdateWithoutUserInput = {
   duration?: Prisma.IntFieldUpdateOperationsInput | number
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   hours?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  minimumNotice?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferBefore?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
+  maxPerDay?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  daysOff?: Prisma.BookingPageUpdatedaysOffInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutBookingPagesNestedInput
@@ -829,6 +1021,11 @@ export type BookingPageUncheckedUpdateWithoutUserInput = {
   duration?: Prisma.IntFieldUpdateOperationsInput | number
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   hours?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  minimumNotice?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferBefore?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
+  maxPerDay?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  daysOff?: Prisma.BookingPageUpdatedaysOffInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   bookings?: Prisma.BookingUncheckedUpdateManyWithoutPageNestedInput
@@ -842,6 +1039,11 @@ export type BookingPageUncheckedUpdateManyWithoutUserInput = {
   duration?: Prisma.IntFieldUpdateOperationsInput | number
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   hours?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  minimumNotice?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferBefore?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
+  maxPerDay?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  daysOff?: Prisma.BookingPageUpdatedaysOffInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -854,6 +1056,11 @@ export type BookingPageCreateManyWorkspaceInput = {
   duration: number
   timeZone: string
   hours: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  minimumNotice?: number
+  bufferBefore?: number
+  bufferAfter?: number
+  maxPerDay?: number | null
+  daysOff?: Prisma.BookingPageCreatedaysOffInput | string[]
   createdAt: Date | string
   updatedAt: Date | string
 }
@@ -865,6 +1072,11 @@ export type BookingPageUpdateWithoutWorkspaceInput = {
   duration?: Prisma.IntFieldUpdateOperationsInput | number
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   hours?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  minimumNotice?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferBefore?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
+  maxPerDay?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  daysOff?: Prisma.BookingPageUpdatedaysOffInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   user?: Prisma.UserUpdateOneRequiredWithoutBookingPagesNestedInput
@@ -879,6 +1091,11 @@ export type BookingPageUncheckedUpdateWithoutWorkspaceInput = {
   duration?: Prisma.IntFieldUpdateOperationsInput | number
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   hours?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  minimumNotice?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferBefore?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
+  maxPerDay?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  daysOff?: Prisma.BookingPageUpdatedaysOffInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   bookings?: Prisma.BookingUncheckedUpdateManyWithoutPageNestedInput
@@ -892,6 +1109,11 @@ export type BookingPageUncheckedUpdateManyWithoutWorkspaceInput = {
   duration?: Prisma.IntFieldUpdateOperationsInput | number
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   hours?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  minimumNotice?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferBefore?: Prisma.IntFieldUpdateOperationsInput | number
+  bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
+  maxPerDay?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  daysOff?: Prisma.BookingPageUpdatedaysOffInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -936,6 +1158,11 @@ export type BookingPageSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   duration?: boolean
   timeZone?: boolean
   hours?: boolean
+  minimumNotice?: boolean
+  bufferBefore?: boolean
+  bufferAfter?: boolean
+  maxPerDay?: boolean
+  daysOff?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
@@ -953,6 +1180,11 @@ export type BookingPageSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   duration?: boolean
   timeZone?: boolean
   hours?: boolean
+  minimumNotice?: boolean
+  bufferBefore?: boolean
+  bufferAfter?: boolean
+  maxPerDay?: boolean
+  daysOff?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
@@ -968,6 +1200,11 @@ export type BookingPageSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   duration?: boolean
   timeZone?: boolean
   hours?: boolean
+  minimumNotice?: boolean
+  bufferBefore?: boolean
+  bufferAfter?: boolean
+  maxPerDay?: boolean
+  daysOff?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
@@ -983,11 +1220,16 @@ export type BookingPageSelectScalar = {
   duration?: boolean
   timeZone?: boolean
   hours?: boolean
+  minimumNotice?: boolean
+  bufferBefore?: boolean
+  bufferAfter?: boolean
+  maxPerDay?: boolean
+  daysOff?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type BookingPageOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "title" | "slug" | "userId" | "duration" | "timeZone" | "hours" | "createdAt" | "updatedAt", ExtArgs["result"]["bookingPage"]>
+export type BookingPageOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "title" | "slug" | "userId" | "duration" | "timeZone" | "hours" | "minimumNotice" | "bufferBefore" | "bufferAfter" | "maxPerDay" | "daysOff" | "createdAt" | "updatedAt", ExtArgs["result"]["bookingPage"]>
 export type BookingPageInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs>
@@ -1028,9 +1270,26 @@ export type $BookingPagePayload<ExtArgs extends runtime.Types.Extensions.Interna
      */
     timeZone: string
     /**
-     * The weekly open hours in that time zone; see src/features/booking-pages/open-hours.ts.
+     * The weekly open hours in that time zone; see src/features/booking-pages/opening-hours.ts.
      */
     hours: runtime.JsonValue
+    /**
+     * How long before its start a meeting must be booked.
+     */
+    minimumNotice: number
+    /**
+     * How many minutes the host is free before and after a meeting of this page.
+     */
+    bufferBefore: number
+    bufferAfter: number
+    /**
+     * How many meetings may start on one day of the time zone; null means any number.
+     */
+    maxPerDay: number | null
+    /**
+     * Days of the time zone without meetings, as YYYY-MM-DD.
+     */
+    daysOff: string[]
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["bookingPage"]>
@@ -1467,6 +1726,11 @@ export interface BookingPageFieldRefs {
   readonly duration: Prisma.FieldRef<"BookingPage", 'Int'>
   readonly timeZone: Prisma.FieldRef<"BookingPage", 'String'>
   readonly hours: Prisma.FieldRef<"BookingPage", 'Json'>
+  readonly minimumNotice: Prisma.FieldRef<"BookingPage", 'Int'>
+  readonly bufferBefore: Prisma.FieldRef<"BookingPage", 'Int'>
+  readonly bufferAfter: Prisma.FieldRef<"BookingPage", 'Int'>
+  readonly maxPerDay: Prisma.FieldRef<"BookingPage", 'Int'>
+  readonly daysOff: Prisma.FieldRef<"BookingPage", 'String[]'>
   readonly createdAt: Prisma.FieldRef<"BookingPage", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"BookingPage", 'DateTime'>
 }

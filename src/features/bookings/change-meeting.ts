@@ -1,0 +1,47 @@
+/** The frame of every change of a booked meeting: who may change it, and the locks. */
+import type { Actor } from '../../auth/identify.ts';
+import { lockWorkspace, requireCurrentRole } from '../../auth/workspace-lock.ts';
+import { conflict, notFound } from '../../core/errors.ts';
+import { type Tx, transact } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
+import type { Services } from '../../services.ts';
+import { findMeeting, findMeetingByToken, type Meeting } from './find-meeting.ts';
+
+type Db = Pick<Services, 'db'>;
+
+/** Changes a meeting in a transaction with its workspace locked: its host and its state change only under that lock. */
+type Change<Result> = (tx: Tx, meeting: Meeting) => Promise<Result>;
+
+/** Changes the meeting that has this token. Throws 404 "Booking not found". */
+export async function changeByToken<Result>({ db }: Db, token: string, change: Change<Result>): Promise<Result> {
+  const { workspaceId } = await findMeetingByToken(db.sql, token);
+  return transact(db, async (tx) => {
+    await lockWorkspace(tx, workspaceId, 'Booking');
+    return change(tx, await findMeetingByToken(sqlIn(tx), token));
+  });
+}
+
+/**
+ * Changes a meeting of the actor's workspace, for its host and for owners and admins. The role is checked with the
+ * workspace locked. Throws 403 for anyone else, then 404 "Booking not found".
+ */
+export async function changeByTeam<Result>(
+  { db }: Db,
+  actor: Actor,
+  bookingId: number,
+  change: Change<Result>,
+): Promise<Result> {
+  const { workspaceId, userId } = actor;
+  return transact(db, async (tx) => {
+    await lockWorkspace(tx, workspaceId);
+    const meeting = await findMeeting(sqlIn(tx), workspaceId, bookingId);
+    await requireCurrentRole(tx, actor, meeting?.hostId === userId ? 'member' : 'admin');
+    if (meeting === undefined) throw notFound('Booking');
+    return change(tx, meeting);
+  });
+}
+
+/** Throws 409 once the meeting has started. */
+export function requireNotStarted({ startsAt }: Meeting, now: Date): void {
+  if (startsAt <= now) throw conflict('The meeting has already started');
+}

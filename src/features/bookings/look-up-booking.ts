@@ -1,0 +1,16 @@
+import type { Services } from '../../services.ts';
+import { findMeetingByToken } from './find-meeting.ts';
+import { toGuestBooking } from './present.ts';
+import type { GuestBooking, TokenInput } from './schemas.ts';
+
+/**
+ * Returns the booking that has this token, also after the meeting and after it was cancelled. The slug in the path does
+ * not matter. Throws 404 "Booking not found".
+ */
+export async function lookUpBooking(
+  { db }: Pick<Services, 'db'>,
+  { token }: TokenInput,
+  appUrl: string,
+): Promise<GuestBooking> {
+  return toGuestBooking(await findMeetingByToken(db.sql, token), token, appUrl);
+}

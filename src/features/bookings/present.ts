@@ -1,0 +1,33 @@
+import { toUnixSeconds } from '../../core/time.ts';
+import { toBookingPageUrl } from '../booking-pages/present.ts';
+import type { Meeting } from './find-meeting.ts';
+import type { GuestBooking } from './schemas.ts';
+
+/** Maps a meeting to what its guest sees. `appUrl` is the base URL of the frontend. */
+export function toGuestBooking(meeting: Meeting, token: string, appUrl: string): GuestBooking {
+  const { id, title, slug, hostName, startsAt, endsAt, name, roomName, timeZone, sequence, cancelledAt } = meeting;
+  return {
+    id,
+    title,
+    slug,
+    host_name: hostName,
+    starts_at: toUnixSeconds(startsAt),
+    ends_at: toUnixSeconds(endsAt),
+    name,
+    time_zone: timeZone,
+    room_name: roomName,
+    status: cancelledAt === null ? 'confirmed' : 'cancelled',
+    cancelled_at: cancelledAt === null ? null : toUnixSeconds(cancelledAt),
+    sequence,
+    ...toGuestLinks(appUrl, slug, token),
+  };
+}
+
+/**
+ * The links of a guest. The token of `manage_url` is in its fragment, which browsers do not send, so that no log of a
+ * web server has it.
+ */
+export function toGuestLinks(appUrl: string, slug: string, token: string) {
+  const page = toBookingPageUrl(appUrl, slug);
+  return { manage_url: `${page}/booking#token=${token}`, cancel_url: `${page}/cancel?token=${token}` };
+}

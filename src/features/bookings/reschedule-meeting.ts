@@ -1,0 +1,124 @@
+/** Moving a meeting to another time, by the guest and by the workspace. */
+import type { Actor } from '../../auth/identify.ts';
+import { badField, conflict } from '../../core/errors.ts';
+import { fromUnixSeconds, MINUTE_MS, toUnixSeconds } from '../../core/time.ts';
+import type { Tx } from '../../db/client.ts';
+import { isExclusionViolation } from '../../db/errors.ts';
+import { onlyRow } from '../../db/only-row.ts';
+import { sqlIn } from '../../db/sql.ts';
+import { float, int, nullable, statement, time } from '../../db/statements.ts';
+import type { Services } from '../../services.ts';
+import { lockCalendar } from '../booking-pages/host-calendar.ts';
+import { bookingHorizon, findBookablePage } from './bookable-page.ts';
+import { changeByTeam, changeByToken, requireNotStarted } from './change-meeting.ts';
+import type { Meeting } from './find-meeting.ts';
+import { readBooking } from './list-bookings.ts';
+import { notAvailable, requireOffered } from './offered-times.ts';
+import { toGuestBooking } from './present.ts';
+import type { Booking, GuestBooking, RescheduleByTeamInput, RescheduleInput } from './schemas.ts';
+
+type Needs = Pick<Services, 'db' | 'clock'>;
+
+type Move = { startsAt: Date; by: 'guest' | 'team' };
+
+/** How often a meeting can be moved. Everybody concerned is told of each change, so it must not be without end. */
+const MAX_CHANGES = { guest: 10, team: 50 } as const;
+
+/** An overlap that was accepted for the old time is not accepted for the new one. */
+const moveMeeting = statement('move-meeting', {
+  params: {
+    workspaceId: int,
+    bookingId: int,
+    bookingPageId: int,
+    contactId: nullable(int),
+    roomId: nullable(int),
+    startsAt: time,
+    endsAt: time,
+    scheduledAt: float,
+    at: time,
+  },
+  returns: { sequence: int },
+  sql: `
+    with room as (
+      update rooms set scheduled_at = $scheduledAt where workspace_id = $workspaceId and id = $roomId),
+    contact_event as (
+      insert into contact_events (workspace_id, type, contact_id, booking_page_id, created_at)
+      values ($workspaceId, 'booking_rescheduled', $contactId, $bookingPageId, $at))
+    update bookings set starts_at = $startsAt, ends_at = $endsAt, sequence = sequence + 1, may_overlap = false
+    where workspace_id = $workspaceId and id = $bookingId returning sequence`,
+});
+
+/**
+ * Moves the meeting that has this token to another time that its page offers; the slug in the path does not matter. The
+ * booking keeps its id, room and token, and takes the length that the page has now. Moving it to its own time changes
+ * nothing. If several meetings of a host are moved to or booked for the same time, exactly one gets it.
+ *
+ * Throws 404 "Booking not found", and 409 if the time is taken or not offered, if the booking is cancelled, if the
+ * meeting has started, or if it has been moved too often.
+ */
+export async function rescheduleByToken(
+  services: Needs,
+  { token, starts_at }: RescheduleInput,
+  appUrl: string,
+): Promise<GuestBooking> {
+  const to: Move = { startsAt: fromUnixSeconds(starts_at), by: 'guest' };
+  const moved = await refuseOverlap(() =>
+    changeByToken(services, token, (tx, meeting) => move(tx, meeting, to, services.clock)),
+  );
+  return toGuestBooking(moved, token, appUrl);
+}
+
+/** Throws 409 if the time overlaps another meeting of the host. */
+async function refuseOverlap<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw isExclusionViolation(error) ? notAvailable() : error;
+  }
+}
+
+/** Returns the meeting with its new time. Throws 400 and 409. */
+async function move(tx: Tx, meeting: Meeting, { startsAt, by }: Move, clock: Services['clock']): Promise<Meeting> {
+  const { id: bookingId, workspaceId, bookingPageId, contactId, roomId } = meeting;
+  if (meeting.cancelledAt !== null) throw conflict('The booking is cancelled');
+  // The workspace is locked, so neither the page nor its host changes.
+  const sql = sqlIn(tx);
+  const page = await findBookablePage(sql, meeting.slug);
+  await lockCalendar(tx, meeting.hostId);
+  const at = clock.now();
+  requireNotStarted(meeting, at);
+  if (startsAt.getTime() === meeting.startsAt.getTime()) return meeting;
+  if (meeting.sequence >= MAX_CHANGES[by])
+    throw conflict('This meeting has been moved too often: cancel it and book another one');
+  if (by === 'guest') requireOffered(page, startsAt, at);
+  else requireWithinHorizon(startsAt, at);
+  const endsAt = new Date(startsAt.getTime() + page.duration * MINUTE_MS);
+  const values = { workspaceId, bookingId, bookingPageId, contactId, roomId, startsAt, endsAt, at };
+  const { sequence } = onlyRow(await sql.run(moveMeeting, { ...values, scheduledAt: toUnixSeconds(startsAt) }));
+  return { ...meeting, startsAt, endsAt, sequence };
+}
+
+/** Throws 400 if the time has passed, or is beyond the booking horizon. */
+function requireWithinHorizon(startsAt: Date, now: Date): void {
+  if (startsAt <= now || startsAt > bookingHorizon(now))
+    throw badField('starts_at', 'starts_at must be within the next 365 days');
+}
+
+/**
+ * Moves a meeting like `rescheduleByToken`, for its host and for owners and admins of the workspace. They may choose
+ * any free time of the host, whether the page offers it or not. Throws 400 for a time in the past or more than 365 days
+ * from now, 403, then 404 "Booking not found", and 409.
+ */
+export async function rescheduleByTeam(
+  services: Needs,
+  actor: Actor,
+  { bookingId, starts_at }: RescheduleByTeamInput,
+): Promise<Booking> {
+  const to: Move = { startsAt: fromUnixSeconds(starts_at), by: 'team' };
+  return refuseOverlap(() =>
+    changeByTeam(services, actor, bookingId, async (tx, meeting) => {
+      await move(tx, meeting, to, services.clock);
+      return readBooking(sqlIn(tx), actor.workspaceId, bookingId);
+    }),
+  );
+}
