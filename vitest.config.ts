@@ -8,7 +8,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
     // They install packages from the registry: see docs/development.md.
-    exclude: [...configDefaults.exclude, 'test/consumer/**', 'test/generated-clients/**'],
+    exclude: [...configDefaults.exclude, 'test/console/journeys/**', 'test/consumer/**', 'test/generated-clients/**'],
     globalSetup: ['test/support/global-setup.ts'],
     // Workers share nothing but the template database, so a worker loads each module once for all its files.
     isolate: false,

@@ -1,0 +1,105 @@
+/** Signing in and out, the switcher, the palette, the theme, and addresses that lead nowhere. */
+import { expect } from 'vitest';
+import { PASSWORD } from '../../support/world.ts';
+import { expectAccessible, expectFitsPhone, journey, PHONE } from './support/journey.ts';
+
+journey('a person signs in with one form, and gets where they were going', async ({ newTeam, open }) => {
+  const team = await newTeam();
+  const page = await open(`/w/${team.id}/members`);
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+  await page.getByLabel('Email').fill(team.owner.email);
+  await page.getByLabel('Password').fill('a wrong password');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('Wrong email or password').waitFor();
+  await expectAccessible(page);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Members' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe(`/w/${team.id}/members`);
+  expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain('lns_');
+  const [session] = await page.context().cookies();
+  expect(session).toMatchObject({ name: 'session', httpOnly: true });
+
+  await page.getByRole('button', { name: 'Account' }).first().click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await page.goto(`/w/${team.id}/members`);
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+});
+
+journey('a person registers, and reads at the field what is wrong', async ({ open }) => {
+  const page = await open('/register');
+  await page.getByLabel('Name').fill('Grace Hopper');
+  await page.getByLabel('Email').fill(`grace${Date.now()}@example.com`);
+  await page.getByLabel('Password').fill('password');
+  await page.getByRole('button', { name: 'Create account' }).click();
+  await page.getByText('password is too common').waitFor();
+  expect(await page.evaluate('document.activeElement.name')).toBe('password');
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Create account' }).click();
+  await page.getByRole('button', { name: 'Workspace: Personal' }).waitFor();
+});
+
+journey('a session that ends in the middle leads to the form, and back', async ({ newTeam, open, url }) => {
+  const team = await newTeam();
+  const page = await open(`/w/${team.id}/members`, team.owner);
+  await page.getByRole('button', { name: 'Invite link' }).click();
+  await fetch(`${url}/api/auth/logout`, { method: 'POST', headers: { authorization: `Bearer ${team.owner.token}` } });
+  await page.getByRole('button', { name: 'Show the link' }).click();
+  await page.getByText('Your session has ended').waitFor();
+  await page.getByLabel('Email').fill(team.owner.email);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Members' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe(`/w/${team.id}/members`);
+});
+
+journey('the switcher creates a workspace, and the palette leads to another', async ({ newPerson, open }) => {
+  const page = await open('/', await newPerson());
+  await page.getByRole('button', { name: 'Workspace: Personal' }).click();
+  await page.getByRole('menuitem', { name: 'New workspace' }).click();
+  await expectAccessible(page);
+  await page.getByLabel('Name').fill('Ein sehr langer Name für eine Arbeitsgruppe, der nicht abgeschnitten wird 研究');
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
+  await page.getByRole('button', { name: /Workspace: Ein sehr langer/ }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Go to' }).fill('personal');
+  await page.getByText('1 found').waitFor();
+  await expectAccessible(page, '[role=dialog]');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Workspace: Personal' }).waitFor();
+});
+
+journey('the theme is chosen, and is there before the first paint the next time', async ({ newPerson, open }) => {
+  const page = await open('/', await newPerson());
+  await page.getByRole('button', { name: 'Account' }).first().click();
+  await page.getByRole('menuitemradio', { name: 'Dark' }).click();
+  const readTheme = () => page.evaluate('document.documentElement.className');
+  expect(await readTheme()).toBe('dark');
+  await page.reload({ waitUntil: 'commit' });
+  await expect.poll(readTheme).toBe('dark');
+});
+
+journey('a phone has the navigation in a drawer, which the keyboard closes', async ({ newPerson, open }) => {
+  const page = await open('/', await newPerson());
+  await page.getByRole('heading', { name: 'Members' }).or(page.locator('h1')).first().waitFor();
+  await page.setViewportSize(PHONE);
+  await page.getByRole('button', { name: 'Menu' }).click();
+  await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+  await expectAccessible(page);
+  await page.keyboard.press('Escape');
+  await page.getByRole('navigation', { name: 'Pages' }).waitFor({ state: 'detached' });
+});
+
+journey('an address without a page, and a workspace of others, say so', async ({ newTeam, open }) => {
+  const team = await newTeam();
+  for (const path of ['/nowhere', `/w/${team.id}/members`, `/w/${team.id}/nowhere`, '/w/x']) {
+    const page = await open(path, team.outsider);
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+    await expectAccessible(page);
+  }
+});

@@ -1,0 +1,78 @@
+/** The members of a workspace. */
+import { expect } from 'vitest';
+import { expectAccessible, expectFitsPhone, journey } from './support/journey.ts';
+
+journey('an owner makes a member an admin, and removes them', async ({ newTeam, open }) => {
+  const team = await newTeam();
+  const page = await open(`/w/${team.id}/members`, team.owner);
+  const row = page.getByRole('row', { name: /Mia Member/ });
+  const readRole = async () => {
+    const { workspace } = await team.owner.client.workspaces.read.query({ id: team.id });
+    return workspace.members.find(({ id }) => id === team.member.id)?.role;
+  };
+  await row.getByRole('button', { name: 'Actions on Mia Member' }).click();
+  await expectAccessible(page, '[role=menu]');
+  await page.getByRole('menuitem', { name: 'Make Admin' }).click();
+  await row.getByText('Admin', { exact: true }).waitFor();
+  await expect.poll(readRole).toBe('admin');
+
+  await row.getByRole('button', { name: 'Actions on Mia Member' }).click();
+  await page.getByRole('menuitem', { name: 'Remove' }).click();
+  await page.getByRole('dialog', { name: 'Remove Mia Member?' }).waitFor();
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Remove' }).click();
+  await page.getByText('Mia Member was removed').waitFor();
+  await row.waitFor({ state: 'detached' });
+  expect(await readRole()).toBeUndefined();
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+});
+
+journey('an invite is shown, used, and revoked', async ({ newTeam, open }) => {
+  const team = await newTeam();
+  const page = await open(`/w/${team.id}/members`, team.owner);
+  await page.getByRole('button', { name: 'Invite link' }).click();
+  await page.getByRole('button', { name: 'Show the link' }).click();
+  const link = await page.getByRole('textbox', { name: 'Invite link' }).inputValue();
+  const token = link.split('/join/')[1] ?? '';
+  await team.outsider.client.workspaces.join.mutate({ token });
+  await page.getByRole('button', { name: 'Revoke the link' }).click();
+  await page.getByText('The invite link was revoked').waitFor();
+  await expect(team.outsider.client.workspaces.join.mutate({ token })).rejects.toMatchObject({ status: 404 });
+});
+
+journey('ownership is transferred, with a recent sign-in', async ({ newTeam, open }) => {
+  const team = await newTeam();
+  const page = await open(`/w/${team.id}/members`, team.owner);
+  await page.getByRole('button', { name: 'Actions on Adam Admin' }).click();
+  await page.getByRole('menuitem', { name: 'Transfer ownership' }).click();
+  await page.getByRole('button', { name: 'Transfer ownership' }).click();
+  await page.getByText('Adam Admin is now the owner').waitFor();
+  await page.getByRole('row', { name: /Adam Admin.*Owner/ }).waitFor();
+});
+
+journey('a member sees who is there, and is offered no more than to leave', async ({ newTeam, open }) => {
+  const team = await newTeam('Editors');
+  const page = await open(`/w/${team.id}/members`, team.member);
+  await page.getByRole('row', { name: /Olive Owner/ }).waitFor();
+  expect(await page.getByRole('button', { name: 'Invite link' }).count()).toBe(0);
+  expect(await page.getByRole('button', { name: /^Actions on/ }).count()).toBe(1);
+  await page.getByRole('button', { name: 'Actions on Mia Member' }).click();
+  await page.getByRole('menuitem', { name: 'Leave' }).click();
+  await page.getByRole('button', { name: 'Leave' }).click();
+  await page.getByText('You have left Editors').waitFor();
+  await page.getByRole('button', { name: 'Workspace: Personal' }).waitFor();
+});
+
+journey('a role that is taken away while its owner looks at the page is not used', async ({ newTeam, open }) => {
+  const team = await newTeam();
+  const page = await open(`/w/${team.id}/members`, team.admin);
+  await page.getByRole('button', { name: 'Actions on Mia Member' }).click();
+  await team.owner.client.members.changeRole.mutate({ id: team.id, userId: team.admin.id, role: 'member' });
+  await page.getByRole('menuitem', { name: 'Make Admin' }).click();
+  await page.getByText(/^Could not change the role: /).waitFor();
+  await page
+    .getByRole('row', { name: /Mia Member/ })
+    .getByText('Member', { exact: true })
+    .waitFor();
+});

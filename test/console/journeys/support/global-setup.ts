@@ -1,0 +1,36 @@
+/** Builds the console, installs the tools that drive a browser, and starts one server for all journeys. */
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { root, run } from '../../../client/packed-client.ts';
+import { chromiumPath } from '../../../consumer/browser.ts';
+import { startServer, stopServer } from '../../../support/server-process.ts';
+import { makeTempDir } from '../../../support/temp-dir.ts';
+
+export const toolsDir = join(root, 'tools/browser-test');
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** The URL of the server. */
+    consoleUrl: string;
+  }
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  if (chromiumPath === undefined) {
+    process.stderr.write('chromium is not installed: the journeys are skipped (on Debian: apt-get install chromium)\n');
+  }
+  await run(process.execPath, [join(root, 'scripts/build-console.mjs'), '--required']);
+  if (!existsSync(join(toolsDir, 'node_modules/axe-core'))) {
+    await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: toolsDir });
+  }
+  const dataDir = await makeTempDir();
+  const server = startServer({ DATA_DIR: dataDir, UV_THREADPOOL_SIZE: '8' });
+  // The address that passkeys need, and the same site as the cookie.
+  project.provide('consoleUrl', (await server.ready).replace('127.0.0.1', 'localhost'));
+  return async () => {
+    await stopServer(server);
+    await rm(dataDir, { recursive: true, force: true });
+  };
+}

@@ -1,0 +1,114 @@
+/** What journeys are made of: people, browser contexts, and checks that every page passes. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, expect, inject, test } from 'vitest';
+import { root } from '../../../client/packed-client.ts';
+import { chromiumPath } from '../../../consumer/browser.ts';
+import { createHttp } from '../../../support/http.ts';
+import type { TestApp } from '../../../support/test-app.ts';
+import { addPerson, addTeam, type Person, type Team } from '../../../support/world.ts';
+
+export const DESKTOP = { width: 1280, height: 800 };
+export const PHONE = { width: 390, height: 844 };
+
+const TOOLS = join(root, 'tools/browser-test/node_modules');
+
+export type Journey = {
+  /** The URL of the service. */
+  url: string;
+  newPerson(name?: string): Promise<Person>;
+  /** A workspace with an owner, an admin and a member, and a person outside of it. */
+  newTeam(name?: string): Promise<Team>;
+  /** Opens a path in a browser context of its own, signed in as the person, or as a visitor. */
+  open(path: string, person?: Person): Promise<Page>;
+};
+
+let browser: Promise<Browser> | undefined;
+afterAll(async () => {
+  await (await browser)?.close();
+  browser = undefined;
+});
+
+/** A test in a browser. It fails if a page throws an error, or violates its policy. */
+export function journey(name: string, run: (journey: Journey) => Promise<void>): void {
+  test.skipIf(chromiumPath === undefined)(name, async () => {
+    const contexts: BrowserContext[] = [];
+    const faults: string[] = [];
+    try {
+      await run(createJourney(contexts, faults));
+      expect(faults).toEqual([]);
+    } catch (error) {
+      // Often the reason why something did not appear.
+      if (faults.length > 0) process.stderr.write(`${name}: ${faults.join('\n')}\n`);
+      throw error;
+    } finally {
+      await Promise.all(contexts.map((context) => context.close()));
+    }
+  });
+}
+
+function createJourney(contexts: BrowserContext[], faults: string[]): Journey {
+  const url = inject('consoleUrl');
+  // `as`: people and teams are created over HTTP, and need nothing else of an app.
+  const app = { url, http: createHttp(url) } as TestApp;
+  return {
+    url,
+    newPerson: (name) => addPerson(app, name),
+    newTeam: (name) => addTeam(app, name),
+    async open(path, person) {
+      browser ??= startBrowser();
+      const context = await (await browser).newContext({ viewport: DESKTOP, baseURL: url, locale: 'en-GB' });
+      contexts.push(context);
+      context.setDefaultTimeout(60_000);
+      if (person) await context.addCookies([{ name: 'session', value: person.token, url, httpOnly: true }]);
+      context.on('weberror', (error) => faults.push(String(error.error())));
+      context.on('console', (message) => {
+        // The browser reports every refused call, and journeys cause some on purpose.
+        if (message.type() === 'error' && !/Failed to load resource|net::ERR_/.test(message.text()))
+          faults.push(message.text());
+      });
+      const page = await context.newPage();
+      await page.goto(path);
+      return page;
+    },
+  };
+}
+
+async function startBrowser(): Promise<Browser> {
+  const { chromium } = await import(pathToFileURL(join(TOOLS, 'playwright-core/index.mjs')).href);
+  // Its sandbox does not work as root.
+  return chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] });
+}
+
+type AxeResult = { violations: { id: string; help: string; nodes: { target: string[]; failureSummary: string }[] }[] };
+
+/** Expects that axe finds nothing wrong in light and in dark. `include` is a selector of the part to look at. */
+export async function expectAccessible(page: Page, include?: string): Promise<void> {
+  const source = readFileSync(join(TOOLS, 'axe-core/axe.min.js'), 'utf8');
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    // Colours change over a moment.
+    await page.waitForFunction("document.getAnimations().every(({ playState }) => playState !== 'running')");
+    await page.evaluate(source);
+    // `as`: what axe returns. The script above has defined it.
+    const { violations } = (await page.evaluate(
+      `axe.run(${JSON.stringify(include) ?? 'document'}, { resultTypes: ['violations'] })`,
+    )) as AxeResult;
+    const found = violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${colorScheme}: ${id} at ${target.join(' ')}: ${failureSummary}`),
+    );
+    expect(found).toEqual([]);
+  }
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: null });
+}
+
+/** Expects that nothing is wider than a phone. */
+export async function expectFitsPhone(page: Page): Promise<void> {
+  await page.setViewportSize(PHONE);
+  const readOverflow = () =>
+    page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  await expect.poll(readOverflow).toBeLessThanOrEqual(0);
+  await page.setViewportSize(DESKTOP);
+}

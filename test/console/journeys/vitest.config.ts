@@ -1,0 +1,17 @@
+/** The console in a browser, which `npm test` leaves out: `npm run test:console`. */
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/console/journeys/**/*.test.ts'],
+    globalSetup: ['test/console/journeys/support/global-setup.ts'],
+    // One browser for all files of a worker.
+    isolate: false,
+    pool: 'forks',
+    maxWorkers: 2,
+    // Limits for a test that hangs. A test on a busy machine must not reach them.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
+  },
+});
