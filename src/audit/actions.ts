@@ -25,7 +25,7 @@ export const auditActions = {
   ],
   retention: ['retention.changed'],
   connection: ['connection.created', 'connection.rotated', 'connection.deleted'],
-  room: ['room.deleted'],
+  room: ['room.deleted', 'room.locked', 'room.unlocked', 'room.closed', 'room.participant_removed'],
   recording: ['recording.deleted'],
   library_item: ['library_item.deleted', 'library_item.expired'],
   label: ['label.deleted'],

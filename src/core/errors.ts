@@ -17,6 +17,8 @@ export const statusOf = {
   REAUTHENTICATION_REQUIRED: 403,
   SCOPE_MISSING: 403,
   NETWORK_NOT_ALLOWED: 403,
+  PARTICIPANT_REMOVED: 403,
+  ROOM_LOCKED: 403,
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   REQUEST_TIMEOUT: 408,
@@ -122,6 +124,16 @@ export function scopeMissing(required: RequiredScope): AppError {
 /** 403 for an API key that is limited to other networks. `address` is the caller's as the service sees it. */
 export function networkNotAllowed(address: string): AppError {
   return new AppError('NETWORK_NOT_ALLOWED', `This API key may not be used from the address ${address}`);
+}
+
+/** 403 for the token of a participant whom a host has removed. */
+export function participantRemoved(): AppError {
+  return new AppError('PARTICIPANT_REMOVED', 'A host has removed you from this room');
+}
+
+/** 403 for somebody who would be new in a locked room. The same call may succeed once a host has unlocked it. */
+export function roomLocked(): AppError {
+  return new AppError('ROOM_LOCKED', 'The room is locked: a host must unlock it', { isTransient: true });
 }
 
 /** The 404 is the same whether the resource never existed, was deleted or belongs to another workspace. */

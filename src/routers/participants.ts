@@ -1,5 +1,6 @@
 import { pageAs } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
+import { removeParticipant } from '../features/moderation/remove-participant.ts';
 import { joinRoom } from '../features/participants/join.ts';
 import { listParticipants } from '../features/participants/list-participants.ts';
 import { leaveRoom, recordPresence } from '../features/participants/presence.ts';
@@ -21,7 +22,7 @@ export const participantsRouter = router({
   join: anyoneOrSignedIn
     .meta({
       credential: 'optional',
-      refusals: [404],
+      refusals: [403, 404],
       openapi: {
         method: 'POST',
         path: '/api/rooms/{roomName}/join',
@@ -34,7 +35,8 @@ export const participantsRouter = router({
           "room has a waiting room, everyone waits to be admitted, except the room's user and the owner and admins " +
           'of the workspace; `presence` returns the current status. Emits `room.joined` when the participant enters. ' +
           'If a user, or a guest with the `token` of an earlier join, joins again while still present, ' +
-          'the participant stays the same.',
+          'the participant stays the same. 403 with the code `ROOM_LOCKED` while a host has locked the room, except ' +
+          'for its hosts and those who were in it.',
       },
     })
     .input(JoinInput)
@@ -43,7 +45,7 @@ export const participantsRouter = router({
 
   presence: inRoom
     .meta({
-      refusals: [404],
+      refusals: [403, 404],
       openapi: {
         method: 'POST',
         path: '/api/rooms/{roomName}/presence',
@@ -54,7 +56,8 @@ export const participantsRouter = router({
         description:
           'Requires the `token` that joining returned. Send a heartbeat about once a minute: after five minutes ' +
           'without one (by default) a participant gets the status `left`. Returns the status, so a waiting ' +
-          'participant learns whether they were admitted or refused.',
+          'participant learns whether they were admitted or refused. 403 with the code `PARTICIPANT_REMOVED` once a ' +
+          'host has removed the participant.',
       },
     })
     .output(PresenceAnswer)
@@ -62,7 +65,7 @@ export const participantsRouter = router({
 
   leave: inRoom
     .meta({
-      refusals: [404],
+      refusals: [403, 404],
       openapi: {
         method: 'POST',
         path: '/api/rooms/{roomName}/leave',
@@ -131,4 +134,23 @@ export const participantsRouter = router({
     .input(ParticipantInput)
     .output(ParticipantAnswer)
     .mutation(async ({ ctx, input }) => ({ participant: await refuseParticipant(ctx.services, ctx.caller, input) })),
+
+  remove: signedIn
+    .meta({
+      refusals: [404],
+      openapi: {
+        method: 'POST',
+        path: '/api/dashboard/rooms/{name}/participants/{participantId}/remove',
+        tags,
+        summary: 'Remove a participant',
+        successDescription: 'The participant, who is no longer in the room',
+        description:
+          "For the room's user, and the owner and admins of its workspace. Emits `room.left` if the participant had " +
+          'joined. Their token is no longer valid. Until the meeting is closed, but at most for 24 hours, the person ' +
+          'waits to be admitted if they join again, even in a room without a waiting room.',
+      },
+    })
+    .input(ParticipantInput)
+    .output(ParticipantAnswer)
+    .mutation(async ({ ctx, input }) => ({ participant: await removeParticipant(ctx.services, ctx.caller, input) })),
 });

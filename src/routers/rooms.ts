@@ -1,5 +1,8 @@
 import { ListPageInput, pageAs } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
+import { closeMeeting } from '../features/moderation/close-meeting.ts';
+import { lockRoom, unlockRoom } from '../features/moderation/lock-room.ts';
+import { ClosedMeeting } from '../features/moderation/schemas.ts';
 import { createRoom } from '../features/rooms/create-room.ts';
 import { deleteRoom, updateRoom } from '../features/rooms/manage-rooms.ts';
 import { listOwnRooms, listWorkspaceRooms, readPublicRoom, readRoom } from '../features/rooms/read-rooms.ts';
@@ -106,6 +109,61 @@ export const roomsRouter = router({
     .input(RoomInput)
     .output(Ok)
     .mutation(({ ctx, input }) => deleteRoom(ctx.services, ctx.caller, input)),
+
+  lock: signedIn
+    .meta({
+      refusals: [404],
+      openapi: {
+        method: 'POST',
+        path: '/api/dashboard/rooms/{name}/lock',
+        tags,
+        summary: 'Lock a room',
+        successDescription: 'The locked room',
+        description:
+          "For the room's user, and the owner and admins of its workspace. Nobody new can join until it is unlocked " +
+          'or the meeting is closed. Those who are in it stay and can come back, and those who wait can still be ' +
+          'admitted. Locking it again changes nothing.',
+      },
+    })
+    .input(RoomInput)
+    .output(RoomAnswer)
+    .mutation(async ({ ctx, input }) => ({ room: await lockRoom(ctx.services, ctx.caller, input) })),
+
+  unlock: signedIn
+    .meta({
+      refusals: [404],
+      openapi: {
+        method: 'POST',
+        path: '/api/dashboard/rooms/{name}/unlock',
+        tags,
+        summary: 'Unlock a room',
+        successDescription: 'The unlocked room',
+        description:
+          "For the room's user, and the owner and admins of its workspace. Unlocking it again changes nothing.",
+      },
+    })
+    .input(RoomInput)
+    .output(RoomAnswer)
+    .mutation(async ({ ctx, input }) => ({ room: await unlockRoom(ctx.services, ctx.caller, input) })),
+
+  close: signedIn
+    .meta({
+      refusals: [404],
+      openapi: {
+        method: 'POST',
+        path: '/api/dashboard/rooms/{name}/close',
+        tags,
+        summary: 'Close the meeting in a room',
+        successDescription: 'How many visits and recordings ended',
+        description:
+          "For the room's user, and the owner and admins of its workspace. Everyone in the room leaves, which emits " +
+          '`room.left` for each, everyone who waits is refused, running recordings stop, and the room is unlocked. ' +
+          'The room remains: people can join it again.',
+      },
+    })
+    .input(RoomInput)
+    .output(ClosedMeeting)
+    .mutation(({ ctx, input }) => closeMeeting(ctx.services, ctx.caller, input)),
 
   listInWorkspace: inWorkspace('member')
     .meta({

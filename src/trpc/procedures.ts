@@ -8,7 +8,7 @@ import type { Actor, Caller, Identity } from '../auth/identify.ts';
 import { networkOf } from '../auth/networks.ts';
 import { findParticipant } from '../auth/participants.ts';
 import { runCall, setCallOwner } from '../core/call-bounds.ts';
-import { AppError, notFound, unauthorized } from '../core/errors.ts';
+import { AppError, notFound, participantRemoved, unauthorized } from '../core/errors.ts';
 import type { Role } from '../core/roles.ts';
 import { id, toBadRequest } from '../core/validation.ts';
 import {
@@ -123,7 +123,7 @@ export const anyoneOrSignedIn = checked(async (ctx) => {
 
 /**
  * A participant of the room `roomName`, found by the `token` that they received on joining. Throws 404 "Participant not
- * found".
+ * found", and 403 once a host has removed the participant.
  */
 export const inRoom = checked(() => ({}))
   .meta({ idempotencyKey: 'of the participant' })
@@ -144,6 +144,7 @@ export const inRoom = checked(() => ({}))
     }
     setCallOwner(`participant:${participant.id}`);
     limitCaller(ctx, `participant:${participant.id}`);
+    if (participant.endReason === 'removed') throw participantRemoved();
     const run = () => next({ ctx: { participant } });
     if (ctx.idempotencyKey === null || type === 'query') return run();
     const { id, workspaceId } = participant;

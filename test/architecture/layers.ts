@@ -80,6 +80,7 @@ export const features: Record<string, readonly Part[]> = {
   library: [],
   'meeting-providers': ['features/participants', 'features/recordings', 'egress', 'jobs'],
   members: ['features/booking-pages', 'features/rooms'],
+  moderation: ['features/participants', 'features/recordings', 'features/rooms'],
   openid: ['features/auth'],
   participants: ['features/contacts'],
   passkeys: ['features/auth'],

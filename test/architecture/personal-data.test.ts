@@ -25,7 +25,7 @@ const notPersonal: Readonly<Record<string, string>> = {
   recordings: 'archive_id file_key status upload_token_hash sha256',
   recording_deletions: 'archive_id room_name',
   recording_copies: 'sealed_url last_error',
-  participants: 'status',
+  participants: 'status end_reason',
   meeting_connections: 'ingest_id provider sealed_credentials',
   unmatched_callbacks: 'kind reason',
   ingest_events: 'dedupe_key',

@@ -27,6 +27,7 @@ const ROOM = [
   'display_name',
   'id',
   'last_used_at',
+  'locked',
   'name',
   'recording_count',
   'scheduled_at',

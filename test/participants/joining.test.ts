@@ -36,6 +36,8 @@ describe('a guest', () => {
       room_name: room.name,
       name: 'Vera Novak',
       status: 'joined',
+      end_reason: null,
+      room_locked: 0,
       waiting_room_message: null,
       joined_at: at,
       created_at: at,

@@ -53,6 +53,8 @@ describe('a heartbeat', () => {
         room_name: room.name,
         name: 'Gina',
         status: 'waiting',
+        end_reason: null,
+        room_locked: 0,
         waiting_room_message: 'One moment, please',
         joined_at: null,
         created_at: HELD_SECONDS,

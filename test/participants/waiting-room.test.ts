@@ -45,6 +45,7 @@ describe('admitting', () => {
         user_id: null,
         contact_id: contact.id,
         status: 'joined',
+        end_reason: null,
         created_at: HELD_SECONDS,
         joined_at: at,
         left_at: null,

@@ -18,15 +18,15 @@ const shown = {
   scheduled_at: 1_800_000_000.25,
 };
 
-test('anyone can read these five fields and no others, with any credential or none', async () => {
+test('anyone can read these six fields and no others, with any credential or none', async () => {
   const input = { ...shown, workspace_id: team.id, waiting_room_message: 'Soon', session_id: 'secret' };
   const { room } = (await app.http.post('/api/dashboard/rooms', team.admin.token, input)).body;
   for (const token of [undefined, 'x', team.outsider.token, team.admin.token]) {
     const { status, body } = await app.http.get(`/api/rooms/${room.name}`, token);
-    expect([status, body]).toEqual([200, { room: { name: room.name, ...shown } }]);
+    expect([status, body]).toEqual([200, { room: { name: room.name, ...shown, locked: 0 } }]);
   }
   const typed = await team.outsider.client.rooms.readPublic.query({ roomName: room.name });
-  expect(typed).toEqual({ room: { name: room.name, ...shown } });
+  expect(typed).toEqual({ room: { name: room.name, ...shown, locked: 0 } });
 });
 
 test('an unknown room: 404', async () => {

@@ -58,6 +58,7 @@ describe('creating', () => {
         waiting_room_enabled: 0,
         waiting_room_message: null,
         session_id: null,
+        locked: 0,
       },
     });
   });

@@ -32,14 +32,15 @@ const findRoomToJoin = statement('find-room-to-join', {
   },
   sql: `
     select r.workspace_id as "workspaceId", r.id as "roomId",
-      not r.waiting_room_enabled or (${isHost}) as "mayEnter", p.id, p.sealed_token as "sealedToken", p."hasToken"
+      (not r.waiting_room_enabled and p.barred_until is null) or (${isHost}) as "mayEnter", p.id,
+      p.sealed_token as "sealedToken", p."hasToken"
     from rooms r left join members m on m.workspace_id = r.workspace_id and m.user_id = $userId
     left join lateral (
-      select p.id, p.sealed_token, true as "hasToken" from participants p
+      select p.id, p.sealed_token, p.barred_until, true as "hasToken" from participants p
       where p.token_hash = $tokenHash and ${isPresent}
         and ($userId is null or p.user_id is null or p.user_id = $userId)
       union all
-      select p.id, p.sealed_token, false from participants p
+      select p.id, p.sealed_token, p.barred_until, false from participants p
       where p.user_id = $userId and p.sealed_token is not null and ${isPresent}
       order by "hasToken" desc limit 1) p on true
     where r.name = $roomName`,

@@ -1,13 +1,13 @@
 import type { Caller } from '../../auth/identify.ts';
-import { createToken, hashToken } from '../../auth/tokens.ts';
+import { createToken, hashToken, isToken } from '../../auth/tokens.ts';
 import { runRepeatable } from '../../core/call-bounds.ts';
-import { badField, notFound, tooManyTries, unauthorized } from '../../core/errors.ts';
+import { badField, notFound, roomLocked, tooManyTries, unauthorized } from '../../core/errors.ts';
 import { isSlug } from '../../core/slugs.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { transact } from '../../db/client.ts';
 import { isForeignKeyViolation } from '../../db/errors.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { bytes, int, nullable, statement, text } from '../../db/statements.ts';
+import { bool, bytes, int, nullable, statement, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { toContactAddress } from '../contacts/contact-parts.ts';
 import { findPresent, type Present, type RoomToJoin, toPresentToken, touchPresent } from './find-present.ts';
@@ -32,6 +32,9 @@ class ChangedError extends Error {}
  * The room cannot be deleted before the commit. A participant who has to wait also locks the room's row against updates
  * (`guarded`), so that nobody starts waiting while the waiting room is being switched off. A participant who enters at
  * once does not, because entering updates the row.
+ *
+ * Locking the room, closing the meeting and removing a participant wait for joins that have locked the room, and hold
+ * up later ones. `entry` is read after that wait, by a function with a snapshot of its own.
  */
 const addParticipant = statement('join-room', {
   params: {
@@ -43,10 +46,19 @@ const addParticipant = statement('join-room', {
     address: nullable(text),
     tokenHash: bytes,
     sealedToken: nullable(bytes),
+    /** The token of an earlier visit. */
+    earlierTokenHash: nullable(bytes),
     ...hostParams,
     ...joinParams,
   },
-  returns: { room_name: text, waiting_room_message: nullable(text), id: nullable(int), status: nullable(text) },
+  returns: {
+    room_name: text,
+    waiting_room_message: nullable(text),
+    id: nullable(int),
+    status: nullable(text),
+    is_locked: bool,
+    is_refused: bool,
+  },
   hasChanged: ([row]) => row?.id != null,
   sql: `
     with workspace as (
@@ -57,37 +69,45 @@ const addParticipant = statement('join-room', {
       for share of m),
     room as (
       select r.workspace_id, r.id, r.name, r.waiting_room_message,
-        r.waiting_room_enabled and not (${isHost}) as must_wait
+        (${isHost}) as is_host, r.waiting_room_enabled and not (${isHost}) as must_wait
       from workspace w left join member m on true join rooms r on r.workspace_id = w.id and r.name = $roomName
       for key share of r),
     guarded as (
       select r.waiting_room_enabled from room o join rooms r on r.workspace_id = o.workspace_id and r.id = o.id
       where o.must_wait for share of r),
+    entry as (
+      select e.is_locked, e.is_locked and not e.was_inside and not r.is_host as is_refused,
+        case when not r.is_host then e.barred_until end as barred_until
+      from room r, check_room_entry(r.workspace_id, r.id, $userId, $address, $name, $earlierTokenHash, $at) e),
     visited as (
-      select r.* from room r left join guarded g on true where g.waiting_room_enabled is not false),
+      select r.workspace_id, r.id, r.name, r.must_wait or e.barred_until is not null as must_wait, e.barred_until
+      from room r join entry e on not e.is_refused left join guarded g on true
+      where g.waiting_room_enabled is not false),
     joining as (
       select workspace_id, id as room_id, name as room_name, $name as name, $address as address, 0 as position
       from visited where not must_wait),
     ${beforeJoin},
     changed as (
       insert into participants (workspace_id, room_id, name, email, user_id, contact_id, status, token_hash,
-        sealed_token, created_at, joined_at, last_seen_at)
+        sealed_token, created_at, joined_at, last_seen_at, barred_until)
       select v.workspace_id, v.id, $name, $email, $userId, c.id, case when v.must_wait then 'waiting' else 'joined' end,
-        $tokenHash, $sealedToken, $at, case when not v.must_wait then $at end, $at
+        $tokenHash, $sealedToken, $at, case when not v.must_wait then $at end, $at, v.barred_until
       from visited v left join contact c on true
       where v.must_wait or $address is null or c.address is not null
       on conflict (workspace_id, room_id, user_id)
         where status in ('waiting', 'joined') and sealed_token is not null do nothing
       returning *),
     ${afterJoin}
-    select r.name as room_name, r.waiting_room_message, c.id, c.status from room r left join changed c on true`,
+    select r.name as room_name, r.waiting_room_message, c.id, c.status, e.is_locked, e.is_refused
+    from room r join entry e on true left join changed c on true`,
 });
 
 /**
  * Joins a room. If the room has a waiting room and the caller is not one of its hosts, the participant waits to be
  * admitted. If a user or the holder of a token joins again while still present, the participant and the token stay the
- * same, and no event is emitted. The token is stored as a hash, and for a user also sealed. Throws 400 for a guest
- * without a name, 404 "Room not found", and 401 if the user's account is deleted meanwhile.
+ * same, and no event is emitted. The token is stored as a hash, and for a user also sealed. A person whom a host has
+ * removed waits to be admitted. Throws 400 for a guest without a name, 404 "Room not found", 401 if the user's account
+ * is deleted meanwhile, and 403 if the room is locked, for everyone except its hosts and those who were in it.
  */
 export async function joinRoom(services: Needs, caller: Caller | null, input: JoinInput): Promise<JoinedParticipant> {
   // A participant who is still present needs no name.
@@ -130,6 +150,7 @@ async function addNew(
       address: toContactAddress(person.email),
       tokenHash: hashToken(token),
       sealedToken,
+      earlierTokenHash: input.token && isToken('lnp_', input.token) ? hashToken(input.token) : null,
       ...toHost(caller),
       at,
       contactQuota: settings.quotas.contacts,
@@ -140,6 +161,7 @@ async function addNew(
     });
   const [row] = rows;
   if (!row) throw notFound('Room');
+  if (row.is_refused) throw roomLocked();
   if (row.id === null || row.status === null) return null;
   const status = toParticipantStatus(row.status);
   return {
@@ -147,6 +169,8 @@ async function addNew(
     room_name: row.room_name,
     name: person.name,
     status,
+    end_reason: null,
+    room_locked: row.is_locked ? 1 : 0,
     waiting_room_message: status === 'waiting' ? row.waiting_room_message : null,
     joined_at: status === 'joined' ? toUnixSeconds(at) : null,
     created_at: toUnixSeconds(at),
@@ -181,7 +205,7 @@ async function rejoin(
   // They became a host while they were waiting. This is rare, so it takes the lock of the workspace, as admitting does.
   return transact(db, async (tx) => {
     const access = await lockRoomAccess(tx, (sql) => findRoomAccess(sql, caller, roomName));
-    if (!access.isHost && access.hasWaitingRoom) throw new ChangedError();
+    if (!access.isHost && (access.hasWaitingRoom || participant.barredUntil !== null)) throw new ChangedError();
     const entered = await markJoined(sqlIn(tx), clock.now(), participant, settings.quotas);
     if (entered.status !== 'joined') throw new ChangedError();
     return { ...toOwnParticipant(entered, null), token };

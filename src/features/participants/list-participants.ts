@@ -4,7 +4,7 @@ import { secondsOf } from '../../db/columns.ts';
 import { byTime, type PageText, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
 import { bool, float, int, nullable, oneOf, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
-import type { ParticipantStatus } from './participant-status.ts';
+import type { EndReason, ParticipantStatus } from './participant-status.ts';
 import { findHostAccess } from './room-access.ts';
 import type { ListedParticipant, ListParticipantsInput } from './schemas.ts';
 
@@ -18,6 +18,7 @@ const listFields = {
   user_id: nullable(int),
   contact_id: nullable(int),
   status: oneOf<ParticipantStatus>(),
+  end_reason: nullable(oneOf<EndReason>()),
   email_verified: bool,
   created_at: float,
   joined_at: nullable(float),
@@ -41,7 +42,7 @@ const withStatus = pagedList('list-participants-with-status', {
 
 function selectWhere(condition: string, { after, window }: PageText): string {
   return `
-    select p.id, p.name, p.email, p.user_id, p.contact_id, p.status,
+    select p.id, p.name, p.email, p.user_id, p.contact_id, p.status, p.end_reason,
       exists (
         select from users u where u.id = p.user_id and u.email = p.email and u.email_verified_at is not null
       ) as email_verified, ${secondsOf('p.created_at')} as created_at,

@@ -59,7 +59,7 @@ const lockWaiting = statement('lock-waiting-participants', {
   returns: participantReturns,
   sql: `
     select ${selectedColumns} from ${withRooms}
-    where p.workspace_id = $workspaceId and p.room_id = $roomId and p.status = 'waiting'
+    where p.workspace_id = $workspaceId and p.room_id = $roomId and p.status = 'waiting' and p.barred_until is null
     order by p.created_at, p.id limit $max for no key update of p`,
 });
 
@@ -152,9 +152,9 @@ async function joinAll(
 }
 
 /**
- * Moves all waiting participants of a room to `joined`, as `markJoined` does. Call it after the waiting room was
- * switched off in the same transaction. A concurrent join blocks until the commit, so no participant has the status
- * `waiting` afterwards.
+ * Moves all waiting participants of a room to `joined`, as `markJoined` does, except those who wait because a host
+ * removed them earlier. Call it after the waiting room was switched off in the same transaction. A concurrent join
+ * blocks until the commit, so nobody else has the status `waiting` afterwards.
  */
 export async function admitEveryone(sql: Sql, at: Date, room: RoomKey, quotas: Quotas): Promise<void> {
   for (let count = ADMITTED_AT_A_TIME; count === ADMITTED_AT_A_TIME; ) {

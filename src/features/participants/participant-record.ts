@@ -1,14 +1,20 @@
 /** A participant with the name of their room, as this feature reads them from the database. */
 import { notFound } from '../../core/errors.ts';
 import { Prisma } from '../../db/client.ts';
-import { int, nullable, type RowOf, type Sql, statement, text, time } from '../../db/statements.ts';
-import { type ParticipantStatus, toParticipantStatus } from './participant-status.ts';
+import { bool, int, nullable, type RowOf, type Sql, statement, text, time } from '../../db/statements.ts';
+import { type EndReason, type ParticipantStatus, toEndReason, toParticipantStatus } from './participant-status.ts';
 
 export type ParticipantKey = { workspaceId: number; roomId: number; id: number };
 
-export type ParticipantRecord = Omit<ParticipantRow, 'status'> & { status: ParticipantStatus };
+export type ParticipantRecord = Omit<ParticipantRow, 'status' | 'endReason'> & {
+  status: ParticipantStatus;
+  endReason: EndReason | null;
+};
 
-/** The columns of `selectedColumns`. `lastSeenAt` is the last heartbeat, or when they asked to join or joined. */
+/**
+ * The columns of `selectedColumns`. `lastSeenAt` is the last heartbeat, or when they asked to join or joined.
+ * Until `barredUntil`, a person who was removed waits to be admitted.
+ */
 export const participantReturns = {
   id: int,
   workspaceId: int,
@@ -23,13 +29,17 @@ export const participantReturns = {
   joinedAt: nullable(time),
   leftAt: nullable(time),
   lastSeenAt: time,
+  endReason: nullable(text),
+  barredUntil: nullable(time),
+  roomLocked: bool,
 };
 
 /** The columns of the participant `p` in the room `r`. */
 export const selectedColumns = `
   p.id, p.workspace_id as "workspaceId", p.room_id as "roomId", r.name as "roomName", p.name, p.email,
   p.user_id as "userId", p.contact_id as "contactId", p.status, p.created_at as "createdAt", p.joined_at as "joinedAt",
-  p.left_at as "leftAt", p.last_seen_at as "lastSeenAt"`;
+  p.left_at as "leftAt", p.last_seen_at as "lastSeenAt", p.end_reason as "endReason", p.barred_until as "barredUntil",
+  r.locked_at is not null as "roomLocked"`;
 
 /** The participants `p` joined with their rooms `r`. */
 export const withRooms = 'participants p join rooms r on r.workspace_id = p.workspace_id and r.id = p.room_id';
@@ -49,7 +59,11 @@ const lockOne = statement('lock-participant', {
 export type ParticipantRow = RowOf<typeof lockOne>;
 
 export function toParticipantRecord(row: ParticipantRow): ParticipantRecord {
-  return { ...row, status: toParticipantStatus(row.status) };
+  return {
+    ...row,
+    status: toParticipantStatus(row.status),
+    endReason: row.endReason === null ? null : toEndReason(row.endReason),
+  };
 }
 
 /** Locks the participant's row until the transaction ends. Throws 404 "Participant not found". */

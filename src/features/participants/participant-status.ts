@@ -12,3 +12,13 @@ export type ParticipantStatus = (typeof participantStatuses)[number];
 export function toParticipantStatus(text: string): ParticipantStatus {
   return toEnum(participantStatuses, text, 'participant status');
 }
+
+/** Why a host ended a visit or the waiting. */
+export const endReasons = ['removed', 'closed'] as const;
+
+export type EndReason = (typeof endReasons)[number];
+
+/** The end_reason column of a participant as an EndReason. */
+export function toEndReason(text: string): EndReason {
+  return toEnum(endReasons, text, 'end reason');
+}

@@ -1,6 +1,6 @@
 /** What participants do with their token: they send heartbeats and leave. */
 import type { RoomCaller } from '../../auth/participants.ts';
-import { notFound } from '../../core/errors.ts';
+import { notFound, participantRemoved } from '../../core/errors.ts';
 import { SECOND_MS } from '../../core/time.ts';
 import { int, nullable, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
@@ -26,7 +26,7 @@ const storeHeartbeat = statement('store-heartbeat', {
 /**
  * Stores a heartbeat of the participant, at most every 10 seconds, and returns the participant with their status. Does
  * not change a participant who has left or was refused. Throws 404 "Participant not found" if the room has been
- * deleted.
+ * deleted, and 403 if a host has just removed the participant.
  */
 export async function recordPresence(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
@@ -37,6 +37,7 @@ export async function recordPresence(
   const [row] = await db.sql.run(storeHeartbeat, { workspaceId, id, now, latest });
   if (!row) throw notFound('Participant');
   const { waitingRoomMessage, ...participant } = row;
+  if (participant.endReason === 'removed') throw participantRemoved();
   return toOwnParticipant(toParticipantRecord(participant), waitingRoomMessage);
 }
 

@@ -66,6 +66,17 @@ export async function findHostAccess(sql: Sql, caller: Caller, name: string): Pr
   return access;
 }
 
+/**
+ * Locks the workspace and the room, so that nobody joins until the commit. Waits for joins in progress. Throws as
+ * `findHostAccess` does.
+ */
+export async function lockRoomAsHost(tx: Tx, caller: Caller, name: string): Promise<RoomAccess> {
+  const access = await lockRoomAccess(tx, (sql) => findHostAccess(sql, caller, name));
+  await tx.$queryRaw`
+    select from rooms where workspace_id = ${access.workspaceId} and id = ${access.roomId} for update`;
+  return access;
+}
+
 /** Locks the workspace of the room and calls `find` again, since the room or the roles may have changed. */
 export async function lockRoomAccess(tx: Tx, find: (sql: Sql) => Promise<RoomAccess>): Promise<RoomAccess> {
   const { workspaceId } = await find(sqlIn(tx));

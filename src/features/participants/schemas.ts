@@ -1,12 +1,16 @@
 import { z } from 'zod';
 import { ListPageInput, nextCursor } from '../../core/list-page.ts';
-import { email, id, MAX_NAME_LENGTH, singleLineText, unixSeconds } from '../../core/validation.ts';
-import { participantStatuses } from './participant-status.ts';
+import { email, flag, id, MAX_NAME_LENGTH, singleLineText, unixSeconds } from '../../core/validation.ts';
+import { endReasons, participantStatuses } from './participant-status.ts';
 
 const roomName = z.string().describe('Name of the room');
 const status = z
   .enum(participantStatuses)
   .describe('`waiting` becomes `joined`, `refused` or `left`; `joined` becomes `left`; `refused` and `left` are final');
+const endReason = z
+  .enum(endReasons)
+  .nullable()
+  .describe('`removed`: a host removed them; `closed`: a host closed the meeting; null if no host ended their visit');
 const joinedAt = unixSeconds.nullable().describe('Unix timestamp in seconds; null until the participant has joined');
 
 export const Participant = z
@@ -19,6 +23,7 @@ export const Participant = z
       .nullable()
       .describe('The contact with their email address; null before joining or without an address'),
     status,
+    end_reason: endReason,
     created_at: unixSeconds.describe('When they asked to join, Unix timestamp in seconds'),
     joined_at: joinedAt,
     left_at: unixSeconds.nullable().describe('Unix timestamp in seconds; null until the participant has left'),
@@ -39,6 +44,8 @@ export const OwnParticipant = z
     room_name: z.string(),
     name: z.string(),
     status,
+    end_reason: endReason,
+    room_locked: flag.describe('1 while a host has locked the room, so that nobody new can join'),
     waiting_room_message: z
       .string()
       .nullable()

@@ -5,6 +5,7 @@ import { transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { int, type Sql, statement } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
+import { liftBar } from './bars.ts';
 import { markJoined } from './participant-lifecycle.ts';
 import { lockParticipant, type ParticipantKey, type ParticipantRecord } from './participant-record.ts';
 import type { ParticipantStatus } from './participant-status.ts';
@@ -26,13 +27,16 @@ const refuse = statement('refuse-participant', {
 type Needs = Pick<Services, 'db' | 'clock' | 'settings'>;
 
 /**
- * Admits a waiting participant and emits `room.joined`. Admitting a participant who has joined changes nothing. Throws
+ * Admits a waiting participant and emits `room.joined`. A person who was removed earlier can join again from then on,
+ * without waiting. Admitting a participant who has joined changes nothing. Throws
  * 404 "Room not found" and "Participant not found", and 409 for a participant who was refused or has left.
  */
 export function admitParticipant(services: Needs, caller: Caller, input: ParticipantInput): Promise<Participant> {
-  return asHost(services, caller, input, async (sql, key) =>
-    requireStatus(await markJoined(sql, services.clock.now(), key, services.settings.quotas), 'joined'),
-  );
+  return asHost(services, caller, input, async (sql, key) => {
+    const participant = await markJoined(sql, services.clock.now(), key, services.settings.quotas);
+    if (participant.status === 'joined' && participant.barredUntil !== null) await liftBar(sql, participant);
+    return requireStatus(participant, 'joined');
+  });
 }
 
 /** Calls `decide` with the workspace locked, if the caller is a host of the room. */

@@ -172,3 +172,12 @@ export function stopRecordingByParticipant(
     return stopRecording(tx, clock.now(), room, { recordingId }, origin, participant.id);
   });
 }
+
+/** Stops every recording that is running in the room, whoever started it. Returns how many it stopped. */
+export async function stopRecordingsOfRoom(tx: Tx, at: Date, { workspaceId, roomId }: RoomKey): Promise<number> {
+  const { count } = await tx.recording.updateMany({
+    where: { workspaceId, roomId, endedAt: null, status: { in: unfinishedStatuses } },
+    data: { endedAt: at, updatedAt: at },
+  });
+  return count;
+}

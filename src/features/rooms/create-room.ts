@@ -157,6 +157,7 @@ export async function createRoom(
     waiting_room_enabled: params.waitingRoomEnabled ? 1 : 0,
     waiting_room_message: params.waitingRoomMessage,
     session_id: params.sessionId,
+    locked: 0,
   };
 }
 

@@ -47,6 +47,7 @@ const roomFields = {
   waiting_room_enabled: int,
   waiting_room_message: nullable(text),
   session_id: nullable(text),
+  locked: int,
 };
 
 /** The fields of the room `r`. */
@@ -55,7 +56,7 @@ const roomColumns = `r.id, r.workspace_id, r.name, r.user_id, r.display_name,
       (select count(*)::int from recordings c where c.workspace_id = r.workspace_id and c.room_id = r.id)
         as recording_count,
       r.scheduled_at, r.accent_color, ${flagOf('r.waiting_room_enabled')} as waiting_room_enabled,
-      r.waiting_room_message, r.session_id`;
+      r.waiting_room_message, r.session_id, ${flagOf('(r.locked_at is not null)')} as locked`;
 
 const listed = { returns: { ...roomFields, ...timeKey }, order: byTime('r.created_at', 'r.id', 'desc') };
 const listedColumns = `${roomColumns}, ${timeKeyOf('r.created_at')}`;
@@ -87,9 +88,11 @@ const publicRoom = statement('read-public-room', {
     accent_color: text,
     waiting_room_enabled: int,
     scheduled_at: nullable(float),
+    locked: int,
   },
   sql: `
-    select name, display_name, accent_color, ${flagOf('waiting_room_enabled')} as waiting_room_enabled, scheduled_at
+    select name, display_name, accent_color, ${flagOf('waiting_room_enabled')} as waiting_room_enabled, scheduled_at,
+      ${flagOf('(locked_at is not null)')} as locked
     from rooms where name = $name`,
 });
 

@@ -36,6 +36,7 @@ export const Room = z
       .string()
       .nullable()
       .describe('ID of the room at the meeting provider; null if the provider uses the name of the room'),
+    locked: flag.describe('1 while a host has locked the room, so that nobody new can join, else 0'),
   })
   .meta({ id: 'Room', description: 'A meeting room' });
 export type Room = z.infer<typeof Room>;
@@ -47,6 +48,7 @@ export const PublicRoom = Room.pick({
   accent_color: true,
   waiting_room_enabled: true,
   scheduled_at: true,
+  locked: true,
 }).meta({ id: 'PublicRoom', description: 'The public fields of a room' });
 export type PublicRoom = z.infer<typeof PublicRoom>;
 

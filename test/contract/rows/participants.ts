@@ -65,6 +65,7 @@ export const participantRows: Rows = {
   },
   'participants.admit': { ...byHost, input: waiting, writes: true },
   'participants.refuse': { ...byHost, input: waiting, writes: true },
+  'participants.remove': { ...byHost, input: waiting, writes: true },
 };
 
 function inRoom({ roomName, participantToken }: Scene): Input {

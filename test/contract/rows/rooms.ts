@@ -64,6 +64,9 @@ export const roomRows: Rows = {
     wrong: wrongRoomSettings,
   },
   'rooms.delete': { who: 'room host', keys: true, input: room, writes: true, children: { name: 'Room not found' } },
+  'rooms.lock': { who: 'room host', keys: true, input: room, writes: true, children: { name: 'Room not found' } },
+  'rooms.unlock': { who: 'room host', keys: true, input: room, writes: false, children: { name: 'Room not found' } },
+  'rooms.close': { who: 'room host', keys: true, input: room, writes: true, children: { name: 'Room not found' } },
   'rooms.listInWorkspace': {
     who: 'member',
     keys: true,

@@ -4368,7 +4368,8 @@ export const RoomScalarFieldEnum = {
   waitingRoomMessage: 'waitingRoomMessage',
   sessionId: 'sessionId',
   createdAt: 'createdAt',
-  lastUsedAt: 'lastUsedAt'
+  lastUsedAt: 'lastUsedAt',
+  lockedAt: 'lockedAt'
 } as const
 
 export type RoomScalarFieldEnum = (typeof RoomScalarFieldEnum)[keyof typeof RoomScalarFieldEnum]
@@ -4438,7 +4439,9 @@ export const ParticipantScalarFieldEnum = {
   createdAt: 'createdAt',
   joinedAt: 'joinedAt',
   leftAt: 'leftAt',
-  lastSeenAt: 'lastSeenAt'
+  lastSeenAt: 'lastSeenAt',
+  endReason: 'endReason',
+  barredUntil: 'barredUntil'
 } as const
 
 export type ParticipantScalarFieldEnum = (typeof ParticipantScalarFieldEnum)[keyof typeof ParticipantScalarFieldEnum]

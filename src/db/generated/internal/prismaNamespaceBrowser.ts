@@ -430,7 +430,8 @@ export const RoomScalarFieldEnum = {
   waitingRoomMessage: 'waitingRoomMessage',
   sessionId: 'sessionId',
   createdAt: 'createdAt',
-  lastUsedAt: 'lastUsedAt'
+  lastUsedAt: 'lastUsedAt',
+  lockedAt: 'lockedAt'
 } as const
 
 export type RoomScalarFieldEnum = (typeof RoomScalarFieldEnum)[keyof typeof RoomScalarFieldEnum]
@@ -500,7 +501,9 @@ export const ParticipantScalarFieldEnum = {
   createdAt: 'createdAt',
   joinedAt: 'joinedAt',
   leftAt: 'leftAt',
-  lastSeenAt: 'lastSeenAt'
+  lastSeenAt: 'lastSeenAt',
+  endReason: 'endReason',
+  barredUntil: 'barredUntil'
 } as const
 
 export type ParticipantScalarFieldEnum = (typeof ParticipantScalarFieldEnum)[keyof typeof ParticipantScalarFieldEnum]

@@ -62,6 +62,8 @@ export type ParticipantMinAggregateOutputType = {
   joinedAt: Date | null
   leftAt: Date | null
   lastSeenAt: Date | null
+  endReason: string | null
+  barredUntil: Date | null
 }
 
 export type ParticipantMaxAggregateOutputType = {
@@ -82,6 +84,8 @@ export type ParticipantMaxAggregateOutputType = {
   joinedAt: Date | null
   leftAt: Date | null
   lastSeenAt: Date | null
+  endReason: string | null
+  barredUntil: Date | null
 }
 
 export type ParticipantCountAggregateOutputType = {
@@ -102,6 +106,8 @@ export type ParticipantCountAggregateOutputType = {
   joinedAt: number
   leftAt: number
   lastSeenAt: number
+  endReason: number
+  barredUntil: number
   _all: number
 }
 
@@ -142,6 +148,8 @@ export type ParticipantMinAggregateInputType = {
   joinedAt?: true
   leftAt?: true
   lastSeenAt?: true
+  endReason?: true
+  barredUntil?: true
 }
 
 export type ParticipantMaxAggregateInputType = {
@@ -162,6 +170,8 @@ export type ParticipantMaxAggregateInputType = {
   joinedAt?: true
   leftAt?: true
   lastSeenAt?: true
+  endReason?: true
+  barredUntil?: true
 }
 
 export type ParticipantCountAggregateInputType = {
@@ -182,6 +192,8 @@ export type ParticipantCountAggregateInputType = {
   joinedAt?: true
   leftAt?: true
   lastSeenAt?: true
+  endReason?: true
+  barredUntil?: true
   _all?: true
 }
 
@@ -289,6 +301,8 @@ export type ParticipantGroupByOutputType = {
   joinedAt: Date | null
   leftAt: Date | null
   lastSeenAt: Date
+  endReason: string | null
+  barredUntil: Date | null
   _count: ParticipantCountAggregateOutputType | null
   _avg: ParticipantAvgAggregateOutputType | null
   _sum: ParticipantSumAggregateOutputType | null
@@ -332,6 +346,8 @@ export type ParticipantWhereInput = {
   joinedAt?: Prisma.DateTimeNullableFilter<"Participant"> | Date | string | null
   leftAt?: Prisma.DateTimeNullableFilter<"Participant"> | Date | string | null
   lastSeenAt?: Prisma.DateTimeFilter<"Participant"> | Date | string
+  endReason?: Prisma.StringNullableFilter<"Participant"> | string | null
+  barredUntil?: Prisma.DateTimeNullableFilter<"Participant"> | Date | string | null
   room?: Prisma.XOR<Prisma.RoomScalarRelationFilter, Prisma.RoomWhereInput>
   user?: Prisma.XOR<Prisma.UserNullableScalarRelationFilter, Prisma.UserWhereInput> | null
 }
@@ -354,6 +370,8 @@ export type ParticipantOrderByWithRelationInput = {
   joinedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   leftAt?: Prisma.SortOrderInput | Prisma.SortOrder
   lastSeenAt?: Prisma.SortOrder
+  endReason?: Prisma.SortOrderInput | Prisma.SortOrder
+  barredUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   room?: Prisma.RoomOrderByWithRelationInput
   user?: Prisma.UserOrderByWithRelationInput
 }
@@ -381,6 +399,8 @@ export type ParticipantWhereUniqueInput = Prisma.AtLeast<{
   joinedAt?: Prisma.DateTimeNullableFilter<"Participant"> | Date | string | null
   leftAt?: Prisma.DateTimeNullableFilter<"Participant"> | Date | string | null
   lastSeenAt?: Prisma.DateTimeFilter<"Participant"> | Date | string
+  endReason?: Prisma.StringNullableFilter<"Participant"> | string | null
+  barredUntil?: Prisma.DateTimeNullableFilter<"Participant"> | Date | string | null
   room?: Prisma.XOR<Prisma.RoomScalarRelationFilter, Prisma.RoomWhereInput>
   user?: Prisma.XOR<Prisma.UserNullableScalarRelationFilter, Prisma.UserWhereInput> | null
 }, "workspaceId_id" | "tokenHash" | "workspaceId_connectionId_meeting_participantReference">
@@ -403,6 +423,8 @@ export type ParticipantOrderByWithAggregationInput = {
   joinedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   leftAt?: Prisma.SortOrderInput | Prisma.SortOrder
   lastSeenAt?: Prisma.SortOrder
+  endReason?: Prisma.SortOrderInput | Prisma.SortOrder
+  barredUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.ParticipantCountOrderByAggregateInput
   _avg?: Prisma.ParticipantAvgOrderByAggregateInput
   _max?: Prisma.ParticipantMaxOrderByAggregateInput
@@ -431,6 +453,8 @@ export type ParticipantScalarWhereWithAggregatesInput = {
   joinedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Participant"> | Date | string | null
   leftAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Participant"> | Date | string | null
   lastSeenAt?: Prisma.DateTimeWithAggregatesFilter<"Participant"> | Date | string
+  endReason?: Prisma.StringNullableWithAggregatesFilter<"Participant"> | string | null
+  barredUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"Participant"> | Date | string | null
 }
 
 export type ParticipantCreateInput = {
@@ -448,6 +472,8 @@ export type ParticipantCreateInput = {
   joinedAt?: Date | string | null
   leftAt?: Date | string | null
   lastSeenAt: Date | string
+  endReason?: string | null
+  barredUntil?: Date | string | null
   room: Prisma.RoomCreateNestedOneWithoutParticipantsInput
   user?: Prisma.UserCreateNestedOneWithoutParticipantsInput
 }
@@ -470,6 +496,8 @@ export type ParticipantUncheckedCreateInput = {
   joinedAt?: Date | string | null
   leftAt?: Date | string | null
   lastSeenAt: Date | string
+  endReason?: string | null
+  barredUntil?: Date | string | null
 }
 
 export type ParticipantUpdateInput = {
@@ -487,6 +515,8 @@ export type ParticipantUpdateInput = {
   joinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  endReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  barredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   room?: Prisma.RoomUpdateOneRequiredWithoutParticipantsNestedInput
   user?: Prisma.UserUpdateOneWithoutParticipantsNestedInput
 }
@@ -509,6 +539,8 @@ export type ParticipantUncheckedUpdateInput = {
   joinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  endReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  barredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ParticipantCreateManyInput = {
@@ -529,6 +561,8 @@ export type ParticipantCreateManyInput = {
   joinedAt?: Date | string | null
   leftAt?: Date | string | null
   lastSeenAt: Date | string
+  endReason?: string | null
+  barredUntil?: Date | string | null
 }
 
 export type ParticipantUpdateManyMutationInput = {
@@ -546,6 +580,8 @@ export type ParticipantUpdateManyMutationInput = {
   joinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  endReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  barredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ParticipantUncheckedUpdateManyInput = {
@@ -566,6 +602,8 @@ export type ParticipantUncheckedUpdateManyInput = {
   joinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  endReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  barredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ParticipantListRelationFilter = {
@@ -608,6 +646,8 @@ export type ParticipantCountOrderByAggregateInput = {
   joinedAt?: Prisma.SortOrder
   leftAt?: Prisma.SortOrder
   lastSeenAt?: Prisma.SortOrder
+  endReason?: Prisma.SortOrder
+  barredUntil?: Prisma.SortOrder
 }
 
 export type ParticipantAvgOrderByAggregateInput = {
@@ -637,6 +677,8 @@ export type ParticipantMaxOrderByAggregateInput = {
   joinedAt?: Prisma.SortOrder
   leftAt?: Prisma.SortOrder
   lastSeenAt?: Prisma.SortOrder
+  endReason?: Prisma.SortOrder
+  barredUntil?: Prisma.SortOrder
 }
 
 export type ParticipantMinOrderByAggregateInput = {
@@ -657,6 +699,8 @@ export type ParticipantMinOrderByAggregateInput = {
   joinedAt?: Prisma.SortOrder
   leftAt?: Prisma.SortOrder
   lastSeenAt?: Prisma.SortOrder
+  endReason?: Prisma.SortOrder
+  barredUntil?: Prisma.SortOrder
 }
 
 export type ParticipantSumOrderByAggregateInput = {
@@ -767,6 +811,8 @@ export type ParticipantCreateWithoutUserInput = {
   joinedAt?: Date | string | null
   leftAt?: Date | string | null
   lastSeenAt: Date | string
+  endReason?: string | null
+  barredUntil?: Date | string | null
   room: Prisma.RoomCreateNestedOneWithoutParticipantsInput
 }
 
@@ -787,6 +833,8 @@ export type ParticipantUncheckedCreateWithoutUserInput = {
   joinedAt?: Date | string | null
   leftAt?: Date | string | null
   lastSeenAt: Date | string
+  endReason?: string | null
+  barredUntil?: Date | string | null
 }
 
 export type ParticipantCreateOrConnectWithoutUserInput = {
@@ -836,6 +884,8 @@ export type ParticipantScalarWhereInput = {
   joinedAt?: Prisma.DateTimeNullableFilter<"Participant"> | Date | string | null
   leftAt?: Prisma.DateTimeNullableFilter<"Participant"> | Date | string | null
   lastSeenAt?: Prisma.DateTimeFilter<"Participant"> | Date | string
+  endReason?: Prisma.StringNullableFilter<"Participant"> | string | null
+  barredUntil?: Prisma.DateTimeNullableFilter<"Participant"> | Date | string | null
 }
 
 export type ParticipantCreateWithoutRoomInput = {
@@ -853,6 +903,8 @@ export type ParticipantCreateWithoutRoomInput = {
   joinedAt?: Date | string | null
   leftAt?: Date | string | null
   lastSeenAt: Date | string
+  endReason?: string | null
+  barredUntil?: Date | string | null
   user?: Prisma.UserCreateNestedOneWithoutParticipantsInput
 }
 
@@ -872,6 +924,8 @@ export type ParticipantUncheckedCreateWithoutRoomInput = {
   joinedAt?: Date | string | null
   leftAt?: Date | string | null
   lastSeenAt: Date | string
+  endReason?: string | null
+  barredUntil?: Date | string | null
 }
 
 export type ParticipantCreateOrConnectWithoutRoomInput = {
@@ -917,6 +971,8 @@ export type ParticipantCreateManyUserInput = {
   joinedAt?: Date | string | null
   leftAt?: Date | string | null
   lastSeenAt: Date | string
+  endReason?: string | null
+  barredUntil?: Date | string | null
 }
 
 export type ParticipantUpdateWithoutUserInput = {
@@ -934,6 +990,8 @@ export type ParticipantUpdateWithoutUserInput = {
   joinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  endReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  barredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   room?: Prisma.RoomUpdateOneRequiredWithoutParticipantsNestedInput
 }
 
@@ -954,6 +1012,8 @@ export type ParticipantUncheckedUpdateWithoutUserInput = {
   joinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  endReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  barredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ParticipantUncheckedUpdateManyWithoutUserInput = {
@@ -973,6 +1033,8 @@ export type ParticipantUncheckedUpdateManyWithoutUserInput = {
   joinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  endReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  barredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ParticipantCreateManyRoomInput = {
@@ -991,6 +1053,8 @@ export type ParticipantCreateManyRoomInput = {
   joinedAt?: Date | string | null
   leftAt?: Date | string | null
   lastSeenAt: Date | string
+  endReason?: string | null
+  barredUntil?: Date | string | null
 }
 
 export type ParticipantUpdateWithoutRoomInput = {
@@ -1008,6 +1072,8 @@ export type ParticipantUpdateWithoutRoomInput = {
   joinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  endReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  barredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   user?: Prisma.UserUpdateOneWithoutParticipantsNestedInput
 }
 
@@ -1027,6 +1093,8 @@ export type ParticipantUncheckedUpdateWithoutRoomInput = {
   joinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  endReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  barredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ParticipantUncheckedUpdateManyWithoutRoomInput = {
@@ -1045,6 +1113,8 @@ export type ParticipantUncheckedUpdateManyWithoutRoomInput = {
   joinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  endReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  barredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 
@@ -1067,6 +1137,8 @@ export type ParticipantSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   joinedAt?: boolean
   leftAt?: boolean
   lastSeenAt?: boolean
+  endReason?: boolean
+  barredUntil?: boolean
   room?: boolean | Prisma.RoomDefaultArgs<ExtArgs>
   user?: boolean | Prisma.Participant$userArgs<ExtArgs>
 }, ExtArgs["result"]["participant"]>
@@ -1089,6 +1161,8 @@ export type ParticipantSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   joinedAt?: boolean
   leftAt?: boolean
   lastSeenAt?: boolean
+  endReason?: boolean
+  barredUntil?: boolean
   room?: boolean | Prisma.RoomDefaultArgs<ExtArgs>
   user?: boolean | Prisma.Participant$userArgs<ExtArgs>
 }, ExtArgs["result"]["participant"]>
@@ -1111,6 +1185,8 @@ export type ParticipantSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   joinedAt?: boolean
   leftAt?: boolean
   lastSeenAt?: boolean
+  endReason?: boolean
+  barredUntil?: boolean
   room?: boolean | Prisma.RoomDefaultArgs<ExtArgs>
   user?: boolean | Prisma.Participant$userArgs<ExtArgs>
 }, ExtArgs["result"]["participant"]>
@@ -1133,9 +1209,11 @@ export type ParticipantSelectScalar = {
   joinedAt?: boolean
   leftAt?: boolean
   lastSeenAt?: boolean
+  endReason?: boolean
+  barredUntil?: boolean
 }
 
-export type ParticipantOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "roomId" | "name" | "email" | "userId" | "contactId" | "status" | "tokenHash" | "sealedToken" | "connectionId" | "meeting" | "participantReference" | "createdAt" | "joinedAt" | "leftAt" | "lastSeenAt", ExtArgs["result"]["participant"]>
+export type ParticipantOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "roomId" | "name" | "email" | "userId" | "contactId" | "status" | "tokenHash" | "sealedToken" | "connectionId" | "meeting" | "participantReference" | "createdAt" | "joinedAt" | "leftAt" | "lastSeenAt" | "endReason" | "barredUntil", ExtArgs["result"]["participant"]>
 export type ParticipantInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   room?: boolean | Prisma.RoomDefaultArgs<ExtArgs>
   user?: boolean | Prisma.Participant$userArgs<ExtArgs>
@@ -1197,6 +1275,15 @@ export type $ParticipantPayload<ExtArgs extends runtime.Types.Extensions.Interna
     joinedAt: Date | null
     leftAt: Date | null
     lastSeenAt: Date
+    /**
+     * removed or closed, if a host ended the visit (check constraint).
+     */
+    endReason: string | null
+    /**
+     * Until when a removed person waits to be admitted if they come back; also on the row of their waiting (a partial
+     * index in the migration).
+     */
+    barredUntil: Date | null
   }, ExtArgs["result"]["participant"]>
   composites: {}
 }
@@ -1639,6 +1726,8 @@ export interface ParticipantFieldRefs {
   readonly joinedAt: Prisma.FieldRef<"Participant", 'DateTime'>
   readonly leftAt: Prisma.FieldRef<"Participant", 'DateTime'>
   readonly lastSeenAt: Prisma.FieldRef<"Participant", 'DateTime'>
+  readonly endReason: Prisma.FieldRef<"Participant", 'String'>
+  readonly barredUntil: Prisma.FieldRef<"Participant", 'DateTime'>
 }
     
 

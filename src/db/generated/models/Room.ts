@@ -53,6 +53,7 @@ export type RoomMinAggregateOutputType = {
   sessionId: string | null
   createdAt: Date | null
   lastUsedAt: Date | null
+  lockedAt: Date | null
 }
 
 export type RoomMaxAggregateOutputType = {
@@ -68,6 +69,7 @@ export type RoomMaxAggregateOutputType = {
   sessionId: string | null
   createdAt: Date | null
   lastUsedAt: Date | null
+  lockedAt: Date | null
 }
 
 export type RoomCountAggregateOutputType = {
@@ -83,6 +85,7 @@ export type RoomCountAggregateOutputType = {
   sessionId: number
   createdAt: number
   lastUsedAt: number
+  lockedAt: number
   _all: number
 }
 
@@ -114,6 +117,7 @@ export type RoomMinAggregateInputType = {
   sessionId?: true
   createdAt?: true
   lastUsedAt?: true
+  lockedAt?: true
 }
 
 export type RoomMaxAggregateInputType = {
@@ -129,6 +133,7 @@ export type RoomMaxAggregateInputType = {
   sessionId?: true
   createdAt?: true
   lastUsedAt?: true
+  lockedAt?: true
 }
 
 export type RoomCountAggregateInputType = {
@@ -144,6 +149,7 @@ export type RoomCountAggregateInputType = {
   sessionId?: true
   createdAt?: true
   lastUsedAt?: true
+  lockedAt?: true
   _all?: true
 }
 
@@ -246,6 +252,7 @@ export type RoomGroupByOutputType = {
   sessionId: string | null
   createdAt: Date
   lastUsedAt: Date
+  lockedAt: Date | null
   _count: RoomCountAggregateOutputType | null
   _avg: RoomAvgAggregateOutputType | null
   _sum: RoomSumAggregateOutputType | null
@@ -284,6 +291,7 @@ export type RoomWhereInput = {
   sessionId?: Prisma.StringNullableFilter<"Room"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Room"> | Date | string
   lastUsedAt?: Prisma.DateTimeFilter<"Room"> | Date | string
+  lockedAt?: Prisma.DateTimeNullableFilter<"Room"> | Date | string | null
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput>
   user?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput>
   recordings?: Prisma.RecordingListRelationFilter
@@ -303,6 +311,7 @@ export type RoomOrderByWithRelationInput = {
   sessionId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
+  lockedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   workspace?: Prisma.WorkspaceOrderByWithRelationInput
   user?: Prisma.UserOrderByWithRelationInput
   recordings?: Prisma.RecordingOrderByRelationAggregateInput
@@ -326,6 +335,7 @@ export type RoomWhereUniqueInput = Prisma.AtLeast<{
   sessionId?: Prisma.StringNullableFilter<"Room"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Room"> | Date | string
   lastUsedAt?: Prisma.DateTimeFilter<"Room"> | Date | string
+  lockedAt?: Prisma.DateTimeNullableFilter<"Room"> | Date | string | null
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput>
   user?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput>
   recordings?: Prisma.RecordingListRelationFilter
@@ -345,6 +355,7 @@ export type RoomOrderByWithAggregationInput = {
   sessionId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
+  lockedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.RoomCountOrderByAggregateInput
   _avg?: Prisma.RoomAvgOrderByAggregateInput
   _max?: Prisma.RoomMaxOrderByAggregateInput
@@ -368,6 +379,7 @@ export type RoomScalarWhereWithAggregatesInput = {
   sessionId?: Prisma.StringNullableWithAggregatesFilter<"Room"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Room"> | Date | string
   lastUsedAt?: Prisma.DateTimeWithAggregatesFilter<"Room"> | Date | string
+  lockedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Room"> | Date | string | null
 }
 
 export type RoomCreateInput = {
@@ -381,6 +393,7 @@ export type RoomCreateInput = {
   sessionId?: string | null
   createdAt: Date | string
   lastUsedAt: Date | string
+  lockedAt?: Date | string | null
   workspace: Prisma.WorkspaceCreateNestedOneWithoutRoomsInput
   user: Prisma.UserCreateNestedOneWithoutRoomsInput
   recordings?: Prisma.RecordingCreateNestedManyWithoutRoomInput
@@ -400,6 +413,7 @@ export type RoomUncheckedCreateInput = {
   sessionId?: string | null
   createdAt: Date | string
   lastUsedAt: Date | string
+  lockedAt?: Date | string | null
   recordings?: Prisma.RecordingUncheckedCreateNestedManyWithoutRoomInput
   participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutRoomInput
 }
@@ -415,6 +429,7 @@ export type RoomUpdateInput = {
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutRoomsNestedInput
   user?: Prisma.UserUpdateOneRequiredWithoutRoomsNestedInput
   recordings?: Prisma.RecordingUpdateManyWithoutRoomNestedInput
@@ -434,6 +449,7 @@ export type RoomUncheckedUpdateInput = {
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   recordings?: Prisma.RecordingUncheckedUpdateManyWithoutRoomNestedInput
   participants?: Prisma.ParticipantUncheckedUpdateManyWithoutRoomNestedInput
 }
@@ -451,6 +467,7 @@ export type RoomCreateManyInput = {
   sessionId?: string | null
   createdAt: Date | string
   lastUsedAt: Date | string
+  lockedAt?: Date | string | null
 }
 
 export type RoomUpdateManyMutationInput = {
@@ -464,6 +481,7 @@ export type RoomUpdateManyMutationInput = {
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type RoomUncheckedUpdateManyInput = {
@@ -479,6 +497,7 @@ export type RoomUncheckedUpdateManyInput = {
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type RoomListRelationFilter = {
@@ -509,6 +528,7 @@ export type RoomCountOrderByAggregateInput = {
   sessionId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
+  lockedAt?: Prisma.SortOrder
 }
 
 export type RoomAvgOrderByAggregateInput = {
@@ -531,6 +551,7 @@ export type RoomMaxOrderByAggregateInput = {
   sessionId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
+  lockedAt?: Prisma.SortOrder
 }
 
 export type RoomMinOrderByAggregateInput = {
@@ -546,6 +567,7 @@ export type RoomMinOrderByAggregateInput = {
   sessionId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
+  lockedAt?: Prisma.SortOrder
 }
 
 export type RoomSumOrderByAggregateInput = {
@@ -691,6 +713,7 @@ export type RoomCreateWithoutUserInput = {
   sessionId?: string | null
   createdAt: Date | string
   lastUsedAt: Date | string
+  lockedAt?: Date | string | null
   workspace: Prisma.WorkspaceCreateNestedOneWithoutRoomsInput
   recordings?: Prisma.RecordingCreateNestedManyWithoutRoomInput
   participants?: Prisma.ParticipantCreateNestedManyWithoutRoomInput
@@ -708,6 +731,7 @@ export type RoomUncheckedCreateWithoutUserInput = {
   sessionId?: string | null
   createdAt: Date | string
   lastUsedAt: Date | string
+  lockedAt?: Date | string | null
   recordings?: Prisma.RecordingUncheckedCreateNestedManyWithoutRoomInput
   participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutRoomInput
 }
@@ -754,6 +778,7 @@ export type RoomScalarWhereInput = {
   sessionId?: Prisma.StringNullableFilter<"Room"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Room"> | Date | string
   lastUsedAt?: Prisma.DateTimeFilter<"Room"> | Date | string
+  lockedAt?: Prisma.DateTimeNullableFilter<"Room"> | Date | string | null
 }
 
 export type RoomCreateWithoutWorkspaceInput = {
@@ -767,6 +792,7 @@ export type RoomCreateWithoutWorkspaceInput = {
   sessionId?: string | null
   createdAt: Date | string
   lastUsedAt: Date | string
+  lockedAt?: Date | string | null
   user: Prisma.UserCreateNestedOneWithoutRoomsInput
   recordings?: Prisma.RecordingCreateNestedManyWithoutRoomInput
   participants?: Prisma.ParticipantCreateNestedManyWithoutRoomInput
@@ -784,6 +810,7 @@ export type RoomUncheckedCreateWithoutWorkspaceInput = {
   sessionId?: string | null
   createdAt: Date | string
   lastUsedAt: Date | string
+  lockedAt?: Date | string | null
   recordings?: Prisma.RecordingUncheckedCreateNestedManyWithoutRoomInput
   participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutRoomInput
 }
@@ -825,6 +852,7 @@ export type RoomCreateWithoutRecordingsInput = {
   sessionId?: string | null
   createdAt: Date | string
   lastUsedAt: Date | string
+  lockedAt?: Date | string | null
   workspace: Prisma.WorkspaceCreateNestedOneWithoutRoomsInput
   user: Prisma.UserCreateNestedOneWithoutRoomsInput
   participants?: Prisma.ParticipantCreateNestedManyWithoutRoomInput
@@ -843,6 +871,7 @@ export type RoomUncheckedCreateWithoutRecordingsInput = {
   sessionId?: string | null
   createdAt: Date | string
   lastUsedAt: Date | string
+  lockedAt?: Date | string | null
   participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutRoomInput
 }
 
@@ -873,6 +902,7 @@ export type RoomUpdateWithoutRecordingsInput = {
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutRoomsNestedInput
   user?: Prisma.UserUpdateOneRequiredWithoutRoomsNestedInput
   participants?: Prisma.ParticipantUpdateManyWithoutRoomNestedInput
@@ -891,6 +921,7 @@ export type RoomUncheckedUpdateWithoutRecordingsInput = {
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   participants?: Prisma.ParticipantUncheckedUpdateManyWithoutRoomNestedInput
 }
 
@@ -905,6 +936,7 @@ export type RoomCreateWithoutParticipantsInput = {
   sessionId?: string | null
   createdAt: Date | string
   lastUsedAt: Date | string
+  lockedAt?: Date | string | null
   workspace: Prisma.WorkspaceCreateNestedOneWithoutRoomsInput
   user: Prisma.UserCreateNestedOneWithoutRoomsInput
   recordings?: Prisma.RecordingCreateNestedManyWithoutRoomInput
@@ -923,6 +955,7 @@ export type RoomUncheckedCreateWithoutParticipantsInput = {
   sessionId?: string | null
   createdAt: Date | string
   lastUsedAt: Date | string
+  lockedAt?: Date | string | null
   recordings?: Prisma.RecordingUncheckedCreateNestedManyWithoutRoomInput
 }
 
@@ -953,6 +986,7 @@ export type RoomUpdateWithoutParticipantsInput = {
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutRoomsNestedInput
   user?: Prisma.UserUpdateOneRequiredWithoutRoomsNestedInput
   recordings?: Prisma.RecordingUpdateManyWithoutRoomNestedInput
@@ -971,6 +1005,7 @@ export type RoomUncheckedUpdateWithoutParticipantsInput = {
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   recordings?: Prisma.RecordingUncheckedUpdateManyWithoutRoomNestedInput
 }
 
@@ -986,6 +1021,7 @@ export type RoomCreateManyUserInput = {
   sessionId?: string | null
   createdAt: Date | string
   lastUsedAt: Date | string
+  lockedAt?: Date | string | null
 }
 
 export type RoomUpdateWithoutUserInput = {
@@ -999,6 +1035,7 @@ export type RoomUpdateWithoutUserInput = {
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutRoomsNestedInput
   recordings?: Prisma.RecordingUpdateManyWithoutRoomNestedInput
   participants?: Prisma.ParticipantUpdateManyWithoutRoomNestedInput
@@ -1016,6 +1053,7 @@ export type RoomUncheckedUpdateWithoutUserInput = {
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   recordings?: Prisma.RecordingUncheckedUpdateManyWithoutRoomNestedInput
   participants?: Prisma.ParticipantUncheckedUpdateManyWithoutRoomNestedInput
 }
@@ -1032,6 +1070,7 @@ export type RoomUncheckedUpdateManyWithoutUserInput = {
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type RoomCreateManyWorkspaceInput = {
@@ -1046,6 +1085,7 @@ export type RoomCreateManyWorkspaceInput = {
   sessionId?: string | null
   createdAt: Date | string
   lastUsedAt: Date | string
+  lockedAt?: Date | string | null
 }
 
 export type RoomUpdateWithoutWorkspaceInput = {
@@ -1059,6 +1099,7 @@ export type RoomUpdateWithoutWorkspaceInput = {
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   user?: Prisma.UserUpdateOneRequiredWithoutRoomsNestedInput
   recordings?: Prisma.RecordingUpdateManyWithoutRoomNestedInput
   participants?: Prisma.ParticipantUpdateManyWithoutRoomNestedInput
@@ -1076,6 +1117,7 @@ export type RoomUncheckedUpdateWithoutWorkspaceInput = {
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   recordings?: Prisma.RecordingUncheckedUpdateManyWithoutRoomNestedInput
   participants?: Prisma.ParticipantUncheckedUpdateManyWithoutRoomNestedInput
 }
@@ -1092,6 +1134,7 @@ export type RoomUncheckedUpdateManyWithoutWorkspaceInput = {
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 
@@ -1147,6 +1190,7 @@ export type RoomSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   sessionId?: boolean
   createdAt?: boolean
   lastUsedAt?: boolean
+  lockedAt?: boolean
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs>
   recordings?: boolean | Prisma.Room$recordingsArgs<ExtArgs>
@@ -1167,6 +1211,7 @@ export type RoomSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   sessionId?: boolean
   createdAt?: boolean
   lastUsedAt?: boolean
+  lockedAt?: boolean
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["room"]>
@@ -1184,6 +1229,7 @@ export type RoomSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   sessionId?: boolean
   createdAt?: boolean
   lastUsedAt?: boolean
+  lockedAt?: boolean
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["room"]>
@@ -1201,9 +1247,10 @@ export type RoomSelectScalar = {
   sessionId?: boolean
   createdAt?: boolean
   lastUsedAt?: boolean
+  lockedAt?: boolean
 }
 
-export type RoomOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "name" | "userId" | "displayName" | "scheduledAt" | "accentColor" | "waitingRoomEnabled" | "waitingRoomMessage" | "sessionId" | "createdAt" | "lastUsedAt", ExtArgs["result"]["room"]>
+export type RoomOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "name" | "userId" | "displayName" | "scheduledAt" | "accentColor" | "waitingRoomEnabled" | "waitingRoomMessage" | "sessionId" | "createdAt" | "lastUsedAt" | "lockedAt", ExtArgs["result"]["room"]>
 export type RoomInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs>
@@ -1251,6 +1298,10 @@ export type $RoomPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     sessionId: string | null
     createdAt: Date
     lastUsedAt: Date
+    /**
+     * When a host locked the room; null while it is open.
+     */
+    lockedAt: Date | null
   }, ExtArgs["result"]["room"]>
   composites: {}
 }
@@ -1690,6 +1741,7 @@ export interface RoomFieldRefs {
   readonly sessionId: Prisma.FieldRef<"Room", 'String'>
   readonly createdAt: Prisma.FieldRef<"Room", 'DateTime'>
   readonly lastUsedAt: Prisma.FieldRef<"Room", 'DateTime'>
+  readonly lockedAt: Prisma.FieldRef<"Room", 'DateTime'>
 }
     
 

@@ -1,0 +1,51 @@
+import { recordAudit } from '../../audit/record-audit.ts';
+import { auditActorOf } from '../../auth/audit-actor.ts';
+import type { Caller } from '../../auth/identify.ts';
+import { transact } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
+import { int, statement } from '../../db/statements.ts';
+import type { Services } from '../../services.ts';
+import { liftBars } from '../participants/bars.ts';
+import { endVisitsOfRoom } from '../participants/end-visits.ts';
+import { lockRoomAsHost } from '../participants/room-access.ts';
+import { stopRecordingsOfRoom } from '../recordings/start-stop.ts';
+import type { RoomInput } from '../rooms/schemas.ts';
+import type { ClosedMeeting } from './schemas.ts';
+
+const unlock = statement('unlock-closed-room', {
+  params: { workspaceId: int, roomId: int },
+  sql: `
+    update rooms set locked_at = null where workspace_id = $workspaceId and id = $roomId and locked_at is not null`,
+});
+
+/**
+ * Closes the meeting in a room: everyone in it leaves, which emits `room.left` once for each, everyone who waits is
+ * refused, running recordings stop, and the lock and the removals end. The room remains: the next one who joins begins
+ * another meeting. Closing it again changes nothing. Throws 404 "Room not found".
+ */
+export function closeMeeting(
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  caller: Caller,
+  { name }: RoomInput,
+): Promise<ClosedMeeting> {
+  return transact(db, async (tx) => {
+    const { workspaceId, roomId } = await lockRoomAsHost(tx, caller, name);
+    const sql = sqlIn(tx);
+    const room = { workspaceId, roomId };
+    const at = clock.now();
+    const { left, refused } = await endVisitsOfRoom(sql, at, room);
+    const recordings = await stopRecordingsOfRoom(tx, at, room);
+    await liftBars(sql, room);
+    await sql.run(unlock, room);
+    if (left + refused + recordings > 0)
+      await recordAudit(tx, {
+        workspaceId,
+        at,
+        actor: auditActorOf(caller),
+        action: 'room.closed',
+        target: { kind: 'room', id: roomId, name },
+        after: { left, refused, recordings },
+      });
+    return { left, refused, stopped_recordings: recordings };
+  });
+}

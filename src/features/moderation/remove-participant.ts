@@ -1,0 +1,43 @@
+import { recordAudit } from '../../audit/record-audit.ts';
+import { auditActorOf } from '../../auth/audit-actor.ts';
+import type { Caller } from '../../auth/identify.ts';
+import { transact } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
+import type { Services } from '../../services.ts';
+import { BAR_MS } from '../participants/bars.ts';
+import { endVisit } from '../participants/end-visits.ts';
+import { lockParticipant } from '../participants/participant-record.ts';
+import { toParticipant } from '../participants/present.ts';
+import { lockRoomAsHost } from '../participants/room-access.ts';
+import type { Participant, ParticipantInput } from '../participants/schemas.ts';
+
+/**
+ * Removes a participant from the room or its waiting room. Emits `room.left` if they had joined and not left. Their
+ * token is no longer valid. Until the meeting is closed, but at most for 24 hours, the person waits to be admitted if
+ * they join again, even in a room without a waiting room. Removing a participant again changes nothing. Throws 404
+ * "Room not found" and "Participant not found".
+ */
+export function removeParticipant(
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  caller: Caller,
+  { name, participantId }: ParticipantInput,
+): Promise<Participant> {
+  return transact(db, async (tx) => {
+    const { workspaceId, roomId } = await lockRoomAsHost(tx, caller, name);
+    const sql = sqlIn(tx);
+    const key = { workspaceId, roomId, id: participantId };
+    const participant = await lockParticipant(sql, key);
+    if (participant.endReason === 'removed') return toParticipant(participant);
+    const at = clock.now();
+    await endVisit(sql, at, key, new Date(at.getTime() + BAR_MS));
+    await recordAudit(tx, {
+      workspaceId,
+      at,
+      actor: auditActorOf(caller),
+      action: 'room.participant_removed',
+      target: { kind: 'room', id: roomId, name },
+      after: { participant_id: participantId },
+    });
+    return toParticipant(await lockParticipant(sql, key));
+  });
+}

@@ -1,0 +1,11 @@
+import { z } from 'zod';
+import { count } from '../../core/validation.ts';
+
+export const ClosedMeeting = z
+  .object({
+    left: count.describe('How many participants were in the room'),
+    refused: count.describe('How many were waiting'),
+    stopped_recordings: count.describe('How many recordings were running'),
+  })
+  .meta({ id: 'ClosedMeeting', description: 'What closing a meeting ended' });
+export type ClosedMeeting = z.infer<typeof ClosedMeeting>;
