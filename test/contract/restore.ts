@@ -1,5 +1,5 @@
 /** Restores the rows of every table, so that many writes can be tried in one world. */
-import { cp, rm } from 'node:fs/promises';
+import { cp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import pg from 'pg';
@@ -16,6 +16,9 @@ export type Restorer = {
 
 /** `last` is null before the first use. */
 type Sequence = { name: string; last: string | null };
+
+const SET_SEQUENCES = `select setval(name, coalesce(last, 1), last is not null)
+  from unnest($1::text[], $2::bigint[]) as saved (name, last)`;
 
 /**
  * Saves every row of every table, the sequences of the ids, and every stored file. Files that are added later remain.
@@ -46,10 +49,12 @@ export async function saveRows(app: TestApp): Promise<Restorer> {
           JSON.stringify(rows[table]),
         ]);
       }
-      for (const { name, last } of sequences.rows)
-        await client.query('select setval($1, coalesce($2, 1), $2 is not null)', [client.escapeIdentifier(name), last]);
+      await client.query(SET_SEQUENCES, [
+        sequences.rows.map(({ name }) => client.escapeIdentifier(name)),
+        sequences.rows.map(({ last }) => last),
+      ]);
       await client.query('commit');
-      await cp(saved, files, { recursive: true, force: false });
+      await addMissing(saved, files);
       return true;
     },
     async close() {
@@ -57,4 +62,11 @@ export async function saveRows(app: TestApp): Promise<Restorer> {
       await rm(saved, { recursive: true });
     },
   };
+}
+
+/** Copies the files that `to` lacks. */
+async function addMissing(from: string, to: string): Promise<void> {
+  const present = new Set(await readdir(to, { recursive: true }));
+  const isMissing = (await readdir(from, { recursive: true })).some((path) => !present.has(path));
+  if (isMissing) await cp(from, to, { recursive: true, force: false });
 }
