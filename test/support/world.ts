@@ -13,7 +13,8 @@ let people = 0;
 /** Registers a user, who is then signed in. */
 export async function addPerson(app: TestApp, name = 'Ada'): Promise<Person> {
   people += 1;
-  const email = `${name.toLowerCase().replace(/[^a-z]/g, '')}${people}@example.com`;
+  // Workers may share a server.
+  const email = `${name.toLowerCase().replace(/[^a-z]/g, '')}${process.env.VITEST_POOL_ID}.${people}@example.com`;
   const { status, body } = await app.http.post('/api/auth/register', undefined, { name, email, password: PASSWORD });
   if (status !== 200) throw new Error(`Could not register: ${JSON.stringify(body)}`);
   const { user, token } = body;

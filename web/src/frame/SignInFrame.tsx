@@ -7,9 +7,9 @@ export function SignInFrame({ title, children }: { title: string; children: Reac
   useTitle(title);
   return (
     <div className="flex min-h-dvh flex-col items-center bg-panel px-4 py-10">
-      <div className="mb-8">
+      <header className="mb-8">
         <Logo />
-      </div>
+      </header>
       <main className="flex w-full max-w-md flex-col gap-5 rounded-2xl border border-line bg-raised p-6 shadow-raised sm:p-8">
         <h1 className="text-xl font-semibold">{title}</h1>
         {children}

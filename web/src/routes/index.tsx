@@ -79,7 +79,7 @@ function SignInPage() {
       </Form>
       <p>
         No account yet?{' '}
-        <Link to="/register" search={next === undefined ? {} : { next }} className="text-accent-text">
+        <Link to="/register" search={next === undefined ? {} : { next }} className="link">
           Create one
         </Link>
       </p>

@@ -50,7 +50,7 @@ function RegisterPage() {
       </Form>
       <p>
         You have an account?{' '}
-        <Link to="/" search={search} className="text-accent-text">
+        <Link to="/" search={search} className="link">
           Sign in
         </Link>
       </p>

@@ -13,6 +13,8 @@ import { addPerson, addTeam, type Person, type Team } from '../../../support/wor
 export const DESKTOP = { width: 1280, height: 800 };
 export const PHONE = { width: 390, height: 844 };
 
+const RUNNING_ANIMATIONS = "document.getAnimations().filter(({ playState }) => playState === 'running').length";
+
 const TOOLS = join(root, 'tools/browser-test/node_modules');
 
 export type Journey = {
@@ -90,7 +92,7 @@ export async function expectAccessible(page: Page, include?: string): Promise<vo
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     // Colours change over a moment.
-    await page.waitForFunction("document.getAnimations().every(({ playState }) => playState !== 'running')");
+    await expect.poll(() => page.evaluate(RUNNING_ANIMATIONS)).toBe(0);
     await page.evaluate(source);
     // `as`: what axe returns. The script above has defined it.
     const { violations } = (await page.evaluate(

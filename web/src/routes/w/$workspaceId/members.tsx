@@ -211,8 +211,9 @@ function QuestionDialog({ question, onClose }: { question: Question | null; onCl
     }
     showSuccess(texts.done);
     if (kind === 'leave') {
+      // The start page leads to another one of them.
+      queryClient.setQueryData(workspaces.queryKey, (list) => list?.filter((workspace) => workspace.id !== id));
       await navigate({ to: '/' });
-      await queryClient.invalidateQueries(workspaces);
       return;
     }
     await Promise.all([

@@ -1,0 +1,47 @@
+/** How much JavaScript a page loads before it shows. What a person opens afterwards, such as a dialog, is not counted. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { root } from '../../client/packed-client.ts';
+import { journey } from './support/journey.ts';
+
+const MAX_BEFORE_SIGN_IN = 150_000;
+const MAX_OF_A_PAGE = 200_000;
+
+/** The pages of a workspace, as the side navigation lists them, and others that need no ID but that of the workspace. */
+async function readPaths(page: Page): Promise<string[]> {
+  const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
+  await links.first().waitFor();
+  return Promise.all((await links.all()).map(async (link) => (await link.getAttribute('href')) ?? ''));
+}
+
+/** The size of all scripts that the page has loaded, after gzip, in bytes. */
+async function measure(page: Page): Promise<number> {
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.waitForLoadState('networkidle');
+  // `as`: the expression returns the addresses of scripts.
+  const paths = (await page.evaluate(`
+    [...new Set(performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname))]
+      .filter((path) => path.endsWith('.js'))`)) as string[];
+  const files = await Promise.all(paths.map((path) => readFile(join(root, 'web/dist', path))));
+  return files.reduce((total, file) => total + gzipSync(file, { level: 9 }).length, 0);
+}
+
+journey('before signing in, pages load at most 150 kB of JavaScript', async ({ open }) => {
+  const sizes: Record<string, number> = {};
+  for (const path of ['/', '/register']) sizes[path] = await measure(await open(path));
+  process.stdout.write(`JavaScript before signing in (gzip): ${JSON.stringify(sizes)}\n`);
+  for (const [path, size] of Object.entries(sizes)) expect([path, size > MAX_BEFORE_SIGN_IN]).toEqual([path, false]);
+});
+
+journey('every page of a workspace loads at most 200 kB of JavaScript', async ({ newTeam, open }) => {
+  const team = await newTeam();
+  const paths = await readPaths(await open(`/w/${team.id}`, team.owner));
+  expect(paths.length).toBeGreaterThan(0);
+  const sizes: Record<string, number> = {};
+  for (const path of paths) sizes[path] = await measure(await open(path, team.owner));
+  process.stdout.write(`JavaScript of pages (gzip): ${JSON.stringify(sizes)}\n`);
+  for (const [path, size] of Object.entries(sizes)) expect([path, size > MAX_OF_A_PAGE]).toEqual([path, false]);
+});
