@@ -132,7 +132,7 @@ async function install() {
     await installPackages(web, needed, { isUnused: (path) => UNUSED_FILES.test(path), onProgress() {} });
   } catch {
     rmSync(join(web, 'node_modules'), { recursive: true, force: true });
-    run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']);
+    run('npm', ['ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']);
   }
 }
 
@@ -158,7 +158,9 @@ function bundle() {
  * @param {string[]} args
  */
 function run(program, args) {
-  const { status, error, stdout, stderr } = spawnSync(program, args, { cwd: web, encoding: 'utf8' });
+  // Whatever the service runs as, the pages are built for production.
+  const env = { ...process.env, NODE_ENV: 'production' };
+  const { status, error, stdout, stderr } = spawnSync(program, args, { cwd: web, env, encoding: 'utf8' });
   if (error) throw error;
   if (status !== 0) throw new Error(`${stdout}${stderr}`.trim() || `${program} ended with ${status}`);
 }

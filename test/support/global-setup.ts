@@ -40,6 +40,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
       'prometheus is not installed: its tests are skipped (on Debian: apt-get install prometheus)\n',
     );
   }
+  process.stderr.write('The pages of the console are tested by another command: npm run test:console\n');
   // For most tests, the database is cloned from a template of 900 files. In memory, that takes a fifth of the CPU time.
   const [dataDir, stateDir] = [await makeDirInMemory(), await makeTempDir()];
   const postgres = await startEmbeddedPostgres({

@@ -1,4 +1,4 @@
-/** How much JavaScript a page loads before it shows. What a person opens afterwards, such as a dialog, is not counted. */
+/** How much JavaScript a page loads before it shows. What a person opens afterwards is not counted. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -10,7 +10,7 @@ import { journey } from './support/journey.ts';
 const MAX_BEFORE_SIGN_IN = 150_000;
 const MAX_OF_A_PAGE = 200_000;
 
-/** The pages of a workspace, as the side navigation lists them, and others that need no ID but that of the workspace. */
+/** The pages of a workspace, as the side navigation lists them. */
 async function readPaths(page: Page): Promise<string[]> {
   const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
   await links.first().waitFor();
