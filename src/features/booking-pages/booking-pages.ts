@@ -14,7 +14,7 @@ import { secondsOf } from '../../db/columns.ts';
 import { isUniqueViolation } from '../../db/errors.ts';
 import { insertWithFreeSlug } from '../../db/insert-with-free-slug.ts';
 import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
-import { float, int, json, text } from '../../db/statements.ts';
+import { float, int, json, nullable, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { type BookingPageRow, bookingPageColumns, bookingPageUrl, toBookingPage } from './present.ts';
 import type { BookingPage, CreatePageInput, PageInput, UpdatePageInput } from './schemas.ts';
@@ -23,6 +23,8 @@ type Db = Pick<Services, 'db'>;
 
 /** Leaves space for the suffix that makes a slug unique. */
 const MAX_SLUG_BASE = 50;
+
+type RuleInputs = Omit<UpdatePageInput, 'pageId' | 'title' | 'slug' | 'duration_minutes' | 'time_zone' | 'hours'>;
 
 type NewPage = Omit<Prisma.BookingPageCreateManyInput, 'slug'>;
 
@@ -38,6 +40,11 @@ const pagesOf = pagedList('list-booking-pages', {
     duration_minutes: int,
     time_zone: text,
     hours: json<BookingPage['hours']>(),
+    minimum_notice_minutes: int,
+    buffer_before_minutes: int,
+    buffer_after_minutes: int,
+    max_per_day: nullable(int),
+    days_off: json<BookingPage['days_off']>('json'),
     url: text,
     created_at: float,
     updated_at: float,
@@ -45,7 +52,9 @@ const pagesOf = pagedList('list-booking-pages', {
   },
   sql: ({ after, window }) => `
     select id, workspace_id, user_id, title, slug, duration as duration_minutes, time_zone, hours,
-      ${bookingPageUrl} as url, ${secondsOf('p.created_at')} as created_at, ${secondsOf('updated_at')} as updated_at,
+      minimum_notice as minimum_notice_minutes, buffer_before as buffer_before_minutes,
+      buffer_after as buffer_after_minutes, max_per_day, to_json(days_off) as days_off, ${bookingPageUrl} as url,
+      ${secondsOf('p.created_at')} as created_at, ${secondsOf('updated_at')} as updated_at,
       ${timeKeyOf('p.created_at')}
     from booking_pages p
     where workspace_id = $workspaceId ${after} ${window}`,
@@ -65,14 +74,14 @@ export function listBookingPages(
 export function createBookingPage(
   services: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
-  { title, slug, duration_minutes: duration, time_zone: timeZone, hours }: CreatePageInput,
+  { title, slug, duration_minutes: duration, time_zone: timeZone, hours, ...rules }: CreatePageInput,
   appUrl: string,
 ): Promise<BookingPage> {
   return write(services, actor, async (tx) => {
     const at = services.clock.now();
     const { workspaceId, userId } = actor;
-    const page = { workspaceId, userId, title, duration, timeZone, hours, createdAt: at, updatedAt: at };
-    const row = await insertPage(tx, page, slug);
+    const page = { workspaceId, userId, title, duration, timeZone, hours, ...toRuleColumns(rules) };
+    const row = await insertPage(tx, { ...page, createdAt: at, updatedAt: at }, slug);
     if (!row) throw slugTaken();
     return toBookingPage(row, appUrl);
   });
@@ -84,6 +93,19 @@ function write<Result>({ db }: Db, actor: Actor, work: (tx: Tx) => Promise<Resul
     await lockWorkspaceAs(tx, actor, 'admin');
     return work(tx);
   });
+}
+
+/** The columns of the rules that are sent. */
+function toRuleColumns(rules: RuleInputs) {
+  const { minimum_notice_minutes: minimumNotice, max_per_day: maxPerDay, days_off: daysOff } = rules;
+  const { buffer_before_minutes: bufferBefore, buffer_after_minutes: bufferAfter } = rules;
+  return {
+    ...(minimumNotice !== undefined && { minimumNotice }),
+    ...(bufferBefore !== undefined && { bufferBefore }),
+    ...(bufferAfter !== undefined && { bufferAfter }),
+    ...(maxPerDay !== undefined && { maxPerDay }),
+    ...(daysOff !== undefined && { daysOff: [...new Set(daysOff)].sort() }),
+  };
 }
 
 /**
@@ -121,7 +143,7 @@ function slugTaken() {
 export async function updateBookingPage(
   services: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
-  { pageId, title, slug, duration_minutes: duration, time_zone: timeZone, hours }: UpdatePageInput,
+  { pageId, title, slug, duration_minutes: duration, time_zone: timeZone, hours, ...rules }: UpdatePageInput,
   appUrl: string,
 ): Promise<BookingPage> {
   const data = {
@@ -130,6 +152,7 @@ export async function updateBookingPage(
     ...(duration !== undefined && { duration }),
     ...(timeZone !== undefined && { timeZone }),
     ...(hours !== undefined && { hours }),
+    ...toRuleColumns(rules),
   };
   const where = { workspaceId: actor.workspaceId, id: pageId };
   try {

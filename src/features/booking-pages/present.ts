@@ -12,6 +12,11 @@ export const bookingPageColumns = {
   duration: true,
   timeZone: true,
   hours: true,
+  minimumNotice: true,
+  bufferBefore: true,
+  bufferAfter: true,
+  maxPerDay: true,
+  daysOff: true,
   createdAt: true,
   updatedAt: true,
 } as const;
@@ -25,6 +30,11 @@ export type BookingPageRow = {
   duration: number;
   timeZone: string;
   hours: unknown;
+  minimumNotice: number;
+  bufferBefore: number;
+  bufferAfter: number;
+  maxPerDay: number | null;
+  daysOff: string[];
   createdAt: Date;
   updatedAt: Date;
 };
@@ -52,6 +62,11 @@ export function toBookingPage(row: BookingPageRow, appUrl: string): BookingPage 
     slug: row.slug,
     duration_minutes: row.duration,
     ...toOpeningHours(row),
+    minimum_notice_minutes: row.minimumNotice,
+    buffer_before_minutes: row.bufferBefore,
+    buffer_after_minutes: row.bufferAfter,
+    max_per_day: row.maxPerDay,
+    days_off: row.daysOff,
     url: toBookingPageUrl(appUrl, row.slug),
     created_at: toUnixSeconds(row.createdAt),
     updated_at: toUnixSeconds(row.updatedAt),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { nextCursor } from '../../core/list-page.ts';
 import { isSlug, slugFormat } from '../../core/slugs.ts';
 import {
+  fieldOf,
   id,
   integerBetween,
   integerFrom,
@@ -17,6 +18,13 @@ const MAX_TITLE_LENGTH = 100;
 export const MIN_DURATION = 5;
 /** Minutes. */
 export const MAX_DURATION = 480;
+/** Minutes. */
+export const MAX_BUFFER = 240;
+/** Minutes: 30 days. */
+const MAX_NOTICE = 43_200;
+/** As many as meetings of five minutes fit into a day. */
+const MAX_PER_DAY = 288;
+const MAX_DAYS_OFF = 366;
 
 const INVALID_SLUG = 'slug must have 2 to 64 characters: a-z, 0-9 and single hyphens between them';
 
@@ -36,6 +44,27 @@ const durationMinutes = integerBetween(MIN_DURATION, MAX_DURATION)
 
 const { time_zone: timeZone, hours } = OpeningHours.shape;
 
+const rules = {
+  minimum_notice_minutes: integerBetween(0, MAX_NOTICE).describe('How long before its start a meeting must be booked'),
+  buffer_before_minutes: integerBetween(0, MAX_BUFFER).describe(
+    'How long the host has no other meeting before a meeting of this page',
+  ),
+  buffer_after_minutes: integerBetween(0, MAX_BUFFER).describe(
+    'How long the host has no other meeting after a meeting of this page',
+  ),
+  max_per_day: integerBetween(1, MAX_PER_DAY)
+    .nullable()
+    .describe('How many meetings of this page may start on one day of its time zone; null: any number'),
+  days_off: z
+    .array(
+      z.iso
+        .date({ error: (issue) => `${fieldOf(issue)} must be a date such as 2026-12-24` })
+        .meta({ example: '2026-12-24' }),
+    )
+    .max(MAX_DAYS_OFF)
+    .describe('Dates in the time zone of the page on which it is closed, at most 366'),
+};
+
 export const BookingPage = z
   .object({
     id,
@@ -46,6 +75,7 @@ export const BookingPage = z
     duration_minutes: integerFrom(MIN_DURATION, MAX_DURATION),
     time_zone: z.string().describe('IANA time zone of the opening hours').meta({ example: 'Europe/Berlin' }),
     hours,
+    ...rules,
     url: z
       .string()
       .describe(
@@ -65,6 +95,11 @@ export const CreatePageInput = z
     duration_minutes: withDefault(durationMinutes, 30),
     time_zone: timeZone,
     hours,
+    minimum_notice_minutes: withDefault(rules.minimum_notice_minutes, 0),
+    buffer_before_minutes: withDefault(rules.buffer_before_minutes, 0),
+    buffer_after_minutes: withDefault(rules.buffer_after_minutes, 0),
+    max_per_day: rules.max_per_day.optional(),
+    days_off: withDefault(rules.days_off, []),
   })
   .meta({ id: 'CreateBookingPageRequest' });
 export type CreatePageInput = z.infer<typeof CreatePageInput>;
@@ -78,6 +113,11 @@ export const UpdatePageInput = PageInput.extend({
   duration_minutes: optional(durationMinutes),
   time_zone: optional(timeZone),
   hours: optional(hours),
+  minimum_notice_minutes: optional(rules.minimum_notice_minutes),
+  buffer_before_minutes: optional(rules.buffer_before_minutes),
+  buffer_after_minutes: optional(rules.buffer_after_minutes),
+  max_per_day: rules.max_per_day.optional(),
+  days_off: optional(rules.days_off),
 }).meta({ id: 'UpdateBookingPageRequest' });
 export type UpdatePageInput = z.infer<typeof UpdatePageInput>;
 

@@ -5,9 +5,9 @@
  * interval loses the skipped time. When they go back, it gains the repeated time, and an interval that starts or ends
  * within the repeated hour opens twice. Each opening is divided into slots, starting at its first instant.
  */
-import { IANAZone } from 'luxon';
-import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
+import { DAY_MS, MINUTE_MS } from '../../core/time.ts';
 import { minutesOfDay, type OpeningHours, weekdays } from '../booking-pages/opening-hours.ts';
+import { offsetPeriods, startOfDay, toZone } from './local-days.ts';
 
 /** Half-open: `endsAt` itself is not taken. */
 export type TakenTime = { startsAt: Date; endsAt: Date };
@@ -16,8 +16,12 @@ export type Availability = {
   openingHours: OpeningHours;
   /** Length of a slot, in minutes: a positive integer. */
   durationMinutes: number;
+  /** Local days without openings, as returned by `toLocalDay`. */
+  closedDays?: ReadonlySet<number>;
   /** In any order; may overlap. */
   taken: readonly TakenTime[];
+  /** How long before its start a slot must be booked. */
+  noticeMinutes?: number;
   now: Date;
 };
 
@@ -29,10 +33,10 @@ export type AvailableTimesInput = Availability & {
   maxSlots: number;
 };
 
-/** A period in which the zone's offset from UTC does not change. All times below are in milliseconds. */
-type OffsetPeriod = { start: number; end: number; offset: number };
-
-/** A period in which one interval of one local day is open. `opensAt`, its local start, identifies the interval. */
+/**
+ * A period in which one interval of one local day is open, in milliseconds. `opensAt`, its local start, identifies the
+ * interval.
+ */
 type Opening = { start: number; end: number; opensAt: number };
 
 /** Limits the work of a call. A request may ask for 62 days; the rest is a margin. */
@@ -47,8 +51,8 @@ const EPOCH_WEEKDAY = weekdays.indexOf('thursday');
 /**
  * Returns the starts of the available slots in a window, in ascending order. Slots follow each other from the first
  * instant of an opening and lie entirely within it. They do not depend on the window: a slot in one window is in every
- * window that contains its start. A slot starts at or after `now` and does not overlap any taken time, but may begin
- * exactly where one ends, or end exactly where one begins. Starts are whole minutes in local time.
+ * window that contains its start. A slot starts at or after `now` and the notice, and does not overlap any taken time,
+ * but may begin exactly where one ends, or end exactly where one begins. Starts are whole minutes in local time.
  *
  * The window limits the work. Throws RangeError if the window has more than 64 days or an invalid date, if the duration
  * is not positive, or if the time zone is unknown.
@@ -65,19 +69,19 @@ export function findAvailableTimes({ from, to, maxSlots, ...availability }: Avai
 
 /** Yields the starts of the available slots at or after `from` and before `to`, in ascending order. */
 function* availableSlots(
-  { openingHours, durationMinutes, taken, now }: Availability,
+  { openingHours, durationMinutes, closedDays, taken, noticeMinutes = 0, now }: Availability,
   from: number,
   to: number,
 ): Generator<number> {
   const duration = durationMinutes * MINUTE_MS;
   if (!(duration > 0)) throw new RangeError('The duration must be positive');
-  const earliest = Math.max(from, now.getTime());
+  const earliest = Math.max(from, now.getTime() + noticeMinutes * MINUTE_MS);
   const busy = taken
     .map(({ startsAt, endsAt }) => ({ start: startsAt.getTime(), end: endsAt.getTime() }))
     .filter(({ start, end }) => start < end)
     .sort((a, b) => a.start - b.start);
   let passed = 0;
-  for (const { start, end } of findOpenings(openingHours, from - MAX_OPENING, to + duration)) {
+  for (const { start, end } of findOpenings(openingHours, from - MAX_OPENING, to + duration, closedDays)) {
     const skipped = Math.max(0, Math.ceil((earliest - start) / duration));
     for (let slot = start + skipped * duration; slot < to && slot + duration <= end; slot += duration) {
       while ((busy[passed]?.end ?? Number.POSITIVE_INFINITY) <= slot) passed += 1;
@@ -91,7 +95,12 @@ function* availableSlots(
  * Returns the openings in ascending order, clipped to the range from the beginning of the UTC day of `start` to the end
  * of the UTC day of `end`.
  */
-function findOpenings({ time_zone, hours }: OpeningHours, start: number, end: number): Opening[] {
+function findOpenings(
+  { time_zone, hours }: OpeningHours,
+  start: number,
+  end: number,
+  closedDays?: ReadonlySet<number>,
+): Opening[] {
   const week = weekdays.map((weekday) =>
     hours
       .filter(({ day }) => day === weekday)
@@ -99,6 +108,7 @@ function findOpenings({ time_zone, hours }: OpeningHours, start: number, end: nu
       .sort((a, b) => a.from - b.from),
   );
   const intervalsOf = (midnight: number) => {
+    if (closedDays?.has(midnight)) return [];
     // Before 1970 this is negative, and `at` counts from the end of the week.
     const day = (midnight / DAY_MS + EPOCH_WEEKDAY) % weekdays.length;
     return week.at(day) ?? [];
@@ -123,53 +133,6 @@ function findOpenings({ time_zone, hours }: OpeningHours, start: number, end: nu
     }
   }
   return openings;
-}
-
-/**
- * Yields the periods between changes of the zone's offset. `start` and `end` are midnights in UTC, so that every window
- * finds the same changes. No zone changes its offset twice in one day.
- */
-function* offsetPeriods(zone: IANAZone, start: number, end: number): Generator<OffsetPeriod> {
-  let since = start;
-  let offset = offsetAt(zone, start);
-  for (let day = start; day < end; day += DAY_MS) {
-    const nextOffset = offsetAt(zone, day + DAY_MS);
-    if (nextOffset === offset) continue;
-    const change = findChange(zone, day, day + DAY_MS);
-    yield { start: since, end: change, offset };
-    since = change;
-    offset = nextOffset;
-  }
-  yield { start: since, end, offset };
-}
-
-/** Rounded, because luxon returns minutes, with a fraction for zones that once used local mean time. */
-function offsetAt(zone: IANAZone, time: number): number {
-  return Math.round(zone.offset(time) * MINUTE_MS);
-}
-
-/** Returns the first second with the new offset. `start` and `end` are whole seconds, with one change between them. */
-function findChange(zone: IANAZone, start: number, end: number): number {
-  const offset = offsetAt(zone, start);
-  let before = start;
-  let after = end;
-  while (after - before > SECOND_MS) {
-    const middle = before + Math.floor((after - before) / 2 / SECOND_MS) * SECOND_MS;
-    if (offsetAt(zone, middle) === offset) before = middle;
-    else after = middle;
-  }
-  return after;
-}
-
-/**
- * Normalizes the name first: luxon permanently caches every spelling that it sees, and callers may use any letter case.
- */
-function toZone(name: string): IANAZone {
-  return IANAZone.create(new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone);
-}
-
-function startOfDay(time: number): number {
-  return Math.floor(time / DAY_MS) * DAY_MS;
 }
 
 /**

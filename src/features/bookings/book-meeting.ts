@@ -1,6 +1,6 @@
 import { createToken, hashToken } from '../../auth/tokens.ts';
 import { notFound, tooManyTries } from '../../core/errors.ts';
-import { fromUnixSeconds, MINUTE_MS, toUnixSeconds } from '../../core/time.ts';
+import { fromUnixSeconds, toUnixSeconds } from '../../core/time.ts';
 import { isExclusionViolation } from '../../db/errors.ts';
 import { onlyRow } from '../../db/only-row.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
@@ -12,6 +12,7 @@ import { type BookablePage, findBookablePage } from './bookable-page.ts';
 import { hashNetwork, requireWithinBounds, toBounds } from './booking-bounds.ts';
 import { insertBooking, lockHost } from './insert-booking.ts';
 import { toMailbox } from './mailbox.ts';
+import { toNewTime } from './new-time.ts';
 import { notAvailable, requireOffered } from './offered-times.ts';
 import { toGuestLinks } from './present.ts';
 import type { BookedMeeting, BookInput } from './schemas.ts';
@@ -70,7 +71,8 @@ async function tryToBook(
   const startsAt = fromUnixSeconds(starts_at);
   // Needs no lock: the statement finds out whether the page is still the same.
   requireOffered(page, startsAt, at);
-  const endsAt = new Date(startsAt.getTime() + page.duration * MINUTE_MS);
+  const newTime = toNewTime(page, startsAt);
+  const { endsAt } = newTime;
   const { workspaceId, userId, userName } = page;
   const token = createToken('lnb_');
   // The room's name is two words that can be guessed, so guests wait until the host admits them.
@@ -91,8 +93,7 @@ async function tryToBook(
     networkHash: network === null ? null : hashNetwork(network, userId),
     tokenHash: hashToken(token),
     timeZone: time_zone ?? null,
-    startsAt,
-    endsAt,
+    ...newTime,
     ...toBounds(settings, at),
     roomQuota: settings.quotas.rooms,
   };

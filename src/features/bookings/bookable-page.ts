@@ -3,10 +3,10 @@ import { notFound } from '../../core/errors.ts';
 import { isSlug } from '../../core/slugs.ts';
 import { DAY_MS, MINUTE_MS } from '../../core/time.ts';
 import { onlyRow } from '../../db/only-row.ts';
-import { int, json, type RowOf, type Sql, statement, text, time } from '../../db/statements.ts';
-import type { BookingPageRow } from '../booking-pages/present.ts';
-import { MAX_DURATION } from '../booking-pages/schemas.ts';
+import { int, json, nullable, type RowOf, type Sql, statement, text, texts, time } from '../../db/statements.ts';
+import { MAX_BUFFER, MAX_DURATION } from '../booking-pages/schemas.ts';
 import type { TakenTime } from './available-times.ts';
+import { toLocalDay, toZone } from './local-days.ts';
 
 const HORIZON_DAYS = 365;
 
@@ -22,26 +22,46 @@ const pageBySlug = statement('find-bookable-page', {
     duration: int,
     timeZone: text,
     hours: json<unknown>(),
+    minimumNotice: int,
+    bufferBefore: int,
+    bufferAfter: int,
+    maxPerDay: nullable(int),
+    daysOff: texts,
     version: text,
   },
   sql: `
     select p.id, p.workspace_id as "workspaceId", p.user_id as "userId", u.name as "userName", p.title, p.slug,
-      p.duration, p.time_zone as "timeZone", p.hours, p.xmin::text as version
+      p.duration, p.time_zone as "timeZone", p.hours, p.minimum_notice as "minimumNotice",
+      p.buffer_before as "bufferBefore", p.buffer_after as "bufferAfter", p.max_per_day as "maxPerDay",
+      p.days_off as "daysOff", p.xmin::text as version
     from booking_pages p join users u on u.id = p.user_id where p.slug = $slug`,
 });
 
 /**
  * Returns one row, because the calendar of a busy host has thousands of bookings, and each row takes several
- * microseconds of CPU. The index is on `starts_at`, so `earliest` bounds the scan.
+ * microseconds of CPU. The index is on `starts_at`, which `earliest` and `latest` bound. Between two meetings is the
+ * longer one of the buffer after the first and the buffer before the second. `starts` are those of a page.
  */
 const takenTimes = statement('list-taken-times', {
-  params: { userId: int, earliest: time, from: time, to: time },
-  returns: { times: json<[startsAt: number, endsAt: number][]>('json') },
+  params: {
+    userId: int,
+    bufferBefore: int,
+    bufferAfter: int,
+    workspaceId: int,
+    countedPageId: nullable(int),
+    earliest: time,
+    latest: time,
+  },
+  returns: { times: json<[startsAt: number, endsAt: number][]>('json'), starts: json<number[]>('json') },
   sql: `
-    select coalesce(json_agg(array[extract(epoch from starts_at), extract(epoch from ends_at)]), '[]') as times
+    select
+      coalesce(json_agg(array[
+        extract(epoch from starts_at) - 60 * greatest(buffer_before, $bufferAfter),
+        extract(epoch from ends_at) + 60 * greatest(buffer_after, $bufferBefore)]), '[]') as times,
+      coalesce(json_agg(extract(epoch from starts_at))
+        filter (where workspace_id = $workspaceId and booking_page_id = $countedPageId), '[]') as starts
     from bookings
-    where user_id = $userId and cancelled_at is null and starts_at >= $earliest and starts_at < $to
-      and ends_at > $from`,
+    where user_id = $userId and cancelled_at is null and starts_at > $earliest and starts_at < $latest`,
 });
 
 /** `userId` and `userName` are the host's. `version` differs after every change of the page. */
@@ -62,19 +82,42 @@ export async function findBookablePage(sql: Sql, slug: string): Promise<Bookable
 }
 
 /**
- * Lists the times of the host's bookings that overlap the range from `from` to `to`, without cancelled ones. The
- * bookings may be on other pages, including pages of other workspaces.
+ * Lists when the host is not free for a meeting of the page between `from` and `to`: their other meetings, with the
+ * buffers, without cancelled ones, and the local days on which the page has as many meetings as it may have. The
+ * meetings may be on other pages, including pages of other workspaces.
  */
 export async function listTakenTimes(
   sql: Sql,
-  { userId }: Pick<BookingPageRow, 'userId'>,
+  { id, workspaceId, userId, bufferBefore, bufferAfter, maxPerDay, timeZone }: BookablePage,
   from: Date,
   to: Date,
-): Promise<TakenTime[]> {
-  // Because of the maximum duration, a booking that starts before `earliest` has ended by `from`.
-  const earliest = new Date(from.getTime() - MAX_DURATION * MINUTE_MS);
-  const { times } = onlyRow(await sql.run(takenTimes, { userId, earliest, from, to }));
-  return times.map(([startsAt, endsAt]) => ({ startsAt: toDate(startsAt), endsAt: toDate(endsAt) }));
+): Promise<{ taken: TakenTime[]; fullDays: Set<number> }> {
+  // A booking that starts earlier has ended by `from`. A local day lasts at most 48 hours.
+  const margin = maxPerDay === null ? MAX_BUFFER * MINUTE_MS : 2 * DAY_MS;
+  const { times, starts } = onlyRow(
+    await sql.run(takenTimes, {
+      userId,
+      bufferBefore,
+      bufferAfter,
+      workspaceId,
+      countedPageId: maxPerDay === null ? null : id,
+      earliest: new Date(from.getTime() - MAX_DURATION * MINUTE_MS - margin),
+      latest: new Date(to.getTime() + margin),
+    }),
+  );
+  const taken = times.map(([startsAt, endsAt]) => ({ startsAt: toDate(startsAt), endsAt: toDate(endsAt) }));
+  return { taken, fullDays: findFullDays(starts.map(toDate), timeZone, maxPerDay) };
+}
+
+function findFullDays(starts: readonly Date[], timeZone: string, maxPerDay: number | null): Set<number> {
+  if (maxPerDay === null) return new Set();
+  const zone = toZone(timeZone);
+  const counts = new Map<number, number>();
+  for (const start of starts) {
+    const day = toLocalDay(zone, start.getTime());
+    counts.set(day, (counts.get(day) ?? 0) + 1);
+  }
+  return new Set([...counts].filter(([, count]) => count >= maxPerDay).map(([day]) => day));
 }
 
 function toDate(seconds: number): Date {

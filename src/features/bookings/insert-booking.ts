@@ -1,9 +1,9 @@
 /** The statements that book a meeting. They run in one transaction, and are sent together. */
 import { countForQuota } from '../../db/counters.ts';
 import { bool, bytes, int, nullable, statement, text, time } from '../../db/statements.ts';
-import { MAX_DURATION } from '../booking-pages/schemas.ts';
 import { contactParams, contactParts } from '../contacts/contact-parts.ts';
 import { roomParams, roomParts } from '../rooms/create-room.ts';
+import { isTaken, newTimeParams } from './new-time.ts';
 
 /**
  * Locks the calendar of a host, so that the statement after it sees every booking of the host, and no other transaction
@@ -44,8 +44,7 @@ export const insertBooking = statement('insert-booking', {
     networkHash: nullable(bytes),
     tokenHash: bytes,
     timeZone: nullable(text),
-    startsAt: time,
-    endsAt: time,
+    ...newTimeParams,
     /** Bookings that were made after this time count toward the bounds of the network and the host. */
     countedSince: time,
     maxUpcoming: int,
@@ -75,9 +74,7 @@ export const insertBooking = statement('insert-booking', {
       for share of p),
     used as (
       select
-        exists (
-          select from bookings where user_id = $userId and cancelled_at is null and ends_at > $startsAt
-            and starts_at < $endsAt and starts_at > $startsAt - interval '${MAX_DURATION} minutes') as is_taken,
+        ${isTaken()} as is_taken,
         (select count(*)::int from bookings where workspace_id = $workspaceId and booking_page_id = $bookingPageId
           and mailbox = $mailbox and cancelled_at is null and starts_at > $at) as upcoming,
         (select ${countForQuota('rooms', '$roomQuota')} from workspaces w where w.id = $workspaceId) as rooms,
@@ -97,9 +94,9 @@ export const insertBooking = statement('insert-booking', {
     ${contactParts},
     booking as (
       insert into bookings (workspace_id, booking_page_id, user_id, contact_id, room_id, name, email, mailbox,
-        network_hash, token_hash, time_zone, starts_at, ends_at, created_at)
+        network_hash, token_hash, time_zone, starts_at, ends_at, buffer_before, buffer_after, created_at)
       select r.workspace_id, $bookingPageId, $userId, c.id, r.id, $name, $email, $mailbox, $networkHash, $tokenHash,
-        $timeZone, $startsAt, $endsAt, $at
+        $timeZone, $startsAt, $endsAt, $bufferBefore, $bufferAfter, $at
       from room r left join contact c on true where $address is null or c.address is not null
       returning workspace_id, id, contact_id, booking_page_id),
     contact_event as (

@@ -1,9 +1,9 @@
 import { badField } from '../../core/errors.ts';
 import { DAY_MS, fromUnixSeconds, MINUTE_MS, toUnixSeconds } from '../../core/time.ts';
 import type { Services } from '../../services.ts';
-import { toOpeningHours } from '../booking-pages/present.ts';
 import { findAvailableTimes } from './available-times.ts';
 import { bookingHorizon, findBookablePage, listTakenTimes } from './bookable-page.ts';
+import { toDaysOff, toRules } from './offered-times.ts';
 import type { TimesAnswer, TimesInput } from './schemas.ts';
 
 const MAX_DAYS = 62;
@@ -22,10 +22,15 @@ export async function listAvailableTimes(
   const page = await findBookablePage(db.sql, slug);
   // The horizon itself is the last time that can be booked.
   const to = new Date(Math.min(end.getTime(), bookingHorizon(now).getTime() + 1));
-  const taken = await listTakenTimes(db.sql, page, from, new Date(to.getTime() + page.duration * MINUTE_MS));
+  const { taken, fullDays } = await listTakenTimes(
+    db.sql,
+    page,
+    from,
+    new Date(to.getTime() + page.duration * MINUTE_MS),
+  );
   const times = findAvailableTimes({
-    openingHours: toOpeningHours(page),
-    durationMinutes: page.duration,
+    ...toRules(page),
+    closedDays: new Set([...toDaysOff(page), ...fullDays]),
     taken,
     now,
     from,

@@ -1,12 +1,28 @@
+/** The times that a page offers, whether or not its host is free. */
 import { conflict } from '../../core/errors.ts';
 import { toOpeningHours } from '../booking-pages/present.ts';
-import { isAvailable } from './available-times.ts';
+import { type Availability, isAvailable } from './available-times.ts';
 import { type BookablePage, bookingHorizon } from './bookable-page.ts';
+import { parseLocalDay } from './local-days.ts';
 
 /** Throws 409 if the page does not offer the time, or if it is beyond the booking horizon. */
 export function requireOffered(page: BookablePage, startsAt: Date, now: Date): void {
-  const availability = { openingHours: toOpeningHours(page), durationMinutes: page.duration, taken: [], now };
+  const availability = { ...toRules(page), closedDays: toDaysOff(page), taken: [], now };
   if (startsAt > bookingHorizon(now) || !isAvailable(availability, startsAt)) throw notAvailable();
+}
+
+/** What the page says about every day. */
+export function toRules(page: BookablePage): Pick<Availability, 'openingHours' | 'durationMinutes' | 'noticeMinutes'> {
+  return {
+    openingHours: toOpeningHours(page),
+    durationMinutes: page.duration,
+    noticeMinutes: page.minimumNotice,
+  };
+}
+
+/** The days off of the page, as local days. */
+export function toDaysOff({ daysOff }: Pick<BookablePage, 'daysOff'>): Set<number> {
+  return new Set(daysOff.map(parseLocalDay));
 }
 
 export function notAvailable() {

@@ -1,18 +1,18 @@
 /** Moving a meeting to another time, by the guest and by the workspace. */
 import type { Actor } from '../../auth/identify.ts';
 import { badField, conflict } from '../../core/errors.ts';
-import { fromUnixSeconds, MINUTE_MS, toUnixSeconds } from '../../core/time.ts';
+import { fromUnixSeconds, toUnixSeconds } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
 import { isExclusionViolation } from '../../db/errors.ts';
-import { onlyRow } from '../../db/only-row.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { float, int, nullable, statement, time } from '../../db/statements.ts';
+import { bool, float, int, nullable, statement, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { lockCalendar } from '../booking-pages/host-calendar.ts';
 import { bookingHorizon, findBookablePage } from './bookable-page.ts';
 import { changeByTeam, changeByToken, requireNotStarted } from './change-meeting.ts';
 import type { Meeting } from './find-meeting.ts';
 import { readBooking } from './list-bookings.ts';
+import { isTaken, newTimeParams, toNewTime } from './new-time.ts';
 import { notAvailable, requireOffered } from './offered-times.ts';
 import { toGuestBooking } from './present.ts';
 import type { Booking, GuestBooking, RescheduleByTeamInput, RescheduleInput } from './schemas.ts';
@@ -24,28 +24,35 @@ type Move = { startsAt: Date; by: 'guest' | 'team' };
 /** How often a meeting can be moved. Everybody concerned is told of each change, so it must not be without end. */
 const MAX_CHANGES = { guest: 10, team: 50 } as const;
 
-/** An overlap that was accepted for the old time is not accepted for the new one. */
+/**
+ * Changes nothing and returns no row if the time is taken and `obeysRules`. Otherwise, the constraint of the host's
+ * calendar decides. An overlap that was accepted for the old time is not accepted for the new one.
+ */
 const moveMeeting = statement('move-meeting', {
   params: {
     workspaceId: int,
     bookingId: int,
+    userId: int,
     bookingPageId: int,
     contactId: nullable(int),
     roomId: nullable(int),
-    startsAt: time,
-    endsAt: time,
+    ...newTimeParams,
+    obeysRules: bool,
     scheduledAt: float,
     at: time,
   },
   returns: { sequence: int },
   sql: `
-    with room as (
-      update rooms set scheduled_at = $scheduledAt where workspace_id = $workspaceId and id = $roomId),
+    with allowed as (select $bookingId as id where not $obeysRules or not ${isTaken('b.id <> $bookingId')}),
+    room as (
+      update rooms r set scheduled_at = $scheduledAt from allowed
+      where r.workspace_id = $workspaceId and r.id = $roomId),
     contact_event as (
       insert into contact_events (workspace_id, type, contact_id, booking_page_id, created_at)
-      values ($workspaceId, 'booking_rescheduled', $contactId, $bookingPageId, $at))
-    update bookings set starts_at = $startsAt, ends_at = $endsAt, sequence = sequence + 1, may_overlap = false
-    where workspace_id = $workspaceId and id = $bookingId returning sequence`,
+      select $workspaceId, 'booking_rescheduled', $contactId, $bookingPageId, $at from allowed)
+    update bookings b set starts_at = $startsAt, ends_at = $endsAt, buffer_before = $bufferBefore,
+      buffer_after = $bufferAfter, sequence = b.sequence + 1, may_overlap = false
+    from allowed a where b.workspace_id = $workspaceId and b.id = a.id returning b.sequence`,
 });
 
 /**
@@ -90,12 +97,15 @@ async function move(tx: Tx, meeting: Meeting, { startsAt, by }: Move, clock: Ser
   if (startsAt.getTime() === meeting.startsAt.getTime()) return meeting;
   if (meeting.sequence >= MAX_CHANGES[by])
     throw conflict('This meeting has been moved too often: cancel it and book another one');
-  if (by === 'guest') requireOffered(page, startsAt, at);
+  const obeysRules = by === 'guest';
+  if (obeysRules) requireOffered(page, startsAt, at);
   else requireWithinHorizon(startsAt, at);
-  const endsAt = new Date(startsAt.getTime() + page.duration * MINUTE_MS);
-  const values = { workspaceId, bookingId, bookingPageId, contactId, roomId, startsAt, endsAt, at };
-  const { sequence } = onlyRow(await sql.run(moveMeeting, { ...values, scheduledAt: toUnixSeconds(startsAt) }));
-  return { ...meeting, startsAt, endsAt, sequence };
+  const newTime = toNewTime(page, startsAt);
+  const ids = { workspaceId, bookingId, userId: meeting.hostId, bookingPageId, contactId, roomId };
+  const values = { ...ids, ...newTime, obeysRules, scheduledAt: toUnixSeconds(startsAt), at };
+  const [moved] = await sql.run(moveMeeting, values);
+  if (!moved) throw notAvailable();
+  return { ...meeting, startsAt, endsAt: newTime.endsAt, sequence: moved.sequence };
 }
 
 /** Throws 400 if the time has passed, or is beyond the booking horizon. */

@@ -24,6 +24,12 @@ const wrongSettings: readonly Refusal[] = [
     message: 'time_zone must be an IANA time zone such as Europe/Berlin',
     path: 'time_zone',
   })),
+  ...[-1, 241, 1.5].map((minutes) => ({
+    input: { buffer_before_minutes: minutes },
+    message: 'buffer_before_minutes must be an integer between 0 and 240',
+    path: 'buffer_before_minutes',
+  })),
+  { input: { days_off: ['24.12.2026'] }, message: 'days_off.0 must be a date such as 2026-12-24', path: 'days_off.0' },
   { input: { hours: 'always' }, message: 'hours must be an array', path: 'hours' },
   {
     input: { hours: [{ day: 'monday', from: '10:00', to: '09:00' }] },

@@ -1,0 +1,82 @@
+/**
+ * Days and changes of the clock in a time zone. A local day is the number of milliseconds of its date at midnight in
+ * UTC, whatever the zone.
+ */
+import { IANAZone } from 'luxon';
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
+
+/** A period in which the zone's offset from UTC does not change. All times are in milliseconds. */
+export type OffsetPeriod = { start: number; end: number; offset: number };
+
+/** The local day of an instant. */
+export function toLocalDay(zone: IANAZone, time: number): number {
+  return startOfDay(time + offsetAt(zone, time));
+}
+
+/** Parses a date such as 2026-12-24 to a local day. */
+export function parseLocalDay(date: string): number {
+  return Date.parse(`${date}T00:00:00Z`);
+}
+
+/**
+ * The first instant of a local day and the first instant after it. A day without instants, which a zone skips when it
+ * crosses the date line, is empty.
+ */
+export function boundsOfDay(zone: IANAZone, day: number): { start: number; end: number } {
+  let [start, end] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const period of offsetPeriods(zone, day - 2 * DAY_MS, day + 3 * DAY_MS)) {
+    const from = Math.max(period.start, day - period.offset);
+    const to = Math.min(period.end, day + DAY_MS - period.offset);
+    if (from >= to) continue;
+    start = Math.min(start, from);
+    end = Math.max(end, to);
+  }
+  return start < end ? { start, end } : { start: day, end: day };
+}
+
+/**
+ * Yields the periods between changes of the zone's offset. `start` and `end` are midnights in UTC, so that every window
+ * finds the same changes. No zone changes its offset twice in one day.
+ */
+export function* offsetPeriods(zone: IANAZone, start: number, end: number): Generator<OffsetPeriod> {
+  let since = start;
+  let offset = offsetAt(zone, start);
+  for (let day = start; day < end; day += DAY_MS) {
+    const nextOffset = offsetAt(zone, day + DAY_MS);
+    if (nextOffset === offset) continue;
+    const change = findChange(zone, day, day + DAY_MS);
+    yield { start: since, end: change, offset };
+    since = change;
+    offset = nextOffset;
+  }
+  yield { start: since, end, offset };
+}
+
+/** Rounded, because luxon returns minutes, with a fraction for zones that once used local mean time. */
+function offsetAt(zone: IANAZone, time: number): number {
+  return Math.round(zone.offset(time) * MINUTE_MS);
+}
+
+/** Returns the first second with the new offset. `start` and `end` are whole seconds, with one change between them. */
+function findChange(zone: IANAZone, start: number, end: number): number {
+  const offset = offsetAt(zone, start);
+  let before = start;
+  let after = end;
+  while (after - before > SECOND_MS) {
+    const middle = before + Math.floor((after - before) / 2 / SECOND_MS) * SECOND_MS;
+    if (offsetAt(zone, middle) === offset) before = middle;
+    else after = middle;
+  }
+  return after;
+}
+
+/**
+ * Normalizes the name first: luxon permanently caches every spelling that it sees, and callers may use any letter case.
+ */
+export function toZone(name: string): IANAZone {
+  return IANAZone.create(new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone);
+}
+
+export function startOfDay(time: number): number {
+  return Math.floor(time / DAY_MS) * DAY_MS;
+}
