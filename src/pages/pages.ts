@@ -5,8 +5,16 @@ export const pages: Readonly<Record<`/${string}`, Page>> = {
   '/verify-email': {
     title: 'Confirm your email address',
     script: 'verify-email.js',
-    body: `<form id="form">
+    body: `<form id="form" hidden>
 <p>Press the button to confirm that this address is yours.</p>
+<p id="account"></p>
+<fieldset id="proof" disabled hidden>
+<label for="password">Password of the account</label>
+<input id="password" type="password" autocomplete="current-password" maxlength="200" required
+  aria-describedby="password-hint">
+<p id="password-hint" class="hint">If you do not know this account, close the page: somebody entered your address by
+mistake. If you forgot the password, ask for a new one: that also confirms the address.</p>
+</fieldset>
 <button>Confirm address</button>
 </form>`,
   },

@@ -1,5 +1,3 @@
-import { networkOf } from '../auth/networks.ts';
-import type { Requester } from '../auth/passwords.ts';
 import { pageAs } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { toUnixSeconds } from '../core/time.ts';
@@ -20,7 +18,7 @@ import { login } from '../features/auth/sessions.ts';
 import { requireRecentSignIn } from '../trpc/access.ts';
 import type { Context } from '../trpc/context.ts';
 import { router, signedInBySession, signingIn } from '../trpc/procedures.ts';
-import { clientOf, withCookie } from '../trpc/sign-in.ts';
+import { clientOf, limitGuesses, requesterOf, withCookie } from '../trpc/sign-in.ts';
 
 const tags = ['Signing in'];
 
@@ -63,8 +61,7 @@ export const authRouter = router({
     .input(LoginInput)
     .output(SignedIn)
     .mutation(async ({ ctx, input }) => {
-      // Not by email address alone: anybody could then lock others out.
-      await ctx.services.limits.consumeExactly('signInPerEmail', `${networkOf(ctx.address)} ${input.email}`, ctx);
+      await limitGuesses(ctx, input.email);
       return withCookie(ctx, await login(ctx.services, input, requesterOf(ctx), clientOf(ctx)));
     }),
 
@@ -203,9 +200,4 @@ export const authRouter = router({
  */
 async function limitPasswords(ctx: Context, sessionId: number): Promise<void> {
   await ctx.services.limits.consumeExactly('passwordPerSession', String(sessionId), ctx);
-}
-
-/** The requester for whom this call hashes passwords. */
-function requesterOf(ctx: Context): Requester {
-  return { network: networkOf(ctx.address), signal: ctx.bounds.hungUp };
 }

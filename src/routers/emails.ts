@@ -2,13 +2,15 @@ import { Ok } from '../core/shapes.ts';
 import { ChangeEmailInput, VerifiedEmail, VerifyEmailInput } from '../features/auth/link-schemas.ts';
 import { requestEmailChange, resendVerification, verifyEmail } from '../features/auth/verify-email.ts';
 import { requireRecentSignIn } from '../trpc/access.ts';
-import { anyone, router, signedInBySession } from '../trpc/procedures.ts';
+import { anyoneOrInSession, router, signedInBySession } from '../trpc/procedures.ts';
+import { clientOf, limitGuesses, requesterOf } from '../trpc/sign-in.ts';
 
 const tags = ['Signing in'];
 
 export const emailsRouter = router({
-  verify: anyone
+  verify: anyoneOrInSession
     .meta({
+      credential: 'optional',
       refusals: [409],
       openapi: {
         method: 'POST',
@@ -18,16 +20,18 @@ export const emailsRouter = router({
         summary: 'Confirm an email address',
         successDescription: 'The confirmed address',
         description:
-          'Takes the token of a link that was sent by mail. If the link was for a new address, the account now has ' +
-          'it, and the old address gets a notice. 400 if the link was used or has expired; 409 if another account ' +
-          'has the address.',
+          'Takes the token of a link that was sent by mail, and either a session of the account or its `password`. ' +
+          'If the link was for a new address, the account now has it, and the old address gets a notice. 400 if the ' +
+          'link was used or has expired, or if the password is missing or wrong, after which the link still works. 409 ' +
+          'if another account has the address.',
       },
     })
     .input(VerifyEmailInput)
     .output(VerifiedEmail)
     .mutation(({ ctx, input }) => {
-      const { services, address, userAgent } = ctx;
-      return verifyEmail(services, input, { address, userAgent });
+      const { services, caller } = ctx;
+      const guesses = { requester: requesterOf(ctx), limitGuesses: (email: string) => limitGuesses(ctx, email) };
+      return verifyEmail(services, input, { caller, client: clientOf(ctx), ...guesses });
     }),
 
   resend: signedInBySession
@@ -65,7 +69,6 @@ export const emailsRouter = router({
     .output(Ok)
     .mutation(({ ctx, input }) => {
       requireRecentSignIn(ctx);
-      const { services, sessionId, address, userAgent } = ctx;
-      return requestEmailChange(services, { sessionId, client: { address, userAgent } }, input);
+      return requestEmailChange(ctx.services, { sessionId: ctx.sessionId, client: clientOf(ctx) }, input);
     }),
 });

@@ -1,8 +1,8 @@
-import { networkOf } from '../auth/networks.ts';
 import { Ok } from '../core/shapes.ts';
 import { ForgotPasswordInput, ResetPasswordInput } from '../features/auth/link-schemas.ts';
 import { requestPasswordReset, resetPassword } from '../features/auth/reset-password.ts';
 import { router, signingIn } from '../trpc/procedures.ts';
+import { clientOf, limitGuesses, requesterOf } from '../trpc/sign-in.ts';
 
 const tags = ['Signing in'];
 
@@ -24,7 +24,7 @@ export const passwordsRouter = router({
     .input(ForgotPasswordInput)
     .output(Ok)
     .mutation(async ({ ctx, input }) => {
-      await ctx.services.limits.consumeExactly('signInPerEmail', `${networkOf(ctx.address)} ${input.email}`, ctx);
+      await limitGuesses(ctx, input.email);
       return requestPasswordReset(ctx.services, input);
     }),
 
@@ -45,9 +45,7 @@ export const passwordsRouter = router({
     })
     .input(ResetPasswordInput)
     .output(Ok)
-    .mutation(({ ctx, input }) => {
-      const { services, address, userAgent, bounds } = ctx;
-      const requester = { network: networkOf(address), signal: bounds.hungUp };
-      return resetPassword(services, input, { requester, client: { address, userAgent } });
-    }),
+    .mutation(({ ctx, input }) =>
+      resetPassword(ctx.services, input, { requester: requesterOf(ctx), client: clientOf(ctx) }),
+    ),
 });

@@ -112,14 +112,19 @@ export const anyone = checked((ctx) => {
  * a key of a workspace, which acts for no person. An expired session cookie is ignored, because browsers send it
  * automatically.
  */
-export const anyoneOrSignedIn = checked(async (ctx) => {
+export const anyoneOrSignedIn = checked(findOptionalCaller);
+
+/** Like `anyoneOrSignedIn`, but a signed-in user only by session. Throws 403 for an API key. */
+export const anyoneOrInSession = checked(findOptionalCaller, { needsSession: true });
+
+async function findOptionalCaller(ctx: Context): Promise<{ caller: Caller | null }> {
   const { caller, refusal } = await ctx.identify(null);
   if (caller === null) limitNetwork(ctx);
   else limitSignedIn(ctx, caller, null);
   if (caller === null && ctx.hasAuthorization) throw refusal ?? unauthorized();
   if (caller !== null) requirePerson(caller);
   return { caller };
-});
+}
 
 /**
  * A participant of the room `roomName`, found by the `token` that they received on joining. Throws 404 "Participant not

@@ -1,10 +1,25 @@
 /** What the operations that sign in share. */
+import { networkOf } from '../auth/networks.ts';
+import type { Requester } from '../auth/passwords.ts';
 import { fromUnixSeconds } from '../core/time.ts';
 import type { Context } from './context.ts';
 
 /** From where the caller signs in. */
 export function clientOf({ address, userAgent }: Context): Pick<Context, 'address' | 'userAgent'> {
   return { address, userAgent };
+}
+
+/** The requester for whom this call hashes passwords. */
+export function requesterOf({ address, bounds }: Context): Requester {
+  return { network: networkOf(address), signal: bounds.hungUp };
+}
+
+/**
+ * Counts an attempt to prove who they are by the password of the account with this address. Throws 429 for too many.
+ * Not counted by address alone: anybody could then lock others out.
+ */
+export function limitGuesses(ctx: Context, email: string): Promise<void> {
+  return ctx.services.limits.consumeExactly('signInPerEmail', `${networkOf(ctx.address)} ${email}`, ctx);
 }
 
 /** Sets the cookie of a new session, for browsers, and returns the session. */

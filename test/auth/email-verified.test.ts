@@ -14,8 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-async function verify({ email }: Person): Promise<void> {
-  await app.http.post('/api/auth/verify-email', undefined, { token: await tokenFor(app, email, 'verify-email') });
+async function verify({ email, token }: Person): Promise<void> {
+  await app.http.post('/api/auth/verify-email', token, { token: await tokenFor(app, email, 'verify-email') });
 }
 
 /** Which addresses of a list are confirmed. */

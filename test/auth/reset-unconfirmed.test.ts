@@ -25,8 +25,7 @@ test.each([
   ['confirmed before, they stay', true],
 ])('a passkey, an API key and a second factor: if the address was %s', async (_title, isConfirmed) => {
   const { email, token } = await addPerson(app);
-  if (isConfirmed)
-    await post('/api/auth/verify-email', undefined, { token: await tokenFor(app, email, 'verify-email') });
+  if (isConfirmed) await post('/api/auth/verify-email', token, { token: await tokenFor(app, email, 'verify-email') });
   const authenticator = createAuthenticator(ORIGIN);
   const { options } = await post('/api/auth/passkeys/options', token);
   await post('/api/auth/passkeys', token, { name: 'Laptop', response: authenticator.create(options) });

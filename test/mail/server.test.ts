@@ -44,7 +44,8 @@ test('links arrive by mail, lead to pages of the server, and work', async () => 
   await http.post('/api/auth/register', undefined, { name: 'Ada', email, password: 'correct horse battery' });
   const token = await receiveToken('Confirm your email address', '/verify-email');
   expect((await http.get('/verify-email')).status).toBe(200);
-  expect((await http.post('/api/auth/verify-email', undefined, { token })).body).toEqual({ email });
+  const proof = { token, password: 'correct horse battery' };
+  expect((await http.post('/api/auth/verify-email', undefined, proof)).body).toEqual({ email });
 
   await http.post('/api/auth/forgot-password', undefined, { email });
   await http.post('/api/auth/forgot-password', undefined, { email: 'nobody@example.com' });

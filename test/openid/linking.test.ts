@@ -130,7 +130,7 @@ describe('linking', () => {
     ['stays after a password reset if the address was confirmed before', true],
   ])('%s', async (_title, isConfirmed) => {
     const ada = await addPerson(app);
-    if (isConfirmed) await useLink(ada.email, 'verify-email');
+    if (isConfirmed) await useLink(ada.email, 'verify-email', { password: PASSWORD });
     addTo(a);
     await go('link', a, ada.token);
     await app.http.post('/api/auth/forgot-password', undefined, { email: ada.email });

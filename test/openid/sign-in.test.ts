@@ -150,9 +150,18 @@ describe('an account with the address', () => {
     expect((await signIn(b)).body.user?.id).toBe(user.id);
   });
 
-  test('is not joined if only the link to confirm the address was used', async () => {
+  test('is joined if the user confirmed the address, which needs the password of the account', async () => {
+    const ada = await addPerson(app);
+    await useLink(ada.email, 'verify-email', { password: PASSWORD });
+    addTo(a, { email: ada.email });
+    expect((await signIn(a)).body.user?.id).toBe(ada.id);
+  });
+
+  test('is not joined if its owner opens the link for an account that a stranger registered', async () => {
     const stranger = await addPerson(app);
-    await useLink(stranger.email, 'verify-email');
+    const token = await tokenFor(app, stranger.email, 'verify-email');
+    for (const proof of [{}, { password: 'a password of the owner' }])
+      expect((await app.http.post('/api/auth/verify-email', undefined, { token, ...proof })).status).toBe(400);
     addTo(a, { email: stranger.email });
     expect((await signIn(a)).body.code).toBe('ACCOUNT_NOT_LINKED');
   });

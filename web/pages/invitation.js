@@ -1,4 +1,4 @@
-import { onSubmit, post, refuseIncompleteLink, showStatus, takeFromFragment } from './page.js';
+import { onSubmit, post, readUser, refuseIncompleteLink, show, showStatus, takeFromFragment } from './page.js';
 
 const find = (id) => document.getElementById(id);
 
@@ -23,12 +23,6 @@ async function showInvitation() {
   }
 }
 
-/** The user whose session this browser has, or null. */
-async function readUser() {
-  const response = await fetch('/api/auth/me');
-  return response.ok ? (await response.json()).user : null;
-}
-
 function fill({ workspace_name, role, invited_by_name, email }, user) {
   find('workspace').textContent = workspace_name;
   find('role').textContent = role;
@@ -46,11 +40,6 @@ function fill({ workspace_name, role, invited_by_name, email }, user) {
       user.email === email
         ? `You join as ${user.email}.`
         : `You join as ${user.email}. The invitation was sent to ${email}.`;
-}
-
-/** A hidden fieldset is disabled, so that the form can be sent without its fields. */
-function show(id, isShown) {
-  Object.assign(find(id), { hidden: !isShown, disabled: !isShown });
 }
 
 function join(hasSession) {

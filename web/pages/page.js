@@ -17,7 +17,21 @@ export function showStatus(message, kind = 'info') {
   status.textContent = message;
 }
 
-/** Calls a REST operation. Resolves with its answer, or throws an Error with a message for people. */
+/** Shows or hides a fieldset. A hidden one is disabled, so that the form can be sent without its fields. */
+export function show(id, isShown) {
+  Object.assign(document.getElementById(id), { hidden: !isShown, disabled: !isShown });
+}
+
+/** The user whose session this browser has, or null. */
+export async function readUser() {
+  const response = await fetch('/api/auth/me').catch(() => null);
+  return response?.ok ? (await response.json()).user : null;
+}
+
+/**
+ * Calls a REST operation. Resolves with its answer, or throws an Error with a message for people, the code, and the
+ * first field that is wrong.
+ */
 export async function post(path, body) {
   let response;
   try {
@@ -31,7 +45,8 @@ export async function post(path, body) {
   }
   const answer = await response.json().catch(() => ({}));
   if (response.ok) return answer;
-  throw Object.assign(new Error(answer.message ?? 'Something went wrong. Try again.'), { code: answer.code });
+  const { message = 'Something went wrong. Try again.', code, issues } = answer;
+  throw Object.assign(new Error(message), { code, field: issues?.[0]?.path });
 }
 
 /**

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { email } from '../../core/validation.ts';
-import { newPassword } from './schemas.ts';
+import { email, optional } from '../../core/validation.ts';
+import { givenPassword, newPassword } from './schemas.ts';
 
 const token = z
   .string()
@@ -8,7 +8,10 @@ const token = z
   .describe('The token of the link, which follows `#token=`')
   .meta({ example: 'lnm_EXAMPLE_TOKEN' });
 
-export const VerifyEmailInput = z.object({ token }).meta({ id: 'VerifyEmailRequest' });
+export const VerifyEmailInput = z
+  .object({ token, password: optional(givenPassword.describe('Required without a session of the account')) })
+  .meta({ id: 'VerifyEmailRequest' });
+export type VerifyEmailInput = z.infer<typeof VerifyEmailInput>;
 
 export const VerifiedEmail = z
   .object({ email: z.string().describe('The address that is confirmed now') })

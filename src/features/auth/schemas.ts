@@ -26,7 +26,7 @@ export const signInMethods = ['password', 'totp', 'recovery_code', 'passkey', 'o
 export type SignInMethod = (typeof signInMethods)[number];
 
 /** Any text. The maximum length limits the cost of hashing it. */
-const givenPassword = z
+export const givenPassword = z
   .string()
   .max(MAX_PASSWORD_LENGTH)
   .describe('The password of the account')

@@ -1,7 +1,8 @@
 /** Confirming that an email address belongs to the user of an account. */
 import { recordAccountEvent } from '../../audit/account-events.ts';
-import { createAccountToken, endAccountTokens, takeAccountToken } from '../../auth/account-tokens.ts';
+import { createAccountToken, endAccountTokens, findAccountToken, takeAccountToken } from '../../auth/account-tokens.ts';
 import type { Caller } from '../../auth/identify.ts';
+import type { Requester } from '../../auth/passwords.ts';
 import { type AppError, badField, conflict, tooManyRequests } from '../../core/errors.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
@@ -11,9 +12,12 @@ import type { Sql } from '../../db/statements.ts';
 import { linkTo } from '../../mail/kinds.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
 import type { Services } from '../../services.ts';
+import { recordFailedSignIn } from './account-log.ts';
+import type { VerifyEmailInput } from './link-schemas.ts';
 import type { SessionCall } from './own-sessions.ts';
 import { lockSessionUser } from './session-user.ts';
 import type { Client } from './sessions.ts';
+import { type LockedUser, lockUser } from './sign-in-methods.ts';
 
 type MailServices = Pick<Services, 'db' | 'clock' | 'sealer'>;
 
@@ -77,34 +81,79 @@ function tooManyLinks(): AppError {
   return tooManyRequests('Too many messages were sent to this address: try again later', RETRY_SECONDS);
 }
 
+/** How somebody who uses a link may prove that the account is theirs. */
+export type Proof = {
+  caller: Caller | null;
+  requester: Requester;
+  client: Client;
+  /** Counts a guess of the password of the account with this address. Throws 429 for too many. */
+  limitGuesses(email: string): Promise<void>;
+};
+
+const purposes = ['verify_email', 'change_email'] as const;
+
 /**
  * Confirms the address that a link was sent to. If the link was for a new address, the account now has it, and the old
- * one gets a notice. Throws 400 for a link that does not work, and 409 if another account has the address.
+ * one gets a notice. The link alone is not enough: it also reaches the owner of an address that a stranger has
+ * registered. Throws 400 for a link that does not work, and without a session of the account or its password, 429 after
+ * many guesses of the password, and 409 if another account has the address.
  */
 export async function verifyEmail(
-  services: MailServices,
-  { token }: { token: string },
-  client: Client,
+  services: Services,
+  { token, password }: VerifyEmailInput,
+  proof: Proof,
 ): Promise<{ email: string }> {
   const { db, clock } = services;
   const at = clock.now();
+  const found = await findAccountToken(db.sql, token, purposes, at);
+  if (found === null || found.userId === null) throw uselessLink();
+  const { userId, address: email, purpose } = found;
+  const lockOwner = await proveOwner(services, { userId, password }, proof);
   try {
     return await transact(db, async (tx) => {
-      const taken = await takeAccountToken(sqlIn(tx), token, ['verify_email', 'change_email'], at);
-      if (taken === null || taken.userId === null) throw uselessLink();
-      const { userId, address: email, purpose } = taken;
+      const user = await lockOwner(tx);
+      if ((await takeAccountToken(sqlIn(tx), token, purposes, at)) === null) throw uselessLink();
       const isChange = purpose === 'change_email';
-      const isDone = isChange
-        ? await changeEmail(services, tx, { userId, email, at })
-        : await confirmEmail(tx, { userId, email, at });
-      if (!isDone) throw uselessLink();
-      await recordAccountEvent(tx, { userId, at, action: isChange ? 'email_changed' : 'email_verified', ...client });
+      if (isChange) await changeEmail(services, tx, user, { email, at });
+      else if (!(await confirmEmail(tx, { userId, email, at }))) throw uselessLink();
+      const action = isChange ? 'email_changed' : 'email_verified';
+      await recordAccountEvent(tx, { userId, at, action, ...proof.client });
       return { email };
     });
   } catch (error) {
     if (isUniqueViolation(error)) throw conflict('An account with this email address already exists');
     throw error;
   }
+}
+
+/** Returns how to lock the user in the transaction, where the proof is checked again. */
+async function proveOwner(
+  services: Services,
+  { userId, password }: { userId: number; password: string | undefined },
+  { caller, requester, client, limitGuesses }: Proof,
+): Promise<(tx: Tx) => Promise<LockedUser>> {
+  const session = caller?.userId === userId && caller.credential.kind === 'session' ? caller.credential : null;
+  if (session !== null) return (tx) => lockSessionUser(services, tx, session.id);
+  if (password === undefined)
+    throw badField('password', 'password is required: enter the password of the account, or sign in to it first');
+  const user = await services.db.user.findUnique({
+    where: { id: userId },
+    select: { email: true, passwordHash: true },
+  });
+  if (user === null) throw uselessLink();
+  const { email, passwordHash } = user;
+  if (passwordHash === null)
+    throw badField('password', 'The account has no password: sign in to it, and then open the link again');
+  await limitGuesses(email);
+  if (!(await services.passwords.isCorrect(password, passwordHash, requester))) {
+    recordFailedSignIn(services, userId, client);
+    throw badField('password', 'password is wrong');
+  }
+  return async (tx) => {
+    const locked = await lockUser(tx, userId);
+    if (locked.lockedAt !== null || locked.passwordHash !== passwordHash) throw uselessLink();
+    return locked;
+  };
 }
 
 /** 400 for a link that was used, has expired, or was never sent. They cannot be told apart. */
@@ -120,14 +169,16 @@ export async function confirmEmail(tx: Tx, { userId, email, at }: Confirmed): Pr
   return count > 0;
 }
 
-async function changeEmail(services: MailServices, tx: Tx, { userId, email, at }: Confirmed): Promise<boolean> {
-  const [user] = await tx.$queryRaw<{ email: string }[]>`
-    select email from users where id = ${userId} and locked_at is null for no key update`;
-  if (!user) return false;
+/** Gives the user, who is locked, another address. */
+async function changeEmail(
+  services: MailServices,
+  tx: Tx,
+  { id: userId, email: before }: LockedUser,
+  { email, at }: Omit<Confirmed, 'userId'>,
+): Promise<void> {
   await tx.user.updateMany({ where: { id: userId }, data: { email, emailVerifiedAt: at } });
   // Somebody who reads mail at the old address can no longer take over the account.
-  const purposes = ['reset_password', 'change_email', 'verify_email'] as const;
-  await endAccountTokens(sqlIn(tx), { userId, address: user.email }, purposes);
-  await queueMail(services, sqlIn(tx), { kind: 'email-changed', to: user.email, data: { newEmail: email } });
-  return true;
+  const ended = ['reset_password', 'change_email', 'verify_email'] as const;
+  await endAccountTokens(sqlIn(tx), { userId, address: before }, ended);
+  await queueMail(services, sqlIn(tx), { kind: 'email-changed', to: before, data: { newEmail: email } });
 }

@@ -17,8 +17,8 @@ const MAX_TRIES = 3;
 
 /**
  * Starts a session for the user to whom the person is linked. Otherwise links them to the account with their address,
- * if the provider has verified it and the account belongs to its owner (`isOwnedByAddress`). Creates an account if
- * there is none.
+ * if the address is verified by the provider and here, and the account has no second factor, which would be bypassed.
+ * Creates an account if there is none.
  *
  * Throws 409 ACCOUNT_NOT_LINKED if there is another account with the address: a stranger may have registered it here or
  * at the provider. Throws 401 SIGN_IN_REFUSED if the account is locked, or the provider gives no address for a new one.
@@ -65,24 +65,13 @@ async function signInFirst(services: Services, tx: Tx, person: OpenidPerson, cli
   const user = await lockUser(tx, existing.id);
   if (user.lockedAt !== null) throw lockedAccount();
   const isSamePerson = person.isEmailVerified && user.emailVerifiedAt !== null && user.email === email;
-  if (!isSamePerson || !(await isOwnedByAddress(tx, user.id))) throw notLinked();
+  if (!isSamePerson || (await hasSecondFactor(tx, user.id))) throw notLinked();
   await linkIdentity(services, tx, user, person, client);
   return startSession(services, tx, user, { ...client, method: 'oidc' });
 }
 
-/**
- * Whether only a person who has the address of the account can sign in to it, without a second factor. The address was
- * verified by the provider that created the account, or by a password reset, which ended what was there before. The
- * link that confirms an address is no such proof: its reader may confirm the account of a stranger.
- */
-async function isOwnedByAddress(tx: Tx, userId: number): Promise<boolean> {
-  const owned = await tx.$queryRaw<unknown[]>`
-    select from users u where id = ${userId}
-      and not exists (select from second_factors where user_id = u.id and confirmed_at is not null)
-      and (email_verified_at <= created_at or exists (
-        select from account_events
-        where user_id = u.id and action = 'password_reset' and created_at = u.email_verified_at))`;
-  return owned.length > 0;
+async function hasSecondFactor(tx: Tx, userId: number): Promise<boolean> {
+  return (await tx.secondFactor.count({ where: { userId, NOT: { confirmedAt: null } } })) > 0;
 }
 
 /** Creates an account without a password, and asks to confirm the address if the provider has not verified it. */

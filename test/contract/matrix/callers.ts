@@ -70,7 +70,7 @@ export function expectedStatus(name: string, row: Row, callerName: CallerName): 
     if (!row.acceptsCredential) return success;
     return refusal !== null && caller.isInvalid
       ? refusal
-      : caller.isOfWorkspace || lacksScope(name, row, caller)
+      : caller.isOfWorkspace || (caller.kind === 'key' && !row.keys) || lacksScope(name, row, caller)
         ? 403
         : success;
   }

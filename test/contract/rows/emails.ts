@@ -1,13 +1,23 @@
+import { PASSWORD } from '../../support/world.ts';
 import type { Rows } from '../row.ts';
 import { wrongEmails, wrongLinkTokens } from '../wrong-links.ts';
 
 export const emailRows: Rows = {
   'emails.verify': {
     who: 'anyone',
-    keys: true,
-    input: ({ links }) => ({ token: links.verifyEmail }),
+    acceptsCredential: true,
+    keys: false,
+    input: ({ links }) => ({ token: links.verifyEmail, password: PASSWORD }),
     writes: true,
-    wrong: wrongLinkTokens,
+    wrong: [
+      ...wrongLinkTokens,
+      {
+        input: { password: undefined },
+        message: 'password is required: enter the password of the account, or sign in to it first',
+        path: 'password',
+      },
+      { input: { password: 'a guess' }, message: 'password is wrong', path: 'password' },
+    ],
     conflict: {
       input: ({ links }) => ({ token: links.takenEmail }),
       message: 'An account with this email address already exists',

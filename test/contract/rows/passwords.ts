@@ -17,6 +17,11 @@ export const passwordRows: Rows = {
     writes: true,
     wrong: [
       ...wrongLinkTokens,
+      {
+        input: { password: 'password123' },
+        message: 'password is too common: choose one that is hard to guess',
+        path: 'password',
+      },
       { input: { password: 'short' }, message: 'password must have 8 to 200 characters', path: 'password' },
     ],
   },
