@@ -67,11 +67,20 @@ export type MailData = {
   /** To the address that an account had until now. */
   'email-changed': { newEmail: string };
   'reset-password': { link: LinkPath };
-  'password-changed': { by: 'owner' | 'reset-link' };
+  /** `removedMethods`: all other ways to sign in were removed too. */
+  'password-changed': { by: 'owner' | 'reset-link' | 'operator'; removedMethods?: boolean };
   'new-sign-in': Origin & { method: string };
   'sign-in-methods-changed': { change: SignInChange; name?: string };
   /** `isOfWorkspace`: the key does not act for the person who created it. */
   'api-key-created': { keyName: string; keyPrefix: string; workspaceName: string; isOfWorkspace: boolean };
+  /** To the person who created the key. `previousEndsAt` is in Unix seconds; null if the previous key has ended. */
+  'api-key-rotated': {
+    keyName: string;
+    keyPrefix: string;
+    workspaceName: string;
+    rotatedBy: string;
+    previousEndsAt: number | null;
+  };
   'ownership-transferred': { workspaceName: string; newOwner: string; isYours: boolean };
   'workspace-invitation': { workspaceName: string; inviterName: string; role: string; link: LinkPath };
   /** To the guest of a booking that takes effect when they confirm it, before `until`. */
@@ -96,6 +105,7 @@ export const mailKinds: Readonly<Record<MailKind, KindRule>> = {
   'new-sign-in': notice,
   'sign-in-methods-changed': notice,
   'api-key-created': notice,
+  'api-key-rotated': notice,
   'ownership-transferred': notice,
   'workspace-invitation': { maxPerHour: 10, lifetimeMs: 7 * DAY_MS },
   // Anybody can enter the address of a stranger as that of a guest.

@@ -36,10 +36,12 @@ export async function resetPassword(context: Context): Promise<undefined> {
   const isGenerated = context.flag('generate');
   const password = isGenerated ? randomBytes(18).toString('base64url') : await askPassword(context);
   const endApiKeys = context.flag('end-api-keys');
-  const { id } = await change(context, (services) => setPassword(services, { email, password, endApiKeys }));
+  const removeMethods = context.flag('remove-sign-in-methods');
+  const input = { email, password, endApiKeys, removeMethods };
+  const { id, removed } = await changeAndReport(context, (services) => setPassword(services, input));
   if (!context.isJson && isGenerated) context.note('The new password is shown only now:');
   const text = isGenerated ? password : `Set a new password for ${email}. All its sessions have ended.`;
-  context.print({ id, email, ...(isGenerated && { password }) }, text);
+  context.print({ id, email, ...(isGenerated && { password }), ...(removed && { removed }) }, text);
   return undefined;
 }
 
@@ -73,10 +75,21 @@ export async function unlock(context: Context): Promise<undefined> {
 
 export async function removeSecondFactor(context: Context): Promise<undefined> {
   const [email = ''] = context.args;
-  const { id, removed } = await change(context, (services) => removeSecondFactorOf(services, email));
+  const { id, removed } = await changeAndReport(context, (services) => removeSecondFactorOf(services, email));
   const text = removed ? `${email} signs in without a second factor.` : `${email} has no second factor.`;
   context.print({ id, email, removed }, text);
   return undefined;
+}
+
+/** Runs a change of an account that its user is told of by mail. */
+function changeAndReport<Result>(
+  context: Context,
+  work: (services: OperatorServices) => Promise<Result>,
+): Promise<Result> {
+  return change(context, (services) => {
+    if (services.sealer === null) context.note('The encryption key is missing: the user gets no mail about this');
+    return work(services);
+  });
 }
 
 /** Runs a change of an account. An expected failure is one line. */

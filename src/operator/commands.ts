@@ -67,12 +67,17 @@ const adminResetPassword: Command = {
   args: '<email>',
   minArgs: 1,
   summary: 'Set a new password for an account, and end its sessions',
-  details: 'Asks for the password, or reads it from standard input if that is not a terminal.',
+  details: `Asks for the password, or reads it from standard input if that is not a terminal. The user gets a notice
+by mail. If somebody else had access to the account, also use --end-api-keys and --remove-sign-in-methods.`,
   options: {
     generate: { help: 'generate the password, and print it' },
     'end-api-keys': { help: 'also revoke the API keys of the account, for good' },
+    'remove-sign-in-methods': { help: 'also remove its passkeys, linked providers and second factor' },
   },
-  examples: ['lynxroom admin reset-password ada@example.com --generate'],
+  examples: [
+    'lynxroom admin reset-password ada@example.com --generate',
+    'lynxroom admin reset-password ada@example.com --end-api-keys --remove-sign-in-methods',
+  ],
   run: async (context) => (await import('./admin.ts')).resetPassword(context),
 };
 

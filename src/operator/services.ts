@@ -2,14 +2,17 @@
 import { availableParallelism } from 'node:os';
 import { CliError, type Context } from '@lynxroom/cli';
 import { countPasswordSlots, createPasswords } from '../auth/passwords.ts';
+import type { Sealer } from '../core/sealing.ts';
 import { openDatabase } from '../db/client.ts';
 import { connect } from '../db/connect.ts';
 import { readDatabaseTime, startDatabaseClock } from '../db/database-clock.ts';
 import { readMigrationState } from '../db/migrate.ts';
+import { readSealer } from '../runtime/secrets.ts';
 import type { Services } from '../services.ts';
 import { createLog, readSettings, withDatabase } from './settings.ts';
 
-export type OperatorServices = Pick<Services, 'db' | 'clock' | 'passwords'>;
+/** Without the encryption key, `sealer` is null. */
+export type OperatorServices = Pick<Services, 'db' | 'clock' | 'passwords'> & { sealer: Sealer | null };
 
 /**
  * Runs `work` with the database of the service. Throws CliError if the database lacks migrations: only a server applies
@@ -31,7 +34,7 @@ export async function withServices<Result>(
     try {
       const clock = await startDatabaseClock({ readTime: () => readDatabaseTime(db), log });
       const passwords = createPasswords(countPasswordSlots(availableParallelism(), config.UV_THREADPOOL_SIZE));
-      return await work({ db, clock, passwords }).finally(clock.stop);
+      return await work({ db, clock, passwords, sealer: await readSealer(config) }).finally(clock.stop);
     } finally {
       await db.$disconnect();
     }

@@ -1,6 +1,5 @@
-import { Ok } from '../core/shapes.ts';
 import { changeRole, removeMember } from '../features/members/members.ts';
-import { ChangeRoleInput, MemberAnswer, MemberInput } from '../features/members/schemas.ts';
+import { ChangeRoleInput, MemberAnswer, MemberInput, RemovedMember } from '../features/members/schemas.ts';
 import { requireRecentSignIn } from '../trpc/access.ts';
 import { inWorkspaceBySession, router } from '../trpc/procedures.ts';
 
@@ -37,11 +36,12 @@ export const membersRouter = router({
         successDescription: 'The member is removed',
         description:
           'Every member except the owner may leave. The owner may remove anyone else, ' +
-          'and admins may remove members. The API keys of that user in the workspace are revoked. Removing somebody ' +
-          'else also revokes the invite link. Emits `member.left`.',
+          'and admins may remove members. The API keys that act for that user in the workspace are revoked; keys ' +
+          'that they made for the workspace pass to its owner and remain active, and the response says how many. ' +
+          'Removing somebody else also revokes the invite link. Emits `member.left`.',
       },
     })
     .input(MemberInput)
-    .output(Ok)
+    .output(RemovedMember)
     .mutation(({ ctx, input }) => removeMember(ctx.services, ctx.actor, input)),
 });

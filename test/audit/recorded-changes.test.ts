@@ -122,7 +122,7 @@ describe('members', () => {
       by(team.owner, 'member.removed', target(ann), {
         name: 'Ann',
         before: { role: 'admin' },
-        after: { reason: 'removed', revoked_api_keys: 0 },
+        after: { reason: 'removed', revoked_api_keys: 0, remaining_workspace_keys: 0 },
       }),
     ]);
     await join(ben);
@@ -130,7 +130,7 @@ describe('members', () => {
       by(ben, 'member.left', target(ben), {
         name: 'Ben',
         before: { role: 'member' },
-        after: { reason: 'left', revoked_api_keys: 0 },
+        after: { reason: 'left', revoked_api_keys: 0, remaining_workspace_keys: 0 },
       }),
     ]);
   });

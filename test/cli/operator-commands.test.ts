@@ -86,6 +86,33 @@ describe('admin', () => {
     await signIn(generated.trim());
   });
 
+  test('removes every other way to sign in on request, and tells the user by mail', async () => {
+    const { db } = app.services;
+    const { id: userId, email } = team.member;
+    const now = app.clock.now();
+    const issuer = 'https://provider.example';
+    await db.openidIdentity.create({
+      data: { userId, issuer, subject: 'mia', email, createdAt: now, lastUsedAt: now },
+    });
+    await db.secondFactor.create({
+      data: { userId, sealedSecret: new Uint8Array(1), createdAt: now, confirmedAt: now },
+    });
+    const keyed = { ...env, ENCRYPTION_KEY: Buffer.from(createEncryptionKey()).toString('base64') };
+    const reset = ['admin', 'reset-password', email, '--generate'];
+    expect(await cli.json(reset, { env })).not.toHaveProperty('removed');
+    expect(await db.openidIdentity.count({ where: { userId } })).toBe(1);
+    const { removed } = await cli.json([...reset, '--remove-sign-in-methods'], { env: keyed });
+    expect(removed).toEqual({ passkeys: 0, identities: 1, second_factor: true });
+    expect(await db.openidIdentity.count({ where: { userId } })).toBe(0);
+    const { messages } = await cli.json(['mail', '--to', email, '--limit', '1'], { env: keyed });
+    expect(messages).toMatchObject([{ kind: 'password-changed' }]);
+    const { stdout } = await cli.run(['mail', String(messages[0].id)], { env: keyed });
+    expect(stdout).toContain('An operator of Lynxroom set a new password for your account.');
+    expect(stdout).toContain('Passkeys, linked providers and the second factor were removed.');
+    // Without the encryption key the reset still works, and the operator is told.
+    expect((await cli.run(reset, { env })).stderr).toContain('The encryption key is missing');
+  });
+
   test('an unknown account, and wrong settings, are one line', async () => {
     const unknown = await cli.run(['admin', 'lock', 'nobody@example.com', '--json'], { env });
     expect([unknown.status, JSON.parse(unknown.stderr)]).toEqual([

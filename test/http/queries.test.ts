@@ -118,7 +118,7 @@ const STATEMENTS: Record<string, number> = {
   'apiKeys.list': 2,
   'apiKeys.create': 14,
   'apiKeys.toggle': 10,
-  'apiKeys.rotate': 11,
+  'apiKeys.rotate': 12,
   'apiKeys.delete': 6,
   'webhooks.list': 2,
   'webhooks.events': 1,

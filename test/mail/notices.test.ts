@@ -27,6 +27,21 @@ test('a person whose account creates an API key gets a notice, without any link'
   expect(text + html).not.toMatch(/evil\.example|href/);
 });
 
+test('the person who created a key gets a notice when somebody rotates it', async () => {
+  const key = { name: 'Nightly', belongs_to: 'workspace' };
+  const { apiKey } = (await app.http.post(`${team.path}/api-keys`, team.admin.token, key)).body;
+  const rotate = (overlap_hours: number) =>
+    app.http.post(`${team.path}/api-keys/${apiKey.id}/rotate`, team.owner.token, { overlap_hours });
+  const rotated = (await rotate(1)).body.apiKey;
+  const { kind, text, html } = await lastMailTo(team.admin);
+  expect(kind).toBe('api-key-rotated');
+  expect(text).toContain(`Key: Nightly\nNow begins with: ${rotated.key_prefix}\n`);
+  expect(text).toMatch(/Rotated by: Olive Owner\nPrevious secret: works until \d{4}-\d\d-\d\d \d\d:\d\d UTC\n/);
+  expect(text + html).not.toMatch(/evil\.example|href/);
+  await rotate(0);
+  expect((await lastMailTo(team.admin)).text).toContain('Previous secret: no longer works\n');
+});
+
 test('the old and the new owner of a workspace get a notice', async () => {
   await team.owner.client.members.changeRole.mutate({ id: team.id, userId: team.member.id, role: 'owner' });
   const [old, next] = [await lastMailTo(team.owner), await lastMailTo(team.member)];

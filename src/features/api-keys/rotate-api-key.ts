@@ -5,15 +5,18 @@ import type { Actor } from '../../auth/identify.ts';
 import { hashToken } from '../../auth/tokens.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { badField, conflict, forbidden, notFound } from '../../core/errors.ts';
-import { HOUR_MS } from '../../core/time.ts';
-import { transact } from '../../db/client.ts';
+import { HOUR_MS, toUnixSeconds } from '../../core/time.ts';
+import { type Tx, transact } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
+import { queueMail } from '../../mail/queue-mail.ts';
 import type { Services } from '../../services.ts';
 import { lockSession, recordForAccount, toEntry, toExpiry } from './api-keys.ts';
-import { keyColumns, toApiKey } from './present.ts';
+import { type KeyRow, keyColumns, toApiKey } from './present.ts';
 import type { CreatedApiKey, RotateApiKeyInput } from './schemas.ts';
 
 type LockedKey = {
   created_by: number;
+  creator_email: string;
   is_of_workspace: boolean;
   revoked_at: Date | null;
   expires_at: Date | null;
@@ -30,19 +33,22 @@ type LockedKey = {
  * admin, or if the key acts for somebody else, 404 if it does not exist, and 409 if it was revoked.
  */
 export async function rotateApiKey(
-  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  services: Pick<Services, 'db' | 'clock' | 'sealer'>,
   actor: Actor,
   { keyId, overlap_hours: overlapHours, expires_at }: RotateApiKeyInput,
   sessionId: number,
 ): Promise<CreatedApiKey> {
+  const { db, clock } = services;
   const key = generateApiKey();
   const newExpiry = toExpiry(expires_at, clock.now());
   return transact(db, async (tx) => {
-    await lockWorkspaceAs(tx, actor, 'admin');
+    const workspace = await lockWorkspaceAs(tx, actor, 'admin');
     await lockSession(tx, sessionId);
     const [old] = await tx.$queryRaw<LockedKey[]>`
-      select created_by, is_of_workspace, revoked_at, expires_at, key_hash, key_prefix from api_keys
-      where workspace_id = ${actor.workspaceId} and id = ${keyId} for update`;
+      select k.created_by, u.email as creator_email, k.is_of_workspace, k.revoked_at, k.expires_at, k.key_hash,
+        k.key_prefix
+      from api_keys k join users u on u.id = k.created_by
+      where k.workspace_id = ${actor.workspaceId} and k.id = ${keyId} for update of k`;
     if (!old) throw notFound('API key');
     // A person with the new key acts as its creator.
     if (!old.is_of_workspace && old.created_by !== actor.userId)
@@ -68,8 +74,22 @@ export async function rotateApiKey(
     });
     await recordAudit(tx, toEntry(actor, 'api_key.rotated', row, now));
     await recordForAccount(tx, actor, 'api_key_rotated', row, now);
+    const names = { workspaceName: workspace.name, rotatedBy: actor.name };
+    await reportRotation(services, tx, row, { to: old.creator_email, ...names });
     return { ...toApiKey(row), full_key: key };
   });
+}
+
+/** Tells the person who created the key by mail. */
+async function reportRotation(
+  services: Pick<Services, 'clock' | 'sealer'>,
+  tx: Tx,
+  { name: keyName, keyPrefix, previousExpiresAt }: KeyRow,
+  { to, ...names }: { to: string; workspaceName: string; rotatedBy: string },
+): Promise<void> {
+  const previousEndsAt = previousExpiresAt && toUnixSeconds(previousExpiresAt);
+  const data = { keyName, keyPrefix, previousEndsAt, ...names };
+  await queueMail(services, sqlIn(tx), { kind: 'api-key-rotated', to, data });
 }
 
 /** The columns of the previous key. Without an overlap, or if it has already expired, there is none. */

@@ -3,12 +3,14 @@
 import { type AccountAction, recordAccountEvent } from '../../audit/account-events.ts';
 import { endAccountTokens } from '../../auth/account-tokens.ts';
 import { AppError } from '../../core/errors.ts';
+import type { Sealer } from '../../core/sealing.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
+import { queueMail } from '../../mail/queue-mail.ts';
 import type { Services } from '../../services.ts';
 import { lockWorkspacesWithKeysOf, revokeKeysOf } from './account.ts';
-import { lockUser } from './sign-in-methods.ts';
+import { lockUser, type RemovedMethods, removeSignInMethods } from './sign-in-methods.ts';
 
 type Dependencies = Pick<Services, 'db' | 'clock'>;
 
@@ -56,86 +58,117 @@ export async function listAccounts({ db, clock }: Dependencies, page: AccountPag
   }));
 }
 
+export type NewPassword = { email: string; password: string; endApiKeys: boolean; removeMethods?: boolean };
+
 /**
- * Sets a new password, and ends all sessions of the account; with `endApiKeys` its API keys too. Throws 404 if there is
- * no account with this email address.
+ * Sets a new password, and ends all sessions of the account; with `endApiKeys` its API keys too, and with
+ * `removeMethods` its passkeys, linked providers and second factor. The user gets a notice by mail, unless there is no
+ * sealer. Throws 404 if there is no account with this email address.
  */
 export async function resetPassword(
-  { db, clock, passwords }: Pick<Services, 'db' | 'clock' | 'passwords'>,
-  { email, password, endApiKeys }: { email: string; password: string; endApiKeys: boolean },
-): Promise<{ id: number }> {
+  { db, clock, passwords, sealer }: Pick<Services, 'db' | 'clock' | 'passwords'> & { sealer: Sealer | null },
+  { email, password, endApiKeys, removeMethods = false }: NewPassword,
+): Promise<{ id: number; removed: RemovedMethods | null }> {
   const passwordHash = await passwords.hash(password, { network: '', signal: null });
-  return changeAccount({ db, clock }, email, { passwordHash }, { endApiKeys, action: 'password_reset' });
+  return transact(db, async (tx) => {
+    const change = { data: { passwordHash }, endApiKeys, at: clock.now() };
+    const { id, address } = await changeAccount(tx, email, change);
+    const removed = removeMethods ? await removeSignInMethods(tx, id) : null;
+    await recordByOperator(tx, id, 'password_reset', change.at, removed ?? {});
+    const data = { by: 'operator', removedMethods: removeMethods } as const;
+    if (sealer) await queueMail({ sealer, clock }, sqlIn(tx), { kind: 'password-changed', to: address, data });
+    return { id, removed };
+  });
 }
 
 /**
  * Locks an account: it cannot sign in, and its sessions and API keys end. The keys are revoked for good, because
  * the person who used the account may know them. Throws 404.
  */
-export function lockAccount(dependencies: Dependencies, email: string): Promise<{ id: number }> {
-  return changeAccount(
-    dependencies,
-    email,
-    { lockedAt: dependencies.clock.now() },
-    { endApiKeys: true, action: 'account_locked' },
-  );
+export function lockAccount({ db, clock }: Dependencies, email: string): Promise<{ id: number }> {
+  const at = clock.now();
+  return setLock(db, email, { lockedAt: at, action: 'account_locked', at });
 }
 
 /**
  * Lets a locked account sign in again. A request that was under way when it was locked may have created an API key or a
  * session after that; these have never worked, and end here. Throws 404.
  */
-export function unlockAccount(dependencies: Dependencies, email: string): Promise<{ id: number }> {
-  return changeAccount(dependencies, email, { lockedAt: null }, { endApiKeys: true, action: 'account_unlocked' });
+export function unlockAccount({ db, clock }: Dependencies, email: string): Promise<{ id: number }> {
+  return setLock(db, email, { lockedAt: null, action: 'account_unlocked', at: clock.now() });
 }
 
-/**
- * Switches off the second factor of somebody who has lost the authenticator app and the recovery codes. Returns whether
- * there was one. Throws 404.
- */
-export function removeSecondFactorOf(
-  { db, clock }: Dependencies,
+function setLock(
+  db: Services['db'],
   email: string,
-): Promise<{ id: number; removed: boolean }> {
-  return transact(db, async (tx) => {
-    const id = await requireUser(tx, email);
-    await lockUser(tx, id);
-    const { count } = await tx.secondFactor.deleteMany({ where: { userId: id } });
-    const details = { by: 'operator' };
-    const event = { userId: id, at: clock.now(), action: 'second_factor_disabled', address: null, details } as const;
-    if (count > 0) await recordAccountEvent(tx, event);
-    return { id, removed: count > 0 };
-  });
-}
-
-type Change = { passwordHash: string } | { lockedAt: Date | null };
-
-/**
- * Changes a user and ends what they have, in one transaction. The locks are those of a password change. The update
- * waits for transactions that are starting a session, and later ones see the change.
- */
-function changeAccount(
-  { db, clock }: Dependencies,
-  email: string,
-  data: Change,
-  { endApiKeys, action }: { endApiKeys: boolean; action: AccountAction },
+  { lockedAt, action, at }: { lockedAt: Date | null; action: AccountAction; at: Date },
 ): Promise<{ id: number }> {
   return transact(db, async (tx) => {
-    const id = await requireUser(tx, email);
-    if (endApiKeys) await lockWorkspacesWithKeysOf(tx, id);
-    await tx.user.updateMany({ where: { id }, data });
-    await tx.session.deleteMany({ where: { userId: id } });
-    await endAccountTokens(sqlIn(tx), { userId: id, address: toAddress(email) });
-    if (endApiKeys) await revokeKeysOf(tx, id, clock.now(), { kind: 'system' });
-    await recordAccountEvent(tx, { userId: id, at: clock.now(), action, address: null, details: { by: 'operator' } });
+    const { id } = await changeAccount(tx, email, { data: { lockedAt }, endApiKeys: true, at });
+    await recordByOperator(tx, id, action, at);
     return { id };
   });
 }
 
+/**
+ * Switches off the second factor of somebody who has lost the authenticator app and the recovery codes. Returns whether
+ * there was one. The user gets a notice by mail, unless there is no sealer. Throws 404.
+ */
+export function removeSecondFactorOf(
+  { db, clock, sealer }: Dependencies & { sealer: Sealer | null },
+  email: string,
+): Promise<{ id: number; removed: boolean }> {
+  return transact(db, async (tx) => {
+    const id = await requireUser(tx, email);
+    const user = await lockUser(tx, id);
+    const { count } = await tx.secondFactor.deleteMany({ where: { userId: id } });
+    if (count === 0) return { id, removed: false };
+    await recordByOperator(tx, id, 'second_factor_disabled', clock.now());
+    const notice = { kind: 'sign-in-methods-changed', to: user.email, data: { change: 'second-factor-off' } } as const;
+    if (sealer) await queueMail({ sealer, clock }, sqlIn(tx), notice);
+    return { id, removed: true };
+  });
+}
+
+type Change = { data: { passwordHash: string } | { lockedAt: Date | null }; endApiKeys: boolean; at: Date };
+
+/**
+ * Changes a user and ends what they have. The locks are those of a password change. The update waits for transactions
+ * that are starting a session, and later ones see the change. Returns the address of the account as it is now.
+ */
+async function changeAccount(
+  tx: Tx,
+  email: string,
+  { data, endApiKeys, at }: Change,
+): Promise<{ id: number; address: string }> {
+  const id = await requireUser(tx, email);
+  if (endApiKeys) await lockWorkspacesWithKeysOf(tx, id);
+  const [user] = await tx.user.updateManyAndReturn({ where: { id }, data, select: { email: true } });
+  if (user === undefined) throw noAccount(email);
+  await tx.session.deleteMany({ where: { userId: id } });
+  await endAccountTokens(sqlIn(tx), { userId: id, address: user.email });
+  if (endApiKeys) await revokeKeysOf(tx, id, at, { kind: 'system' });
+  return { id, address: user.email };
+}
+
+function recordByOperator(
+  tx: Tx,
+  userId: number,
+  action: AccountAction,
+  at: Date,
+  details: Partial<RemovedMethods> = {},
+): Promise<void> {
+  return recordAccountEvent(tx, { userId, at, action, address: null, details: { by: 'operator', ...details } });
+}
+
 async function requireUser(tx: Tx, email: string): Promise<number> {
   const user = await tx.user.findUnique({ where: { email: toAddress(email) }, select: { id: true } });
-  if (user === null) throw new AppError('NOT_FOUND', `There is no account with the email address ${email}`);
+  if (user === null) throw noAccount(email);
   return user.id;
+}
+
+function noAccount(email: string): AppError {
+  return new AppError('NOT_FOUND', `There is no account with the email address ${email}`);
 }
 
 function toAddress(email: string): string {

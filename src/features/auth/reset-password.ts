@@ -11,7 +11,7 @@ import type { Services } from '../../services.ts';
 import { lockWorkspacesWithKeysOf, revokeKeysOf } from './account.ts';
 import type { ResetPasswordInput } from './link-schemas.ts';
 import type { Client } from './sessions.ts';
-import { lockUser } from './sign-in-methods.ts';
+import { lockUser, removeSignInMethods } from './sign-in-methods.ts';
 import { uselessLink } from './verify-email.ts';
 
 /**
@@ -82,8 +82,5 @@ async function endUnprovenAccess(tx: Tx, userId: number, at: Date): Promise<void
   const { emailVerifiedAt } = await lockUser(tx, userId);
   if (emailVerifiedAt !== null) return;
   await revokeKeysOf(tx, userId, at, { kind: 'system' });
-  await tx.passkey.deleteMany({ where: { userId } });
-  await tx.openidIdentity.deleteMany({ where: { userId } });
-  // The recovery codes go with it.
-  await tx.secondFactor.deleteMany({ where: { userId } });
+  await removeSignInMethods(tx, userId);
 }

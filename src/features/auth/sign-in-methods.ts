@@ -50,6 +50,18 @@ export async function requireSignInMethod(
     throw conflict('This is the last way to sign in to the account: add another one first');
 }
 
+/** What was removed from an account. */
+export type RemovedMethods = { passkeys: number; identities: number; second_factor: boolean };
+
+/** Removes every way to sign in except the password. The user must be locked. */
+export async function removeSignInMethods(tx: Tx, userId: number): Promise<RemovedMethods> {
+  const { count: passkeys } = await tx.passkey.deleteMany({ where: { userId } });
+  const { count: identities } = await tx.openidIdentity.deleteMany({ where: { userId } });
+  // The recovery codes go with it.
+  const { count: factors } = await tx.secondFactor.deleteMany({ where: { userId } });
+  return { passkeys, identities, second_factor: factors > 0 };
+}
+
 const actions = {
   'second-factor-on': 'second_factor_enabled',
   'second-factor-off': 'second_factor_disabled',

@@ -20,27 +20,30 @@ type Departure = {
  * the workspace pass to its owner; the API keys that act for them and the invitations that they sent are revoked. If
  * somebody else removed them, the invite link and an invitation to their address are revoked too, so that they cannot
  * come back. Does nothing if the user is not a member. The workspace must be locked.
+ *
+ * Returns how many keys that they made still work, because these belong to the workspace.
  */
 export async function endMembership(
   tx: Tx,
   workspace: Pick<LockedWorkspace, 'id' | 'name' | 'owner_id'>,
   { userId, reason, at, actor }: Departure,
-): Promise<void> {
+): Promise<number> {
   const [user] = await tx.$queryRaw<{ name: string; role: string }[]>`
     delete from members m using users u
     where m.workspace_id = ${workspace.id} and m.user_id = ${userId} and u.id = m.user_id returning u.name, m.role`;
-  if (!user) return;
+  if (!user) return 0;
   await reassignRooms(tx, workspace.id, userId, workspace.owner_id);
   await reassignBookingPages(tx, workspace.id, userId, workspace.owner_id);
   // Keys of the workspace remain, and pass to its owner too.
-  const ended = await tx.$queryRaw<{ is_of_workspace: boolean }[]>`
+  const keys = await tx.$queryRaw<{ is_of_workspace: boolean; works: boolean }[]>`
     update api_keys
     set is_active = is_active and is_of_workspace,
       revoked_at = case when is_of_workspace then revoked_at else ${at} end,
       created_by = case when is_of_workspace then ${workspace.owner_id} else created_by end
     where workspace_id = ${workspace.id} and created_by = ${userId} and (is_of_workspace or revoked_at is null)
-    returning is_of_workspace`;
-  const revoked = ended.filter((key) => !key.is_of_workspace).length;
+    returning is_of_workspace, is_active and (expires_at is null or expires_at > ${at}) as works`;
+  const revoked = keys.filter((key) => !key.is_of_workspace).length;
+  const remaining = keys.filter((key) => key.works).length;
   const isRemoved = reason === 'removed';
   if (isRemoved) await tx.workspace.updateMany({ where: { id: workspace.id }, data: { inviteToken: null } });
   await recordAudit(tx, {
@@ -50,7 +53,7 @@ export async function endMembership(
     action: isRemoved ? 'member.removed' : 'member.left',
     target: { kind: 'member', id: userId, name: user.name },
     before: { role: user.role },
-    after: { reason, revoked_api_keys: revoked },
+    after: { reason, revoked_api_keys: revoked, remaining_workspace_keys: remaining },
   });
   await revokeInvitationsOf(tx, { workspaceId: workspace.id, userId, includesOwn: isRemoved }, actor, at);
   await emit(sqlIn(tx), at, {
@@ -64,4 +67,5 @@ export async function endMembership(
       reason,
     },
   });
+  return remaining;
 }

@@ -15,7 +15,7 @@ import type { Services } from '../../services.ts';
 import { endMembership } from './end-membership.ts';
 import { memberColumns, toMember } from './present.ts';
 import { revokeInvitationsOf } from './revoke-invitations.ts';
-import type { ChangeRoleInput, Member, MemberInput } from './schemas.ts';
+import type { ChangeRoleInput, Member, MemberInput, RemovedMember } from './schemas.ts';
 
 /**
  * Gives a member a role. The role `owner` transfers the workspace; the old owner becomes an admin. The invitations
@@ -110,15 +110,15 @@ async function setRole(tx: Tx, workspaceId: number, userId: number, role: Role):
 }
 
 /**
- * Removes a member, or the actor themselves. Their rooms and booking pages in the workspace pass to its owner. Emits
- * `member.left`. Throws 400 if the owner tries to leave, 403 if the actor's role is too low, 404 "Member not found".
+ * Removes a member, or the actor themselves. Their rooms and booking pages in the workspace pass to its owner, and so do
+ * their keys that belong to the workspace, which remain active. Emits `member.left`. Throws 400 if the owner tries to leave, 403 if the actor's role is too low, 404 "Member not found".
  */
 export async function removeMember(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
   { userId }: MemberInput,
-): Promise<{ ok: true }> {
-  await transact(db, async (tx) => {
+): Promise<RemovedMember> {
+  const remaining = await transact(db, async (tx) => {
     const workspace = await lockWorkspace(tx, actor.workspaceId);
     const { actorRole, targetRole } = await readCurrentRoles(tx, actor, userId);
     const isLeaving = userId === actor.userId;
@@ -126,7 +126,7 @@ export async function removeMember(
       throw badRequest('The owner cannot leave: transfer the workspace to another member or delete it');
     if (!isLeaving && !mayRemove(actorRole, targetRole)) throw forbidden();
     const reason = isLeaving ? 'left' : 'removed';
-    await endMembership(tx, workspace, { userId, reason, at: clock.now(), actor: auditActorOf(actor) });
+    return endMembership(tx, workspace, { userId, reason, at: clock.now(), actor: auditActorOf(actor) });
   });
-  return { ok: true };
+  return { ok: true, remaining_workspace_keys: remaining };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { roles } from '../../core/roles.ts';
-import { id, unixSeconds } from '../../core/validation.ts';
+import { count, id, unixSeconds } from '../../core/validation.ts';
 
 export const Member = z
   .object({
@@ -21,5 +21,16 @@ export const ChangeRoleInput = MemberInput.extend({
   role: z.enum(roles).describe('`owner` transfers the workspace, and the old owner becomes an admin'),
 }).meta({ id: 'ChangeRoleRequest' });
 export type ChangeRoleInput = z.infer<typeof ChangeRoleInput>;
+
+export const RemovedMember = z
+  .object({
+    ok: z.literal(true),
+    remaining_workspace_keys: count.describe(
+      'How many API keys that the member made still work, because these belong to the workspace. The member may have ' +
+        'a copy: rotate them',
+    ),
+  })
+  .meta({ id: 'RemovedMember' });
+export type RemovedMember = z.infer<typeof RemovedMember>;
 
 export const MemberAnswer = z.object({ member: Member }).meta({ id: 'MemberResponse' });

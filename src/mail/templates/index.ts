@@ -1,6 +1,7 @@
 /** The templates of all kinds of mail. */
 import type { MailData, MailKind } from '../kinds.ts';
 import { apiKeyCreated } from './api-key-created.ts';
+import { apiKeyRotated } from './api-key-rotated.ts';
 import { bookingForGuest, bookingForHost } from './booking.ts';
 import { changeEmail } from './change-email.ts';
 import { confirmBooking } from './confirm-booking.ts';
@@ -23,6 +24,7 @@ export const templates: { readonly [Kind in MailKind]: (data: MailData[Kind]) =>
   'new-sign-in': newSignIn,
   'sign-in-methods-changed': signInMethodsChanged,
   'api-key-created': apiKeyCreated,
+  'api-key-rotated': apiKeyRotated,
   'ownership-transferred': ownershipTransferred,
   'workspace-invitation': workspaceInvitation,
   'confirm-booking': confirmBooking,

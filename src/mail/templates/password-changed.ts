@@ -1,17 +1,24 @@
 import type { MailData } from '../kinds.ts';
 import type { MailContent } from './content.ts';
 
-const ways: Record<MailData['password-changed']['by'], string> = {
+type By = MailData['password-changed']['by'];
+
+const ways: Record<By, string> = {
   owner: 'The password of your account at Lynxroom was changed, and all other sessions have ended.',
   'reset-link':
     'The password of your account at Lynxroom was set with a link that was sent to this address. All sessions have ' +
     'ended.',
+  operator: 'An operator of Lynxroom set a new password for your account. All sessions have ended.',
 };
 
-export function passwordChanged({ by }: MailData['password-changed']): MailContent {
+const REMOVED = 'Passkeys, linked providers and the second factor were removed. You can add them again.';
+const NOT_YOU = 'If this was not you, ask for a new password with "Forgot password", and then check your sessions.';
+const NOT_ASKED = 'If you did not ask for this, contact the operator.';
+
+export function passwordChanged({ by, removedMethods = false }: MailData['password-changed']): MailContent {
   return {
     subject: 'Your password has changed',
-    paragraphs: [ways[by]],
-    ending: 'If this was not you, ask for a new password with "Forgot password", and then check your sessions.',
+    paragraphs: removedMethods ? [ways[by], REMOVED] : [ways[by]],
+    ending: by === 'operator' ? NOT_ASKED : NOT_YOU,
   };
 }
