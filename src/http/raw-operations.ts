@@ -5,11 +5,12 @@ import type { Identity } from '../auth/identify.ts';
 import { hashToken } from '../auth/tokens.ts';
 import { type CallBounds, currentCall } from '../core/call-bounds.ts';
 import { AppError, badField } from '../core/errors.ts';
-import { idFromText } from '../core/validation.ts';
+import { idFromText, parseInput } from '../core/validation.ts';
 import type { Services } from '../services.ts';
 import { attachmentDisposition } from '../storage/content-disposition.ts';
 import { limitNetwork } from '../trpc/access.ts';
 import { type KeyOwner, ownerOfCaller } from '../trpc/idempotency.ts';
+import { readFields } from '../trpc/operations.ts';
 import {
   type BodyOf,
   fileTypes,
@@ -24,6 +25,7 @@ import { csvTooLarge, openCsvBody } from './csv-body.ts';
 import { toFastifyPath } from './fastify-path.ts';
 import { handleOnce } from './handle-once.ts';
 import { openMultipartBody } from './multipart.ts';
+import { readQuery } from './parse-text.ts';
 import { keepContext, runBounded } from './request-bounds.ts';
 import { defaultTimeouts, leaveBodiesUnread, type OpenBody, type StreamTimeouts } from './streaming-body.ts';
 
@@ -65,13 +67,16 @@ function serveRawOperation(
   const admitted = new WeakMap<FastifyRequest, Admitted>();
 
   const takesKeys = takesIdempotencyKeys(operation);
+  const { query: querySchema = null } = operation;
+  const queryFields = querySchema && readFields([querySchema]);
 
   const handle = async ({ call, caller, findOwner }: Admitted, request: FastifyRequest, reply: FastifyReply) => {
+    const query = querySchema && queryFields ? parseInput(querySchema, readQuery(request.query, queryFields)) : null;
     const open = openBody(content, request, services, timeouts);
     try {
       const { headers, context } = call;
       const { idempotencyKey: key, origin } = context;
-      const run = (body: BodyOf<RawRequest>) => operation.handle({ services, caller, headers, body, origin });
+      const run = (body: BodyOf<RawRequest>) => operation.handle({ services, caller, headers, body, origin, query });
       const result =
         key === null || !takesKeys
           ? await run(open.body)

@@ -10,15 +10,13 @@ import { idFromText } from '../core/validation.ts';
 import type { Services } from '../services.ts';
 import { requireCaller } from '../trpc/access.ts';
 import { listProcedures } from '../trpc/call-procedure.ts';
-import { listOperations, type Operation, type ValueType } from '../trpc/operations.ts';
+import { listOperations, type Operation } from '../trpc/operations.ts';
 import { createContext, identifyRequest } from './context.ts';
 import { toFastifyPath } from './fastify-path.ts';
 import { parseJsonBodies, refuseOtherBodies, UnreadableBody } from './json-body.ts';
+import { isRecord, parseText, readQuery } from './parse-text.ts';
 import { runBounded } from './request-bounds.ts';
 import { sendOutput } from './send-output.ts';
-
-const INTEGER = /^(?:0|-?[1-9]\d{0,15})$/;
-const INTEGER_OR_DECIMAL = /^-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?$/;
 
 /** Registers every operation of `router` on `app`. */
 export function serveRest(app: FastifyInstance, services: Services, router: AnyTRPCRouter): void {
@@ -72,31 +70,15 @@ function findUnreadableBody(operation: Operation, body: unknown): AppError | nul
 
 /** Path parameters take precedence over fields of the query or body, so that a body cannot name another workspace. */
 function joinInput(operation: Operation, request: FastifyRequest): Record<string, unknown> {
-  const { body } = request;
-  // The whole body, so that an input schema can look at fields that it does not know, as it can in tRPC.
-  const input: Record<string, unknown> = operation.takesBody && isRecord(body) ? { ...body } : {};
-  const params = isRecord(request.params) ? request.params : {};
-  const query = !operation.takesBody && isRecord(request.query) ? request.query : {};
-  for (const [name, type] of operation.fields) {
+  const { body, params, query } = request;
+  const input = operation.takesBody ? readBody(body) : readQuery(query, operation.fields);
+  if (!isRecord(params)) return input;
+  for (const [name, type] of operation.fields)
     if (Object.hasOwn(params, name)) input[name] = parseText(params[name], type);
-    // HTML forms send empty fields too, so an empty query parameter counts as absent.
-    else if (Object.hasOwn(query, name) && query[name] !== '') input[name] = parseText(query[name], type);
-  }
   return input;
 }
 
-/**
- * Converts a path or query parameter to the type of its field. A text that does not match the type is returned as it
- * is, and validation rejects it.
- */
-function parseText(text: unknown, type: ValueType): unknown {
-  if (typeof text !== 'string') return text;
-  if (type === 'integer' && INTEGER.test(text)) return Number(text);
-  if (type === 'number' && INTEGER_OR_DECIMAL.test(text)) return Number(text);
-  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
-  return text;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/** The whole body, so that an input schema can look at fields that it does not know, as it can in tRPC. */
+function readBody(body: unknown): Record<string, unknown> {
+  return isRecord(body) ? { ...body } : {};
 }

@@ -40,6 +40,7 @@ export function createRawEntry(
           [{}, ...Object.keys(access.credential.schemes).map((scheme) => ({ [scheme]: [] }))],
     parameters: [
       ...createPathParameters(operation, example),
+      ...createQueryParameters(operation),
       ...createHeaderParameters(operation),
       ...(takesIdempotencyKeys(operation) ? [idempotencyKey] : []),
     ],
@@ -55,6 +56,14 @@ function createPathParameters({ params }: RawOperation, { input }: Example): obj
   return Object.entries(properties).map(([name, property]) => {
     const { description, ...schema } = typeof property === 'object' ? property : {};
     return { in: 'path', name, required: true, description, schema, example: input[name] };
+  });
+}
+
+function createQueryParameters({ query }: RawOperation): object[] {
+  const { properties = {} } = query ? z.toJSONSchema(query, { io: 'input' }) : {};
+  return Object.entries(properties).map(([name, property]) => {
+    const { description, ...schema } = typeof property === 'object' ? property : {};
+    return { in: 'query', name, required: false, description, schema };
   });
 }
 

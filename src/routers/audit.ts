@@ -2,6 +2,7 @@ import { eraseAudit } from '../features/audit/erase-audit.ts';
 import { exportAuditCsv, exportAuditLines } from '../features/audit/export-audit.ts';
 import { listAudit, verifyAudit } from '../features/audit/read-audit.ts';
 import {
+  AuditFilters,
   AuditPage,
   AuditVerification,
   EraseAuditInput,
@@ -72,15 +73,16 @@ export const auditExport = rawOperation({
   method: 'GET',
   path: '/api/workspaces/{id}/audit.csv',
   params: WorkspaceParams,
+  query: AuditFilters,
   tags,
   summary: 'Export the audit log as CSV',
   description:
-    'Owner or admin. Returns all entries as an attachment, oldest first (RFC 4180, UTF-8). `before` and `after` are ' +
-    'JSON. A cell that a spreadsheet would run as a formula is prefixed with a single quote.',
+    'Owner or admin. Returns all entries, or those that match the filters, as an attachment, oldest first (RFC 4180, ' +
+    'UTF-8). `before` and `after` are JSON. A cell that a spreadsheet would run as a formula is prefixed with a single quote.',
   access: workspaceMember('admin'),
   request: { kind: 'none' },
   response: { kind: 'csv', filename: 'audit-log.csv', description: 'The CSV file' },
-  handle: ({ services, caller }) => exportAuditCsv(services, caller),
+  handle: ({ services, caller, query }) => exportAuditCsv(services, caller, query),
 });
 
 export const auditExportLines = rawOperation({
@@ -88,11 +90,14 @@ export const auditExportLines = rawOperation({
   method: 'GET',
   path: '/api/workspaces/{id}/audit.jsonl',
   params: WorkspaceParams,
+  query: AuditFilters,
   tags,
   summary: 'Export the audit log as JSON lines',
-  description: 'Owner or admin. Returns all entries as an attachment, oldest first, one JSON object a line.',
+  description:
+    'Owner or admin. Returns all entries, or those that match the filters, as an attachment, oldest first, one JSON ' +
+    'object a line.',
   access: workspaceMember('admin'),
   request: { kind: 'none' },
   response: { kind: 'jsonl', filename: 'audit-log.jsonl', description: 'The entries, one a line' },
-  handle: ({ services, caller }) => exportAuditLines(services, caller),
+  handle: ({ services, caller, query }) => exportAuditLines(services, caller, query),
 });

@@ -75,7 +75,8 @@ export function listOperations(router: AnyTRPCRouter): Operation[] {
   });
 }
 
-function readFields(inputs: readonly z.ZodType[]): Map<string, ValueType> {
+/** The type of every field of the input schemas. */
+export function readFields(inputs: readonly z.ZodType[]): Map<string, ValueType> {
   const fields = new Map<string, ValueType>();
   for (const input of inputs) {
     const { $ref, $defs = {}, ...schema } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });

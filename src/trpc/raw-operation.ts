@@ -80,15 +80,16 @@ export type RawResponse =
 /** The media types of responses that are files. */
 export const fileTypes = { csv: 'text/csv', jsonl: 'application/x-ndjson' } as const;
 
-type HandlerCall<Caller, Body> = Pick<RawCall, 'headers'> & {
+type HandlerCall<Caller, Body, Query> = Pick<RawCall, 'headers'> & {
   services: Services;
   caller: Caller;
   body: Body;
+  query: Query;
   /** The origin that the caller used to reach the service. */
   origin: string;
 };
 
-export type RawOperation<Caller = unknown, Request extends RawRequest = RawRequest> = {
+export type RawOperation<Caller = unknown, Request extends RawRequest = RawRequest, Query = unknown> = {
   /** A name like that of a procedure, such as `library.upload`. */
   name: string;
   method: 'GET' | 'POST';
@@ -96,6 +97,8 @@ export type RawOperation<Caller = unknown, Request extends RawRequest = RawReque
   path: string;
   /** The parameters of the path. */
   params: z.ZodObject;
+  /** The parameters of the query string, if there are any. */
+  query?: z.ZodType<Query>;
   /** Request headers, for the document. */
   headers?: Record<string, string>;
   tags: string[];
@@ -107,13 +110,13 @@ export type RawOperation<Caller = unknown, Request extends RawRequest = RawReque
   /** Error statuses for the OpenAPI document, besides those that all operations of the same kind have. */
   refusals?: readonly number[];
   // A method, so that operations with different callers and bodies fit into one list.
-  handle(call: HandlerCall<Caller, BodyOf<Request>>): Promise<object> | AsyncIterable<Buffer>;
+  handle(call: HandlerCall<Caller, BodyOf<Request>, Query>): Promise<object> | AsyncIterable<Buffer>;
 };
 
-/** Declares a raw operation. It infers the types of the caller and the body for the handler. */
-export function rawOperation<Caller, Request extends RawRequest>(
-  operation: RawOperation<Caller, Request>,
-): RawOperation<Caller, Request> {
+/** Declares a raw operation. It infers the types of the caller, the body and the query for the handler. */
+export function rawOperation<Caller, Request extends RawRequest, Query>(
+  operation: RawOperation<Caller, Request, Query>,
+): RawOperation<Caller, Request, Query> {
   return operation;
 }
 

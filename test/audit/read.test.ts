@@ -105,6 +105,26 @@ describe('exports', () => {
     expect(String(body).trim().split('\n').length).toBeGreaterThan(1_500);
   });
 
+  test('have the entries that match the filters of the list, and record these', async () => {
+    await app.http.patch(team.path, team.owner.token, { name: 'Filtered' });
+    const filters = `action=workspace.renamed&actor_user_id=${team.owner.id}&from=&other=x`;
+    const listed = await list(filters);
+    expect(listed.length).toBeGreaterThan(0);
+    const lines = await app.http.get(`${team.path}/audit.jsonl?${filters}`, team.admin.token);
+    const exported = String(lines.body).trim().split('\n');
+    expect(exported.map((line) => JSON.parse(line))).toEqual(listed.toReversed());
+    const csv = await app.http.get(`${team.path}/audit.csv?${filters}`, team.admin.token);
+    expect(String(csv.body).trim().split('\r\n')).toHaveLength(listed.length + 1);
+    const { entries } = await team.admin.client.audit.list.query({ id: team.id, action: 'audit_log.exported' });
+    const recorded = { action: 'workspace.renamed', actor_user_id: team.owner.id };
+    expect(entries.slice(0, 2).map(({ after }) => after)).toEqual([
+      { format: 'csv', ...recorded },
+      { format: 'jsonl', ...recorded },
+    ]);
+    const nothing = await app.http.get(`${team.path}/audit.csv?to=1`, team.admin.token);
+    expect(String(nothing.body)).toMatch(/^sequence,.*hash\r\n$/);
+  });
+
   test('keep a formula in a name from a spreadsheet', async () => {
     const { label } = (await app.http.post(`${team.path}/labels`, team.owner.token, { name: '=1+1' })).body;
     await app.http.delete(`${team.path}/labels/${label.id}`, team.owner.token);

@@ -1,4 +1,4 @@
-/** The whole audit log of a workspace as a file, oldest entry first. */
+/** The audit log of a workspace as a file, oldest entry first: all entries, or those that match filters. */
 import { stringify } from 'csv-stringify/sync';
 import { recordAudits } from '../../audit/record-audit.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
@@ -7,25 +7,31 @@ import { float, int, statement } from '../../db/statements.ts';
 import { allowManyStatements } from '../../db/time-limits.ts';
 import type { Services } from '../../services.ts';
 import { escapeFormula } from '../contacts/escape-formulas.ts';
+import { filterParams, matchesFilters, toFilterParams } from './filters.ts';
 import { entryColumns, entryFields, toAuditEntry } from './present.ts';
-import type { AuditEntry } from './schemas.ts';
+import type { AuditEntry, AuditFilters } from './schemas.ts';
 
 const BATCH_SIZE = 500;
 
 type Dependencies = Pick<Services, 'db' | 'clock'>;
 
 const nextEntries = statement('export-audit-entries', {
-  params: { workspaceId: int, after: float, max: int },
+  params: { workspaceId: int, after: float, max: int, ...filterParams },
   returns: entryFields,
   sql: `
     select ${entryColumns} from audit_log a
-    where a.workspace_id = $workspaceId and a.id > $after::bigint order by a.id limit $max`,
+    where a.workspace_id = $workspaceId and a.id > $after::bigint and ${matchesFilters}
+    order by a.id limit $max`,
 });
 
 /** Exports the log as CSV. `before` and `after` are JSON. */
-export async function* exportAuditCsv(services: Dependencies, actor: Actor): AsyncGenerator<Buffer, void, undefined> {
+export async function* exportAuditCsv(
+  services: Dependencies,
+  actor: Actor,
+  filters: AuditFilters,
+): AsyncGenerator<Buffer, void, undefined> {
   let hasHeader = false;
-  for await (const entries of readAllEntries(services, actor, 'csv')) {
+  for await (const entries of readAllEntries(services, actor, 'csv', filters)) {
     const options = { columns: CSV_COLUMNS, header: !hasHeader, cast: { string: escapeFormula } };
     yield Buffer.from(
       stringify(entries.map(toCsvRow), { ...options, record_delimiter: '\r\n', quote_record_delimiter: true }),
@@ -35,27 +41,33 @@ export async function* exportAuditCsv(services: Dependencies, actor: Actor): Asy
 }
 
 /** Exports the log as JSON, one entry a line. */
-export async function* exportAuditLines(services: Dependencies, actor: Actor): AsyncGenerator<Buffer, void, undefined> {
-  for await (const entries of readAllEntries(services, actor, 'jsonl'))
+export async function* exportAuditLines(
+  services: Dependencies,
+  actor: Actor,
+  filters: AuditFilters,
+): AsyncGenerator<Buffer, void, undefined> {
+  for await (const entries of readAllEntries(services, actor, 'jsonl', filters))
     yield Buffer.from(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
 }
 
 /**
- * Records the export, then reads batches as fast as the caller consumes them, each with a statement of its own. Yields
+ * Records the export with its filters, then reads batches as fast as the caller consumes them, each with a statement of its own. Yields
  * at least one batch, which may be empty.
  */
 async function* readAllEntries(
   { db, clock }: Dependencies,
   actor: Actor,
   format: string,
+  filters: AuditFilters,
 ): AsyncGenerator<AuditEntry[], void, undefined> {
   const { workspaceId } = actor;
   const target = { kind: 'audit_log', id: null } as const;
-  const entry = { workspaceId, at: clock.now(), actor: auditActorOf(actor), target, after: { format } };
+  const entry = { workspaceId, at: clock.now(), actor: auditActorOf(actor), target, after: { format, ...filters } };
   await recordAudits(db.sql, [{ ...entry, action: 'audit_log.exported' }]);
+  const params = { workspaceId, max: BATCH_SIZE, ...toFilterParams(filters) };
   let after = 0;
   for (;;) {
-    const rows = await allowManyStatements(() => db.sql.run(nextEntries, { workspaceId, after, max: BATCH_SIZE }));
+    const rows = await allowManyStatements(() => db.sql.run(nextEntries, { ...params, after }));
     yield rows.map(toAuditEntry);
     const last = rows.at(-1);
     if (last === undefined || rows.length < BATCH_SIZE) return;

@@ -5,35 +5,21 @@ import type { Actor } from '../../auth/identify.ts';
 import { type Cursor, checksumOf, cursorValues, encodeCursor } from '../../core/cursor.ts';
 import { badField } from '../../core/errors.ts';
 import type { Page } from '../../core/list-page.ts';
-import { fromUnixSeconds } from '../../core/time.ts';
-import { LAST_SECOND } from '../../core/validation.ts';
 import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
-import { int, nullable, text, time } from '../../db/statements.ts';
+import { int } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
+import { filterParams, matchesFilters, toFilterParams } from './filters.ts';
 import { entryColumns, entryFields, toAuditEntry } from './present.ts';
 import type { AuditEntry, AuditVerification, ListAuditInput, VerifyAuditInput } from './schemas.ts';
 
 const entriesOf = pagedList('list-audit-entries', {
   order: { ...byTime('a.created_at', 'a.id', 'desc'), idType: 'number' },
-  params: {
-    workspaceId: int,
-    actorKind: nullable(text),
-    actorUserId: nullable(int),
-    actorKeyId: nullable(int),
-    action: nullable(text),
-    targetKind: nullable(text),
-    targetId: nullable(int),
-    from: time,
-    to: time,
-  },
+  params: { workspaceId: int, ...filterParams },
   returns: { ...entryFields, ...timeKey },
   sql: ({ after, window }) => `
     select ${entryColumns}, ${timeKeyOf('a.created_at')}
     from audit_log a
-    where a.workspace_id = $workspaceId and a.created_at >= $from and a.created_at < $to
-      and ($actorKind is null or a.actor_kind = $actorKind) and ($actorUserId is null or a.actor_user_id = $actorUserId)
-      and ($actorKeyId is null or a.actor_key_id = $actorKeyId) and ($action is null or a.action = $action)
-      and ($targetKind is null or a.target_kind = $targetKind) and ($targetId is null or a.target_id = $targetId)
+    where a.workspace_id = $workspaceId and ${matchesFilters}
       ${after}
     ${window}`,
 });
@@ -44,17 +30,7 @@ export async function listAudit(
   { workspaceId }: Actor,
   { limit, offset, cursor, ...filters }: ListAuditInput,
 ): Promise<Page<AuditEntry>> {
-  const params = {
-    workspaceId,
-    actorKind: filters.actor_kind ?? null,
-    actorUserId: filters.actor_user_id ?? null,
-    actorKeyId: filters.actor_key_id ?? null,
-    action: filters.action ?? null,
-    targetKind: filters.target_kind ?? null,
-    targetId: filters.target_id ?? null,
-    from: fromUnixSeconds(filters.from ?? 0),
-    to: fromUnixSeconds(filters.to ?? LAST_SECOND),
-  };
+  const params = { workspaceId, ...toFilterParams(filters) };
   const page = await readPage(db.sql, entriesOf, params, { limit, offset, cursor }, [workspaceId, params]);
   return { entries: page.entries.map(toAuditEntry), next_cursor: page.next_cursor };
 }

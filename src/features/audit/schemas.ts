@@ -11,7 +11,7 @@ const seconds = integerBetween(0, LAST_SECOND);
 const sequence = integerFrom(0).describe('Position in the log of the workspace, without gaps');
 const hash = z.string().describe('SHA-256 in lower-case hex');
 
-export const ListAuditInput = z.object({
+export const AuditFilters = z.object({
   actor_kind: z.enum(auditActorKinds).describe('Only entries of people, API keys, providers or the service').optional(),
   actor_user_id: id.describe('Only entries of this user, and of API keys that act for them').optional(),
   actor_key_id: id.describe('Only entries of this API key').optional(),
@@ -20,6 +20,10 @@ export const ListAuditInput = z.object({
   target_id: id.describe('Only entries about the thing with this ID; useful with `target_kind`').optional(),
   from: seconds.describe('Only entries at this time or later, Unix timestamp in seconds').optional(),
   to: seconds.describe('Only entries before this time, Unix timestamp in seconds').optional(),
+});
+export type AuditFilters = z.infer<typeof AuditFilters>;
+
+export const ListAuditInput = AuditFilters.extend({
   limit: integerBetween(1, 100).default(50).describe('Maximum number of entries'),
   offset: integerBetween(0, 2_147_483_647).default(0).describe('How many entries to skip'),
   cursor,

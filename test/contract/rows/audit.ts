@@ -8,26 +8,27 @@ const wrongTimes: readonly Refusal[] = ['from', 'to'].flatMap((field) =>
   })),
 );
 
+const wrongFilters: readonly Refusal[] = [
+  ...wrongTimes,
+  {
+    input: { actor_kind: 'robot' },
+    message: 'actor_kind must be one of user, key, provider, system',
+    path: 'actor_kind',
+  },
+  {
+    input: { actor_user_id: 0 },
+    message: 'actor_user_id must be a positive 32-bit integer',
+    path: 'actor_user_id',
+  },
+];
+
 export const auditRows: Rows = {
   'audit.list': {
     who: 'admin',
     keys: true,
     input: inWorkspace,
     writes: false,
-    wrong: [
-      ...wrongPages,
-      ...wrongTimes,
-      {
-        input: { actor_kind: 'robot' },
-        message: 'actor_kind must be one of user, key, provider, system',
-        path: 'actor_kind',
-      },
-      {
-        input: { actor_user_id: 0 },
-        message: 'actor_user_id must be a positive 32-bit integer',
-        path: 'actor_user_id',
-      },
-    ],
+    wrong: [...wrongPages, ...wrongFilters],
   },
   'audit.verify': {
     who: 'admin',
@@ -43,6 +44,6 @@ export const auditRows: Rows = {
     writes: true,
     wrong: [{ input: { user_id: 0 }, message: 'user_id must be a positive 32-bit integer', path: 'user_id' }],
   },
-  'audit.export': { who: 'admin', keys: true, input: inWorkspace, writes: true },
-  'audit.exportLines': { who: 'admin', keys: true, input: inWorkspace, writes: true },
+  'audit.export': { who: 'admin', keys: true, input: inWorkspace, writes: true, wrong: wrongFilters },
+  'audit.exportLines': { who: 'admin', keys: true, input: inWorkspace, writes: true, wrong: wrongFilters },
 };

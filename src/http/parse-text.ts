@@ -1,0 +1,30 @@
+/** Parameters of the path and the query string are text, and get the type of their field here. */
+import type { ValueType } from '../trpc/operations.ts';
+
+const INTEGER = /^(?:0|-?[1-9]\d{0,15})$/;
+const INTEGER_OR_DECIMAL = /^-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?$/;
+
+/** Returns the parameters of a query string that are fields. HTML forms send empty ones too, which count as absent. */
+export function readQuery(query: unknown, fields: ReadonlyMap<string, ValueType>): Record<string, unknown> {
+  const input: Record<string, unknown> = {};
+  if (!isRecord(query)) return input;
+  for (const [name, type] of fields)
+    if (Object.hasOwn(query, name) && query[name] !== '') input[name] = parseText(query[name], type);
+  return input;
+}
+
+/**
+ * Converts a path or query parameter to the type of its field. A text that does not match the type is returned as it
+ * is, and validation rejects it.
+ */
+export function parseText(text: unknown, type: ValueType): unknown {
+  if (typeof text !== 'string') return text;
+  if (type === 'integer' && INTEGER.test(text)) return Number(text);
+  if (type === 'number' && INTEGER_OR_DECIMAL.test(text)) return Number(text);
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
