@@ -3,7 +3,7 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import { type PollLoop, startPollLoop } from '../jobs/poll-loop.ts';
 import type { Services } from '../services.ts';
 import type { MailSource } from './kinds.ts';
-import { type LeasedMail, leaseDueMail, type MailResult, openMail, recordAttempt } from './outbox.ts';
+import { type LeasedMail, leaseDueMail, type MailResult, type MailState, openMail, recordAttempt } from './outbox.ts';
 import { MAX_CONNECTIONS, type MailTransport, type SendResult } from './smtp.ts';
 
 const POLL_EVERY_MS = SECOND_MS;
@@ -25,7 +25,11 @@ export type MailerOptions = {
   /** Null if there is no mail server: messages are then kept for reading. */
   transport: MailTransport | null;
   source: MailSource;
+  onAttempt?: ((outcome: MailOutcome) => void) | undefined;
 };
+
+/** What became of an attempt: `retried` means that the message waits for the next one. */
+export type MailOutcome = Exclude<MailState, 'queued'> | 'retried';
 
 /** Starts to send messages. Any number of processes may do so. */
 export function startMailer(options: MailerOptions): PollLoop {
@@ -56,6 +60,7 @@ export async function sendDueMail(options: MailerOptions): Promise<number> {
     leased.map(async (mail) => {
       const result = await attempt(options, mail);
       await recordAttempt(db, mail, result, clock.now());
+      options.onAttempt?.(result.state === 'queued' ? 'retried' : result.state);
     }),
   );
   return leased.length;

@@ -4,7 +4,20 @@
  */
 import type { Sealer } from '../core/sealing.ts';
 import type { Database } from '../db/client.ts';
-import { bool, bytes, int, nullable, oneOf, type RowOf, statement, text, time } from '../db/statements.ts';
+import { onlyRow } from '../db/only-row.ts';
+import {
+  bool,
+  bytes,
+  float,
+  int,
+  nullable,
+  oneOf,
+  type RowOf,
+  type Sql,
+  statement,
+  text,
+  time,
+} from '../db/statements.ts';
 import type { MailKind, MailSource } from './kinds.ts';
 import { mailSeal } from './queue-mail.ts';
 import { type RenderedMail, renderMail } from './render-mail.ts';
@@ -38,6 +51,17 @@ const leaseMail = statement('lease-mail', {
         or exists (select from users u where u.email = m.to_address and u.locked_at is null)) as is_wanted`,
 });
 
+/** The queue index is sorted by the time at which messages are due. Counts up to 10,000. */
+const readBacklog = statement('read-mail-backlog', {
+  params: {},
+  returns: { due: int, scheduled: int, oldestSeconds: float },
+  sql: `
+    with waiting as (select due_at from mail_messages where state = 'queued' order by due_at, id limit 10000)
+    select count(*) filter (where due_at <= now())::int as due, count(*) filter (where due_at > now())::int as scheduled,
+      coalesce(greatest(0, extract(epoch from now() - min(due_at))), 0)::float8 as "oldestSeconds"
+    from waiting`,
+});
+
 const recordMail = statement('record-mail', {
   params: {
     id: int,
@@ -63,6 +87,13 @@ export function leaseDueMail(
   { now, leasedUntil, max }: { now: Date; leasedUntil: Date; max: number },
 ): Promise<LeasedMail[]> {
   return sql.run(leaseMail, { now, leasedUntil, max });
+}
+
+export type MailBacklog = RowOf<typeof readBacklog>;
+
+/** How many messages wait, due now or later, and for how long the oldest has been due; 0 if none is. */
+export async function readMailBacklog(sql: Sql): Promise<MailBacklog> {
+  return onlyRow(await sql.run(readBacklog, {}));
 }
 
 /** The outcome of an attempt. `dueAt` is the next attempt of a message that stays `queued`. */

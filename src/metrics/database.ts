@@ -1,6 +1,8 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Database } from '../db/client.ts';
+import { readMailBacklog } from '../mail/outbox.ts';
 import { lanes, readQueueBacklog, readRelayBacklog } from '../webhook-delivery/backlog.ts';
+import { transactByIndex } from '../webhook-delivery/by-index.ts';
 
 /** How long a scrape waits for the database. Prometheus gives up after 10 s by default. */
 const TIMEOUT_MS = 2_000;
@@ -27,7 +29,8 @@ export function observeDatabase(db: Database, registry: Registry): DatabaseMetri
     labelNames: ['source'],
     registers: [registry],
   });
-  const reads = [createRelaySource(db, registry), createQueueSource(db, registry)].map((source) => {
+  const sources = [createRelaySource(db, registry), createQueueSource(db, registry), createMailSource(db, registry)];
+  const reads = sources.map((source) => {
     errors.inc({ source: source.name }, 0);
     return createBoundedRead(source, () => errors.inc({ source: source.name }));
   });
@@ -123,6 +126,36 @@ function createQueueSource(db: Database, registry: Registry): Source {
       jobs.reset();
       age.reset();
     },
+  };
+}
+
+function createMailSource(db: Database, registry: Registry): Source {
+  const registers = [registry];
+  const messages = new Gauge({
+    name: 'lynxroom_mail_queue_messages',
+    help: 'Messages that wait: due now, or scheduled for another attempt. Counts up to 10,000',
+    labelNames: ['state'],
+    registers,
+  });
+  const age = new Gauge({
+    name: 'lynxroom_mail_queue_oldest_seconds',
+    help: 'How long the oldest message has been due; 0 if none is due',
+    registers,
+  });
+  const clear = (): void => {
+    messages.reset();
+    age.remove();
+  };
+  clear();
+  return {
+    name: 'mail',
+    async read() {
+      const { due, scheduled, oldestSeconds } = await transactByIndex(db.sql, readMailBacklog);
+      messages.set({ state: 'due' }, due);
+      messages.set({ state: 'scheduled' }, scheduled);
+      age.set(oldestSeconds);
+    },
+    clear,
   };
 }
 

@@ -10,6 +10,7 @@ import { createCopyObserver } from './copies.ts';
 import { observeDatabase } from './database.ts';
 import { createAttemptObserver } from './delivery.ts';
 import { observeJobs } from './jobs.ts';
+import { createMailObserver } from './mail.ts';
 import { observeStore } from './object-store.ts';
 import { observeProcess } from './process.ts';
 import { observeLimits } from './rate-limits.ts';
@@ -21,6 +22,7 @@ export type Metrics = {
   onCall: CallObserver;
   onAttempt(attempt: Attempt): void;
   onCopy: ReturnType<typeof createCopyObserver>;
+  onMail: ReturnType<typeof createMailObserver>;
   observeJobs(jobs: readonly ScheduledJob[], clock: Clock): ScheduledJob[];
   /**
    * Returns all metrics as text, in the format of `contentType`. It resolves within seconds. If the database does not
@@ -50,6 +52,7 @@ export function createMetrics(services: Services, process: 'server' | 'worker'):
     onCall: createCallObserver(registry),
     onAttempt: createAttemptObserver(registry),
     onCopy: createCopyObserver(registry),
+    onMail: createMailObserver(registry),
     observeJobs: (jobs, clock) => observeJobs(jobs, clock, registry),
     async scrape() {
       await database.read();

@@ -53,6 +53,7 @@ export async function startBackgroundWork(
     services,
     transport: smtpUrl === undefined || from === undefined ? null : createSmtpTransport({ smtpUrl, from }),
     source: { ...local, address: from?.address ?? local.address },
+    onAttempt: metrics?.onMail,
   });
   cleanup.defer(stopInTime('mail', mailer.stop));
 }

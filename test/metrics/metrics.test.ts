@@ -2,9 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { startJobs } from '../../src/jobs/jobs.ts';
+import { sendDueMail } from '../../src/mail/mailer.ts';
+import { createSmtpTransport } from '../../src/mail/smtp.ts';
 import { StorageUnavailableError } from '../../src/storage/object-store.ts';
 import { startTestDelivery } from '../support/delivery.ts';
 import { eventually } from '../support/eventually.ts';
+import { refusal, startMailServer } from '../support/mail-server.ts';
 import { makePdf } from '../support/media.ts';
 import { respond, startReceiver } from '../support/receiver.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
@@ -214,6 +217,45 @@ test('events that wait for the relay, waiting attempts by lane, and outcomes of 
   expect(totalOf(due, JOBS, { lane: 'slow', state: 'due' })).toBe(1);
   expect(totalOf(due, 'lynxroom_webhook_queue_oldest_seconds', { lane: 'slow' })).toBeGreaterThanOrEqual(59);
   await receiver.close();
+});
+
+test('mail that waits is shown, and attempts to send it are counted by outcome', async () => {
+  const app = await start();
+  await addTeam(app);
+  await app.services.db.$executeRaw`update mail_messages set due_at = now() - interval '90 s'`;
+  const before = await scrape(app);
+  const WAITING = 'lynxroom_mail_queue_messages';
+  expect(totalOf(before, WAITING, { state: 'due' })).toBeGreaterThanOrEqual(4);
+  expect(totalOf(before, 'lynxroom_mail_queue_oldest_seconds')).toBeGreaterThanOrEqual(89);
+  const [first] = await app.services.db.mailMessage.findMany({ select: { id: true }, orderBy: { id: 'asc' }, take: 1 });
+  await app.services.db.mailMessage.updateMany({
+    where: { id: first?.id ?? 0 },
+    data: { toAddress: 'full@example.com' },
+  });
+  const server = await startMailServer({
+    onRecipient(address) {
+      if (address === 'full@example.com') throw refusal(452, '4.2.2 Mailbox full');
+    },
+  });
+  const from = { name: 'Lynxroom', address: 'noreply@lynxroom.example' };
+  const transport = createSmtpTransport({ smtpUrl: server.url, from });
+  const mail = {
+    services: app.services,
+    transport,
+    source: { baseUrl: app.url, address: from.address },
+    onAttempt: app.metrics?.onMail,
+  };
+  while ((await sendDueMail(mail)) > 0);
+  transport.close();
+  await server.close();
+  const after = await scrape(app);
+  const ATTEMPTS = 'lynxroom_mail_attempts_total';
+  expect(totalOf(after, ATTEMPTS, { outcome: 'sent' })).toBe((totalOf(before, WAITING) ?? 0) - 1);
+  expect([totalOf(after, ATTEMPTS, { outcome: 'retried' }), totalOf(after, ATTEMPTS, { outcome: 'failed' })]).toEqual([
+    1, 0,
+  ]);
+  expect([totalOf(after, WAITING, { state: 'scheduled' }), totalOf(after, WAITING, { state: 'due' })]).toEqual([1, 0]);
+  expect(totalOf(after, 'lynxroom_mail_queue_oldest_seconds')).toBe(0);
 });
 
 test('runs of scheduled jobs are counted by outcome', async () => {

@@ -72,7 +72,7 @@ async function planOf({ count, settings }: { count: Sent; settings: Sent }): Pro
 
 test('a scrape reads a bounded part of an index, however much waits', async () => {
   const statements = await statementsOfScrape();
-  expect(statements).toHaveLength(3);
+  expect(statements).toHaveLength(4);
   for (const statement of statements) {
     const plan = await planOf(statement);
     const types = plan.map((node) => node['Node Type']);

@@ -1,0 +1,16 @@
+import { Counter, type Registry } from 'prom-client';
+import type { MailOutcome } from '../mail/mailer.ts';
+
+const OUTCOMES: readonly MailOutcome[] = ['sent', 'retried', 'failed', 'dropped', 'kept'];
+
+/** Counts the attempts of this process to send a message. */
+export function createMailObserver(registry: Registry): (outcome: MailOutcome) => void {
+  const attempts = new Counter({
+    name: 'lynxroom_mail_attempts_total',
+    help: 'Attempts to send a message; dropped ones were no longer wanted, kept ones have no mail server',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  for (const outcome of OUTCOMES) attempts.inc({ outcome }, 0);
+  return (outcome) => attempts.inc({ outcome });
+}
