@@ -90,6 +90,30 @@ describe.each(transports)('over %s', (_, transport) => {
   });
 });
 
+test('a user has at most 100 sessions: with one more, the oldest ends', async () => {
+  const { id, email, token } = await addPerson(app);
+  const older = await addPerson(app, 'Other');
+  const now = app.clock.now();
+  const data = Array.from({ length: 99 }, (_, index) => ({
+    userId: id,
+    tokenHash: Buffer.from(`session ${id} ${index}`),
+    createdAt: new Date(now.getTime() + 1_000),
+    expiresAt: new Date(now.getTime() + DAY_MS),
+  }));
+  await app.services.db.session.createMany({ data });
+  expect(await statusOf(token)).toBe(200);
+  app.clock.advance(2_000);
+  const count = () => app.services.db.session.count({ where: { userId: id } });
+  const newest = await signIn(email, FIREFOX);
+  expect([await statusOf(token), await statusOf(newest), await count()]).toEqual([401, 200, 100]);
+  // Concurrent sign-ins may leave a few more, until the next one.
+  await concurrently(5, () => signIn(email, FIREFOX));
+  expect([await statusOf(newest), await statusOf(await signIn(email, FIREFOX)), await count()]).toEqual([
+    200, 200, 100,
+  ]);
+  expect(await statusOf(older.token)).toBe(200);
+});
+
 test('ending the current session signs out, and clears the cookie', async () => {
   const { token } = await addPerson(app);
   const { sessions } = (await app.http.get('/api/auth/sessions', token)).body;

@@ -33,6 +33,9 @@ const methodNames: Record<SignInMethod, string> = {
   registration: 'registration',
 };
 
+/** With one more, the oldest ends. Concurrent sign-ins may leave a few more, until the next one. */
+export const MAX_SESSIONS = 100;
+
 /** Longer texts of User-Agent are truncated. */
 const MAX_USER_AGENT_LENGTH = 300;
 
@@ -48,7 +51,7 @@ export function toUser(row: UserRow): User {
 
 /**
  * Starts a session for a user who has proved who they are, in the transaction `tx`. Only the response contains the
- * token. Throws 401 if the account is locked, or if the password was changed or the account deleted in the meantime, so
+ * token. If the user has too many sessions, the oldest end. Throws 401 if the account is locked, or if the password was changed or the account deleted in the meantime, so
  * that no session survives a password change or a lock.
  */
 export async function startSession(
@@ -61,7 +64,11 @@ export async function startSession(
   const token = createToken('lns_');
   const createdAt = services.clock.now();
   const expiresAt = new Date(createdAt.getTime() + services.settings.sessionDays * DAY_MS);
+  // The other part runs after the insert, which waits for a change of the password, and does not see the new session.
   const started = await tx.$executeRaw`
+    with ended as (
+      delete from sessions where user_id = ${user.id} and id in (
+        select id from sessions where user_id = ${user.id} order by created_at desc, id desc offset ${MAX_SESSIONS - 1}))
     insert into sessions (
       user_id, token_hash, created_at, expires_at, method, authenticated_at, last_used_at, address, user_agent)
     select id, ${hashToken(token)}::bytea, ${createdAt}::timestamptz, ${expiresAt}::timestamptz, ${method},
