@@ -68,6 +68,16 @@ test('failures with the right address share an entry an hour, and are nobody els
   expect((await login({ ...ada, email: 'nobody@example.com' }, PASSWORD)).status).toBe(401);
 });
 
+test('wrong passwords in a session are there like failed sign-ins', async () => {
+  const ada = await addPerson(app, 'Ada');
+  const reauthenticate = { password: 'a guess' };
+  expect((await app.http.post('/api/auth/reauthenticate', ada.token, reauthenticate)).status).toBe(400);
+  const change = { password: 'another good password', current_password: 'a guess' };
+  expect((await app.http.patch('/api/auth/me', ada.token, change)).status).toBe(400);
+  await eventually(async () => (await logOf(ada))[0]?.count === 2);
+  expect((await logOf(ada))[0]).toMatchObject({ action: 'sign_in_failed', address: '127.0.0.1' });
+});
+
 test('a new password, ended keys, and what operators do', async () => {
   const { owner } = await addTeam(app);
   const { workspaces } = (await app.http.get('/api/workspaces', owner.token)).body;

@@ -14,6 +14,7 @@ import { allowLongStatements } from '../../db/time-limits.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
 import type { Services } from '../../services.ts';
 import { endMembership } from '../members/end-membership.ts';
+import { recordFailedSignIn } from './account-log.ts';
 import { createUser } from './create-user.ts';
 import type { SessionCall } from './own-sessions.ts';
 import type { RegisterInput, SignedIn, UpdateMeInput, User } from './schemas.ts';
@@ -52,7 +53,7 @@ export async function register(
  * set.
  */
 export async function updateMe(
-  { db, clock, passwords, sealer }: Pick<Services, 'db' | 'clock' | 'passwords' | 'sealer'>,
+  { db, clock, log, passwords, sealer }: Pick<Services, 'db' | 'clock' | 'log' | 'passwords' | 'sealer'>,
   { caller, sessionId, requester, client }: SessionCall & { requester: Requester },
   input: UpdateMeInput,
 ): Promise<User> {
@@ -66,8 +67,10 @@ export async function updateMe(
       throw badField('password', 'The account has no password: reset the password by email to set one');
     if (input.current_password === undefined)
       throw badField('current_password', 'current_password is required to set a new password');
-    if (!(await passwords.isCorrect(input.current_password, current.passwordHash, requester)))
+    if (!(await passwords.isCorrect(input.current_password, current.passwordHash, requester))) {
+      recordFailedSignIn({ db, clock, log }, caller.userId, client);
       throw badField('current_password', 'current_password is wrong');
+    }
     expected.passwordHash = current.passwordHash;
     data.passwordHash = await passwords.hash(input.password, requester);
   }

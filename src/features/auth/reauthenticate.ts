@@ -3,6 +3,7 @@ import type { Requester } from '../../auth/passwords.ts';
 import { AppError, badField, unauthorized } from '../../core/errors.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
+import { recordFailedSignIn } from './account-log.ts';
 import { checkCode } from './check-code.ts';
 import type { SessionCall } from './own-sessions.ts';
 import type { ReauthenticateInput } from './schemas.ts';
@@ -14,7 +15,7 @@ import type { SignIn } from './sessions.ts';
  * missing or wrong, or the session has ended in the meantime, and 429 after many wrong codes.
  */
 export async function reauthenticate(
-  services: Pick<Services, 'db' | 'clock' | 'passwords' | 'sealer'>,
+  services: Pick<Services, 'db' | 'clock' | 'log' | 'passwords' | 'sealer'>,
   { caller: { userId }, sessionId, requester, client }: SessionCall & { requester: Requester },
   { password, code }: ReauthenticateInput,
 ): Promise<{ ok: true }> {
@@ -23,8 +24,10 @@ export async function reauthenticate(
   if (password === undefined) throw badField('password', 'password is required');
   if (user.passwordHash === null)
     throw badField('password', 'The account has no password: confirm who you are with a passkey or a provider');
-  if (!(await services.passwords.isCorrect(password, user.passwordHash, requester)))
+  if (!(await services.passwords.isCorrect(password, user.passwordHash, requester))) {
+    recordFailedSignIn(services, userId, client);
     throw badField('password', 'password is wrong');
+  }
   const refusal = await transact(services.db, async (tx) => {
     const check = await checkCode(services, tx, { userId, code, client });
     if (check.kind === 'refused') return check.error;

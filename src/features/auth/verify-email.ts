@@ -78,7 +78,7 @@ export async function requestEmailChange(
 }
 
 function tooManyLinks(): AppError {
-  return tooManyRequests('Too many messages were sent to this address: try again later', RETRY_SECONDS);
+  return tooManyRequests('Too many links were requested: try again in an hour', RETRY_SECONDS);
 }
 
 /** How somebody who uses a link may prove that the account is theirs. */
