@@ -17,6 +17,8 @@ export type SendResult = { kind: 'accepted' } | { kind: 'refused' | 'retry'; rea
 
 export type MailTransport = {
   send(mail: OutgoingMail): Promise<SendResult>;
+  /** Connects, greets and signs in to the server, and sends nothing. Resolves with why that fails, or null. */
+  check(): Promise<string | null>;
   close(): void;
 };
 
@@ -83,6 +85,11 @@ export function createSmtpTransport({
         .then((): SendResult => ({ kind: 'accepted' }), toResult);
       return Promise.race([sent, timedOut]).finally(() => clearTimeout(timer));
     },
+    check: () =>
+      transport.verify().then(
+        () => null,
+        (error: unknown) => toResult(error).reason,
+      ),
     close: () => transport.close(),
   };
 }
@@ -91,7 +98,7 @@ export function createSmtpTransport({
  * Decides by the server's response alone: nodemailer has the same code for temporary and permanent refusals. A wrong
  * password is the operator's fault, and is retried until they correct it.
  */
-function toResult(error: unknown): SendResult {
+function toResult(error: unknown): Exclude<SendResult, { kind: 'accepted' }> {
   const { code, responseCode, message } = error as { code?: string; responseCode?: number; message?: string };
   const isOurFault = code === 'EAUTH' || code === 'ESOCKET' || code === 'EDNS' || code === 'ETLS';
   const isRefused = !isOurFault && responseCode !== undefined && responseCode >= 500;

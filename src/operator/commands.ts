@@ -25,8 +25,8 @@ const restore: Command = {
 
 const doctor: Command = {
   name: 'doctor',
-  summary: 'Check settings, database, migrations, store, clock and keys, and say what to fix',
-  details: 'Changes nothing. The exit code is 1 if there is a problem; warnings are no problems.',
+  summary: 'Check settings, mail, database, migrations, store, clock and keys, and say what to fix',
+  details: 'Changes nothing, and sends no mail. The exit code is 1 if there is a problem; warnings are no problems.',
   examples: ['lynxroom doctor', 'lynxroom doctor --json'],
   run: async (context) => (await import('./doctor.ts')).doctor(context),
 };

@@ -8,6 +8,7 @@ import { describeUnknownSettings } from '../runtime/unknown-settings.ts';
 import { checkClock, checkMigrations, checkServerVersion } from './database-checks.ts';
 import { explainFailure } from './failures.ts';
 import type { Finding } from './finding.ts';
+import { checkMail } from './mail-checks.ts';
 import { createLog, readSettings, withDatabase } from './settings.ts';
 import { checkKeys, checkStore } from './store-checks.ts';
 
@@ -34,7 +35,7 @@ async function checkInstallation(context: Context): Promise<Finding[]> {
   const settings = await attempt('settings', async () => readSettings(context));
   if (!('value' in settings)) return [settings.problem];
   const config = settings.value;
-  const findings = [describeSettings(config, context.env)];
+  const findings = [describeSettings(config, context.env), await checkMail(config)];
   if (config.DATABASE_URL === undefined && !existsSync(join(config.DATA_DIR, 'postgres'))) {
     const detail = `There is no database in ${config.DATA_DIR} yet: the first start of the service creates it`;
     return [...findings, { check: 'database', state: 'warning', detail }];

@@ -8,6 +8,7 @@ import { createEncryptionKey, createSealer } from '../../src/core/sealing.ts';
 import { linkTo } from '../../src/mail/kinds.ts';
 import { queueMail } from '../../src/mail/queue-mail.ts';
 import { freePort } from '../support/free-port.ts';
+import { startMailServer } from '../support/mail-server.ts';
 import { startServer, stopServer } from '../support/server-process.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -181,11 +182,33 @@ describe('doctor', () => {
     expect(url).toMatch(/^postgresql:\/\/lynxroom:/);
     const running = await examine({ DATA_DIR: dataDir });
     expect(Object.entries(running).filter(([, text]) => !text.startsWith('ok: '))).toEqual([]);
-    expect(Object.keys(running)).toEqual(['node', 'settings', 'database', 'migrations', 'store', 'keys', 'clock']);
+    expect(Object.keys(running)).toEqual([
+      'node',
+      'settings',
+      'mail',
+      'database',
+      'migrations',
+      'store',
+      'keys',
+      'clock',
+    ]);
     await stopServer(server);
     expect((await examine({ DATA_DIR: dataDir })).database).toMatch(/^ok: PostgreSQL 18/);
     await rm(join(dataDir, 'files'), { recursive: true });
     expect((await examine({ DATA_DIR: dataDir })).store).toMatch(/^problem: .* is missing: mount its disk/);
+  });
+
+  test('connects to the mail server, and sends nothing', async () => {
+    const server = await startMailServer({ login: { user: 'lynx', pass: 'secret' } });
+    const mailEnv = (url: string) => ({ ...env, SMTP_URL: url, MAIL_FROM: 'Lynxroom <noreply@lynxroom.example>' });
+    const host = `127.0.0.1:${server.port}`;
+    expect((await examine(mailEnv(server.url))).mail).toBe(`ok: ${host} accepts mail from noreply@lynxroom.example`);
+    const wrong = await examine(mailEnv(server.url.replace('secret', 'guess')));
+    expect(wrong.mail).toMatch(new RegExp(`^problem: ${host}: .*Wrong password.*Correct SMTP_URL$`));
+    expect(wrong.mail).not.toContain('guess');
+    await server.close();
+    expect((await examine(mailEnv(server.url))).mail).toMatch(/^problem: .*ECONNREFUSED/);
+    expect(server.received).toEqual([]);
   });
 
   test('says what to fix', async () => {

@@ -1,0 +1,21 @@
+/** What `lynxroom doctor` checks about mail. */
+import { createSmtpTransport } from '../mail/smtp.ts';
+import type { Config } from '../runtime/config.ts';
+import type { Finding } from './finding.ts';
+
+/** Connects and signs in to the mail server, as the worker does. Sends nothing. */
+export async function checkMail({ SMTP_URL: smtpUrl, MAIL_FROM: from }: Config): Promise<Finding> {
+  if (smtpUrl === undefined || from === undefined)
+    return { check: 'mail', state: 'ok', detail: 'SMTP_URL is not set: messages are stored, and not sent' };
+  // Without the user and the password.
+  const { host } = new URL(smtpUrl);
+  const transport = createSmtpTransport({ smtpUrl, from });
+  try {
+    const failure = await transport.check();
+    return failure === null
+      ? { check: 'mail', state: 'ok', detail: `${host} accepts mail from ${from.address}` }
+      : { check: 'mail', state: 'problem', detail: `${host}: ${failure}. Correct SMTP_URL` };
+  } finally {
+    transport.close();
+  }
+}
