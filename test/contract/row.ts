@@ -5,7 +5,13 @@ import type { TestApp } from '../support/test-app.ts';
 import type { Scene, User, World } from './scene.ts';
 import type { Call, Content, Input } from './transports.ts';
 
-export type Refusal = { input: Input; message: string; path: string };
+export type Refusal = {
+  input: Input;
+  message: string;
+  path: string;
+  /** Set if it is a guess of the password, of which only the log of the account has an entry. */
+  isLogged?: true;
+};
 
 export type Child =
   | 'labelId'

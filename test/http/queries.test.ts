@@ -40,7 +40,7 @@ const STATEMENTS: Record<string, number> = {
   'secondFactor.confirm': 12,
   'secondFactor.createRecoveryCodes': 11,
   'secondFactor.remove': 10,
-  'emails.verify': 5,
+  'emails.verify': 8,
   'emails.resend': 5,
   'emails.change': 9,
   'passwords.forgot': 4,

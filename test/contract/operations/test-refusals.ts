@@ -1,6 +1,7 @@
 /** Tests the calls that an operation rejects by its row: the same error over every transport, and no write. */
 import { describe, expect, test } from 'vitest';
 import type { Dump } from '../../support/dump.ts';
+import { eventually } from '../../support/eventually.ts';
 import { PASSWORD } from '../../support/world.ts';
 import { wrongTypeOf } from '../content.ts';
 import { childIdForms, type IdForm, idForm, invalidTokens, UNKNOWN_ID, unknownChildren } from '../invalid-values.ts';
@@ -22,24 +23,41 @@ type Change = (scene: Scene) => Partial<Pick<Call, 'token' | 'input' | 'content'
 
 type ExpectRefusal = (
   changes: readonly Change[],
-  expected: { status: number; body: Input; before?: Dump[] },
+  expected: { status: number; body: Input; before?: Dump[]; isLogged?: true },
 ) => Promise<void>;
 
 export function testRefusals(stages: Stages, name: string, row: Row): void {
   describe('rejected calls get the same error over every transport and write nothing', () => {
     /** Makes each call in both worlds. Each gets the same error in both, and together they change no row. */
-    const expectRefusal: ExpectRefusal = async (changes, { status, body, before = stages.initialRows(name) }) => {
+    const expectRefusal: ExpectRefusal = async (changes, expected) => {
+      const { status, body, before = stages.initialRows(name), isLogged } = expected;
       for (const change of changes) {
         const outcome = await stages.call(name, ({ scene }) => changedCall(row, scene, change));
         expect(outcome).toEqual({ status, body, challenge: status === 401 ? 'Bearer' : null });
       }
-      expect(await stages.dump(name)).toEqual(before);
+      if (isLogged) await expectLogged(stages, name, before);
+      else expect(await stages.dump(name)).toEqual(before);
     };
     testCredentials(stages, name, row, expectRefusal);
     testWorkspace(row, expectRefusal);
     testChildren(row, expectRefusal);
-    testInputs(name, row, expectRefusal);
+    testInputs(stages, name, row, expectRefusal);
   });
+}
+
+/** The entry is written after the response. */
+async function expectLogged(stages: Stages, name: string, before: readonly Dump[]): Promise<void> {
+  const isGuess = (event: Record<string, unknown>): boolean => event.action === 'sign_in_failed';
+  const after = await eventually(async () => {
+    const dumps = await stages.dump(name);
+    return dumps.every(({ account_events: events = [] }) => events.some(isGuess)) && dumps;
+  });
+  expect(
+    after.map(({ account_events: events = [], ...rows }) => ({
+      ...rows,
+      account_events: events.filter((event) => !isGuess(event)),
+    })),
+  ).toEqual(before);
 }
 
 function changedCall(row: Row, scene: Scene, change: Change): Omit<Call, 'name'> {
@@ -122,13 +140,16 @@ function expectMalformed(expectRefusal: ExpectRefusal, field: string, { malforme
   return expectRefusal(changes, { status: 400, body: problemOf('BAD_REQUEST', message, [{ path: field, message }]) });
 }
 
-function testInputs(name: string, row: Row, expectRefusal: ExpectRefusal): void {
-  for (const { input, message, path } of row.wrong ?? [])
-    test(`${JSON.stringify(input).slice(0, 60)} returns 400 "${message}"`, () =>
-      expectRefusal([() => ({ input })], {
+function testInputs(stages: Stages, name: string, row: Row, expectRefusal: ExpectRefusal): void {
+  for (const { input, message, path, isLogged } of row.wrong ?? [])
+    test(`${JSON.stringify(input).slice(0, 60)} returns 400 "${message}"`, async () => {
+      if (isLogged) stages.restoreAfterTest();
+      await expectRefusal([() => ({ input })], {
         status: 400,
         body: problemOf('BAD_REQUEST', message, [{ path, message }]),
-      }));
+        ...(isLogged && { isLogged }),
+      });
+    });
 
   const wrongType = wrongTypeOf(name);
   if (wrongType) {

@@ -49,7 +49,7 @@ export const authRows: Rows = {
     caller: (world) => world.addUser('Solo'),
     wrong: [
       { input: { password: undefined }, message: 'password is required', path: 'password' },
-      { input: { password: 'not the password' }, message: 'password is wrong', path: 'password' },
+      { input: { password: 'not the password' }, message: 'password is wrong', path: 'password', isLogged: true },
       { input: { password: 5 }, message: 'password must be a string', path: 'password' },
     ],
   },
@@ -70,6 +70,7 @@ export const authRows: Rows = {
         input: { password: 'another password', current_password: 'not the current one' },
         message: 'current_password is wrong',
         path: 'current_password',
+        isLogged: true,
       },
       {
         input: { password: 'another password', current_password: 'x'.repeat(201) },

@@ -16,7 +16,7 @@ export const emailRows: Rows = {
         message: 'password is required: enter the password of the account, or sign in to it first',
         path: 'password',
       },
-      { input: { password: 'a guess' }, message: 'password is wrong', path: 'password' },
+      { input: { password: 'a guess' }, message: 'password is wrong', path: 'password', isLogged: true },
     ],
     conflict: {
       input: ({ links }) => ({ token: links.takenEmail }),
