@@ -57,7 +57,8 @@ const readBacklog = statement('read-mail-backlog', {
   returns: { due: int, scheduled: int, oldestSeconds: float },
   sql: `
     with waiting as (select due_at from mail_messages where state = 'queued' order by due_at, id limit 10000)
-    select count(*) filter (where due_at <= now())::int as due, count(*) filter (where due_at > now())::int as scheduled,
+    select count(*) filter (where due_at <= now())::int as due,
+      count(*) filter (where due_at > now())::int as scheduled,
       coalesce(greatest(0, extract(epoch from now() - min(due_at))), 0)::float8 as "oldestSeconds"
     from waiting`,
 });

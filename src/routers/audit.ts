@@ -78,7 +78,8 @@ export const auditExport = rawOperation({
   summary: 'Export the audit log as CSV',
   description:
     'Owner or admin. Returns all entries, or those that match the filters, as an attachment, oldest first (RFC 4180, ' +
-    'UTF-8). `before` and `after` are JSON. A cell that a spreadsheet would run as a formula is prefixed with a single quote.',
+    'UTF-8). `before` and `after` are JSON. A cell that a spreadsheet would run as a formula is prefixed with a ' +
+    'single quote.',
   access: workspaceMember('admin'),
   request: { kind: 'none' },
   response: { kind: 'csv', filename: 'audit-log.csv', description: 'The CSV file' },

@@ -22,8 +22,8 @@ export const emailsRouter = router({
         description:
           'Takes the token of a link that was sent by mail, and either a session of the account or its `password`. ' +
           'If the link was for a new address, the account now has it, and the old address gets a notice. 400 if the ' +
-          'link was used or has expired, or if the password is missing or wrong, after which the link still works. 409 ' +
-          'if another account has the address.',
+          'link was used or has expired, or if the password is missing or wrong, after which the link still works. ' +
+          '409 if another account has the address.',
       },
     })
     .input(VerifyEmailInput)

@@ -51,8 +51,8 @@ export async function* exportAuditLines(
 }
 
 /**
- * Records the export with its filters, then reads batches as fast as the caller consumes them, each with a statement of its own. Yields
- * at least one batch, which may be empty.
+ * Records the export with its filters, then reads batches as fast as the caller consumes them, each with a statement of
+ * its own. Yields at least one batch, which may be empty.
  */
 async function* readAllEntries(
   { db, clock }: Dependencies,

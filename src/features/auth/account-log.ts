@@ -42,10 +42,9 @@ export function listAccountLog(
 }
 
 /**
- * Records that somebody gave a wrong password for an account: on signing in, or where an operation asks for the password
- * again. It does so after the response. Otherwise the
- * response to a wrong password would take longer than the response to an unknown address. The failures of an hour share
- * a row, so strangers cannot fill the log.
+ * Records that somebody gave a wrong password for an account: on signing in, or where an operation asks for the
+ * password again. It does so after the response. Otherwise the response to a wrong password would take longer than the
+ * response to an unknown address. The failures of an hour share a row, so strangers cannot fill the log.
  */
 export function recordFailedSignIn(
   { db, clock, log }: Pick<Services, 'db' | 'clock' | 'log'>,

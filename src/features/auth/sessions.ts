@@ -51,8 +51,8 @@ export function toUser(row: UserRow): User {
 
 /**
  * Starts a session for a user who has proved who they are, in the transaction `tx`. Only the response contains the
- * token. If the user has too many sessions, the oldest end. Throws 401 if the account is locked, or if the password was changed or the account deleted in the meantime, so
- * that no session survives a password change or a lock.
+ * token. If the user has too many sessions, the oldest end. Throws 401 if the account is locked, or if the password was
+ * changed or the account deleted in the meantime, so that no session survives a password change or a lock.
  */
 export async function startSession(
   services: Pick<Services, 'clock' | 'sealer' | 'settings'>,
@@ -68,7 +68,8 @@ export async function startSession(
   const started = await tx.$executeRaw`
     with ended as (
       delete from sessions where user_id = ${user.id} and id in (
-        select id from sessions where user_id = ${user.id} order by created_at desc, id desc offset ${MAX_SESSIONS - 1}))
+        select id from sessions where user_id = ${user.id}
+        order by created_at desc, id desc offset ${MAX_SESSIONS - 1}))
     insert into sessions (
       user_id, token_hash, created_at, expires_at, method, authenticated_at, last_used_at, address, user_agent)
     select id, ${hashToken(token)}::bytea, ${createdAt}::timestamptz, ${expiresAt}::timestamptz, ${method},

@@ -110,8 +110,9 @@ async function setRole(tx: Tx, workspaceId: number, userId: number, role: Role):
 }
 
 /**
- * Removes a member, or the actor themselves. Their rooms and booking pages in the workspace pass to its owner, and so do
- * their keys that belong to the workspace, which remain active. Emits `member.left`. Throws 400 if the owner tries to leave, 403 if the actor's role is too low, 404 "Member not found".
+ * Removes a member, or the actor themselves. Their rooms and booking pages in the workspace pass to its owner, and so
+ * do the keys of the workspace that they made, which remain active. Emits `member.left`. Throws 400 if the owner tries
+ * to leave, 403 if the actor's role is too low, 404 "Member not found".
  */
 export async function removeMember(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
