@@ -1,38 +1,20 @@
-import { Dialog as Base } from '@base-ui/react/dialog';
-import { X } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
-import { Button, type ButtonTone, buttonClass } from './Button.tsx';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { Button, type ButtonTone } from './Button.tsx';
+import type { DialogProps } from './dialog-parts.tsx';
 import { ErrorNote } from './ErrorPanel.tsx';
 
-type DialogProps = {
-  isOpen: boolean;
-  onOpenChange: (isOpen: boolean) => void;
-  title: string;
-  description?: ReactNode;
-  children: ReactNode;
-  isWide?: boolean;
-};
+// 20 kB, which are loaded when the first dialog is opened.
+const Loaded = lazy(() => import('./dialog-parts.tsx').then((parts) => ({ default: parts.Dialog })));
 
 /** A dialog above the page. Escape and the cross close it. The focus then goes back to where it was. */
-export function Dialog({ isOpen, onOpenChange, title, description, children, isWide = false }: DialogProps) {
+export function Dialog(props: DialogProps) {
+  const [wasOpened, setWasOpened] = useState(props.isOpen);
+  if (props.isOpen && !wasOpened) setWasOpened(true);
+  if (!wasOpened) return null;
   return (
-    <Base.Root open={isOpen} onOpenChange={onOpenChange}>
-      <Base.Portal>
-        <Base.Backdrop className="fixed inset-0 z-30 bg-(--backdrop)" />
-        <Base.Popup
-          className={`appear fixed top-1/2 left-1/2 z-40 flex max-h-[calc(100dvh-2rem)] w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 flex-col gap-4 overflow-y-auto rounded-2xl border border-line bg-raised p-6 shadow-raised ${isWide ? 'max-w-2xl' : 'max-w-md'}`}
-        >
-          <div className="flex items-start justify-between gap-4">
-            <Base.Title className="text-lg font-semibold">{title}</Base.Title>
-            <Base.Close aria-label="Close" className={`${buttonClass('quiet', 'icon')} -mt-2 -mr-2`}>
-              <X aria-hidden size={18} />
-            </Base.Close>
-          </div>
-          {description !== undefined && <Base.Description className="text-muted">{description}</Base.Description>}
-          {children}
-        </Base.Popup>
-      </Base.Portal>
-    </Base.Root>
+    <Suspense>
+      <Loaded {...props} />
+    </Suspense>
   );
 }
 

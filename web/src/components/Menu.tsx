@@ -1,81 +1,52 @@
-import { Menu as Base } from '@base-ui/react/menu';
-import { Check } from 'lucide-react';
-import type { ReactElement, ReactNode } from 'react';
+/** Menus. Their code, 40 kB, is loaded when somebody is about to open one. */
+import { cloneElement, lazy, Suspense, useState } from 'react';
+import type { MenuChoiceProps, MenuItemProps, MenuLinkProps, MenuProps } from './menu-parts.tsx';
 
-type MenuProps = {
-  /** The button that opens it, such as `<IconButton label="Actions" icon={…} />`. */
-  trigger: ReactElement;
-  children: ReactNode;
-  align?: 'start' | 'end';
+const load = () => import('./menu-parts.tsx');
+const Parts = {
+  Menu: lazy(() => load().then(({ Menu }) => ({ default: Menu }))),
+  Item: lazy(() => load().then(({ MenuItem }) => ({ default: MenuItem }))),
+  Link: lazy(() => load().then(({ MenuLink }) => ({ default: MenuLink }))),
+  Separator: lazy(() => load().then(({ MenuSeparator }) => ({ default: MenuSeparator }))),
+  // `as`: `lazy` forgets the type parameter. `MenuChoice` below has it.
+  Choice: lazy(() => load().then(({ MenuChoice }) => ({ default: MenuChoice as typeof MenuChoice<string> }))),
 };
 
-export function Menu({ trigger, children, align = 'end' }: MenuProps) {
+/** A menu. Its trigger is a button, such as `<IconButton label="Actions" icon={…} />`. */
+export function Menu(props: MenuProps) {
+  const [isWanted, setIsWanted] = useState(false);
+  const { trigger } = props;
+  const prepare = () => void load();
+  const button = cloneElement(trigger, {
+    'aria-haspopup': 'menu',
+    'aria-expanded': false,
+    onPointerEnter: prepare,
+    onFocus: prepare,
+    onClick: () => setIsWanted(true),
+  });
+  if (!isWanted) return button;
   return (
-    <Base.Root modal={false}>
-      <Base.Trigger render={trigger} />
-      <Base.Portal>
-        <Base.Positioner align={align} sideOffset={6} className="z-50">
-          <Base.Popup className="appear max-h-(--available-height) max-w-[min(22rem,calc(100vw-2rem))] min-w-48 overflow-y-auto rounded-xl border border-line bg-raised p-1 shadow-raised">
-            {children}
-          </Base.Popup>
-        </Base.Positioner>
-      </Base.Portal>
-    </Base.Root>
+    <Suspense fallback={button}>
+      <Parts.Menu {...props} />
+    </Suspense>
   );
 }
 
-const itemClass =
-  'flex min-h-9 w-full cursor-pointer items-center gap-2 rounded-lg px-3 py-1.5 text-left no-underline outline-none data-[highlighted]:bg-hover';
-
-type MenuItemProps = { icon?: ReactNode; children: ReactNode; onSelect: () => void; isDanger?: boolean };
-
-export function MenuItem({ icon, children, onSelect, isDanger = false }: MenuItemProps) {
-  return (
-    <Base.Item className={`${itemClass} ${isDanger ? 'text-danger-text' : ''}`} onClick={onSelect}>
-      {icon}
-      {children}
-    </Base.Item>
-  );
+export function MenuItem(props: MenuItemProps) {
+  return <Parts.Item {...props} />;
 }
 
 /** An item that is a link, such as `<MenuLink link={<Link to="/account" />}>Account</MenuLink>`. */
-export function MenuLink({ icon, children, link }: { icon?: ReactNode; children: ReactNode; link: ReactElement }) {
-  return (
-    <Base.Item className={itemClass} render={link}>
-      {icon}
-      {children}
-    </Base.Item>
-  );
+export function MenuLink(props: MenuLinkProps) {
+  return <Parts.Link {...props} />;
 }
 
 export function MenuSeparator() {
-  return <Base.Separator className="my-1 border-t border-line" />;
+  return <Parts.Separator />;
 }
 
-type MenuChoiceProps<Value extends string> = {
-  label: string;
-  value: Value;
-  options: readonly { value: Value; label: string }[];
-  onChange: (value: Value) => void;
-};
-
 /** One choice among a few, inside of a menu. */
-export function MenuChoice<Value extends string>({ label, value, options, onChange }: MenuChoiceProps<Value>) {
-  return (
-    <Base.Group>
-      <Base.GroupLabel className="px-3 py-1 text-sm text-muted">{label}</Base.GroupLabel>
-      <Base.RadioGroup value={value} onValueChange={onChange}>
-        {options.map((option) => (
-          <Base.RadioItem key={option.value} value={option.value} className={itemClass} closeOnClick>
-            <span className="size-4">
-              <Base.RadioItemIndicator>
-                <Check aria-hidden size={16} />
-              </Base.RadioItemIndicator>
-            </span>
-            {option.label}
-          </Base.RadioItem>
-        ))}
-      </Base.RadioGroup>
-    </Base.Group>
-  );
+export function MenuChoice<Value extends string>({ onChange, ...props }: MenuChoiceProps<Value>) {
+  // `as`: the values are those of `options`.
+  return <Parts.Choice {...props} onChange={(value) => onChange(value as Value)} />;
 }

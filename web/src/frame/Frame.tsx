@@ -1,6 +1,5 @@
-import { Dialog } from '@base-ui/react/dialog';
 import { useLocation } from '@tanstack/react-router';
-import { Menu as MenuIcon, Search, X } from 'lucide-react';
+import { Menu as MenuIcon, Search } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { Button, IconButton } from '../components/Button.tsx';
 import { IdentityDialog } from './IdentityDialog.tsx';
@@ -8,7 +7,8 @@ import { Logo } from './Logo.tsx';
 import { UserMenu } from './UserMenu.tsx';
 import { WorkspaceSwitcher } from './WorkspaceSwitcher.tsx';
 
-// Loaded when it is opened for the first time.
+// Loaded when they are opened for the first time.
+const Drawer = lazy(() => import('./Drawer.tsx').then((module) => ({ default: module.Drawer })));
 const Palette = lazy(() => import('./Palette.tsx').then((module) => ({ default: module.Palette })));
 
 /** The frame of all pages for signed-in users: side navigation, workspace switcher, user menu and command palette. */
@@ -26,7 +26,7 @@ export function Frame({ navigation, children }: { navigation: ReactNode; childre
         <Side navigation={navigation} onSearch={() => setIsPaletteOpen(true)} />
       </aside>
       <header className="sticky top-0 z-20 flex h-14 items-center justify-between border-b border-line bg-panel px-3 lg:hidden">
-        <Drawer navigation={navigation} onSearch={() => setIsPaletteOpen(true)} />
+        <DrawerButton navigation={navigation} onSearch={() => setIsPaletteOpen(true)} />
         <Logo />
         <UserMenu />
       </header>
@@ -66,32 +66,29 @@ function Side({ navigation, onSearch }: { navigation: ReactNode; onSearch: () =>
   );
 }
 
-/** The side navigation on a narrow screen. */
-function Drawer({ navigation, onSearch }: { navigation: ReactNode; onSearch: () => void }) {
+/** The button that opens the side navigation on a narrow screen. */
+function DrawerButton({ navigation, onSearch }: { navigation: ReactNode; onSearch: () => void }) {
   const [isOpen, setIsOpen] = useState(false);
   const { href } = useLocation();
   // biome-ignore lint/correctness/useExhaustiveDependencies: going to another page closes it.
   useEffect(() => setIsOpen(false), [href]);
   return (
-    <Dialog.Root open={isOpen} onOpenChange={setIsOpen}>
-      <Dialog.Trigger render={<IconButton label="Menu" icon={<MenuIcon aria-hidden size={20} />} />} />
-      <Dialog.Portal>
-        <Dialog.Backdrop className="fixed inset-0 z-30 bg-(--backdrop)" />
-        <Dialog.Popup className="fixed inset-y-0 left-0 z-40 flex w-72 max-w-[85vw] flex-col gap-4 overflow-y-auto border-r border-line bg-panel p-4">
-          <Dialog.Title className="sr-only">Menu</Dialog.Title>
-          <Dialog.Close
-            render={<IconButton label="Close" icon={<X aria-hidden size={18} />} className="absolute top-3 right-3" />}
-          />
-          <Side
-            navigation={navigation}
-            onSearch={() => {
-              setIsOpen(false);
-              onSearch();
-            }}
-          />
-        </Dialog.Popup>
-      </Dialog.Portal>
-    </Dialog.Root>
+    <>
+      <IconButton label="Menu" icon={<MenuIcon aria-hidden size={20} />} onClick={() => setIsOpen(true)} />
+      {isOpen && (
+        <Suspense>
+          <Drawer onClose={() => setIsOpen(false)}>
+            <Side
+              navigation={navigation}
+              onSearch={() => {
+                setIsOpen(false);
+                onSearch();
+              }}
+            />
+          </Drawer>
+        </Suspense>
+      )}
+    </>
   );
 }
 

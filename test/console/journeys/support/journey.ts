@@ -88,6 +88,7 @@ type AxeResult = { violations: { id: string; help: string; nodes: { target: stri
 
 /** Expects that axe finds nothing wrong in light and in dark. `include` is a selector of the part to look at. */
 export async function expectAccessible(page: Page, include?: string): Promise<void> {
+  if (include !== undefined) await page.locator(include).first().waitFor();
   const source = readFileSync(join(TOOLS, 'axe-core/axe.min.js'), 'utf8');
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
