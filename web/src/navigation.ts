@@ -1,6 +1,6 @@
 /** The pages of a workspace, in the order of the side navigation and of the command palette. */
 import type { LinkProps } from '@tanstack/react-router';
-import { type LucideIcon, Users } from 'lucide-react';
+import { FolderOpen, type LucideIcon, Users } from 'lucide-react';
 import type { Role } from './lib/roles.ts';
 
 export type NavigationEntry = {
@@ -14,7 +14,7 @@ export type NavigationEntry = {
 export type NavigationGroup = { label: string; entries: readonly NavigationEntry[] };
 
 export const navigation: readonly NavigationGroup[] = [
-  { label: 'Work', entries: [] },
+  { label: 'Work', entries: [{ label: 'Library', to: '/w/$workspaceId/library', icon: FolderOpen }] },
   { label: 'Appointments', entries: [] },
   { label: 'Developers', entries: [] },
   {
@@ -24,4 +24,4 @@ export const navigation: readonly NavigationGroup[] = [
 ];
 
 /** Where a workspace begins. */
-export const FIRST_PAGE = '/w/$workspaceId/members';
+export const FIRST_PAGE = '/w/$workspaceId/library';

@@ -63,7 +63,9 @@ journey('the switcher creates a workspace, and the palette leads to another', as
   await page.getByRole('button', { name: 'Workspace: Personal' }).click();
   await page.getByRole('menuitem', { name: 'New workspace' }).click();
   await expectAccessible(page);
-  await page.getByLabel('Name').fill('Ein sehr langer Name für eine Arbeitsgruppe, der nicht abgeschnitten wird 研究');
+  await page
+    .getByLabel('Name', { exact: true })
+    .fill('Ein sehr langer Name für eine Arbeitsgruppe, der nicht abgeschnitten wird 研究');
   await page.getByRole('button', { name: 'Create', exact: true }).click();
   await page.getByRole('button', { name: /Workspace: Ein sehr langer/ }).waitFor();
   await page.keyboard.press('Control+k');

@@ -1,0 +1,161 @@
+import type { LibraryItem } from '@lynxroom/client';
+import { useQuery } from '@tanstack/react-query';
+import { Download, Tag, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { Button, buttonClass } from '../../../../components/Button.tsx';
+import { ConfirmDialog, Dialog, DialogActions } from '../../../../components/Dialog.tsx';
+import { ErrorPanel } from '../../../../components/ErrorPanel.tsx';
+import { Form, TextAreaField, TextField } from '../../../../components/Form.tsx';
+import { Menu, MenuItem } from '../../../../components/Menu.tsx';
+import { Skeleton, SkeletonRows } from '../../../../components/Skeleton.tsx';
+import { Time } from '../../../../components/Time.tsx';
+import { trpc } from '../../../../lib/client.ts';
+import { formatBytes, formatDuration } from '../../../../lib/format.ts';
+import { showSuccess } from '../../../../lib/toasts.ts';
+import { useWorkspace } from '../../../../lib/workspace.ts';
+import { LabelTag } from './ItemList.tsx';
+import { useDeleteItems, useSetLabel, useUpdateItem } from './items.ts';
+
+/** A download URL is valid for 15 minutes. */
+const URL_FRESH_MS = 10 * 60_000;
+
+/** One item: its file, its name and description, and its labels. */
+export function ItemPanel({ itemId, onClose }: { itemId: number; onClose: () => void }) {
+  const { id } = useWorkspace();
+  const item = useQuery(trpc.library.read.queryOptions({ id, itemId }));
+  return (
+    <Dialog isWide isOpen onOpenChange={onClose} title={item.data?.item.name ?? 'Item'}>
+      {item.isPending && <SkeletonRows count={3} />}
+      {item.isError && (
+        <ErrorPanel what="The item could not be loaded" error={item.error} onRetry={() => item.refetch()} />
+      )}
+      {item.isSuccess && (
+        <>
+          <Preview item={item.data.item} />
+          <Details item={item.data.item} />
+          <Labels item={item.data.item} />
+          <EditForm item={item.data.item} onClose={onClose} />
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+function Preview({ item }: { item: LibraryItem }) {
+  const { id } = useWorkspace();
+  const url = useQuery({
+    ...trpc.library.download.queryOptions({ id, itemId: item.id }),
+    staleTime: URL_FRESH_MS,
+    // A new URL would start the video again.
+    refetchOnWindowFocus: false,
+  });
+  if (url.isPending) return <Skeleton className="h-56 w-full" />;
+  if (url.isError)
+    return <ErrorPanel what="The file could not be opened" error={url.error} onRetry={() => url.refetch()} />;
+  return (
+    <div className="flex flex-col gap-2">
+      {item.mime_type === 'video/mp4' && (
+        // biome-ignore lint/a11y/useMediaCaption: the service keeps no captions.
+        <video
+          controls
+          preload="metadata"
+          src={url.data.url}
+          aria-label={`Video ${item.name}`}
+          className="max-h-[50dvh] w-full rounded-lg bg-black"
+        />
+      )}
+      <p>
+        <a href={url.data.url} className={buttonClass('secondary', 'small')}>
+          <Download aria-hidden size={16} />
+          Download
+        </a>
+      </p>
+    </div>
+  );
+}
+
+function Details({ item }: { item: LibraryItem }) {
+  return (
+    <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 text-sm">
+      <dt className="text-muted">Uploaded</dt>
+      <dd>
+        <Time at={item.created_at} /> by {item.uploaded_by_name}
+      </dd>
+      <dt className="text-muted">Size</dt>
+      <dd>
+        {formatBytes(item.size)}
+        {item.duration !== null && `, ${formatDuration(item.duration)}`}
+      </dd>
+    </dl>
+  );
+}
+
+function Labels({ item }: { item: LibraryItem }) {
+  const { id } = useWorkspace();
+  const labels = useQuery(trpc.labels.list.queryOptions({ id }));
+  const setLabel = useSetLabel(id);
+  return (
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+      {item.labels.map((label) => (
+        <LabelTag key={label.id} {...label} />
+      ))}
+      <Menu
+        align="start"
+        trigger={
+          <Button size="small" icon={<Tag aria-hidden size={16} />}>
+            Change labels
+          </Button>
+        }
+      >
+        {labels.data?.labels.map((label) => {
+          const isSet = item.labels.some((one) => one.id === label.id);
+          return (
+            <MenuItem key={label.id} onSelect={() => setLabel.mutate({ itemIds: [item.id], label, isSet: !isSet })}>
+              <LabelTag {...label} />
+              {isSet && <span className="text-sm text-muted">remove</span>}
+            </MenuItem>
+          );
+        })}
+        {labels.data?.labels.length === 0 && <p className="px-3 py-2 text-muted">There are no labels yet</p>}
+      </Menu>
+    </div>
+  );
+}
+
+function EditForm({ item, onClose }: { item: LibraryItem; onClose: () => void }) {
+  const { id } = useWorkspace();
+  const update = useUpdateItem(id);
+  const deleteItems = useDeleteItems(id);
+  const [isAsking, setIsAsking] = useState(false);
+
+  function save(values: FormData): void {
+    const [name, description] = [values.get('name'), values.get('description')].map(String);
+    update.mutate({ itemId: item.id, name, description }, { onSuccess: () => showSuccess('Saved') });
+  }
+
+  return (
+    <Form onSubmit={save} error={update.error}>
+      <TextField name="name" label="Name" defaultValue={item.name} maxLength={255} required />
+      <TextAreaField name="description" label="Description" defaultValue={item.description} maxLength={5000} />
+      <DialogActions>
+        <Button icon={<Trash2 aria-hidden size={16} />} onClick={() => setIsAsking(true)}>
+          Delete
+        </Button>
+        <Button tone="primary" type="submit" isPending={update.isPending}>
+          Save
+        </Button>
+      </DialogActions>
+      <ConfirmDialog
+        isOpen={isAsking}
+        onOpenChange={setIsAsking}
+        title={`Delete ${item.name}?`}
+        text="The file is deleted too. This cannot be undone."
+        action="Delete"
+        onConfirm={async () => {
+          deleteItems.mutate([item.id]);
+          onClose();
+        }}
+      />
+    </Form>
+  );
+}
